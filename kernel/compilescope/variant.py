@@ -1,0 +1,41 @@
+"""What to compile with: one setting of the switches.
+
+Plain types; this module imports no torch, so a saved report opens where torch is not installed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class Variant(msgspec.Struct, frozen=True, kw_only=True):
+    """One setting of ``torch.compile``'s switches.
+
+    Parameters
+    ----------
+    backend
+        A name from ``torch.compiler.list_backends()``, or None for plain eager: no
+        ``torch.compile`` at all. (torch's own ``"eager"`` backend still runs Dynamo.)
+    mode
+        A name from ``torch._inductor.list_mode_options()``, or None for ``"default"``.
+    cpp_wrapper
+        Launch the kernels from compiled C++ instead of Python.
+    dynamic
+        True: symbolic sizes from the first call; False: never; None: after a size changed.
+    fullgraph
+        A graph break is an error.
+    options
+        Further Inductor settings, as ``torch.compile(options=...)`` takes them.
+    target
+        The device to generate code for; None is the device of the arguments.
+    """
+
+    backend: str | None = "inductor"
+    mode: str | None = None
+    cpp_wrapper: bool = False
+    dynamic: bool | None = None
+    fullgraph: bool = False
+    options: dict[str, Any] = {}
+    target: str | None = None
