@@ -301,7 +301,7 @@ class Subject(Struct):
     """The notebook cell's id, where the front end sent one."""
 
 
-class Report(Struct):
+class Report(Struct, kw_only=True):
     """Everything known of a subject under some variants."""
 
     schema_version: int = SCHEMA_VERSION
