@@ -1,0 +1,41 @@
+import js from '@eslint/js';
+import jupyter from '@jupyter/eslint-plugin';
+import prettier from 'eslint-config-prettier';
+import globals from 'globals';
+import tseslint from 'typescript-eslint';
+
+export default tseslint.config(
+  { ignores: ['node_modules', 'lib', 'coverage', '**/*.js', '**/*.d.ts'] },
+  js.configs.recommended,
+  ...tseslint.configs.recommended,
+  {
+    files: ['**/*.ts', '**/*.tsx'],
+    plugins: { jupyter },
+    languageOptions: {
+      globals: globals.browser,
+      parserOptions: {
+        project: 'tsconfig.test.json',
+        tsconfigRootDir: import.meta.dirname
+      }
+    },
+    rules: {
+      ...jupyter.configs?.recommended?.rules,
+      '@typescript-eslint/naming-convention': [
+        'error',
+        {
+          selector: 'interface',
+          format: ['PascalCase'],
+          custom: { regex: '^I[A-Z]', match: true }
+        }
+      ],
+      '@typescript-eslint/await-thenable': 'error',
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-namespace': 'off',
+      '@typescript-eslint/no-unused-vars': ['error', { args: 'none' }],
+      curly: ['error', 'all'],
+      eqeqeq: 'error',
+      'prefer-arrow-callback': 'error'
+    }
+  },
+  prettier
+);

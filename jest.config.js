@@ -1,0 +1,45 @@
+const jestJupyterLab = require('@jupyterlab/testutils/lib/jest-config');
+
+// Published as ES modules, which jest reads only after a transform.
+const esModules = [
+  '@codemirror',
+  '@jupyter/ydoc',
+  '@jupyter/react-components',
+  '@jupyter/web-components',
+  '@jupyterlab/',
+  '@marijn/find-cluster-break',
+  '@microsoft/',
+  '@rjsf/',
+  'exenv-es6',
+  'lib0',
+  'nanoid',
+  'vscode-ws-jsonrpc',
+  'y-protocols',
+  'y-websocket',
+  'yjs'
+].join('|');
+
+const base = jestJupyterLab(__dirname);
+
+module.exports = {
+  ...base,
+  coverageDirectory: 'coverage',
+  coverageReporters: ['text-summary', 'lcov'],
+  coverageProvider: 'v8',
+  collectCoverageFrom: ['src/**/*.{ts,tsx}', '!src/protocol/types.ts'],
+  modulePathIgnorePatterns: [
+    '<rootDir>/extension/.*/labextension',
+    '<rootDir>/lib'
+  ],
+  testMatch: ['<rootDir>/tests/ts/**/*.spec.{ts,tsx}'],
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/lib/'],
+  reporters: ['default'],
+  transform: {
+    ...base.transform,
+    '\\.(ts|tsx)$': [
+      'ts-jest',
+      { tsconfig: 'tsconfig.test.json', isolatedModules: true }
+    ]
+  },
+  transformIgnorePatterns: [`/node_modules/(?!(${esModules}))`]
+};

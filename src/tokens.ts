@@ -1,0 +1,253 @@
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import { Token } from '@lumino/coreutils';
+import type { IDisposable } from '@lumino/disposable';
+import type { ISignal } from '@lumino/signaling';
+import type {
+  ArtifactResult,
+  Choices,
+  JobState,
+  Problem,
+  ReportSummary,
+  SubjectSummary,
+  Variant
+} from './protocol/types';
+
+/**
+ * How a model stands with its kernel.
+ *
+ * - `none`: there is no kernel.
+ * - `connecting`: the first answer has not come yet.
+ * - `busy`: as connecting, but the kernel runs a cell and has no subshells, so
+ *   requests wait until it is done.
+ * - `ready`: requests are answered.
+ * - `missing`: the kernel's environment lacks the package.
+ * - `unloaded`: the package is there, its IPython extension is not loaded.
+ * - `unsupported`: the kernel's language is not Python.
+ * - `dead`: the kernel is gone; the last report stays visible.
+ * - `error`: the kernel answered with an error; `problem` says which.
+ */
+export type ConnectionKind =
+  | 'none'
+  | 'connecting'
+  | 'busy'
+  | 'ready'
+  | 'missing'
+  | 'unloaded'
+  | 'unsupported'
+  | 'dead'
+  | 'error';
+
+/**
+ * The state of the connection to a kernel.
+ */
+export interface IStatus {
+  readonly kind: ConnectionKind;
+
+  /**
+   * The kernel's language, where `kind` is `unsupported`.
+   */
+  readonly language?: string;
+
+  /**
+   * What went wrong, where `kind` is `error`.
+   */
+  readonly problem?: Problem;
+}
+
+/**
+ * A line of the user's code.
+ */
+export interface ISourcePosition {
+  readonly file: string;
+  readonly line: number;
+}
+
+/**
+ * What is selected in every view at once.
+ */
+export interface ISelection {
+  /**
+   * The key of the region (a kernel's launch, a buffer), as in `Region.key`.
+   */
+  readonly key: string | null;
+
+  /**
+   * The line of the user's code.
+   */
+  readonly source: ISourcePosition | null;
+
+  /**
+   * The view that selected, so that it can tell its own selections apart.
+   */
+  readonly origin: object | null;
+}
+
+/**
+ * The variants shown left and right.
+ */
+export interface ISides {
+  readonly left: string;
+  readonly right: string;
+}
+
+/**
+ * What one kernel has inspected, as every view sees it. Knows of no widget.
+ */
+export interface ISubjectModel extends IDisposable {
+  /**
+   * The state of the connection.
+   */
+  readonly status: IStatus;
+  readonly statusChanged: ISignal<ISubjectModel, IStatus>;
+
+  /**
+   * The subjects that the kernel knows.
+   */
+  readonly subjects: readonly SubjectSummary[];
+  readonly subjectsChanged: ISignal<ISubjectModel, void>;
+
+  /**
+   * Emitted when a cell has just been inspected, with the subject's id.
+   */
+  readonly inspected: ISignal<ISubjectModel, string>;
+
+  /**
+   * The selected subject's id.
+   */
+  subject: string | null;
+
+  /**
+   * What the installed torch allows for each switch.
+   */
+  readonly choices: Choices;
+
+  /**
+   * The selected subject's report without its texts; null until it has come.
+   */
+  readonly report: ReportSummary | null;
+
+  /**
+   * Emitted when the report, or the subject that it is of, has changed.
+   */
+  readonly reportChanged: ISignal<ISubjectModel, void>;
+
+  /**
+   * The variants to show left and right, by name.
+   */
+  selectedVariants: ISides;
+  readonly selectedVariantsChanged: ISignal<ISubjectModel, ISides>;
+
+  /**
+   * The id of the compilation to show, `0/0`; empty while there is none.
+   */
+  compilation: string;
+  readonly compilationChanged: ISignal<ISubjectModel, string>;
+
+  /**
+   * What is selected.
+   */
+  readonly selection: ISelection;
+  readonly selectionChanged: ISignal<ISubjectModel, ISelection>;
+
+  /**
+   * Selects; what is not given is deselected.
+   */
+  select(selection: Partial<ISelection>): void;
+
+  /**
+   * The setting of the switches that the user asked for last.
+   */
+  readonly wanted: Variant;
+
+  /**
+   * Emitted when `wanted`, or whether its sources are being made, has changed.
+   */
+  readonly wantedChanged: ISignal<ISubjectModel, void>;
+
+  /**
+   * Whether the sources of `wanted` are on their way.
+   */
+  readonly pending: boolean;
+
+  /**
+   * Flips switches: asks for the sources of the variant so set. Calls in quick
+   * succession are one request; the last one wins.
+   */
+  setWanted(change: Partial<Variant>): void;
+
+  /**
+   * The piece of work on the kernel's main thread, the last one if it has ended.
+   */
+  readonly job: JobState | null;
+  readonly jobChanged: ISignal<ISubjectModel, JobState | null>;
+
+  /**
+   * A problem of the panel's own last request, null if it went well.
+   */
+  readonly problem: Problem | null;
+  readonly problemChanged: ISignal<ISubjectModel, Problem | null>;
+
+  /**
+   * Builds, checks and times the report's variants.
+   */
+  run(): Promise<void>;
+
+  /**
+   * Stops the job.
+   */
+  cancel(): Promise<void>;
+
+  /**
+   * Drops the selected subject.
+   */
+  forget(): Promise<void>;
+
+  /**
+   * The whole report of the selected subject as a file's text.
+   */
+  save(format: 'json' | 'html'): Promise<{ filename: string; text: string }>;
+
+  /**
+   * Loads the IPython extension into the kernel.
+   */
+  load(): Promise<void>;
+
+  /**
+   * Asks for everything again.
+   */
+  refresh(): Promise<void>;
+
+  /**
+   * An artifact of the report, cached for as long as the report's revision is
+   * the same.
+   */
+  getArtifact(
+    variant: string,
+    compilation: string,
+    artifact: string
+  ): Promise<ArtifactResult>;
+}
+
+/**
+ * The models of all kernels, and the one that the user works with.
+ */
+export interface ICompilescope {
+  /**
+   * The model of the current notebook or console.
+   */
+  readonly current: ISubjectModel | null;
+  readonly currentChanged: ISignal<ICompilescope, ISubjectModel | null>;
+
+  /**
+   * The model of a notebook.
+   */
+  modelOf(notebook: NotebookPanel): ISubjectModel;
+}
+
+/**
+ * The service that follows kernels.
+ */
+export const ICompilescope = new Token<ICompilescope>(
+  'jupyterlab-compilescope:ICompilescope',
+  'What torch.compile made of the code in the current notebook or console.'
+);
