@@ -1,0 +1,92 @@
+# make help says what there is. Each step of the setup leaves a stamp in the venv, so that what is
+# up to date is not done again.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+PYTHON ?= python3
+VENV ?= .venv
+PORT ?= 8888
+LAB_ARGS ?=
+TORCH_INDEX ?=
+
+STAMPS := $(VENV)/.stamps
+LABEXTENSION := extension/jupyterlab_compilescope/labextension
+export PORT
+export VIRTUAL_ENV := $(abspath $(VENV))
+export PATH := $(abspath $(VENV))/bin:$(PATH)
+# jlpm asks before it downloads its own yarn, reports home and draws progress bars: none of it here.
+export YARN_ENABLE_TELEMETRY := 0
+export YARN_ENABLE_PROGRESS_BARS := 0
+export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+FRONTEND := $(shell find src style schema -type f 2>/dev/null) package.json tsconfig.json
+
+.PHONY: help setup setup-tests lab check test clean
+
+help:
+	@echo 'make lab     set everything up and open JupyterLab on the quickstart (PORT=, LAB_ARGS=)'
+	@echo 'make test    set everything up and run every check and test'
+	@echo 'make setup   set everything up in $(VENV)  (PYTHON=, VENV=, TORCH_INDEX=)'
+	@echo 'make check   formatters, linters, types, import contracts; no tests'
+	@echo 'make clean   remove what was built; the venv and node_modules too'
+
+setup: $(STAMPS)/linked
+	@scripts/machine.sh compiler
+
+setup-tests: setup $(STAMPS)/ui
+	@scripts/machine.sh browser $(VENV)
+
+lab: setup
+	@scripts/lab.sh $(LAB_ARGS)
+
+check: setup $(STAMPS)/ui
+	@python scripts/steps.py check
+
+test: setup-tests
+	@python scripts/steps.py test
+
+clean:
+	rm -rf $(VENV) node_modules tests/ui/node_modules lib build dist $(LABEXTENSION)
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis coverage
+	rm -rf .eslintcache .stylelintcache tsconfig.tsbuildinfo
+	rm -rf tests/ui/test-results tests/ui/playwright-report tests/ui/artifacts
+
+# --- the steps of the setup
+
+$(STAMPS)/venv:
+	scripts/machine.sh python $(PYTHON)
+	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
+	mkdir -p $(STAMPS) && touch $@
+
+# torch first and alone when an index is named for it, so that nothing else comes from there.
+$(STAMPS)/python: constraints/dev.txt $(STAMPS)/venv
+	$(if $(TORCH_INDEX),python -m pip install -q --index-url '$(TORCH_INDEX)' "$$(grep '^torch==' constraints/dev.txt)")
+	python -m pip install -q -r constraints/dev.txt
+	touch $@
+
+$(STAMPS)/node: package.json yarn.lock .yarnrc.yml $(STAMPS)/python
+	scripts/machine.sh node $(VENV)
+	jlpm install --immutable
+	touch $@
+
+$(STAMPS)/frontend: $(FRONTEND) $(STAMPS)/node
+	jlpm build
+	touch $@
+
+# The build hook skips the front end, which is there by now. What is linked stays linked when the
+# front end is built again, so this only depends on it being there.
+$(STAMPS)/linked: pyproject.toml extension/install.json package.json | $(STAMPS)/frontend
+	python -m pip install -q --no-deps --no-build-isolation -e .
+	jupyter-builder develop . --overwrite
+	touch $@
+setup: $(STAMPS)/frontend
+
+$(STAMPS)/ui: tests/ui/package.json tests/ui/yarn.lock $(STAMPS)/node
+	cd tests/ui && jlpm install --immutable
+	touch $@
