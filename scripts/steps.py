@@ -78,7 +78,7 @@ TESTS = [
 
 
 def run_step(step: Step) -> Outcome:
-    """Run one step to its end or its time limit; its output goes to the log and, if it failed, out."""
+    """Run one step to its end or its time limit; its output goes to a log, shown if it failed."""
     log = LOGS / (step.name.replace(" ", "-").replace("'", "") + ".log")
     start = time.monotonic()
     note = ""

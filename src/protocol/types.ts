@@ -386,8 +386,8 @@ export interface Region {
 }
 
 /**
- * To the panel: `result` is the command's result struct, or `error` says why
- * there is none.
+ * To the panel: `result` is the command's result, or `error` says why there is
+ * none.
  */
 export interface Reply {
   id: string;
@@ -430,8 +430,8 @@ export interface ReportSummary {
 }
 
 /**
- * From the panel. `command` names one of `COMMANDS`; `arguments` is that
- * command's struct.
+ * From the panel. `command` is one of `COMMANDS`; `arguments` is that command's
+ * struct.
  */
 export interface Request {
   version: number;

@@ -1,7 +1,8 @@
 """The messages between the panel and the kernel, defined once.
 
-Two comms for each client (the reason is in ``docs/protocol.md``): `REQUESTS_TARGET` carries a request
-and its reply, published on only inside the handler; `EVENTS_TARGET` carries pushes from the kernel.
+Two comms for each client (the reason is in ``docs/protocol.md``): `REQUESTS_TARGET` carries a
+request and its reply, published on only inside the handler; `EVENTS_TARGET` carries pushes from the
+kernel.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from ..report import Environment, Problem, Region, Subject, Variant
+from ..report import Environment, Problem, Region, Subject
+from ..variant import Variant
 
 PROTOCOL_VERSION = 1
 REQUESTS_TARGET = "compilescope.requests"
@@ -25,7 +27,7 @@ class Message(msgspec.Struct, kw_only=True):
 
 
 class Request(Message):
-    """From the panel. ``command`` names one of `COMMANDS`; ``arguments`` is that command's struct."""
+    """From the panel. ``command`` is one of `COMMANDS`; ``arguments`` is that command's struct."""
 
     version: int
     client: str
@@ -35,7 +37,7 @@ class Request(Message):
 
 
 class Reply(Message):
-    """To the panel: ``result`` is the command's result struct, or ``error`` says why there is none."""
+    """To the panel: ``result`` is the command's result, or ``error`` says why there is none."""
 
     id: str
     result: dict[str, Any] | None = None
@@ -166,8 +168,8 @@ class ArtifactResult(Message):
 class AddVariant(Message):
     """Asks for the sources of a variant that the report may not have yet.
 
-    Answered from the capture, in the subshell, when a capture fits (`AddVariantResult.job` is None).
-    Otherwise a job is queued that the panel starts with `AddVariantResult.code`.
+    Answered from the capture, in the subshell, when a capture fits (`AddVariantResult.job` is
+    None). Otherwise a job is queued that the panel starts with `AddVariantResult.code`.
     """
 
     subject: str
