@@ -1,0 +1,147 @@
+"""What the caller asked for, as variants with names."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+
+from ..errors import CompilescopeError
+from ..torch_api import compiling
+from ..variant import Variant
+
+
+def named() -> dict[str, Variant]:
+    """The variants that go by a name in the installed torch."""
+    modes = [mode for mode in compiling.modes() if mode != "default"]
+    return {
+        "python": Variant(),
+        "cpp": Variant(cpp_wrapper=True),
+        **{mode: Variant(mode=mode) for mode in modes},
+        "eager": Variant(backend=None),
+    }
+
+
+def parse(variants: object) -> dict[str, Variant]:
+    """Names, `Variant` objects, or a dictionary of either, as a dictionary.
+
+    Raises
+    ------
+    CompilescopeError
+        A name that the installed torch does not have, a setting out of range, or a wrong type.
+    """
+    if isinstance(variants, (str, Variant)):
+        variants = (variants,)
+    if isinstance(variants, Mapping):
+        found = {str(name): _one(value) for name, value in variants.items()}
+    elif isinstance(variants, Iterable):
+        found = {}
+        for value in variants:
+            variant = _one(value)
+            found[value if isinstance(value, str) else name_of(variant)] = variant
+    else:
+        raise CompilescopeError(
+            f"variants is a {type(variants).__name__}.",
+            remedy=f"Give names ({_listed(named())}), Variant objects, or a dict of them.",
+        )
+    if not found:
+        raise CompilescopeError("variants is empty.", remedy=f"Name some of {_listed(named())}.")
+    for variant in found.values():
+        check(variant)
+    return found
+
+
+def name_of(variant: Variant) -> str:
+    """A short name that tells a variant from the others.
+
+    Examples
+    --------
+    >>> name_of(Variant(cpp_wrapper=True, dynamic=True))
+    'cpp dynamic'
+    """
+    if variant.backend is None:
+        return "eager"
+    mode = variant.mode if variant.mode != "default" else None
+    parts = []
+    if variant.backend != "inductor":
+        parts.append(variant.backend)
+    if variant.cpp_wrapper:
+        parts.append("cpp")
+    if mode:
+        parts.append(mode)
+    if not parts:
+        parts.append("python")
+    if variant.dynamic is not None:
+        parts.append("dynamic" if variant.dynamic else "static")
+    if variant.fullgraph:
+        parts.append("fullgraph")
+    parts += [f"{name}={value}" for name, value in sorted(variant.options.items())]
+    if variant.target:
+        parts.append(f"on {variant.target}")
+    return " ".join(parts)
+
+
+def check(variant: Variant) -> None:
+    """Raises `CompilescopeError` for what the installed torch would refuse."""
+    if variant.backend is None:
+        return
+    if variant.backend not in compiling.backends():
+        raise _unknown("backend", variant.backend, compiling.backends())
+    if variant.mode is not None and variant.mode not in compiling.modes():
+        raise _unknown("mode", variant.mode, compiling.modes())
+    if variant.target is not None:
+        raise CompilescopeError(
+            f"The target {variant.target!r} is not known.",
+            "Code can only be generated for the device of the arguments yet.",
+            "Leave target out.",
+        )
+    if variant.backend != "inductor" and (variant.cpp_wrapper or variant.mode or variant.options):
+        raise CompilescopeError(
+            f"The backend {variant.backend!r} takes no cpp_wrapper, mode or options.",
+            "They are Inductor's settings.",
+            "Use backend='inductor', or leave them out.",
+        )
+    for name, value in variant.options.items():
+        _check_option(name, value)
+
+
+def _check_option(name: str, value: object) -> None:
+    known = compiling.options()
+    if name not in known:
+        raise _unknown("option", name, known)
+    kind = compiling.option_type(name)
+    if kind is not None and not isinstance(value, kind):
+        raise CompilescopeError(
+            f"The option {name!r} takes {kind.__name__}, not {type(value).__name__} ({value!r})."
+        )
+
+
+def _one(value: object) -> Variant:
+    if isinstance(value, Variant):
+        return value
+    if isinstance(value, Mapping):
+        unknown = set(value) - set(Variant.__struct_fields__)
+        if unknown:
+            raise _unknown("variant setting", sorted(map(str, unknown))[0], Variant.__struct_fields__)
+        return Variant(**value)
+    if isinstance(value, str):
+        if value not in named():
+            raise _unknown("variant", value, list(named()))
+        return named()[value]
+    raise CompilescopeError(
+        f"A variant is a {type(value).__name__}.",
+        remedy=f"Give a name ({_listed(named())}), a Variant, or a dict of its settings.",
+    )
+
+
+def _unknown(kind: str, name: object, allowed: Iterable[str]) -> CompilescopeError:
+    allowed = list(allowed)
+    close = difflib.get_close_matches(str(name), allowed, n=3)
+    if len(allowed) > 30:
+        remedy = f"Did you mean {_listed(close)}?" if close else "See torch._inductor.list_options()."
+    else:
+        remedy = f"This torch has {_listed(allowed)}."
+    return CompilescopeError(f"There is no {kind} {name!r}.", remedy=remedy)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(repr(name) for name in names)

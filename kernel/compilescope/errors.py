@@ -1,0 +1,21 @@
+"""The errors that compilescope raises: what happened, why, and what to do."""
+
+from __future__ import annotations
+
+from .report import Problem
+
+
+class CompilescopeError(ValueError):
+    """A request that cannot be carried out as it was made.
+
+    Failures of a compilation are not errors: they are problems in the report.
+
+    Parameters
+    ----------
+    what, why, remedy
+        One sentence each; ``why`` and ``remedy`` may be empty.
+    """
+
+    def __init__(self, what: str, why: str = "", remedy: str = "") -> None:
+        super().__init__(" ".join(part for part in (what, why, remedy) if part))
+        self.problem = Problem(severity="error", what=what, why=why, remedy=remedy)

@@ -1,0 +1,72 @@
+"""Inductor's caches: an empty one to compile in, and back to the user's.
+
+Stands on ``torch._inductor.runtime.cache_dir_utils.cache_dir`` (and the TORCHINDUCTOR_CACHE_DIR and
+TRITON_CACHE_DIR variables, which it and Triton read at each call) and on the in-memory caches of
+``torch._inductor.utils._registered_caches``. Precompiled headers live outside the cache folder
+(``codecache._HEADER_DIR``), so an empty cache does not mean building those again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from torch._inductor import utils
+from torch._inductor.runtime.cache_dir_utils import cache_dir
+
+_FOLDER = "TORCHINDUCTOR_CACHE_DIR"
+_TRITON_FOLDER = "TRITON_CACHE_DIR"
+
+
+@contextlib.contextmanager
+def empty(folder: Path) -> Iterator[None]:
+    """Compiles in the block find nothing cached and write to ``folder``.
+
+    Nothing of the user's caches, on disk or in memory, is changed.
+    """
+    before = {name: os.environ.get(name) for name in (_FOLDER, _TRITON_FOLDER)}
+    memory = [(cache, dict(cache)) for cache in _in_memory()]
+    for cache, _ in memory:
+        cache.clear()
+    os.environ[_FOLDER] = str(folder)
+    os.environ[_TRITON_FOLDER] = str(folder / "triton")
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        for cache, content in memory:
+            cache.clear()
+            cache.update(content)
+
+
+def new_folder() -> Path:
+    """A new, empty folder inside torch's cache folder.
+
+    Raises
+    ------
+    OSError
+        The cache folder cannot be written to, or the disk is full.
+    """
+    before = os.environ.get(_FOLDER)
+    try:
+        parent = Path(cache_dir()) / "compilescope"
+    finally:
+        # cache_dir() writes the folder it chose into the environment.
+        if before is None:
+            os.environ.pop(_FOLDER, None)
+    parent.mkdir(parents=True, exist_ok=True)
+    return Path(tempfile.mkdtemp(dir=parent))
+
+
+def _in_memory() -> list[dict[Any, Any]]:
+    """The dictionaries in which code caches keep what they loaded, by key."""
+    found = [getattr(owner, "cache", None) for owner in utils._registered_caches]
+    return [cache for cache in found if isinstance(cache, dict)]

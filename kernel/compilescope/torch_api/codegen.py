@@ -1,0 +1,160 @@
+"""One Dynamo capture, the sources of many variants: code generation without a build.
+
+Stands on ``torch._guards`` (TracingContext, CompileContext), ``torch._inductor.compile_fx.compile_fx``
+and ``GraphLowering.compile_to_module``; the same from 2.11 to 2.15.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch import fx
+from torch._dynamo.convert_frame import compile_lock
+from torch._functorch import config as functorch_config
+from torch._guards import CompileContext, CompileId, TracingContext, compile_context, tracing
+from torch._logging._internal import trace_structured
+
+from .patching import patched
+
+
+@dataclasses.dataclass(frozen=True)
+class Capture:
+    """A graph as Dynamo handed it to the backend, with what is needed to compile it again.
+
+    The example inputs are fake: no tensor of the user is kept.
+    """
+
+    graph: fx.GraphModule
+    inputs: list[Any]
+    fake_mode: Any
+    compile_id: str
+    grad: bool
+    inference: bool
+    autocast: tuple[tuple[str, bool, torch.dtype], ...]
+
+
+class CapturingBackend:
+    """A Dynamo backend that keeps each graph and runs it as it is.
+
+    Parameters
+    ----------
+    captured
+        Called with each capture, in the order in which Dynamo finds them.
+    """
+
+    compiler_name = "compilescope"
+
+    def __init__(self, captured: Callable[[Capture], None]) -> None:
+        self._captured = captured
+
+    def __call__(self, graph: fx.GraphModule, inputs: Sequence[Any], **_: Any) -> Callable[..., Any]:
+        context = TracingContext.get()
+        compile_id = CompileContext.current_compile_id()
+        placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
+        self._captured(
+            Capture(
+                graph=copy.deepcopy(graph),
+                inputs=[
+                    _fake(node.meta.get("example_value"), example)
+                    for node, example in zip(placeholders, inputs, strict=True)
+                ],
+                fake_mode=context.fake_mode,
+                compile_id=str(compile_id),
+                grad=torch.is_grad_enabled(),
+                inference=torch.is_inference_mode_enabled(),
+                autocast=_autocast_state(),
+            )
+        )
+        return graph.forward
+
+
+def generate(capture: Capture, settings: dict[str, Any]) -> None:
+    """Generates the code of a captured graph; forward and backward where it is trained.
+
+    Nothing is built and no generated code runs. The result arrives as trace events, like that of a
+    real compilation, with the capture's compile id: listen with `trace.listening`.
+
+    Parameters
+    ----------
+    settings
+        Inductor settings for this compilation (``cpp_wrapper`` and others).
+
+    Raises
+    ------
+    Exception
+        Whatever Inductor raises: for an operator without lowering, say.
+    """
+    from torch._inductor.compile_fx import compile_fx
+    from torch._inductor.graph import GraphLowering
+
+    token = _generating.set(True)
+    try:
+        with (
+            compile_lock,
+            patched(GraphLowering, "compile_to_module", _compile_to_module),
+            _modes(capture),
+            tracing(TracingContext(capture.fake_mode)),
+            compile_context(CompileContext(_compile_id(capture.compile_id))),
+            functorch_config.patch(
+                enable_autograd_cache=False, force_non_lazy_backward_lowering=True
+            ),
+        ):
+            compile_fx(
+                copy.deepcopy(capture.graph),
+                list(capture.inputs),
+                config_patches={**settings, "fx_graph_cache": False, "fx_graph_remote_cache": False},
+            )
+    finally:
+        _generating.reset(token)
+
+
+_generating: ContextVar[bool] = ContextVar("compilescope_generating", default=False)
+
+
+def _compile_to_module(original: Any, self: Any) -> Any:
+    """Generates the wrapper, traces it as torch would, and builds nothing."""
+    if not _generating.get():
+        return original(self)
+    wrapper, _ = self.codegen_with_cpp_wrapper() if self.cpp_wrapper else self.codegen()
+    trace_structured("inductor_output_code", lambda: {}, payload_fn=lambda: wrapper.value)
+    return SimpleNamespace(call=_not_built, runner=None, __file__=None, __name__="compilescope")
+
+
+def _not_built(*_: Any) -> Any:
+    raise AssertionError("This code was generated to be read; it was never built.")
+
+
+def _compile_id(text: str) -> CompileId:
+    frame, _, compilation = text.rpartition("/")
+    return CompileId(frame_id=int(frame.rpartition("/")[2]), frame_compile_id=int(compilation))
+
+
+def _fake(example: Any, given: Any) -> Any:
+    """A placeholder's fake value; sizes of dynamic shapes are plain numbers or symbols already."""
+    return given if example is None else example
+
+
+def _autocast_state() -> tuple[tuple[str, bool, torch.dtype], ...]:
+    return tuple(
+        (device, torch.is_autocast_enabled(device), torch.get_autocast_dtype(device))
+        for device in ("cpu", "cuda")
+    )
+
+
+@contextlib.contextmanager
+def _modes(capture: Capture) -> Iterator[None]:
+    """The global modes under which the graph was captured."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(torch.inference_mode(capture.inference))
+        stack.enter_context(torch.set_grad_enabled(capture.grad))
+        for device, enabled, dtype in capture.autocast:
+            if enabled:
+                stack.enter_context(torch.autocast(device, dtype=dtype))
+        yield

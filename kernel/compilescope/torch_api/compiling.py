@@ -1,0 +1,99 @@
+"""``torch.compile``, called with a variant's settings.
+
+Stands on ``torch._inductor`` (list_mode_options, list_options, config), the backends' registry, and the
+attributes by which a compiled callable names its original.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch._inductor as inductor
+from torch._dynamo import external_utils
+from torch._dynamo.backends.registry import list_backends
+
+from ..variant import Variant
+
+PROVENANCE = {"trace.provenance_tracking_level": 1}
+"""Makes Inductor write which post-grad nodes each kernel launch comes from. Comments only: the code is
+otherwise the same."""
+
+
+def settings_of(variant: Variant) -> dict[str, Any]:
+    """The Inductor settings that a variant stands for."""
+    mode = {} if variant.mode in (None, "default") else inductor.list_mode_options(variant.mode)
+    return {**mode, "cpp_wrapper": variant.cpp_wrapper, **variant.options, **PROVENANCE}
+
+
+def compile_callable(
+    function: Callable[..., Any],
+    *,
+    backend: Any,
+    settings: dict[str, Any] | None = None,
+    dynamic: bool | None = None,
+    fullgraph: bool = False,
+) -> Callable[..., Any]:
+    """``torch.compile(function, ...)`` that shares no cache entry with any other call of it."""
+    more: dict[str, Any] = {}
+    if "isolate_recompiles" in inspect.signature(torch.compile).parameters:  # 2.13
+        more["isolate_recompiles"] = True
+    compiled = torch.compile(
+        function, backend=backend, options=settings, dynamic=dynamic, fullgraph=fullgraph, **more
+    )
+    _own_code(compiled)
+    return compiled
+
+
+def _own_code(compiled: Any) -> None:
+    """Gives a compiled library module or builtin code of its own.
+
+    Dynamo wraps those in one function, ``external_utils.wrap_inline.<locals>.inner``, whose code object,
+    and with it the cache, all of them share.
+    """
+    outer = getattr(compiled, "forward", compiled) if _is_module(compiled) else compiled
+    original = getattr(outer, "_torchdynamo_orig_callable", None)
+    if (
+        isinstance(original, types.FunctionType)
+        and original.__code__.co_filename == external_utils.__file__
+    ):
+        original.__code__ = original.__code__.replace()
+
+
+def _is_module(value: Any) -> bool:
+    return isinstance(value, torch.nn.Module)
+
+
+def modes() -> list[str]:
+    """The names that ``mode`` takes."""
+    return list(inductor.list_mode_options())
+
+
+def backends() -> list[str]:
+    """The names that ``backend`` takes, also those torch keeps for debugging."""
+    return list(list_backends(exclude_tags=None))
+
+
+def options() -> list[str]:
+    """The names that ``options`` takes."""
+    return list(inductor.list_options())
+
+
+def option_type(name: str) -> Any:
+    """The type that torch declares for an option; None when it declares none that can be checked."""
+    kind = inductor.config.get_type(name)
+    return kind if isinstance(kind, type) else None
+
+
+def differing_settings(settings: dict[str, Any]) -> dict[str, str]:
+    """Inductor's settings that are not torch's defaults, with ``settings`` in force."""
+    config = inductor.config
+    with config.patch(settings):
+        return {
+            name: repr(value)
+            for name, value in config.get_config_copy().items()
+            if name not in PROVENANCE and not config._is_default(name)
+        }

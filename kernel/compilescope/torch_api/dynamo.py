@@ -1,0 +1,140 @@
+"""Dynamo's process-wide state, kept as it was.
+
+Compiling a function leaves marks: cache entries on code objects (which count towards the recompile
+limit), frame counters, the sizes that automatic dynamic shapes remembers, metrics. `isolated` makes an
+inspection leave none of them.
+
+Stands on ``torch._dynamo.convert_frame`` (FRAME_COUNTER, FRAME_COMPILE_COUNTER, bytecode hooks),
+``torch._dynamo.pgo`` (_CODE_STATE, _INIT_CODE_STATE), ``torch._dynamo.eval_frame`` (reset_code,
+cached_backends, _debug_get_cache_entry_list) and ``torch._dynamo.utils`` (counters, metrics). Names that
+a version lacks are left alone.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import copy
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch._dynamo.utils as dynamo_utils
+from torch._dynamo import convert_frame, eval_frame, pgo
+from torch._dynamo.eval_frame import _debug_get_cache_entry_list, reset_code
+
+
+@contextlib.contextmanager
+def isolated() -> Iterator[None]:
+    """Compiles in the block leave Dynamo's process-wide state as it was.
+
+    Cache entries live on code objects: the caller lets its functions wear copies of their code
+    (`compiler.wardrobe`). Code that is compiled all the same without wearing a copy, a library's
+    function behind a graph break, is cleared afterwards if it had no entries before.
+    """
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_counters())
+        stack.enter_context(_automatic_dynamic())
+        stack.enter_context(_backends())
+        stack.enter_context(_foreign_code())
+        yield
+
+
+@contextlib.contextmanager
+def _foreign_code() -> Iterator[None]:
+    """Clears the entries of code that was compiled in the block and had none before."""
+    clean: dict[int, types.CodeType] = {}
+    seen: set[int] = set()
+
+    def hook(old: types.CodeType, new: types.CodeType) -> None:
+        # Called before the entry is stored: what is there now was there before the block.
+        if id(old) not in seen:
+            seen.add(id(old))
+            if not _debug_get_cache_entry_list(old):
+                clean[id(old)] = old
+
+    handle = convert_frame.register_bytecode_hook(hook)
+    try:
+        yield
+    finally:
+        handle.remove()
+        for code in clean.values():
+            reset_code(code)
+
+
+@contextlib.contextmanager
+def _counters() -> Iterator[None]:
+    frame_counter = convert_frame.FRAME_COUNTER
+    compile_counter = copy.copy(convert_frame.FRAME_COMPILE_COUNTER)
+    restores = [_saved(value) for value in _process_wide()]
+    convert_frame.FRAME_COUNTER = 0
+    convert_frame.FRAME_COMPILE_COUNTER.clear()
+    try:
+        yield
+    finally:
+        convert_frame.FRAME_COUNTER = frame_counter
+        convert_frame.FRAME_COMPILE_COUNTER.clear()
+        convert_frame.FRAME_COMPILE_COUNTER.update(compile_counter)
+        for restore in restores:
+            restore()
+
+
+def _process_wide() -> list[Any]:
+    """The containers in which Dynamo keeps count of what it did in this process."""
+    names = ("counters", "compilation_time_metrics", "cumulative_time_spent_ns", "guard_failures")
+    names += ("graph_break_reasons", "_compilation_metrics")
+    found = [getattr(dynamo_utils, name, None) for name in names]
+    return [value for value in found if value is not None]
+
+
+def _saved(container: Any) -> Callable[[], None]:
+    """Remembers a container's contents; the function returned puts them back."""
+    if isinstance(container, dict):
+        before = {
+            key: copy.copy(value) if isinstance(value, (dict, list, collections.Counter)) else value
+            for key, value in container.items()
+        }
+
+        def restore() -> None:
+            container.clear()
+            container.update(before)
+
+    else:
+        items = list(container)
+
+        def restore() -> None:
+            container.clear()
+            container.extend(items)
+
+    return restore
+
+
+@contextlib.contextmanager
+def _automatic_dynamic() -> Iterator[None]:
+    """No remembered sizes in the block; afterwards, those of before."""
+    names = ("_CODE_STATE", "_INIT_CODE_STATE")
+    before = {name: getattr(pgo, name) for name in names if hasattr(pgo, name)}
+    try:
+        if "_CODE_STATE" in before:
+            pgo._CODE_STATE = collections.defaultdict(pgo.CodeState)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(pgo, name, value)
+
+
+@contextlib.contextmanager
+def _backends() -> Iterator[None]:
+    """Drops what Dynamo keeps of the block's backends."""
+    cached = getattr(eval_frame, "cached_backends", {})
+    before = set(cached)
+    try:
+        yield
+    finally:
+        for key in set(cached) - before:
+            del cached[key]
+
+
+def compiled_entries(function: Callable[..., Any] | types.CodeType) -> int:
+    """How many compilations Dynamo keeps for a function's code."""
+    return len(_debug_get_cache_entry_list(function))

@@ -1,0 +1,130 @@
+"""FX graphs as torch holds them, at the moment when torch prints them for its trace.
+
+Stands on ``torch.fx.GraphModule.print_readable`` (public; the trace's payloads come from it) and on
+the keys of ``Node.meta``: ``val``, ``example_value``, ``stack_trace``, ``nn_module_stack``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import torch
+from torch.fx import GraphModule
+from torch.fx import Node as FxNode
+
+from ..report import Node, SourceLine
+from .patching import patched
+
+_collected: ContextVar[dict[str, list[Node]] | None] = ContextVar("compilescope_nodes", default=None)
+
+
+@contextmanager
+def collecting() -> Iterator[dict[str, list[Node]]]:
+    """Collects the nodes of every graph that torch prints in this context.
+
+    Yields
+    ------
+    dict
+        The printed text → the graph's nodes, filled while the block runs.
+    """
+    nodes: dict[str, list[Node]] = {}
+    token = _collected.set(nodes)
+    try:
+        with patched(GraphModule, "print_readable", _print_readable):
+            yield nodes
+    finally:
+        _collected.reset(token)
+
+
+def _print_readable(original: Any, self: GraphModule, *args: Any, **kwargs: Any) -> str:
+    text: str = original(self, *args, **kwargs)
+    nodes = _collected.get()
+    if nodes is not None and text not in nodes:
+        nodes[text] = [describe(node) for node in self.graph.nodes]
+    return text
+
+
+def describe(node: FxNode) -> Node:
+    """An FX node as a report's node, with everything that its metadata gives."""
+    value = node.meta.get("val", node.meta.get("example_value"))
+    tensor = value if isinstance(value, torch.Tensor) else None
+    module, module_type = _module(node)
+    return Node(
+        name=node.name,
+        op=node.op,
+        target=_target(node),
+        args=_arguments(node),
+        inputs=[used.name for used in node.all_input_nodes],
+        users=[user.name for user in node.users],
+        shape=None if tensor is None else [str(size) for size in tensor.shape],
+        stride=_stride(tensor),
+        dtype=None if tensor is None else str(tensor.dtype).removeprefix("torch."),
+        device=None if tensor is None else str(tensor.device),
+        sources=source_lines(node.meta.get("stack_trace") or ""),
+        module=module,
+        module_type=module_type,
+    )
+
+
+_FRAME = re.compile(r'^\s*File "(?P<file>[^"]*)", line (?P<line>\d+), in (?P<function>.*)$')
+
+
+def source_lines(stack_trace: str) -> list[SourceLine]:
+    """The frames of a formatted traceback, innermost last."""
+    found: list[SourceLine] = []
+    lines = stack_trace.splitlines()
+    for number, line in enumerate(lines):
+        if match := _FRAME.match(line):
+            code = lines[number + 1].strip() if number + 1 < len(lines) else ""
+            if _FRAME.match(code):
+                code = ""
+            found.append(
+                SourceLine(
+                    file=match["file"], line=int(match["line"]), function=match["function"], code=code
+                )
+            )
+    return found
+
+
+def _target(node: FxNode) -> str:
+    if isinstance(node.target, str):
+        return node.target
+    return torch.fx.node._get_qualified_name(node.target) if callable(node.target) else str(node.target)
+
+
+def _arguments(node: FxNode) -> str:
+    parts = [repr(argument) for argument in node.args]
+    parts += [f"{name}={argument!r}" for name, argument in node.kwargs.items()]
+    return ", ".join(parts)
+
+
+def _stride(tensor: torch.Tensor | None) -> list[str] | None:
+    # Sparse and nested layouts have no strides; asking raises.
+    if tensor is None or tensor.layout is not torch.strided:
+        return None
+    return [str(step) for step in tensor.stride()]
+
+
+def _module(node: FxNode) -> tuple[str | None, str | None]:
+    """The innermost module that the node was traced in: its path and type."""
+    stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")
+    if not stack:
+        return None, None
+    path, kind = list(stack.values())[-1]
+    name = kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__qualname__}"
+    return _module_path(str(path)), name
+
+
+_ATTRIBUTE = re.compile(r"\['?([^'\]]*)'?\]")
+
+
+def _module_path(source: str) -> str:
+    """Dynamo's name of a module (``L['self']._modules['blocks']._modules['0']``) as a path."""
+    names = [part for part in _ATTRIBUTE.findall(source) if part not in ("self", "fn")]
+    if names:
+        return ".".join(names)
+    return source.removeprefix("L__self___").replace("L['self'].", "").replace("L['self']", "")
