@@ -1,19 +1,19 @@
 """The server of the browser tests: galata's settings, on loopback, from an empty configuration."""
 
 import os
-import sys
+import tempfile
 from pathlib import Path
 
 from jupyterlab.galata import configure_jupyter_server
 
-configure_jupyter_server(c)  # type: ignore[name-defined]  # noqa: F821
+c = get_config()  # type: ignore[name-defined]  # noqa: F821
+configure_jupyter_server(c)
 
-server = c.ServerApp  # type: ignore[name-defined]  # noqa: F821
-server.ip = "127.0.0.1"
-server.port = int(os.environ.get("COMPILESCOPE_UI_PORT", "8899"))
-server.port_retries = 0
-server.allow_root = True
+c.ServerApp.ip = "127.0.0.1"
+c.ServerApp.port = int(os.environ["COMPILESCOPE_UI_PORT"])
+c.ServerApp.allow_root = True
 
 # The kernelspecs of this folder stand beside the environment's own.
 os.environ["JUPYTER_PATH"] = str(Path(__file__).parent / "jupyter_path")
-os.environ["COMPILESCOPE_UI_PYTHON"] = sys.executable
+# What is compiled here is compiled afresh, and leaves the user's cache alone.
+os.environ["TORCHINDUCTOR_CACHE_DIR"] = tempfile.mkdtemp(prefix="compilescope-ui-")

@@ -1,0 +1,15 @@
+"""An IPython kernel that has no subshells, as ipykernel 6 and Pyodide's have none."""
+
+from ipykernel.ipkernel import IPythonKernel
+from ipykernel.kernelapp import IPKernelApp
+
+
+class Plain(IPythonKernel):
+    @property
+    def kernel_info(self):
+        info = super().kernel_info
+        features = [f for f in info.get("supported_features", []) if f != "kernel subshells"]
+        return {**info, "supported_features": features}
+
+
+IPKernelApp.launch_instance(kernel_class=Plain)

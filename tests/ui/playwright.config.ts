@@ -1,0 +1,65 @@
+import { defineConfig } from '@playwright/test';
+import * as fs from 'fs';
+import * as os from 'os';
+import * as path from 'path';
+
+const port = process.env.COMPILESCOPE_UI_PORT ?? '8899';
+const url = `http://127.0.0.1:${port}`;
+
+// Galata reads these.
+process.env.TARGET_URL = url;
+process.env.COMPILESCOPE_UI_PORT = port;
+
+/**
+ * Chromium as the machine has it; undefined is Playwright's own download.
+ */
+function chromium(): string | undefined {
+  const names = ['chromium', 'chromium-browser', 'google-chrome'];
+  const folders = (process.env.PATH ?? '').split(path.delimiter);
+  return (
+    process.env.CHROMIUM ??
+    folders
+      .flatMap(folder => names.map(name => path.join(folder, name)))
+      .find(file => fs.existsSync(file))
+  );
+}
+
+export default defineConfig({
+  testDir: 'specs',
+  outputDir: 'test-results',
+  reporter: [['list']],
+  timeout: 120_000,
+  expect: { timeout: 15_000 },
+  // One server, and tests that measure time: one at a time.
+  workers: 1,
+  retries: 0,
+  forbidOnly: Boolean(process.env.CI),
+  use: {
+    baseURL: url,
+    viewport: { width: 1600, height: 1000 },
+    trace: 'retain-on-failure',
+    video: 'off',
+    screenshot: 'only-on-failure',
+    permissions: ['clipboard-read', 'clipboard-write'],
+    launchOptions: {
+      executablePath: chromium(),
+      args: [
+        '--disable-lcd-text',
+        ...(os.userInfo().uid === 0 ? ['--no-sandbox'] : [])
+      ]
+    }
+  },
+  webServer: {
+    command: 'jlpm start',
+    url: `${url}/lab`,
+    timeout: 120_000,
+    reuseExistingServer: false,
+    gracefulShutdown: { signal: 'SIGTERM', timeout: 10_000 },
+    env: {
+      // The user's own settings and kernels stay out of it.
+      JUPYTER_CONFIG_DIR: fs.mkdtempSync(path.join(os.tmpdir(), 'cs-config-')),
+      JUPYTER_DATA_DIR: fs.mkdtempSync(path.join(os.tmpdir(), 'cs-data-')),
+      IPYTHONDIR: fs.mkdtempSync(path.join(os.tmpdir(), 'cs-ipython-'))
+    }
+  }
+});
