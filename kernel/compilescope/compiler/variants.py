@@ -121,7 +121,9 @@ def _one(value: object) -> Variant:
     if isinstance(value, Mapping):
         unknown = set(value) - set(Variant.__struct_fields__)
         if unknown:
-            raise _unknown("variant setting", sorted(map(str, unknown))[0], Variant.__struct_fields__)
+            raise _unknown(
+                "variant setting", sorted(map(str, unknown))[0], Variant.__struct_fields__
+            )
         return Variant(**value)
     if isinstance(value, str):
         if value not in named():
@@ -137,7 +139,9 @@ def _unknown(kind: str, name: object, allowed: Iterable[str]) -> CompilescopeErr
     allowed = list(allowed)
     close = difflib.get_close_matches(str(name), allowed, n=3)
     if len(allowed) > 30:
-        remedy = f"Did you mean {_listed(close)}?" if close else "See torch._inductor.list_options()."
+        remedy = (
+            f"Did you mean {_listed(close)}?" if close else "See torch._inductor.list_options()."
+        )
     else:
         remedy = f"This torch has {_listed(allowed)}."
     return CompilescopeError(f"There is no {kind} {name!r}.", remedy=remedy)

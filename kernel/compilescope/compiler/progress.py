@@ -1,0 +1,60 @@
+"""What an inspection says of itself while it works, and how it is told to stop."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import msgspec
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """A step that has begun.
+
+    ``fraction`` is how much of the whole was done before it, from 0 to 1, or None when unknown.
+    """
+
+    step: str
+    fraction: float | None = None
+    variant: str = ""
+
+
+Report = Callable[[Progress], None]
+
+
+class Cancelled(Exception):
+    """The inspection was asked to stop between two steps."""
+
+
+class Monitor:
+    """Passes steps on, and stops the work at the next step once it is cancelled."""
+
+    def __init__(self, report: Report | None = None) -> None:
+        self._report = report
+        self._cancelled = threading.Event()
+
+    def step(self, step: str, *, variant: str = "", fraction: float | None = None) -> None:
+        """Begins a step.
+
+        Raises
+        ------
+        Cancelled
+            The work was cancelled meanwhile.
+        """
+        self.check()
+        if self._report is not None:
+            self._report(Progress(step=step, variant=variant, fraction=fraction))
+
+    def check(self) -> None:
+        """Raises `Cancelled` if the work was cancelled."""
+        if self._cancelled.is_set():
+            raise Cancelled
+
+    def cancel(self) -> None:
+        """Asks the work to stop; safe to call from any thread."""
+        self._cancelled.set()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the work was asked to stop."""
+        return self._cancelled.is_set()

@@ -1,0 +1,227 @@
+"""Exceptions of a compilation, as problems: what happened, why, what to do.
+
+Stands on ``torch._dynamo.exc`` and ``torch._inductor.exc``. An exception that is in neither family is the
+user's own.
+"""
+
+from __future__ import annotations
+
+import errno
+import re
+import traceback
+from collections.abc import Callable
+
+from torch._dynamo import exc as dynamo
+from torch._inductor import exc as inductor
+
+from ..report import Problem, SourceLine
+from .graphs import source_lines
+
+
+def explain(error: BaseException) -> Problem:
+    """The problem that an exception, raised while a subject was compiled or run, stands for."""
+    for cause in _causes(error):
+        for kind, describe in _KINDS:
+            if isinstance(cause, kind):
+                return describe(cause)
+    if isinstance(error, dynamo.TorchDynamoException):
+        return Problem(
+            severity="error",
+            what=f"torch.compile failed: {_first_line(error)}",
+            why="An internal error of Dynamo or of the backend.",
+            remedy="Try backend='eager' and backend='aot_eager': the first that fails names the part.",
+            where=_where(error),
+            detail=str(error),
+        )
+    return own(error)
+
+
+def own(error: BaseException) -> Problem:
+    """An exception that the subject itself raised, with or without torch.compile."""
+    return Problem(
+        severity="error",
+        what=f"The subject raised {type(error).__name__}: {_first_line(error)}",
+        why="It is the subject's own exception, raised by the call that was inspected.",
+        remedy="Make the call work without compilescope first.",
+        where=_where(error),
+        detail="".join(traceback.format_exception(type(error), error, _outside(error))),
+    )
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """The exception and what it wraps, innermost first."""
+    found: list[BaseException] = []
+    current: BaseException | None = error
+    while current is not None and current not in found:
+        found.append(current)
+        inner = getattr(current, "inner_exception", None)
+        current = inner if isinstance(inner, BaseException) else current.__cause__
+    return found[::-1]
+
+
+def _graph_break(error: BaseException) -> Problem:
+    message = str(error)
+    link = re.search(r"https?://\S*gb\d+\S*", message)
+    hints = re.findall(r"^\s*Hint: (.*)$", message, re.MULTILINE)
+    stack = getattr(error, "real_stack", None)
+    frames = source_lines("".join(traceback.format_list(stack))) if stack else []
+    kind = getattr(error, "gb_type", "") or _first_line(error)
+    return Problem(
+        severity="error",
+        what=f"Graph break with fullgraph=True: {kind}",
+        why=_after("Explanation: ", message),
+        remedy=" ".join([*hints, f"See {link.group()}" if link else ""]).strip(),
+        where=frames[-1] if frames else None,
+        detail=message,
+    )
+
+
+def _no_compiler(error: BaseException) -> Problem:
+    return Problem(
+        severity="error",
+        what="No working C++ compiler was found.",
+        why=_first_line(error),
+        remedy="Install g++ or clang++ (Debian: apt-get install g++), or set the CXX variable.",
+        detail=str(error),
+    )
+
+
+def _cpp_error(error: BaseException) -> Problem:
+    output = str(getattr(error, "output", "") or error)
+    line = re.search(r"^(?P<file>[^\s:]+):(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)$", output, re.M)
+    where = None
+    if line:
+        where = SourceLine(
+            file=line["file"], line=int(line["line"]), code=_generated_line(line["file"], line["line"])
+        )
+    return Problem(
+        severity="error",
+        what="The generated C++ does not compile" + (f": {line['text']}" if line else "."),
+        why="Either the C++ compiler is broken or too old, or torch generated wrong code.",
+        remedy="Compare with the other wrapper; if it builds, report the generated line to PyTorch.",
+        where=where,
+        detail=str(error),
+    )
+
+
+def _generated_line(file: str, line: str) -> str:
+    try:
+        with open(file, encoding="utf-8") as source:
+            return source.read().splitlines()[int(line) - 1].strip()
+    except (OSError, IndexError):
+        return ""
+
+
+def _lowering(error: BaseException) -> Problem:
+    message = str(error)
+    target = re.search(r"target: (\S+)", message)
+    frames = source_lines(message)
+    return Problem(
+        severity="error",
+        what=f"Inductor has no code for the operator {target.group(1) if target else ''}".rstrip() + ".",
+        why=_first_line(error),
+        remedy="Register a lowering or a decomposition, or keep the call out with torch.compiler.disable.",
+        where=frames[-1] if frames else None,
+        detail=message,
+    )
+
+
+def _fake(error: BaseException) -> Problem:
+    return Problem(
+        severity="error",
+        what="An operator failed on fake tensors, as Dynamo traces it.",
+        why=_first_line(error),
+        remedy="If the call works without torch.compile, give the operator a fake implementation "
+        "(torch.library.register_fake).",
+        where=_where(error),
+        detail=str(error),
+    )
+
+
+def _disk(error: BaseException) -> Problem:
+    number = getattr(error, "errno", None)
+    path = getattr(error, "filename", None) or "the cache folder"
+    reasons = {
+        errno.ENOSPC: (f"The disk of {path} is full.", "Free some space there"),
+        errno.EDQUOT: (f"The disk quota of {path} is used up.", "Free some space there"),
+        errno.EROFS: (f"{path} is on a read-only file system.", "Make it writable"),
+        errno.EACCES: (f"{path} may not be written to.", "Make it writable"),
+        errno.EPERM: (f"{path} may not be written to.", "Make it writable"),
+        errno.ENOTDIR: (f"{path} cannot be made: a file is in its way.", "Remove that file"),
+    }
+    if number not in reasons:
+        return own(error)
+    what, remedy = reasons[number]
+    return Problem(
+        severity="error",
+        what=what,
+        why=f"torch keeps what it builds in its cache folder: {error}",
+        remedy=f"{remedy}, or point TORCHINDUCTOR_CACHE_DIR at another folder.",
+        detail=str(error),
+    )
+
+
+def _not_compiled(error: BaseException) -> Problem:
+    return Problem(
+        severity="error",
+        what="fullgraph=True, and nothing was compiled.",
+        why=str(error),
+        remedy="Give the call tensors to work on, or leave fullgraph out.",
+        detail=str(error),
+    )
+
+
+def _limit(error: BaseException) -> Problem:
+    return Problem(
+        severity="error",
+        what="The recompile limit was hit.",
+        why=_first_line(error),
+        remedy="See why it recompiles; mark changing sizes with torch._dynamo.mark_dynamic.",
+        detail=str(error),
+    )
+
+
+_KINDS: list[tuple[type[BaseException], Callable[[BaseException], Problem]]] = [
+    (inductor.InvalidCxxCompiler, _no_compiler),
+    (inductor.CppCompileError, _cpp_error),
+    (inductor.MissingOperatorWithoutDecomp, _lowering),
+    (inductor.MissingOperatorWithDecomp, _lowering),
+    (inductor.LoweringException, _lowering),
+    (dynamo.Unsupported, _graph_break),
+    (dynamo.FailOnRecompileLimitHit, _limit),
+    (dynamo.TorchRuntimeError, _fake),
+    (OSError, _disk),
+]
+
+
+def _where(error: BaseException) -> SourceLine | None:
+    frames = traceback.extract_tb(error.__traceback__)
+    users = [frame for frame in frames if not _is_internal(frame.filename)]
+    if not users:
+        return None
+    last = users[-1]
+    return SourceLine(
+        file=last.filename, line=last.lineno or 0, function=last.name, code=last.line or ""
+    )
+
+
+def _outside(error: BaseException) -> object:
+    """The traceback from the first frame that is the user's."""
+    current = error.__traceback__
+    while current is not None and _is_internal(current.tb_frame.f_code.co_filename):
+        current = current.tb_next
+    return current or error.__traceback__
+
+
+def _is_internal(file: str) -> bool:
+    file = file.replace("\\", "/")
+    return "/torch/" in file or "/compilescope/" in file
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).strip().splitlines()), "")
+
+
+def _after(label: str, text: str) -> str:
+    found = re.search(rf"^\s*{re.escape(label)}(.*)$", text, re.MULTILINE)
+    return found.group(1) if found else ""
