@@ -1,0 +1,34 @@
+"""A line of source, and a problem: the two structs that errors and reports share."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Severity = Literal["error", "warning", "info"]
+
+
+class Struct(msgspec.Struct, kw_only=True):
+    """The base of all report structs."""
+
+
+class SourceLine(Struct, frozen=True):
+    """A line of the user's code (or of a library the user called)."""
+
+    file: str
+    line: int
+    function: str = ""
+    code: str = ""
+
+
+class Problem(Struct):
+    """Something the user should know: what happened, why, and what to do."""
+
+    severity: Severity
+    what: str
+    why: str = ""
+    remedy: str = ""
+    where: SourceLine | None = None
+    detail: str = ""
+    """Long text, folded by default: a compiler's output, the user's own traceback."""

@@ -1,0 +1,51 @@
+"""Reports read back from files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from .errors import CompilescopeError
+from .report import SCHEMA_VERSION, Report
+
+
+class _Version(msgspec.Struct):
+    schema_version: int
+
+
+def load(path: str | Path) -> Report:
+    """Reads a report that `Report.save` wrote as JSON.
+
+    Raises
+    ------
+    CompilescopeError
+        The file is no report, is damaged, or was written by a newer compilescope.
+    OSError
+        The file cannot be read.
+    """
+    return from_json(Path(path).read_bytes(), name=str(path))
+
+
+def from_json(text: str | bytes, name: str = "The text") -> Report:
+    """The report that `Report.to_json` wrote; ``name`` stands in the error messages."""
+    try:
+        version = msgspec.json.decode(text, type=_Version).schema_version
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise CompilescopeError(
+            f"{name} is not a report.",
+            f"{error}.",
+            "Give a file that report.save('….json') wrote; one cut short must be written again.",
+        ) from None
+    if version > SCHEMA_VERSION:
+        raise CompilescopeError(
+            f"{name} was written by a newer compilescope.",
+            f"Its format is version {version}; this one reads up to {SCHEMA_VERSION}.",
+            "Upgrade with pip install -U jupyterlab-compilescope.",
+        )
+    try:
+        return msgspec.json.decode(text, type=Report)
+    except msgspec.DecodeError as error:
+        raise CompilescopeError(
+            f"{name} is damaged.", f"{error}.", "Write the report again."
+        ) from None
