@@ -13,7 +13,7 @@ class Struct(msgspec.Struct, kw_only=True):
     """The base of all report structs."""
 
 
-class SourceLine(Struct, frozen=True):
+class SourceLine(Struct, frozen=True):  # type: ignore[misc]  # msgspec allows it
     """A line of the user's code (or of a library the user called)."""
 
     file: str

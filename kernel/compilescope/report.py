@@ -10,42 +10,22 @@ that holds it. Line numbers count from 1. Units are in the names (``_us``, ``_s`
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
+from .errors import CompilescopeError
+from .problem import Problem as Problem
+from .problem import SourceLine as SourceLine
+from .problem import Struct as Struct
 from .variant import Variant
 
 SCHEMA_VERSION = 1
 
-Severity = Literal["error", "warning", "info"]
 Direction = Literal["inference", "forward", "backward"]
 Language = Literal["python", "cpp", "triton", "extern", "fx", "text"]
-
-
-class Struct(msgspec.Struct, kw_only=True):
-    """The base of all report structs."""
-
-
-class SourceLine(Struct, frozen=True):  # type: ignore[misc]  # msgspec allows it
-    """A line of the user's code (or of a library the user called)."""
-
-    file: str
-    line: int
-    function: str = ""
-    code: str = ""
-
-
-class Problem(Struct):
-    """Something the user should know: what happened, why, and what to do."""
-
-    severity: Severity
-    what: str
-    why: str = ""
-    remedy: str = ""
-    where: SourceLine | None = None
-    detail: str = ""
-    """Long text, folded by default: a compiler's output, the user's own traceback."""
 
 
 class Node(Struct):
@@ -312,6 +292,102 @@ class Report(Struct, kw_only=True):
     problems: list[Problem] = []
     files: dict[str, str] = {}
     """Notebook cells that the source lines point into: file name → the cell's whole text."""
+
+    @property
+    def compilations(self) -> list[Compilation]:
+        """Every variant's compilations, in the order of the variants."""
+        return [compilation for variant in self.variants for compilation in variant.compilations]
+
+    def variant(self, name: str) -> VariantReport:
+        """The report of one variant.
+
+        Raises
+        ------
+        CompilescopeError
+            There is none of that name; the message lists those there are.
+        """
+        for variant in self.variants:
+            if variant.name == name:
+                return variant
+        raise _missing("variant", name, [variant.name for variant in self.variants])
+
+    def compilation(self, id: str, variant: str | None = None) -> Compilation:
+        """One compilation, by torch's compile id.
+
+        Without ``variant``, the first variant that has it, its ``code`` completed by the wrapper of
+        the other kind from the first variant that has that.
+
+        Raises
+        ------
+        CompilescopeError
+            There is none of that id; the message lists those there are.
+        """
+        variants = self.variants if variant is None else [self.variant(variant)]
+        found = [one for each in variants for one in each.compilations if one.id == id]
+        if not found:
+            ids = [one.id for each in variants for one in each.compilations]
+            raise _missing("compilation", id, list(dict.fromkeys(ids)))
+        return msgspec.structs.replace(found[0], code=_completed([one.code for one in found]))
+
+    def to_json(self) -> str:
+        """The report as JSON; `compilescope.load` reads it back."""
+        return msgspec.json.encode(self).decode()
+
+    def save(self, path: str | Path) -> Path:
+        """Writes the report as ``.json``, or as one ``.html`` file that needs nothing else.
+
+        Raises
+        ------
+        CompilescopeError
+            The ending is neither.
+        OSError
+            The file cannot be written.
+        """
+        path = Path(path)
+        if path.suffix == ".json":
+            text = self.to_json()
+        elif path.suffix in (".html", ".htm"):
+            text = renderers["page"](self)
+        else:
+            raise CompilescopeError(
+                f"A report cannot be saved as {path.name!r}.", remedy="Use .json or .html."
+            )
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def _repr_html_(self) -> str:
+        return renderers["html"](self)
+
+    def __str__(self) -> str:
+        return renderers["text"](self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+
+renderers: dict[str, Callable[[Report], str]] = {}
+"""How a report shows itself: "text", "html" (in a cell) and "page" (a whole file). The views, which stand
+above the report, put themselves here."""
+
+
+def _completed(codes: list[Code]) -> Code:
+    """The first code, with the artifacts that it lacks taken from the others."""
+    code = codes[0]
+    missing = {
+        name: next((text for other in codes if (text := getattr(other, name)) is not None), None)
+        for name in ("python", "cpp", "shell")
+        if getattr(code, name) is None
+    }
+    backward = [other.backward for other in codes if other.backward is not None]
+    regions = {name: value for other in reversed(codes) for name, value in other.regions.items()}
+    return msgspec.structs.replace(
+        code, **missing, regions=regions, backward=_completed(backward) if backward else None
+    )
+
+
+def _missing(kind: str, name: str, known: list[str]) -> CompilescopeError:
+    listed = ", ".join(repr(one) for one in known) or "none"
+    return CompilescopeError(f"The report has no {kind} {name!r}.", remedy=f"It has {listed}.")
 
 
 STAGES: dict[str, str] = {
