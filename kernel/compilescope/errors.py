@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .report import Problem
+from .problem import Problem
 
 
 class CompilescopeError(ValueError):
