@@ -1,4 +1,4 @@
-"""An IPython kernel in which compilescope cannot be imported, as in an environment that lacks it."""
+"""An IPython kernel that cannot import compilescope, as in an environment that lacks it."""
 
 import sys
 

@@ -1,0 +1,35 @@
+"""The example notebooks run from the first cell to the last."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "cache"))
+    notebook = nbformat.read(path, as_version=4)
+    # In a folder of its own: the notebook saves a report beside itself.
+    resources = {"metadata": {"path": str(tmp_path)}}
+    NotebookClient(notebook, timeout=90, kernel_name="python3", resources=resources).execute()
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert all(cell.execution_count for cell in cells if cell.source.strip())
+    compiled = [cell for cell in cells if cell.source.startswith("%%compile")]
+    assert compiled, "the notebook shows no %%compile"
+    for cell in compiled:
+        shown = [output for output in cell.outputs if "text/plain" in output.get("data", {})]
+        assert shown, f"{cell.source.splitlines()[0]} showed nothing"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_stored_without_outputs(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    assert not [cell for cell in notebook.cells if cell.get("outputs")]
