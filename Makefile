@@ -27,13 +27,14 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 FRONTEND := $(shell find src style schema -type f 2>/dev/null) package.json tsconfig.json
 
-.PHONY: help setup setup-tests lab check test clean
+.PHONY: help setup setup-tests lab check test dist clean
 
 help:
 	@echo 'make lab     set everything up and open JupyterLab on the quickstart (PORT=, LAB_ARGS=)'
 	@echo 'make test    set everything up and run every check and test'
 	@echo 'make setup   set everything up in $(VENV)  (PYTHON=, VENV=, TORCH_INDEX=)'
 	@echo 'make check   formatters, linters, types, import contracts; no tests'
+	@echo 'make dist    the wheel and the sdist, in dist/'
 	@echo 'make clean   remove what was built; the venv and node_modules too'
 
 setup: $(STAMPS)/linked
@@ -50,6 +51,12 @@ check: setup $(STAMPS)/ui
 
 test: setup-tests
 	@python scripts/steps.py test
+
+# From nothing: the build hook would pack a development build that it finds.
+dist: setup
+	jlpm clean:all
+	rm -rf dist
+	hatchling build -t sdist -t wheel
 
 clean:
 	rm -rf $(VENV) node_modules tests/ui/node_modules lib build dist $(LABEXTENSION)
@@ -80,8 +87,10 @@ $(STAMPS)/frontend: $(FRONTEND) $(STAMPS)/node
 	touch $@
 
 # The build hook skips the front end, which is there by now. What is linked stays linked when the
-# front end is built again, so this only depends on it being there.
+# front end is built again, so this only depends on it being there. An old link goes first: pip would
+# follow it and replace the files behind it.
 $(STAMPS)/linked: pyproject.toml extension/install.json package.json | $(STAMPS)/frontend
+	rm -rf $(VENV)/share/jupyter/labextensions/jupyterlab-compilescope
 	python -m pip install -q --no-deps --no-build-isolation -e .
 	jupyter-builder develop . --overwrite
 	touch $@
