@@ -92,6 +92,8 @@ class Code(Struct):
     regions: dict[str, list[Region]] = {}
     """Artifact ("python", "cpp") → its regions, by start line."""
     backward: Code | None = None
+    others: list[Code] = []
+    """Further graphs of this direction, where torch compiled several under one id."""
     absent: dict[str, str] = {}
 
 

@@ -1,0 +1,104 @@
+"""Records → compilations: the one door into `analysis`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..capture.records import Record
+from ..report import Compilation, Node
+from .breaks import parse_break
+from .caches import parse_cache
+from .epochs import compile_groups, epochs
+from .frames import files_of, frame_of
+from .generated import Generated, generate
+from .guards import parse_guards
+from .missing import explain
+from .phases import build_phases
+from .recompiles import parse_recompile
+from .stages import GraphReader, read_stages
+from .units import gather
+
+
+def assemble(
+    records: Sequence[Record], *, variant: str, nodes: Mapping[str, list[Node]] | None = None
+) -> list[Compilation]:
+    """Make what torch did out of what it logged.
+
+    Parameters
+    ----------
+    records
+        In the order in which torch emitted them.
+    variant
+        The name of the variant they were recorded under; launches carry it.
+    nodes
+        Graph text → its nodes, where a live hook collected them (with module paths). Other graphs'
+        nodes are read from their text.
+
+    Returns
+    -------
+    list of Compilation
+        In the order in which torch began them. A frame that was compiled several times because of
+        graph breaks shows its last attempt, with the breaks of all. After
+        ``torch._dynamo.reset()`` compile ids begin anew, so an id may occur more than once.
+    """
+    reader = GraphReader(nodes or {})
+    compilations = []
+    for epoch in epochs(records):
+        phases = build_phases(epoch)
+        files = files_of(epoch)
+        for compile_id, group in compile_groups(epoch):
+            compilation = _compilation(compile_id, group, variant, reader, files)
+            compilation.phases = phases.pop(compile_id, [])
+            compilations.append(compilation)
+    return compilations
+
+
+def _compilation(
+    compile_id: str,
+    records: Sequence[Record],
+    variant: str,
+    reader: GraphReader,
+    files: Sequence[str],
+) -> Compilation:
+    compilation = Compilation(id=compile_id, frame=frame_of(records))
+    attempt = max((r.attempt for r in records if r.event != "chromium_event"), default=0)
+    compilation.attempt = attempt
+    graphs = read_stages([r for r in records if r.attempt == attempt], reader)
+    # A backward pass that is compiled at its first call may say attempt 0 whatever the forward was.
+    generated = generate(gather(records), graphs, reader, variant=variant, attempt=attempt)
+    _add_code(compilation, generated)
+    guards = [r for r in records if r.event == "dynamo_cpp_guards_str" and r.payload]
+    if guards:
+        known = [*files, *_graph_files(compilation)]
+        compilation.guards = parse_guards(guards[-1].payload or "", known)
+    for record in records:
+        if record.name == "dynamo_graph_break_reason" and record.payload:
+            found = parse_break(record.payload)
+            if found not in compilation.breaks:
+                compilation.breaks.append(found)
+        elif record.name == "recompile_reasons" and record.payload:
+            compilation.recompile = parse_recompile(record.payload)
+        elif record.event == "artifact":
+            cache = parse_cache(record.name, record.payload)
+            if cache:
+                compilation.cache.append(cache)
+    compilation.absent.update(explain(compilation, records))
+    return compilation
+
+
+def _add_code(compilation: Compilation, generated: Generated) -> None:
+    compilation.graphs = generated.graphs
+    compilation.code = generated.code
+    compilation.kernels = generated.kernels
+    compilation.absent.update(generated.absent)
+
+
+def _graph_files(compilation: Compilation) -> list[str]:
+    return list(
+        dict.fromkeys(
+            line.file
+            for graph in compilation.graphs.values()
+            for node in graph.nodes
+            for line in node.sources
+        )
+    )

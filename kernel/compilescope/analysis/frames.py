@@ -1,0 +1,56 @@
+"""Which frame was compiled, and which files the records name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..capture.records import Record
+from ..report import SourceLine
+
+
+def frame_of(records: Sequence[Record]) -> SourceLine | None:
+    """The frame that Dynamo compiled: the innermost of ``dynamo_start``'s stack."""
+    for record in records:
+        if record.event == "dynamo_start":
+            stack = _stack(record)
+            if stack:
+                return _line(stack[-1])
+    for record in records:
+        if record.event == "compilation_metrics":
+            detail = record.metadata.get(record.event)
+            if isinstance(detail, dict) and detail.get("co_filename"):
+                return SourceLine(
+                    file=str(detail["co_filename"]),
+                    line=int(detail.get("co_firstlineno") or 0),
+                    function=str(detail.get("co_name") or ""),
+                )
+    return None
+
+
+def files_of(records: Sequence[Record]) -> list[str]:
+    """Every file that the records name in full."""
+    files: dict[str, None] = {}
+    for record in records:
+        if record.event == "str":
+            detail = record.metadata.get("str")
+            if isinstance(detail, (list, tuple)) and detail:
+                files[str(detail[0])] = None
+        elif record.event == "dynamo_start":
+            files.update({_line(frame).file: None for frame in _stack(record)})
+    return list(files)
+
+
+def _stack(record: Record) -> list[dict[str, Any]]:
+    detail = record.metadata.get("dynamo_start")
+    stack = detail.get("stack") if isinstance(detail, dict) else None
+    return [frame for frame in stack or [] if isinstance(frame, dict)]
+
+
+def _line(frame: dict[str, Any]) -> SourceLine:
+    return SourceLine(
+        file=str(frame.get("filename", "")),
+        line=int(frame.get("line") or 0),
+        function=str(frame.get("name", "")),
+        code=str(frame.get("loc") or ""),
+    )

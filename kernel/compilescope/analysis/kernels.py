@@ -1,0 +1,109 @@
+"""The kernels of a compilation: what each is, where it comes from and who launches it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from ..report import Direction, Kernel, Language, Launch
+from .provenance import Origin, Provenance, merge
+from .scan import Mark
+
+Artifact = Literal["python", "cpp"]
+
+NO_SOURCE = "A library's kernel: torch calls it, it does not generate it."
+NOT_FOUND = "The wrapper launches this kernel, but its definition is not in the generated code."
+
+
+def collect(
+    marks: Sequence[Mark],
+    text: str,
+    definitions: Sequence[tuple[Mark, str]],
+    provenance: Provenance,
+    *,
+    direction: Direction,
+    artifact: Artifact,
+    variant: str,
+) -> list[Kernel]:
+    """Gather the kernels of one wrapper, in the order of their first launch.
+
+    Parameters
+    ----------
+    marks, text
+        The wrapper's regions and the wrapper.
+    definitions
+        Kernel definitions that stand elsewhere, each with the text it stands in: under
+        ``cpp_wrapper`` the Triton sources are in the Python around the C++.
+    """
+    sources = {mark.kernel: (mark, text) for mark in marks if mark.kind == "kernel"}
+    for mark, home in definitions:
+        sources[mark.kernel] = (mark, home)
+    launches: dict[str, list[Mark]] = {}
+    for mark in marks:
+        if mark.kind == "launch" and mark.kernel:
+            launches.setdefault(mark.kernel, []).append(mark)
+    kernels = []
+    ordered = sorted(launches.items(), key=lambda item: min(mark.order for mark in item[1]))
+    for name, calls in ordered:
+        definition = sources.get(name)
+        origins = [provenance.of(mark) for mark in calls]
+        if definition and not any(origin.nodes for origin in origins):
+            defined = provenance.of(definition[0])
+            origins = [_or(origin, defined) for origin in origins]
+        origin = merge(origins, provenance.order)
+        kernel = Kernel(
+            name=name,
+            language=_language(definition),
+            direction=direction,
+            source=_source(definition),
+            ops=origin.ops,
+            launches=[
+                Launch(
+                    artifact=artifact, variant=variant, line=mark.call, end=mark.end, key=mark.key
+                )
+                for mark in calls
+            ],
+            nodes=origin.nodes,
+            sources=origin.sources,
+        )
+        if not kernel.source:
+            kernel.absent["source"] = NO_SOURCE if definition is None else NOT_FOUND
+        if not kernel.nodes:
+            kernel.absent["nodes"] = (
+                "torch recorded no graph nodes for this kernel; provenance tracking may be off."
+            )
+        if not kernel.sources:
+            kernel.absent["sources"] = (
+                "torch recorded no source line for this kernel's nodes (nodes that a compiler pass "
+                "adds, and library code such as a bare nn.Sequential, have none)."
+            )
+        kernels.append(kernel)
+    return kernels
+
+
+def _or(origin: Origin, defined: Origin) -> Origin:
+    """A launch's origin; what it lacks, as far as its kernel's definition says it.
+
+    One kernel's source may serve several places of the graph. Its definition names the nodes of the
+    first of these only, so a launch that knows its own source lines keeps them.
+    """
+    return Origin(
+        origin.nodes or defined.nodes, origin.ops or defined.ops, origin.sources or defined.sources
+    )
+
+
+def _language(definition: tuple[Mark, str] | None) -> Language:
+    if definition is None:
+        return "extern"
+    language = definition[0].language
+    if language in ("cpp", "triton", "python"):
+        return language  # type: ignore[return-value]
+    return "triton" if language == "launcher" else "text"
+
+
+def _source(definition: tuple[Mark, str] | None) -> str:
+    if definition is None:
+        return ""
+    mark, home = definition
+    first, last = mark.source or (mark.start, mark.end)
+    return "\n".join(home.split("\n")[first - 1 : last]) + "\n"

@@ -1,0 +1,108 @@
+"""Where kernels come from: torch's own mapping, its stack traces, or the wrapper's comments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..report import Node, SourceLine
+from .scan import Mark
+from .stacks import read_stack
+
+
+@dataclass
+class Origin:
+    """What a launch or a kernel computes."""
+
+    nodes: list[str] = field(default_factory=list)
+    """Post-grad nodes, in the graph's order where the graph is known."""
+    ops: list[str] = field(default_factory=list)
+    sources: list[SourceLine] = field(default_factory=list)
+
+
+class Provenance:
+    """Everything known of one wrapper's nodes and source lines."""
+
+    def __init__(
+        self,
+        post_grad: Sequence[Node] = (),
+        earlier: Sequence[Node] = (),
+        mapping: str | None = None,
+        stacks: str | None = None,
+    ) -> None:
+        self.order = {node.name: place for place, node in enumerate(post_grad)}
+        self.nodes = {node.name: node for node in post_grad}
+        self.earlier = {node.name: node for node in earlier}
+        found = _json(mapping)
+        self.mapping: dict[str, list[str]] = found.get("cppCodeToPost") or {}
+        self.pre_to_post: dict[str, list[str]] = found.get("preToPost") or {}
+        self.stacks = _json(stacks)
+
+    def of(self, mark: Mark) -> Origin:
+        """Where a launch or a kernel definition comes from.
+
+        torch's mapping is best; where it is empty (backward graphs, provenance off) the comments
+        above the kernel name the nodes, or at least the source nodes and the operators.
+        """
+        comments = mark.comments
+        key = ":".join(map(str, comments.handle)) if comments and comments.handle else ""
+        names = self.mapping.get(key) or []
+        if not names and comments:
+            names = comments.nodes or self._named(comments.source_nodes)
+        names = sorted(dict.fromkeys(names), key=lambda name: self.order.get(name, 1 << 30))
+        ops = [_short(node.target) for node in map(self.nodes.get, names) if node]
+        if not ops and comments:
+            ops = comments.aten
+        return Origin(names, list(dict.fromkeys(ops)), self._sources(key, names, mark))
+
+    def _named(self, source_nodes: Sequence[str]) -> list[str]:
+        names: list[str] = []
+        for name in source_nodes:
+            if name in self.nodes:
+                names.append(name)
+            names += self.pre_to_post.get(name, ())
+        return names
+
+    def _sources(self, key: str, names: Sequence[str], mark: Mark) -> list[SourceLine]:
+        lines: dict[SourceLine, None] = {}
+        for name in names:
+            node = self.nodes.get(name)
+            if node:
+                lines.update(dict.fromkeys(node.sources[-1:]))
+        if lines:
+            return list(lines)
+        for trace in self.stacks.get(key) or ():
+            lines.update(dict.fromkeys(read_stack(str(trace))[-1:]))
+        if not lines and mark.comments:
+            for name in mark.comments.source_nodes:
+                node = self.earlier.get(name)
+                if node:
+                    lines.update(dict.fromkeys(node.sources[-1:]))
+        return list(lines)
+
+
+def merge(origins: Sequence[Origin], order: Mapping[str, int]) -> Origin:
+    """What several launches of one kernel come from, together."""
+    names = dict.fromkeys(name for origin in origins for name in origin.nodes)
+    return Origin(
+        sorted(names, key=lambda name: order.get(name, 1 << 30)),
+        list(dict.fromkeys(op for origin in origins for op in origin.ops)),
+        list(dict.fromkeys(line for origin in origins for line in origin.sources)),
+    )
+
+
+def _short(target: str) -> str:
+    return target.removeprefix("torch.ops.")
+
+
+def _json(text: str | None) -> dict[str, list[str]]:
+    if not text:
+        return {}
+    try:
+        value = json.loads(text)
+    except ValueError:  # torch writes "" or a dict's repr where it has nothing to say
+        return {}
+    if not isinstance(value, dict):
+        return {}
+    return value

@@ -1,0 +1,72 @@
+"""What the scanners of both wrappers share: the marks they leave and the comments they read."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+Kind = Literal["kernel", "launch", "alloc", "free", "guard", "return", "entry"]
+
+
+@dataclass
+class Mark:
+    """A region as it is found: lines from 1, the end inclusive."""
+
+    kind: Kind
+    start: int
+    end: int
+    label: str = ""
+    kernel: str | None = None
+    call: int = 0
+    """The first line of the call itself; the region begins with its comments."""
+    handle: int | None = None
+    """The number of the debug handle."""
+    comments: Comments | None = None
+    order: tuple[int, ...] = ()
+    """Sorts launches by when they run."""
+    language: str = ""
+    source: tuple[int, int] | None = None
+    """A kernel's source: its first and last line, without what wraps it."""
+    key: str = ""
+
+
+@dataclass
+class Comments:
+    """What the comments above a kernel or a launch say."""
+
+    start: int = 0
+    handle: tuple[str, int] | None = None
+    source_nodes: list[str] = field(default_factory=list)
+    """Names of nodes of the graph before AOTAutograd (backward: also of post-grad nodes)."""
+    aten: list[str] = field(default_factory=list)
+    nodes: list[str] = field(default_factory=list)
+    """Post-grad nodes, from the source-node-to-ATen-node mapping."""
+
+    def read(self, comment: str) -> bool:
+        """Read one comment, without its ``#`` or ``//``; False if it says nothing of interest."""
+        handle = _HANDLE.match(comment)
+        if handle:
+            self.handle = (handle.group(1), int(handle.group(2)))
+            return True
+        summary = _SUMMARY.match(comment)
+        if summary:
+            self.source_nodes = _items(summary.group(1))
+            self.aten = _items(summary.group(2))
+            return True
+        mapping = _MAPPING.match(comment)
+        if mapping:
+            self.nodes += [name for name in _items(mapping.group(2)) if name not in self.nodes]
+            return True
+        return comment.startswith((" Source node to ATen", " Graph fragment:", "   %", "   return"))
+
+
+_HANDLE = re.compile(r" \[Provenance debug handles\] (\S+):(\d+)\s*$")
+_SUMMARY = re.compile(
+    r" (?:Topologically Sorted|Unsorted) Source Nodes: \[(.*)\], Original ATen: \[(.*)\]\s*$"
+)
+_MAPPING = re.compile(r"   (\S+) => (.*)$")
+
+
+def _items(text: str) -> list[str]:
+    return [item.strip() for item in text.split(",") if item.strip()]

@@ -1,0 +1,109 @@
+"""One text of generated code → the Python wrapper, or the C++ wrapper and the Python around it.
+
+Under ``cpp_wrapper`` torch still writes a Python file; the C++ stands in it as one or two raw
+strings (``cpp_wrapper_src``, and ``kernel_src`` where kernels are built apart).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_OPENING = re.compile(r'^(\w+)\s*=\s*\(?\s*\n?[rR]("""|\'\'\')', re.M)
+_CPP_NAMES = ("cpp_wrapper_src", "kernel_src")
+
+
+class Cut(NamedTuple):
+    """A piece of C++ cut out of the shell."""
+
+    name: str
+    """The Python variable that holds it."""
+    shell_offset: int
+    """Where its marker stands in the shell, in characters."""
+    marker: str
+    text: str
+
+
+class Split(NamedTuple):
+    """Generated code, taken apart."""
+
+    python: str | None
+    cpp: str | None
+    shell: str | None
+    cuts: tuple[Cut, ...] = ()
+
+    def join(self) -> str:
+        """The text that was split, character for character."""
+        if self.shell is None:
+            return self.python or ""
+        pieces: list[str] = []
+        position = 0
+        for cut in self.cuts:
+            pieces += [self.shell[position : cut.shell_offset], cut.text]
+            position = cut.shell_offset + len(cut.marker)
+        return "".join(pieces) + self.shell[position:]
+
+
+def split(text: str) -> Split:
+    """Take generated code apart.
+
+    Parameters
+    ----------
+    text
+        The payload of ``inductor_output_code``.
+
+    Returns
+    -------
+    Split
+        Either ``python``, or ``cpp`` and ``shell``. The C++ has no leading blank line; of two
+        pieces the wrapper comes first.
+    """
+    cuts: list[Cut] = []
+    shell: list[str] = []
+    position = length = 0
+    for match in _OPENING.finditer(text):
+        if match.group(1) not in _CPP_NAMES or match.start() < position:
+            continue
+        start = match.end()
+        end = text.find(match.group(2), start)
+        if end < 0:
+            break
+        name, body = match.group(1), text[start:end]
+        if not body.strip():
+            continue
+        lines = body.count("\n") + (not body.endswith("\n"))
+        marker = f"\n<{lines} lines of C++: the C++ wrapper>\n"
+        if name == "kernel_src":
+            marker = f"\n<{lines} lines of C++: the kernels>\n"
+        before = text[position:start]
+        shell.append(before)
+        length += len(before)
+        cuts.append(Cut(name, length, marker, body))
+        shell.append(marker)
+        length += len(marker)
+        position = end
+    if not cuts or cuts[0].name != "cpp_wrapper_src":
+        return Split(text, None, None)
+    shell.append(text[position:])
+    cpp = "\n".join(cut.text.strip("\n") + "\n" for cut in cuts)
+    return Split(None, cpp, "".join(shell), tuple(cuts))
+
+
+_AOT_ID = re.compile(r"^# AOT ID: \['\d+_(inference|forward|backward)", re.M)
+_TANGENT = re.compile(r"\b(?:auto |, |^\s*)tangents_\d+\b(?:, | =|,)", re.M)
+_PRIMAL = re.compile(r"\b(?:auto )?primals_\d+\b")
+
+
+def direction_of(text: str) -> str | None:
+    """Which graph a generated text is of: inference, forward or backward; None if it does not say.
+
+    The Python wrapper's first line names it; of the C++ wrapper, the inputs' names are all there is.
+    """
+    match = _AOT_ID.search(text[:2000])
+    if match:
+        return match.group(1)
+    if _TANGENT.search(text):
+        return "backward"
+    if _PRIMAL.search(text):
+        return "forward"
+    return None
