@@ -1,0 +1,89 @@
+"""State that belongs to no object: random generators and torch's global modes."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+_AUTOCAST_DEVICES = ("cpu", "cuda")
+
+
+class SavedRandomness:
+    """The generators that a call may draw from without holding them."""
+
+    def __init__(self) -> None:
+        self.python = random.getstate()
+        self.cpu = torch.get_rng_state()
+        self.cuda = torch.cuda.get_rng_state_all() if _cuda_is_up() else []
+        # Looked up, not imported: what is not loaded has no state.
+        numpy_random = sys.modules.get("numpy.random")
+        self.numpy = numpy_random.get_state() if numpy_random is not None else None
+
+    def restore(self) -> None:
+        """Sets every generator back."""
+        random.setstate(self.python)
+        torch.set_rng_state(self.cpu)
+        if self.cuda:
+            torch.cuda.set_rng_state_all(self.cuda)
+        if self.numpy is not None:
+            sys.modules["numpy.random"].set_state(self.numpy)
+
+
+class SavedModes:
+    """torch's modes, of this thread and of the process."""
+
+    def __init__(self) -> None:
+        self.values = [(read(), write) for read, write in _modes()]
+
+    def restore(self) -> None:
+        """Sets the modes that changed."""
+        for (value, write), (read, _) in zip(self.values, _modes(), strict=True):
+            if read() != value:
+                write(value)
+
+
+def _cuda_is_up() -> bool:
+    return bool(torch.cuda.is_initialized())  # type: ignore[no-untyped-call]
+
+
+def _modes() -> list[tuple[Callable[[], Any], Callable[[Any], object]]]:
+    modes: list[tuple[Callable[[], Any], Callable[[Any], object]]] = [
+        (torch.is_grad_enabled, torch.set_grad_enabled),
+        (torch.get_default_dtype, torch.set_default_dtype),
+        (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
+        (torch.get_num_threads, torch.set_num_threads),
+        (torch.is_autocast_cache_enabled, torch.set_autocast_cache_enabled),
+        (
+            lambda: (
+                torch.are_deterministic_algorithms_enabled(),
+                torch.is_deterministic_algorithms_warn_only_enabled(),
+            ),
+            lambda was: torch.use_deterministic_algorithms(was[0], warn_only=was[1]),
+        ),
+        (
+            lambda: (torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic),
+            _set_cudnn,
+        ),
+    ]
+    for device in _AUTOCAST_DEVICES:
+        modes.append(
+            (
+                lambda device=device: torch.is_autocast_enabled(device),  # type: ignore[misc]
+                lambda was, device=device: torch.set_autocast_enabled(device, was),  # type: ignore[misc]
+            )
+        )
+        modes.append(
+            (
+                lambda device=device: torch.get_autocast_dtype(device),  # type: ignore[misc]
+                lambda was, device=device: torch.set_autocast_dtype(device, was),  # type: ignore[misc]
+            )
+        )
+    return modes
+
+
+def _set_cudnn(was: tuple[bool, bool]) -> None:
+    torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic = was

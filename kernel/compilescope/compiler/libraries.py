@@ -1,0 +1,90 @@
+"""Which code and objects are the user's, and which belong to Python, torch or another library.
+
+The state of a library's own objects (a logger, a compiler's cache, the notebook's shell) is not the
+subject's to lose, and putting it back could undo what the library has done since.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import sysconfig
+import types
+from pathlib import Path
+
+import torch
+
+
+def _root(folder: str | Path) -> str:
+    return os.path.realpath(folder) + os.sep
+
+
+_TORCH = _root(Path(torch.__file__).parent)
+_ROOTS = (
+    _TORCH,
+    _root(Path(__file__).parents[1]),
+    *(
+        _root(path)
+        for name, path in sysconfig.get_paths().items()
+        if name in ("stdlib", "platstdlib", "purelib", "platlib")
+    ),
+)
+
+_CLOSED = {
+    "IPython", "ipykernel", "ipywidgets", "traitlets", "comm", "zmq", "tornado", "jupyter_client",
+    "matplotlib", "plotly", "pandas", "sympy", "triton", "numpy", "tqdm", "compilescope", "pytest",
+    "_pytest", "pybind11_builtins",
+}  # fmt: skip
+"""Top-level packages whose instances are not looked into."""
+
+_CLOSED_TORCH = {"fx", "export", "jit", "cuda", "distributed", "multiprocessing", "profiler"}
+
+
+@functools.lru_cache(maxsize=4096)
+def is_library_file(name: str) -> bool:
+    """Whether a code object's file name belongs to Python or to an installed package.
+
+    A notebook cell's is the user's, wherever its file would be.
+    """
+    if name.startswith("<"):
+        return name.startswith("<frozen") or name == "<__array_function__ internals>"
+    real = os.path.realpath(name)
+    return real.startswith(_ROOTS) or f"{os.sep}site-packages{os.sep}" in real
+
+
+@functools.lru_cache(maxsize=4096)
+def is_torch_machinery(name: str) -> bool:
+    """Whether a code object belongs to a private package of torch's (``torch/_dynamo``)."""
+    real = os.path.realpath(name)
+    return real.startswith(_TORCH) and real[len(_TORCH) :].startswith("_")
+
+
+def is_user_module(module: types.ModuleType) -> bool:
+    """Whether a module is a file of the user's; reads its dict only, so a lazy one stays lazy."""
+    if type(module) is not types.ModuleType:
+        return False
+    file = object.__getattribute__(module, "__dict__").get("__file__")
+    return isinstance(file, str) and not is_library_file(file)
+
+
+def is_user_class(cls: type) -> bool:
+    """Whether a class was written by the user: its state and its methods' globals are followed."""
+    name = type.__getattribute__(cls, "__module__")
+    if name == "__main__":
+        return True
+    module = sys.modules.get(name) if isinstance(name, str) else None
+    return module is not None and is_user_module(module)
+
+
+def has_followed_state(cls: type) -> bool:
+    """Whether an instance's attributes are part of the subject's state."""
+    if issubclass(cls, (torch.nn.Module, torch.optim.Optimizer)):
+        return True
+    name = type.__getattribute__(cls, "__module__")
+    module = name if isinstance(name, str) else ""
+    top, _, rest = module.partition(".")
+    if top == "torch":
+        second = rest.partition(".")[0]
+        return bool(second) and not second.startswith("_") and second not in _CLOSED_TORCH
+    return module == "__main__" or (top not in _CLOSED and top not in sys.stdlib_module_names)

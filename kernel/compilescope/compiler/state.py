@@ -1,0 +1,127 @@
+"""The user's state, kept through an inspection: saved before, put back after, whatever happened."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import torch
+
+from ..torch_api import tensors
+from .ambient import SavedModes, SavedRandomness
+from .saved_python import Saved, save
+from .saved_tensors import TensorSaver
+from .walk import walk
+
+
+class Snapshot:
+    """Everything that a call can change, as it was when the snapshot was taken.
+
+    Saved: the data, gradient, flags and hooks of every tensor that the callable and its arguments
+    reach; the contents of containers; the attributes of modules, optimisers and the user's own
+    objects and classes; globals and closure variables that the code rebinds; random generators;
+    torch's modes. Objects are put back in place: identities do not change.
+
+    Parameters
+    ----------
+    fn, args, kwargs
+        The call.
+
+    Attributes
+    ----------
+    tensors
+        The tensors reached, by where they are (``net.fc.weight``).
+    unsaved
+        What is not put back, and why: one sentence each, for the report.
+    """
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> None:
+        # First of all, before saving draws or changes anything itself.
+        self._ambient: list[tuple[str, Saved]] = [
+            ("random generators", SavedRandomness()),
+            ("torch's modes", SavedModes()),
+        ]
+        found = walk(fn, args, kwargs)
+        self.unsaved: list[str] = list(found.unsaved)
+        self.tensors: dict[str, torch.Tensor] = found.tensors()
+        self._objects: list[tuple[str, Saved]] = []
+        self._tensors = TensorSaver()
+        for obj, path in found.objects:
+            try:
+                if issubclass(type(obj), torch.Tensor):
+                    reason = self._tensors.save(obj, path)  # type: ignore[arg-type]
+                    if reason:
+                        self.unsaved.append(reason)
+                self._objects.extend((path, one) for one in save(obj))
+            except Exception as error:  # noqa: BLE001, PERF203 - reported
+                self.unsaved.append(f"{path}: {error}")
+
+    def restore(self) -> None:
+        """Puts everything back; may be called any number of times.
+
+        What refuses is added to `unsaved`, and the rest is put back all the same. Ctrl-C waits
+        until all is done.
+        """
+        with _uninterrupted():
+            for path, saved in self._objects:
+                self._put_back(path, saved)
+            with tensors.plain():
+                for storage in self._tensors.storages.values():
+                    if storage is not None:
+                        self._put_back("a tensor's data", storage)
+                for path, tensor in self._tensors.tensors:
+                    self._put_back(path, tensor)
+            for path, saved in self._ambient:
+                self._put_back(path, saved)
+
+    def _put_back(self, path: str, saved: Saved) -> None:
+        try:
+            saved.restore()
+        except Exception as error:  # noqa: BLE001 - reported, and the rest goes on
+            reason = f"{path} could not be put back: {error}"
+            if reason not in self.unsaved:
+                self.unsaved.append(reason)
+
+
+@contextmanager
+def preserved(
+    fn: Callable[..., Any],
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+) -> Iterator[Snapshot]:
+    """Saves what a call can change, and puts it back at the end of the block.
+
+    Also when the block ends with an exception or an interrupt. `Snapshot.restore` puts the state
+    back in between, so that every variant starts from the same.
+    """
+    snapshot = Snapshot(fn, args, kwargs)
+    try:
+        yield snapshot
+    finally:
+        snapshot.restore()
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Holds back Ctrl-C in the block, and delivers it afterwards."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield
+        return
+    pending: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda number, frame: pending.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if pending:
+            handler(*pending[0])

@@ -1,0 +1,39 @@
+"""What ``torch.compile`` was given, from what it returned.
+
+Stands on ``_torchdynamo_orig_callable`` (of the function that ``torch.compile`` returns),
+``OptimizedModule._orig_mod`` and ``Module._compiled_call_impl`` / ``_call_impl``
+(``module.compile()``): the same in 2.11 to 2.15.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch._dynamo import eval_frame
+
+_WRAPPERS = eval_frame.__file__
+
+
+def original(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The callable under one layer of ``torch.compile``; ``fn`` itself if there is none.
+
+    A function under ``torch.compiler.disable`` is left as it is: the user wants it uncompiled.
+    """
+    if isinstance(fn, eval_frame.OptimizedModule):
+        module: Callable[..., Any] = fn._orig_mod
+        return module
+    if isinstance(fn, torch.nn.Module):
+        return fn._call_impl if vars(fn).get("_compiled_call_impl") is not None else fn
+    if isinstance(fn, types.MethodType):
+        inner = original(fn.__func__)
+        return fn if inner is fn.__func__ else types.MethodType(inner, fn.__self__)
+    # functools.wraps copies the attribute to wrappers that are not torch's: the code must be too.
+    if isinstance(fn, types.FunctionType) and fn.__code__.co_filename == _WRAPPERS:
+        attributes = vars(fn)
+        if not attributes.get("_torchdynamo_disable"):
+            found: Callable[..., Any] = attributes.get("_torchdynamo_orig_callable", fn)
+            return found
+    return fn

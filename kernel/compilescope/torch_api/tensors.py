@@ -1,0 +1,63 @@
+"""Tensors looked at and put back without autograd or a subclass noticing.
+
+Stands on ``torch._C.DisableTorchFunctionSubclass``, ``_autograd._unsafe_set_version_counter``,
+``Tensor._backward_hooks`` and ``Tensor._post_accumulate_grad_hooks``: the same in 2.11 to 2.15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+
+@contextmanager
+def plain() -> Iterator[None]:
+    """In the block no subclass's ``__torch_function__`` runs, and no gradient is recorded."""
+    with torch._C.DisableTorchFunctionSubclass(), torch.no_grad():
+        yield
+
+
+def version(tensor: torch.Tensor) -> int | None:
+    """The tensor's version counter; None for an inference tensor, which has none."""
+    return None if tensor.is_inference() else tensor._version
+
+
+def set_version(tensor: torch.Tensor, value: int) -> None:
+    """Sets the version counter, which views and ``detach()`` share, to an earlier value.
+
+    Right only when the tensor holds again the data that it held at that version: then a graph that
+    saved it before can still run backward.
+    """
+    torch._C._autograd._unsafe_set_version_counter((tensor,), (value,))
+
+
+def hooks(tensor: torch.Tensor) -> list[dict[int, Any] | None]:
+    """The tensor's own dicts of hooks (backward, after accumulation); None before the first one."""
+    return [tensor._backward_hooks, tensor._post_accumulate_grad_hooks]
+
+
+def is_view(tensor: torch.Tensor) -> bool:
+    """Whether autograd knows the tensor as a view of another."""
+    return tensor._is_view()
+
+
+def is_fake(tensor: torch.Tensor) -> bool:
+    """Whether the tensor stands for data that is not there (fake, functional, of a transform)."""
+    return (
+        isinstance(tensor, torch._subclasses.FakeTensor)
+        or torch._is_functional_tensor(tensor)
+        or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+    )
+
+
+def is_wrapper(tensor: torch.Tensor) -> bool:
+    """Whether the tensor is a subclass that carries out its own operations.
+
+    Its data are other tensors in its ``__dict__``, or are not to be had without running its code.
+    """
+    cls = type(tensor)
+    dispatch = cls.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__
+    return hasattr(cls, "__tensor_flatten__") or dispatch
