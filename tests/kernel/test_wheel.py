@@ -1,4 +1,4 @@
-"""The wheel holds the built front end and installs without Node; so does one built from the sdist."""
+"""The wheel, built from the sdist, holds the built front end and installs without Node."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ def test_the_wheel_installs_and_loads_without_node(wheel: Path, tmp_path: Path) 
     # The dependencies of this environment, without what is installed in it editably: a .pth file
     # that is reached through another one is not read.
     (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    run(sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", wheel, cwd=tmp_path)
+    run(
+        sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", wheel, cwd=tmp_path
+    )
 
     listed = run(python, "-m", "jupyterlab.labextensions", "list", cwd=tmp_path)
     line = next(line for line in listed.splitlines() if "jupyterlab-compilescope" in line)
