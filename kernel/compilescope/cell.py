@@ -1,0 +1,167 @@
+"""A notebook cell taken apart: the statements to run, and the call that is the subject."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from .errors import CompilescopeError
+
+EXAMPLE = "For example:\n\n    %%compile\n    y = x * 2\n    model(y)"
+_HOLDER = "__compilescope_call__"
+
+
+class Cell(NamedTuple):
+    """A cell that ends in a call."""
+
+    file: str
+    """What Python, and so torch, calls the cell's lines."""
+    before: list[ast.stmt]
+    last: ast.Expr | ast.Assign | ast.AnnAssign
+
+
+class Call:
+    """The cell's last call: what is called and with what, each evaluated once."""
+
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    def hold(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> None:
+        """Keep what the cell's own line evaluates to."""
+        _check(fn)
+        self.fn, self.args, self.kwargs = fn, args, kwargs
+
+
+def parse(shell: InteractiveShell, magic_line: str, body: str, raw: str | None = None) -> Cell:
+    """Parse a cell's body, with the line numbers that it has in the cell.
+
+    Parameters
+    ----------
+    shell
+        Its input transformers make ``!ls`` and ``%time`` Python.
+    magic_line, body
+        The cell's first line, and the lines below it.
+    raw
+        The cell as typed, where the front end sent it; it may begin with blank lines.
+
+    Raises
+    ------
+    CompilescopeError
+        The last statement is no call that can be inspected.
+    SyntaxError
+        The body is not Python.
+    """
+    if raw is None or not raw.rstrip().endswith(body.rstrip()):
+        raw = f"{magic_line}\n{body}"
+    above = raw[: raw.rstrip().rindex(body.rstrip())].count("\n") if body.strip() else 0
+    # As when any cell is run: the traceback, the debugger and torch find the text by this name.
+    file = shell.compile.cache(raw, shell.execution_count, raw_code=raw)
+    tree = shell.compile.ast_parse("\n" * above + shell.transform_cell(body), filename=file)
+    statements = shell.transform_ast(tree).body
+    if not statements:
+        raise CompilescopeError("The cell is empty.", _EXPECTED, EXAMPLE)
+    for statement in statements:
+        _refuse_await(statement)
+    last = statements[-1]
+    if not isinstance(last, (ast.Expr, ast.Assign, ast.AnnAssign)):
+        kind = {"FunctionDef": "def", "ClassDef": "class"}.get(type(last).__name__, "statement")
+        raise CompilescopeError(f"The cell ends in a {kind}.", _EXPECTED, EXAMPLE)
+    if not isinstance(last.value, ast.Call):
+        shown = ast.unparse(last).splitlines()[0]
+        raise CompilescopeError(f"The cell ends in `{shown}`.", _EXPECTED, EXAMPLE)
+    if ast.unparse(last.value.func).startswith("get_ipython()."):
+        raise CompilescopeError("The cell ends in a magic or a shell command.", _EXPECTED, EXAMPLE)
+    return Cell(file, statements[:-1], last)
+
+
+_EXPECTED = "%%compile looks into the call in the cell's last line, and there is none."
+
+
+def run(
+    shell: InteractiveShell,
+    cell: Cell,
+    watch: Callable[[], AbstractContextManager[Any]] = nullcontext,
+) -> Call:
+    """Run a cell in the user's namespace, its last call too, once; return that call.
+
+    The call is made by the cell's own line, so that a traceback looks as it always does, and its
+    result goes to the assignment's target if there is one.
+
+    Parameters
+    ----------
+    shell, cell
+        Where to run, and what.
+    watch
+        Makes the context in which all of it runs.
+    """
+    # IPython leaves this frame and those above it out of the user's tracebacks.
+    __tracebackhide__ = "__ipython_bottom__"
+    call = Call()
+    namespace = shell.user_ns
+    with shell.builtin_trap, watch():
+        for statement in cell.before:
+            shown = shell.ast_node_interactivity == "all" and isinstance(statement, ast.Expr)
+            _execute(shell, statement, cell.file, "single" if shown else "exec")
+        namespace[_HOLDER] = call
+        try:
+            for statement in _split(cell.last):
+                _execute(shell, statement, cell.file, "exec")
+        finally:
+            namespace.pop(_HOLDER, None)
+    return call
+
+
+def _execute(shell: InteractiveShell, statement: ast.stmt, file: str, mode: str) -> None:
+    __tracebackhide__ = "__ipython_bottom__"
+    made = ast.Interactive([statement]) if mode == "single" else ast.Module([statement], [])
+    exec(shell.compile(made, file, mode), shell.user_global_ns, shell.user_ns)
+
+
+def _split(last: ast.Expr | ast.Assign | ast.AnnAssign) -> tuple[ast.stmt, ast.stmt]:
+    """Turn ``y = f(a, b=c)`` into the holding of f, a and c, and the call with what is held."""
+    called = last.value
+    assert isinstance(called, ast.Call)
+    hold = ast.Call(
+        ast.parse(f"{_HOLDER}.hold", mode="eval").body, [called.func, *called.args], called.keywords
+    )
+    call = ast.parse(f"{_HOLDER}.fn(*{_HOLDER}.args, **{_HOLDER}.kwargs)", mode="eval").body
+    held = ast.Expr(hold)
+    for made in (held, hold, hold.func, call):
+        for node in ast.walk(made) if made in (hold.func, call) else (made,):
+            ast.copy_location(node, called)
+    last.value = call
+    return held, last
+
+
+def _refuse_await(statement: ast.stmt) -> None:
+    waiting: list[ast.AST] = [statement]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith)):
+            raise CompilescopeError(
+                f"Line {node.lineno} awaits.",
+                "torch.compile takes no coroutines, and %%compile runs its cell without awaiting.",
+                "Await in a cell of its own, and call with what came of it.",
+            )
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def _check(fn: object) -> None:
+    """Refuse calls that torch has nothing to compile of, before they are made."""
+    name = getattr(fn, "__name__", type(fn).__name__)
+    owner = getattr(fn, "__self__", None)
+    if owner is builtins or isinstance(fn, type):
+        what = f"The cell's last call is {name}(...)."
+    elif type(owner).__module__.split(".")[0] == "torch" and type(owner).__name__ == "Tensor":
+        what = f"The cell's last call is the tensor's own .{name}(...)."
+    else:
+        return
+    why = "torch.compile has nothing to look into there: the outermost call is the subject."
+    raise CompilescopeError(what, why, EXAMPLE)

@@ -1,0 +1,78 @@
+"""The report as HTML: in a cell, in nbconvert and on GitHub, or as a page of its own."""
+
+from __future__ import annotations
+
+from html import escape
+
+from ..report import Report
+from . import wording
+from .html_code import wrappers
+from .html_compilations import compilation_details
+from .html_summary import problems, timings
+from .limits import CELL, FULL
+from .pairs import compilations
+from .style import Markup, style_sheet
+from .text import environment
+
+
+def render(
+    report: Report,
+    *,
+    full: bool = False,
+    left: str | None = None,
+    right: str | None = None,
+    name: str = "report",
+) -> str:
+    """Return a report as HTML without scripts and without anything from outside.
+
+    Parameters
+    ----------
+    report
+        What to show.
+    full
+        False: a fragment for a cell, with inline styles, in which long texts are cut and say so.
+        True: a whole page with everything, which follows the reader's light or dark scheme.
+    left, right
+        The variants whose wrappers stand side by side; by default the first with a Python wrapper
+        and the first with a C++ wrapper.
+    name
+        The variable that holds the report, for the notes that say how to see all.
+    """
+    markup = Markup(page=full)
+    limits = FULL if full else CELL
+    hint = f'{name}.save("report.html")'
+    found = compilations(report)
+    parts = [
+        _head(report, markup),
+        problems(report, markup, limits.problems),
+        timings(report, markup),
+        wrappers(report, markup, limits, hint, left=left, right=right),
+        *(compilation_details(*one, markup, limits, hint) for one in found[: limits.compilations]),
+    ]
+    if len(found) > limits.compilations:
+        left_out = wording.count(len(found) - limits.compilations, "more compilation")
+        parts.append(markup.element("p", "gap", f"{left_out}: <code>{escape(hint)}</code>"))
+    body = markup.element("div", "root", "\n".join(part for part in parts if part))
+    return _page(report, body) if full else body
+
+
+def _head(report: Report, markup: Markup) -> str:
+    subject = report.subject
+    where = f"{subject.kind}, {wording.place(subject.where)}" if subject.where else subject.kind
+    lines = [f"{escape(subject.name)} {markup.element('span', 'muted', escape(f'({where})'))}"]
+    title = markup.element("p", "title", lines[0])
+    told = [escape(argument) for argument in subject.arguments[:12]]
+    if len(subject.arguments) > len(told):
+        told.append(wording.count(len(subject.arguments) - len(told), "more argument"))
+    told.append(escape(environment(report)))
+    return title + markup.element("p", "line", "<br>".join(told))
+
+
+def _page(report: Report, body: str) -> str:
+    title = escape(f"{report.subject.name} - compilescope")
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>{title}</title><style>\n{style_sheet()}</style></head>\n"
+        f"<body><main>{body}</main></body></html>\n"
+    )

@@ -1,0 +1,96 @@
+"""The top of the HTML report: problems, and the table of variants with their times."""
+
+from __future__ import annotations
+
+from html import escape
+
+from ..report import Problem, Report, VariantReport
+from . import text, wording
+from .style import Markup
+
+
+def problems(report: Report, markup: Markup, limit: int) -> str:
+    """Return the problems of a report and of its variants, worst first."""
+    found = text.problems(report)
+    shown = "".join(_problem(variant, problem, markup) for variant, problem in found[:limit])
+    if len(found) > limit:
+        left_out = wording.count(len(found) - limit, "more problem")
+        shown += markup.element("p", "gap", f"{left_out}: <code>.problems</code>")
+    return shown
+
+
+def _problem(variant: str, problem: Problem, markup: Markup) -> str:
+    mark = markup.element("span", "problem-mark", wording.MARKS[problem.severity].capitalize())
+    scope = f" in {escape(variant)}" if variant else ""
+    where = f" ({escape(wording.place(problem.where))})" if problem.where else ""
+    body = f"{mark}{scope}: {escape(problem.what)}{where}"
+    for line in (problem.why, problem.remedy and f"→ {problem.remedy}"):
+        if line:
+            body += f"<br>{escape(line)}"
+    if problem.detail:
+        detail = markup.element("pre", "code", escape(problem.detail))
+        body += details("details", markup.element("div", "paper", detail), markup)
+    styles = "problem" if problem.severity == "info" else f"problem problem-{problem.severity}"
+    return markup.element("div", styles, body)
+
+
+def details(summary: str, body: str, markup: Markup, *, shown: bool = False) -> str:
+    """Return a fold. Both parts are markup already escaped."""
+    head = markup.element("summary", "summary", summary)
+    return f"<details{' open' if shown else ''}>{head}{body}</details>"
+
+
+def timings(report: Report, markup: Markup) -> str:
+    """Return the table of variants: what was asked, how fast it is, and whether it is right."""
+    if not report.variants:
+        return ""
+    timed = [variant.timing.median_us for variant in report.variants if variant.timing]
+    slowest = max(timed, default=0.0)
+    columns = ("variant", "switches", "stage", "median", "", "95 % interval", "vs eager")
+    rows = [_row(variant, slowest, markup) for variant in report.variants]
+    heads = (*columns, "compile", "outputs")
+    kept = [index for index in range(len(heads)) if any(row[index] for row in rows)]
+    head = "".join(markup.element("th", "head", heads[index]) for index in kept)
+    body = "".join(
+        "<tr>" + "".join(_cell(row[index], index, markup) for index in kept) + "</tr>"
+        for row in rows
+    )
+    table = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    return markup.element("div", "scroll", markup.element("table", "table", table))
+
+
+def _row(variant: VariantReport, slowest: float, markup: Markup) -> tuple[str, ...]:
+    timing = variant.timing
+    figures = ("", "", "", "")
+    if timing is not None:
+        spread = wording.ratio_interval(timing)
+        ratio = escape(wording.ratio(timing))
+        if spread and ratio:
+            ratio += " " + markup.element("span", "muted", f"({spread})")
+        share = 100 * timing.median_us / slowest if slowest else 0
+        figures = (
+            f"<b>{wording.duration(timing.median_us)}</b>",
+            _bar(share, markup, baseline=variant.name == timing.baseline),
+            wording.interval(timing),
+            ratio,
+        )
+    return (
+        f"<b>{escape(variant.name)}</b>",
+        escape(wording.switches(variant.requested)),
+        wording.stage(variant),
+        *figures,
+        wording.seconds(variant),
+        escape(wording.accuracy(variant)),
+    )
+
+
+def _bar(share: float, markup: Markup, *, baseline: bool) -> str:
+    fill = "fill fill-base" if baseline else "fill"
+    inner = markup.element("span", fill, "", extra=f"width:{max(share, 1):.0f}%;")
+    return markup.element("span", "track", inner)
+
+
+def _cell(body: str, index: int, markup: Markup) -> str:
+    if index == 0:
+        return f'<th scope="row"{markup.attributes("figure")}>{body}</th>'
+    return markup.element("td", "figure" if 2 <= index <= 7 else "cell", body)

@@ -1,0 +1,41 @@
+"""How much of a report a cell shows. A notebook carries its outputs; a saved page shows all."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+NO_LIMIT = 1_000_000_000
+
+
+class Limits(NamedTuple):
+    """The most of each that is shown."""
+
+    pairs: int = NO_LIMIT
+    """Graphs whose wrappers stand side by side."""
+    wrapper_lines: int = NO_LIMIT
+    """Lines of each wrapper of a pair, what stands around its call apart."""
+    folds: bool = True
+    """Whether what stands around the call is there, folded; the kernels are listed anyway."""
+    kernels: int = NO_LIMIT
+    kernel_lines: int = NO_LIMIT
+    graph_lines: int = NO_LIMIT
+    guards: int = NO_LIMIT
+    problems: int = NO_LIMIT
+    compilations: int = NO_LIMIT
+    stages: tuple[str, ...] = ()
+    """The graphs shown; none named: all."""
+
+
+FULL = Limits()
+CELL = Limits(
+    pairs=2,
+    wrapper_lines=160,
+    folds=False,
+    kernels=6,
+    kernel_lines=30,
+    graph_lines=30,
+    guards=20,
+    problems=8,
+    compilations=2,
+    stages=("dynamo", "joint", "inference", "forward", "backward", "post_grad"),
+)

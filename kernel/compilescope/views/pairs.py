@@ -1,0 +1,96 @@
+"""Which generated files belong beside each other: the Python and the C++ wrapper of one graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ..report import Code, Compilation, Region, Report, VariantReport
+
+
+class Side(NamedTuple):
+    """A generated file, and what its lines mean."""
+
+    variant: str
+    artifact: str
+    text: str
+    regions: list[Region]
+
+    @property
+    def title(self) -> str:
+        """The heading over the file."""
+        name = {"python": "Python wrapper", "cpp": "C++ wrapper"}.get(self.artifact, self.artifact)
+        return f"{name} ({self.variant})" if self.variant != self.artifact else name
+
+
+class Pair(NamedTuple):
+    """Two files made of one graph; a side is None when no variant made it."""
+
+    compilation: str
+    direction: str
+    left: Side | None
+    right: Side | None
+
+
+def codes(compilation: Compilation) -> Iterator[Code]:
+    """Yield a compilation's code: the forward or inference graph's, then the backward's."""
+    code: Code | None = compilation.code
+    while code is not None:
+        yield code
+        code = code.backward
+
+
+def pairs(report: Report, left: str | None = None, right: str | None = None) -> list[Pair]:
+    """Return the wrappers to show side by side, a pair for each compilation and direction.
+
+    Parameters
+    ----------
+    report
+        Its variants are looked through in order.
+    left, right
+        Names of the variants to compare. Without them the first variant that has a Python wrapper
+        stands left, and the first that has a C++ wrapper right.
+    """
+    lefts = _sides(report, left, "python")
+    rights = _sides(report, right, "cpp")
+    keys = list(dict.fromkeys([*lefts, *rights]))
+    return [Pair(*key, lefts.get(key), rights.get(key)) for key in sorted(keys, key=_order)]
+
+
+def _sides(report: Report, name: str | None, artifact: str) -> dict[tuple[str, str], Side]:
+    chosen: dict[tuple[str, str], Side] = {}
+    for variant in report.variants:
+        if name is None or variant.name == name:
+            for key, side in _files(variant, artifact, only=name is None):
+                chosen.setdefault(key, side)
+    return chosen
+
+
+def _files(
+    variant: VariantReport, artifact: str, *, only: bool
+) -> Iterator[tuple[tuple[str, str], Side]]:
+    """Yield a variant's wrappers: of one kind ``only``, or whichever kind it has."""
+    for compilation in variant.compilations:
+        for code in codes(compilation):
+            for kind in (artifact,) if only else (artifact, *({"python", "cpp"} - {artifact})):
+                text = code.python if kind == "python" else code.cpp
+                if text:
+                    key = (compilation.id, code.direction)
+                    yield key, Side(variant.name, kind, text, code.regions.get(kind, []))
+                    break
+
+
+def _order(key: tuple[str, str]) -> tuple[list[int], str]:
+    """Sort ``0/2`` before ``0/10``, and a backward after its forward."""
+    compilation, direction = key
+    digits = [int(part) if part.isdigit() else 0 for part in compilation.split("/")]
+    return digits, {"forward": "0", "inference": "0"}.get(direction, "1")
+
+
+def compilations(report: Report) -> list[tuple[VariantReport, Compilation]]:
+    """Return every compilation once, with the first variant that has it, in torch's order."""
+    found: dict[str, tuple[VariantReport, Compilation]] = {}
+    for variant in report.variants:
+        for compilation in variant.compilations:
+            found.setdefault(compilation.id, (variant, compilation))
+    return [found[key] for key in sorted(found, key=lambda key: _order((key, "")))]

@@ -1,0 +1,146 @@
+"""Colours and shapes of the HTML views, as inline styles or as one style sheet.
+
+GitHub takes ``<style>`` out of notebook outputs, so in a cell every element carries its style. A
+whole page names classes instead, which is smaller and follows the reader's colour scheme.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import NamedTuple
+
+
+class Colour(NamedTuple):
+    """A colour: JupyterLab's variable for it, and what stands in where there is none."""
+
+    variable: str
+    light: str
+    dark: str
+
+
+PALETTE = {
+    "paper": Colour("--jp-cell-editor-background", "#f6f8fa", "#151b23"),
+    "ink": Colour("--jp-content-font-color1", "#1f2328", "#e6edf3"),
+    "keyword": Colour("--jp-mirror-editor-keyword-color", "#a1261f", "#ff7b72"),
+    "string": Colour("--jp-mirror-editor-string-color", "#0a3069", "#a5d6ff"),
+    "comment": Colour("--jp-mirror-editor-comment-color", "#59636e", "#9198a1"),
+    "number": Colour("--jp-mirror-editor-number-color", "#0550ae", "#79c0ff"),
+    "define": Colour("--jp-mirror-editor-def-color", "#6639ba", "#d2a8ff"),
+    "builtin": Colour("--jp-mirror-editor-builtin-color", "#0b6b3a", "#7ee787"),
+    "error": Colour("--jp-error-color1", "#cf222e", "#f85149"),
+    "warning": Colour("--jp-warn-color1", "#bf8700", "#d29922"),
+    "info": Colour("--jp-info-color1", "#0969da", "#4493f8"),
+    "good": Colour("--jp-success-color1", "#1a7f37", "#3fb950"),
+    "bar": Colour("--jp-brand-color1", "#2f6feb", "#4493f8"),
+}
+
+# Beside code blocks, which bring their own paper, text keeps the colour of the page around it and
+# greys are made by opacity: the one way that reads on any background without knowing it.
+_CELL = "padding:3px 10px;text-align:left;vertical-align:top;max-width:none;"
+_CODE = (
+    "margin:0;padding:0;background:none;border:0;color:inherit;white-space:pre-wrap;"
+    "overflow-wrap:anywhere;tab-size:4;text-align:left;line-height:1.45;font-size:12px;"
+    "font-family:var(--jp-code-font-family,ui-monospace,SFMono-Regular,Menlo,Consolas,monospace);"
+)
+STYLES = {
+    "root": "font-size:13px;line-height:1.5;max-width:100%;",
+    "title": "margin:4px 0 0;font-size:16px;font-weight:600;",
+    "muted": "opacity:.72;",
+    "line": "margin:2px 0 10px;opacity:.72;",
+    "part": "margin:14px 0 4px;",
+    "summary": "cursor:pointer;padding:3px 0;overflow-wrap:anywhere;",
+    "table": "border-collapse:collapse;margin:8px 0;border:0;table-layout:auto;",
+    "head": _CELL + "font-weight:600;border-bottom:1px solid rgba(128,128,128,.45);",
+    "cell": _CELL + "border-bottom:1px solid rgba(128,128,128,.2);overflow-wrap:anywhere;",
+    "figure": _CELL + "border-bottom:1px solid rgba(128,128,128,.2);white-space:nowrap;"
+    "font-variant-numeric:tabular-nums;",
+    "problem": "margin:8px 0;padding:6px 12px;border-left:4px solid $info;"
+    "background:rgba(128,128,128,.1);overflow-wrap:anywhere;",
+    "problem-warning": "border-left-color:$warning;",
+    "problem-error": "border-left-color:$error;",
+    "problem-mark": "font-weight:600;",
+    "paper": "margin:6px 0;padding:8px 10px;background:$paper;color:$ink;"
+    "border:1px solid rgba(128,128,128,.3);border-radius:4px;overflow:hidden;",
+    "code": _CODE,
+    "row": "display:block;",
+    "link": "color:inherit;text-decoration:underline;overflow-wrap:anywhere;",
+    "scroll": "max-width:100%;overflow-x:auto;",
+    "number": "opacity:.5;user-select:none;",
+    "pair": "width:100%;table-layout:fixed;border-collapse:collapse;margin:6px 0;"
+    "background:$paper;color:$ink;border:1px solid rgba(128,128,128,.3);",
+    "side-head": "padding:6px 10px;text-align:left;font-weight:600;width:50%;max-width:none;"
+    "border-bottom:1px solid rgba(128,128,128,.45);background:none;",
+    "side": "padding:1px 8px;text-align:left;vertical-align:top;width:50%;max-width:none;"
+    "background:none;border:0;border-left:4px solid transparent;",
+    "side-next": "border-left-color:rgba(128,128,128,.18);",
+    "launch": "border-left-style:solid;",
+    "gap": "opacity:.72;font-style:italic;",
+    "track": "display:inline-block;width:120px;height:8px;vertical-align:middle;"
+    "background:rgba(128,128,128,.22);border-radius:2px;",
+    "fill": "display:block;height:8px;border-radius:2px;background:$bar;",
+    "fill-base": "background:rgba(128,128,128,.75);",
+    "tok-keyword": "color:$keyword;",
+    "tok-string": "color:$string;",
+    "tok-comment": "color:$comment;",
+    "tok-number": "color:$number;",
+    "tok-define": "color:$define;",
+    "tok-builtin": "color:$builtin;",
+}
+"""Name → its CSS; ``$name`` is a colour of `PALETTE`."""
+
+_PAGE = """
+html{color-scheme:light dark}
+body{margin:0 auto;padding:20px 24px 60px;max-width:1500px;background:var(--cs-page);
+color:var(--cs-ink);font-family:system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+.cs-row:hover{background:rgba(128,128,128,.12)}
+summary:focus-visible{outline:2px solid var(--cs-info);outline-offset:2px}
+@media (max-width:800px){.cs-pair,.cs-pair>*,.cs-pair>*>tr{display:block}
+.cs-side,.cs-side-head{display:block;width:auto}}
+@media print{details::details-content{content-visibility:visible;display:block}}
+"""
+
+
+class Markup:
+    """Writes elements with their style inline (``page=False``) or by class (``page=True``)."""
+
+    def __init__(self, *, page: bool = False) -> None:
+        self.page = page
+
+    def attributes(self, *names: str, extra: str = "") -> str:
+        """Return the attributes, with a leading space, that give an element these styles.
+
+        ``extra`` is CSS of this one element: a width, a hue.
+        """
+        if self.page:
+            listed = f' class="{" ".join("cs-" + name for name in names)}"' if names else ""
+            return listed + (f' style="{escape(extra)}"' if extra else "")
+        return f' style="{escape("".join(_inline(name) for name in names) + extra)}"'
+
+    def element(self, tag: str, style: str, body: str, extra: str = "") -> str:
+        """Return ``<tag>body</tag>``; ``body`` is markup already escaped."""
+        return f"<{tag}{self.attributes(*style.split(), extra=extra)}>{body}</{tag}>"
+
+
+def style_sheet() -> str:
+    """Return the style sheet of a whole page, for light and for dark."""
+    light = "".join(f"--cs-{name}:{colour.light};" for name, colour in PALETTE.items())
+    dark = "".join(f"--cs-{name}:{colour.dark};" for name, colour in PALETTE.items())
+    rules = "\n".join(f".cs-{name}{{{_colours(css, page=True)}}}" for name, css in STYLES.items())
+    return (
+        f":root{{--cs-page:#ffffff;{light}}}\n"
+        f"@media (prefers-color-scheme:dark){{:root{{--cs-page:#0d1117;{dark}}}}}\n"
+        f"{rules}{_PAGE}"
+    )
+
+
+def _inline(name: str) -> str:
+    return _colours(STYLES[name], page=False)
+
+
+def _colours(css: str, *, page: bool) -> str:
+    def value(match: re.Match[str]) -> str:
+        colour = PALETTE[match[1]]
+        return f"var(--cs-{match[1]})" if page else f"var({colour.variable},{colour.light})"
+
+    return re.sub(r"\$([a-z]+)", value, css)

@@ -1,0 +1,183 @@
+"""The report in a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from ..report import Break, Compilation, Kernel, Problem, Report, VariantReport
+from . import wording
+from .pairs import compilations, pairs
+
+_COLOURS = {"error": "31", "warning": "33", "info": "36", "bold": "1", "dim": "2"}
+_SHOWN_KERNELS = 12
+_SHOWN_PROBLEMS = 8
+
+
+def render(report: Report, *, width: int = 100, color: bool = False, name: str = "report") -> str:
+    """Return a report as plain text.
+
+    Parameters
+    ----------
+    report
+        What to show.
+    width
+        Columns of the terminal; text wraps, tables do not.
+    color
+        Mark with ANSI escapes what a terminal can colour.
+    name
+        The variable that holds the report, for the lines that say what to do next.
+    """
+    paint = _Paint(color)
+    blocks = [_head(report, paint), _problems(report, paint, width), _variants(report, paint)]
+    for variant, compilation in compilations(report):
+        blocks.append(_compilation(variant, compilation, paint, width))
+    blocks.append(_next(report, name, paint))
+    return "\n\n".join("\n".join(block) for block in map(list, blocks) if block)
+
+
+class _Paint:
+    def __init__(self, color: bool) -> None:
+        self.color = color
+
+    def __call__(self, style: str, text: str) -> str:
+        return f"\033[{_COLOURS[style]}m{text}\033[0m" if self.color and text else text
+
+
+def _head(report: Report, paint: _Paint) -> Iterator[str]:
+    where = wording.place(report.subject.where)
+    yield paint("bold", report.subject.name) + (
+        f"  {report.subject.kind}, {where}" if where else ""
+    )
+    for argument in report.subject.arguments:
+        yield f"  {argument}"
+    yield paint("dim", environment(report))
+
+
+def environment(report: Report) -> str:
+    """Return where the report was made, in one line."""
+    made = report.environment
+    known = [
+        f"torch {made.torch}" if made.torch else "",
+        f"triton {made.triton}" if made.triton else "",
+        f"Python {made.python}" if made.python else "",
+        ", ".join(made.gpus) or made.cpu,
+        wording.count(made.threads, "thread") if made.threads else "",
+        made.compiler,
+    ]
+    return " · ".join(part for part in known if part)
+
+
+def problems(report: Report) -> list[tuple[str, Problem]]:
+    """Return all problems with the variant they belong to ("" for the whole), worst first."""
+    found = [("", problem) for problem in report.problems]
+    for variant in report.variants:
+        found += [(variant.name, problem) for problem in variant.problems]
+    rank = {"error": 0, "warning": 1, "info": 2}
+    return sorted(found, key=lambda item: rank[item[1].severity])
+
+
+def _problems(report: Report, paint: _Paint, width: int) -> Iterator[str]:
+    found = problems(report)
+    for variant, problem in found[:_SHOWN_PROBLEMS]:
+        mark = paint(problem.severity, f"{wording.MARKS[problem.severity]}:")
+        where = wording.place(problem.where)
+        scope = f"[{variant}] " if variant else ""
+        yield f"{mark} {scope}{problem.what}" + (f"  ({where})" if where else "")
+        yield from _wrapped(problem.why, width, "  ")
+        yield from _wrapped(problem.remedy, width, "  → ")
+    if len(found) > _SHOWN_PROBLEMS:
+        yield f"… and {wording.count(len(found) - _SHOWN_PROBLEMS, 'more problem')}: .problems"
+
+
+def _variants(report: Report, paint: _Paint) -> Iterator[str]:
+    head = ("variant", "switches", "stage", "median", "95 % interval", "vs eager", "compile")
+    rows = [(*head, "outputs")]
+    for variant in report.variants:
+        timing = variant.timing
+        figures = (
+            ("", "", "")
+            if timing is None
+            else (wording.duration(timing.median_us), wording.interval(timing), _ratio(variant))
+        )
+        rows.append(
+            (
+                variant.name,
+                wording.switches(variant.requested),
+                wording.stage(variant),
+                *figures,
+                wording.seconds(variant),
+                wording.accuracy(variant),
+            )
+        )
+    kept = [column for column in zip(*rows, strict=True) if any(column[1:])]
+    widths = [max(map(len, column)) for column in kept]
+    for number, row in enumerate(zip(*kept, strict=True)):
+        cells = (cell.ljust(size) for cell, size in zip(row, widths, strict=True))
+        line = "  ".join(cells).rstrip()
+        yield paint("bold", line) if number == 0 else line
+
+
+def _ratio(variant: VariantReport) -> str:
+    if variant.timing is None:
+        return ""
+    spread = wording.ratio_interval(variant.timing)
+    return wording.ratio(variant.timing) + (f" ({spread})" if spread else "")
+
+
+def _compilation(
+    variant: VariantReport, compilation: Compilation, paint: _Paint, width: int
+) -> Iterator[str]:
+    where = wording.place(compilation.frame)
+    counts = [
+        wording.count(len(compilation.kernels), "kernel"),
+        wording.count(len(compilation.guards), "guard"),
+        wording.count(len(compilation.breaks), "graph break"),
+    ]
+    head = paint("bold", f"compilation {compilation.id}") + (f"  {where}" if where else "")
+    yield f"{head}  {', '.join(counts)}  (as in {variant.name})"
+    if compilation.recompile is not None:
+        for reason in compilation.recompile.reasons:
+            yield from _wrapped(reason, width, "  recompiled: ")
+    for broken in compilation.breaks:
+        yield from _break(broken, width)
+    for kernel in compilation.kernels[:_SHOWN_KERNELS]:
+        yield from _wrapped(_kernel(kernel), width, "  ")
+    if len(compilation.kernels) > _SHOWN_KERNELS:
+        yield f"  … and {len(compilation.kernels) - _SHOWN_KERNELS} more: .kernels"
+
+
+def _break(broken: Break, width: int) -> Iterator[str]:
+    where = wording.place(broken.where)
+    yield from _wrapped(f"{broken.reason}" + (f"  ({where})" if where else ""), width, "  break: ")
+    for hint in broken.hints:
+        yield from _wrapped(hint, width, "    → ")
+
+
+def _kernel(kernel: Kernel) -> str:
+    language = "library call" if kernel.language == "extern" else kernel.language
+    times = len({launch.key for launch in kernel.launches})
+    called = f", called {times} times" if times > 1 else ""
+    ops = f": {', '.join(kernel.ops)}" if kernel.ops else ""
+    return f"{kernel.name} ({language}{called}){ops}"
+
+
+def _wrapped(text: str, width: int, first: str) -> Iterator[str]:
+    for line in text.splitlines():
+        yield from textwrap.wrap(
+            line, width, initial_indent=first, subsequent_indent=" " * len(first)
+        )
+        first = " " * len(first)
+
+
+def _next(report: Report, name: str, paint: _Paint) -> Iterator[str]:
+    steps = [(f'{name}.save("report.html")', "everything, in one file")]
+    found = compilations(report)
+    if found:
+        identity = found[0][1].id
+        steps.append((f'{name}.compilation("{identity}").kernels[0].source', "a kernel"))
+        if any(pair.right for pair in pairs(report)):
+            steps.append((f'{name}.compilation("{identity}").code.cpp', "the C++ wrapper"))
+    size = max(len(step) for step, _ in steps)
+    for step, meaning in steps:
+        yield f"{step.ljust(size)}  {paint('dim', meaning)}"
