@@ -12,9 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch._dynamo import eval_frame
+from torch._dynamo import eval_frame, external_utils
 
 _WRAPPERS = eval_frame.__file__
+_INLINE = external_utils.__file__
 
 
 def original(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -36,4 +37,16 @@ def original(fn: Callable[..., Any]) -> Callable[..., Any]:
         if not attributes.get("_torchdynamo_disable"):
             found: Callable[..., Any] = attributes.get("_torchdynamo_orig_callable", fn)
             return found
+    if isinstance(fn, types.FunctionType) and fn.__code__.co_filename == _INLINE:
+        # What torch.compile puts around a function whose file it would skip (torch.no_grad's).
+        wrapped: Callable[..., Any] = vars(fn).get("__wrapped__", fn)
+        return wrapped
     return fn
+
+
+def module_of(fn: Callable[..., Any]) -> torch.nn.Module | None:
+    """The module whose uncompiled call `original` gave; None for any other callable."""
+    if isinstance(fn, types.MethodType) and fn.__func__ is torch.nn.Module._call_impl:
+        owner: torch.nn.Module = fn.__self__
+        return owner
+    return None
