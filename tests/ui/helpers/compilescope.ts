@@ -1,0 +1,87 @@
+import { expect, type Locator, type Page } from '@playwright/test';
+
+export type Side = 'Left side' | 'Right side';
+
+/**
+ * Show the sidebar.
+ */
+export async function openSidebar(page: Page): Promise<Locator> {
+  const region = sidebar(page);
+  if (!(await region.isVisible())) {
+    await page.getByRole('tab', { name: 'Compilescope' }).click();
+  }
+  await expect(region).toBeVisible();
+  return region;
+}
+
+/**
+ * The sidebar.
+ */
+export function sidebar(page: Page): Locator {
+  return page.getByRole('region', { name: 'Compilescope', exact: true });
+}
+
+/**
+ * A switch of torch.compile that is on or off.
+ */
+export function toggle(page: Page, name: string): Locator {
+  return sidebar(page).getByRole('switch', { name });
+}
+
+/**
+ * A switch of torch.compile with several values.
+ */
+export function choice(page: Page, name: string): Locator {
+  return sidebar(page).getByRole('combobox', { name });
+}
+
+/**
+ * The picker of the variant or the artifact that a side of the code view shows.
+ */
+export function picker(
+  page: Page,
+  side: Side,
+  what: 'variant' | 'artifact'
+): Locator {
+  return page.getByRole('combobox', { name: `${side}: ${what}` });
+}
+
+/**
+ * The editor with an artifact of a variant; both as the code view calls them.
+ */
+export function editor(page: Page, variant: string, artifact = ''): Locator {
+  const name = new RegExp(`${artifact}.* of variant ${escape(variant)}$`);
+  return page.getByRole('textbox', { name }).filter({ visible: true });
+}
+
+/**
+ * Both editors of the code view, the left one first.
+ */
+export function editors(page: Page): Locator {
+  return page
+    .getByRole('textbox', { name: / of variant / })
+    .filter({ visible: true });
+}
+
+/**
+ * The lines that are marked in an editor.
+ */
+export function marked(editor: Locator): Locator {
+  return editor.locator('.jp-Compilescope-code-strong');
+}
+
+/**
+ * Click the first line of an editor that contains a text.
+ */
+export async function clickLine(
+  editor: Locator,
+  text: string | RegExp
+): Promise<void> {
+  const line = editor.locator('.cm-line').filter({ hasText: text }).first();
+  await line.scrollIntoViewIfNeeded();
+  await line.click({ position: { x: 80, y: 5 } });
+}
+
+function escape(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}

@@ -1,0 +1,98 @@
+import { expect, test } from '@jupyterlab/galata';
+import {
+  clickLine,
+  editor,
+  editors,
+  marked,
+  openSidebar,
+  picker
+} from '../helpers/compilescope';
+import { cell, openNotebook, runAll, SUBJECT } from '../helpers/notebook';
+
+test.beforeEach(async ({ page, tmpPath }) => {
+  await openNotebook(page, tmpPath, 'code.ipynb', SUBJECT);
+  await openSidebar(page);
+  await runAll(page, SUBJECT.length);
+  await expect(editors(page)).toHaveCount(2);
+});
+
+test('a line that is clicked marks its partners', async ({ page }) => {
+  const python = editor(page, 'python');
+  const cpp = editor(page, 'cpp');
+  await test.step('from the Python wrapper', async () => {
+    await clickLine(python, /extern_kernels\.mm\(/);
+    await expect(marked(python)).toContainText(['extern_kernels.mm(']);
+    await expect(marked(cpp).first()).toContainText('mm_out');
+    const source = cell(page, 1).locator('.jp-Compilescope-cellLine');
+    await expect(source).toContainText('x @ y');
+  });
+  await test.step('from the C++ wrapper', async () => {
+    await clickLine(cpp, /^\s*cpp_fused_\w+\(/);
+    await expect(marked(python).first()).toContainText('cpp_fused');
+  });
+  await test.step('from the cell', async () => {
+    await clickLine(cell(page, 1).locator('.cm-content'), 'x @ y');
+    await expect(marked(python)).toContainText(['extern_kernels.mm(']);
+    await expect(marked(cpp).first()).toContainText('mm_out');
+  });
+});
+
+test('two variants of one artifact show as a text diff', async ({ page }) => {
+  await picker(page, 'Left side', 'artifact').selectOption('graph.post_grad');
+  await picker(page, 'Right side', 'artifact').selectOption('graph.post_grad');
+  const modes = page.getByRole('group', { name: 'How to compare' });
+  await expect(modes.getByRole('button', { name: 'Diff' })).toHaveAttribute(
+    'aria-pressed',
+    'true'
+  );
+  const summary = page
+    .getByRole('toolbar', { name: 'Comparison' })
+    .getByRole('status');
+  await expect(summary).toContainText(/Identical|\d+ changes?/);
+  await picker(page, 'Right side', 'artifact').selectOption('graph.dynamo');
+  await modes.getByRole('button', { name: 'Diff' }).click();
+  await expect(summary).toContainText(/\d+ changes?/);
+});
+
+test('kernels fold, texts are searched and copied', async ({ page }) => {
+  const python = editor(page, 'python');
+  const left = page.getByRole('toolbar', { name: 'Left side' });
+  await test.step('fold', async () => {
+    const folded = page.locator('.jp-Compilescope-code-folded');
+    await left.getByRole('button', { name: 'Unfold kernels' }).click();
+    await expect(python).toContainText('#pragma');
+    await left
+      .getByRole('button', { name: 'Fold kernels', exact: true })
+      .click();
+    await expect(python).not.toContainText('#pragma');
+    await expect(folded.first()).toBeVisible();
+  });
+  await test.step('search', async () => {
+    await left.getByRole('button', { name: 'Search' }).click();
+    await page.keyboard.type('assert_size_stride');
+    await page.keyboard.press('Enter');
+    await expect(python.locator('.cm-searchMatch').first()).toBeVisible();
+    await page.keyboard.press('Escape');
+  });
+  await test.step('copy', async () => {
+    await left.getByRole('button', { name: 'Copy all' }).click();
+    await expect
+      .poll(() => page.evaluate(() => navigator.clipboard.readText()))
+      .toContain('extern_kernels.mm(');
+  });
+});
+
+test('either side shows any artifact of the report', async ({ page }) => {
+  const right = picker(page, 'Right side', 'artifact');
+  const names = await right
+    .locator('option')
+    .evaluateAll(options => options.map(o => (o as HTMLOptionElement).value));
+  expect(names).toEqual(
+    expect.arrayContaining(['cpp', 'shell', 'graph.dynamo', 'graph.post_grad'])
+  );
+  expect(names.some(name => name.startsWith('kernel.'))).toBe(true);
+  for (const name of names) {
+    await right.selectOption(name);
+    await expect(editors(page).last()).not.toBeEmpty();
+  }
+});

@@ -1,0 +1,165 @@
+import { expect, test } from '@jupyterlab/galata';
+import { editors, openSidebar, sidebar, toggle } from '../helpers/compilescope';
+import {
+  cell,
+  command,
+  notebook,
+  openNotebook,
+  run,
+  runAll,
+  start,
+  SUBJECT,
+  waitForKernel
+} from '../helpers/notebook';
+
+/**
+ * How long a running compile may go on after "Cancel".
+ */
+const CANCELLED = 2_000;
+
+test('cancel stops a running compile, and the kernel goes on', async ({
+  page,
+  tmpPath
+}) => {
+  const cells = [...SUBJECT, 'attend(x, y).shape'];
+  await openNotebook(page, tmpPath, 'cancel.ipynb', cells);
+  const panel = await openSidebar(page);
+  await runAll(page, SUBJECT.length);
+  await panel.getByRole('button', { name: 'Build and time' }).click();
+  const cancel = panel.getByRole('button', { name: 'Cancel' });
+  await expect(cancel).toBeEnabled();
+  // In the middle of it: C++ is being built.
+  await expect(panel.getByText(/build/i).first()).toBeVisible();
+  const before = Date.now();
+  await cancel.click();
+  await expect(panel.getByText(/^Cancelled/)).toBeVisible();
+  await waitForKernel(page);
+  expect(Date.now() - before).toBeLessThan(CANCELLED);
+  await run(page, 3);
+  await expect(cell(page, 3)).toContainText('torch.Size([16, 16])');
+  await expect(
+    panel.getByRole('button', { name: 'Build and time' })
+  ).toBeEnabled();
+});
+
+test('the stop button of the notebook stops %%compile', async ({
+  page,
+  tmpPath
+}) => {
+  const cells = [
+    ...SUBJECT.slice(0, 2),
+    '%%compile\nattend(x, y)',
+    'attend(x, y).shape'
+  ];
+  await openNotebook(page, tmpPath, 'interrupt.ipynb', cells);
+  await runAll(page, 2);
+  await start(page, 2);
+  await expect(
+    notebook(page).locator('.jp-Notebook-ExecutionIndicator')
+  ).toHaveAttribute('data-status', 'busy');
+  // Past the imports, in the compilers.
+  await page.waitForTimeout(2_500);
+  const before = Date.now();
+  await command(page, 'notebook:interrupt-kernel');
+  await waitForKernel(page);
+  expect(Date.now() - before).toBeLessThan(CANCELLED);
+  await run(page, 3);
+  await expect(cell(page, 3)).toContainText('torch.Size([16, 16])');
+});
+
+test('a restarted kernel starts afresh, and is followed', async ({
+  page,
+  tmpPath
+}) => {
+  await openNotebook(page, tmpPath, 'restart.ipynb', SUBJECT);
+  const panel = await openSidebar(page);
+  await runAll(page, SUBJECT.length);
+  await expect(panel.getByRole('option')).toHaveCount(1);
+  await command(page, 'notebook:restart-kernel');
+  await page.getByRole('button', { name: 'Restart' }).click();
+  await expect(panel).toContainText('not loaded in this kernel');
+  await waitForKernel(page);
+  await runAll(page, SUBJECT.length);
+  await expect(panel.getByRole('option')).toHaveCount(1);
+  await expect(panel).not.toContainText('not loaded in this kernel');
+  await expect(editors(page)).toHaveCount(2);
+});
+
+test('a busy kernel still answers the panel', async ({ page, tmpPath }) => {
+  const cells = [...SUBJECT, 'import time\ntime.sleep(20)'];
+  await openNotebook(page, tmpPath, 'busy.ipynb', cells);
+  const panel = await openSidebar(page);
+  await runAll(page, SUBJECT.length);
+  await start(page, 3);
+  await expect(cell(page, 3).locator('.jp-InputPrompt')).toHaveText('[*]:');
+  await toggle(page, 'fullgraph').check();
+  await expect(panel.getByRole('row')).toHaveCount(4);
+  await expect(panel).not.toContainText('Kernel busy');
+  await expect(cell(page, 3).locator('.jp-InputPrompt')).toHaveText('[*]:');
+  await command(page, 'notebook:interrupt-kernel');
+});
+
+test('without subshells a busy kernel is said to be busy', async ({
+  page,
+  tmpPath
+}) => {
+  const cells = [...SUBJECT, 'import time\ntime.sleep(6)'];
+  await openNotebook(page, tmpPath, 'plain.ipynb', cells, 'no-subshells');
+  const panel = await openSidebar(page);
+  await runAll(page, SUBJECT.length);
+  await start(page, 3);
+  await toggle(page, 'fullgraph').check();
+  await expect(panel).toContainText('Kernel busy, queued');
+  // The cell over, the request is answered.
+  await expect(panel.getByRole('row')).toHaveCount(4);
+  await expect(panel).not.toContainText('Kernel busy');
+});
+
+test('a kernel without the package: how to install it', async ({
+  page,
+  tmpPath
+}) => {
+  await openNotebook(page, tmpPath, 'lacking.ipynb', ['1'], 'no-compilescope');
+  const panel = await openSidebar(page);
+  await expect(panel).toContainText('not installed in this kernel');
+  await expect(panel).toContainText('pip install jupyterlab-compilescope');
+});
+
+test('a kernel that has not loaded it: one click loads it', async ({
+  page,
+  tmpPath
+}) => {
+  await openNotebook(page, tmpPath, 'unloaded.ipynb', ['1']);
+  const panel = await openSidebar(page);
+  await expect(panel).toContainText('not loaded in this kernel');
+  await panel.getByRole('button', { name: 'Load compilescope' }).click();
+  await expect(panel).toContainText('Nothing inspected yet', {
+    timeout: 30_000
+  });
+});
+
+test('a kernel of another language is left alone', async ({
+  page,
+  tmpPath
+}) => {
+  await openNotebook(page, tmpPath, 'echo.ipynb', ['hello'], 'other-language');
+  const panel = await openSidebar(page);
+  await expect(panel).toContainText('Not a Python kernel');
+  await expect(panel).toContainText('echo');
+  await run(page, 0);
+  await expect(cell(page, 0).locator('.jp-OutputArea')).toHaveText('hello');
+});
+
+test('a dead kernel leaves its last report to read', async ({
+  page,
+  tmpPath
+}) => {
+  await openNotebook(page, tmpPath, 'dead.ipynb', SUBJECT);
+  const panel = await openSidebar(page);
+  await runAll(page, SUBJECT.length);
+  await expect(editors(page)).toHaveCount(2);
+  await command(page, 'kernelmenu:shutdown');
+  await expect(panel.getByRole('status').first()).toContainText(/last report/);
+  await expect(sidebar(page).getByRole('option')).toHaveCount(1);
+  await expect(editors(page)).toHaveCount(2);
+});

@@ -1,0 +1,81 @@
+import { expect, test } from '@jupyterlab/galata';
+import * as path from 'path';
+import { editors, openSidebar, sidebar } from '../helpers/compilescope';
+import { openNotebook, runAll, SUBJECT } from '../helpers/notebook';
+
+const ARTIFACTS = path.resolve(__dirname, '../artifacts');
+
+// Pictures to look at, not to compare: fonts differ from machine to machine.
+for (const theme of ['light', 'dark'] as const) {
+  test(`the ${theme} theme`, async ({ page, tmpPath }) => {
+    if (theme === 'dark') {
+      await page.theme.setDarkTheme();
+    } else {
+      await page.theme.setLightTheme();
+    }
+    await openNotebook(page, tmpPath, 'looks.ipynb', SUBJECT);
+    await openSidebar(page);
+    await runAll(page, SUBJECT.length);
+    await expect(editors(page)).toHaveCount(2);
+    await page.screenshot({ path: path.join(ARTIFACTS, `${theme}.png`) });
+    // What the theme says, not a colour of our own.
+    for (const part of [sidebar(page), editors(page).first()]) {
+      const { ink, paper } = await part.evaluate(node => {
+        const light = (colour: string) =>
+          (colour.match(/\d+/g) ?? [])
+            .slice(0, 3)
+            .reduce((sum, each) => sum + Number(each), 0);
+        let own = node;
+        while (
+          getComputedStyle(own).backgroundColor === 'rgba(0, 0, 0, 0)' &&
+          own.parentElement
+        ) {
+          own = own.parentElement as HTMLElement;
+        }
+        return {
+          ink: light(getComputedStyle(node).color),
+          paper: light(getComputedStyle(own).backgroundColor)
+        };
+      });
+      const contrast = theme === 'dark' ? ink - paper : paper - ink;
+      expect(contrast).toBeGreaterThan(300);
+    }
+  });
+}
+
+test('every control can be reached and has a name', async ({
+  page,
+  tmpPath
+}) => {
+  await openNotebook(page, tmpPath, 'names.ipynb', SUBJECT);
+  const panel = await openSidebar(page);
+  await runAll(page, SUBJECT.length);
+  await expect(editors(page)).toHaveCount(2);
+  const controls = page.locator(
+    '[class*=jp-Compilescope] :is(button, select, input, [role=option], [role=textbox])'
+  );
+  const nameless = await controls.evaluateAll(nodes =>
+    nodes
+      .filter(node => (node as HTMLElement).offsetParent !== null)
+      .filter(node => {
+        const label =
+          node.getAttribute('aria-label') ??
+          node.getAttribute('aria-labelledby') ??
+          node.closest('label')?.textContent ??
+          node.textContent;
+        return !label?.trim();
+      })
+      .map(node => node.outerHTML.slice(0, 200))
+  );
+  expect(nameless).toEqual([]);
+
+  await test.step('by keyboard', async () => {
+    const toggle = panel.getByRole('switch', { name: 'cpp_wrapper' });
+    const before = await toggle.isChecked();
+    await toggle.focus();
+    await page.keyboard.press('Space');
+    await expect(toggle).toBeChecked({ checked: !before });
+    await page.keyboard.press('Tab');
+    await expect(panel.getByRole('combobox', { name: 'mode' })).toBeFocused();
+  });
+});
