@@ -1,0 +1,162 @@
+import type {
+  Artifact,
+  CompilationSummary,
+  ReportSummary,
+  VariantSummary
+} from './types';
+
+/**
+ * Names one text of a report.
+ */
+export interface IAddress {
+  variant: string;
+  compilation: string;
+  artifact: string;
+}
+
+/** A side of the view. */
+export type Side = 'left' | 'right';
+
+/**
+ * What a side can show, and what it does show.
+ */
+export interface IChoice {
+  address: IAddress;
+  variant: VariantSummary | null;
+  compilation: CompilationSummary | null;
+  /** Null when the compilation has no such artifact. */
+  artifact: Artifact | null;
+}
+
+/** What a side shows until the user picks something, the best first. */
+const DEFAULTS: Record<Side, string[]> = {
+  left: ['python', 'cpp', 'graph.post_grad', 'graph.dynamo'],
+  right: ['cpp', 'python', 'graph.post_grad', 'graph.dynamo']
+};
+
+/** A variant has one wrapper or the other: what stands in when the wanted one is not there. */
+const STAND_IN: Record<string, string> = {
+  python: 'cpp',
+  cpp: 'python',
+  shell: 'python',
+  'backward.python': 'backward.cpp',
+  'backward.cpp': 'backward.python',
+  'backward.shell': 'backward.python'
+};
+
+/**
+ * Settle what a side shows.
+ *
+ * @param report The report.
+ * @param side The side.
+ * @param variant The variant's name; one that the report lacks is kept, so that the side can say so.
+ * @param compilation The compile id that is wanted; another one is taken where it does not exist.
+ * @param wanted The artifact that the user picked, or null for the side's default. Where the
+ * variant has it only in its other wrapper (`python`, `cpp`), that one is taken.
+ */
+export function choose(
+  report: ReportSummary,
+  side: Side,
+  variant: string,
+  compilation: string,
+  wanted: string | null
+): IChoice {
+  const found = report.variants.find(item => item.name === variant) ?? null;
+  const compiled = pickCompilation(found, compilation);
+  const name = pickArtifact(compiled, side, wanted);
+  return {
+    address: {
+      variant,
+      compilation: compiled?.id ?? '',
+      artifact: name
+    },
+    variant: found,
+    compilation: compiled,
+    artifact: compiled?.artifacts.find(item => item.name === name) ?? null
+  };
+}
+
+/**
+ * The variants to start with: Python launches left, C++ launches right.
+ *
+ * A variant that failed is taken only when there is no other: an error belongs beside its
+ * working partner, but not first.
+ */
+export function defaultVariants(
+  report: ReportSummary
+): Record<Side, string> | null {
+  const names = report.variants.filter(item => item.stage !== 'failed');
+  const all = names.length ? names : report.variants;
+  if (!all.length) {
+    return null;
+  }
+  const compiled = all.filter(item => item.requested.backend !== null);
+  const pool = compiled.length ? compiled : all;
+  const left =
+    pool.find(item => item.name === 'python') ??
+    pool.find(item => !item.requested.cpp_wrapper) ??
+    pool[0];
+  const right =
+    report.variants.find(item => item.name === 'cpp') ??
+    report.variants.find(item => item.requested.cpp_wrapper) ??
+    pool.find(item => item !== left) ??
+    left;
+  return { left: left.name, right: right.name };
+}
+
+/** The artifacts of a compilation by group, in a picker's order; empty groups are left out. */
+export function grouped(
+  compilation: CompilationSummary | null
+): [Artifact['group'], Artifact[]][] {
+  const groups: Artifact['group'][] = ['code', 'graph', 'kernel'];
+  return groups
+    .map((group): [Artifact['group'], Artifact[]] => [
+      group,
+      (compilation?.artifacts ?? []).filter(item => item.group === group)
+    ])
+    .filter(([, artifacts]) => artifacts.length > 0);
+}
+
+export function sameAddress(a: IAddress | null, b: IAddress | null): boolean {
+  return (
+    a === b ||
+    (!!a &&
+      !!b &&
+      a.variant === b.variant &&
+      a.compilation === b.compilation &&
+      a.artifact === b.artifact)
+  );
+}
+
+function pickCompilation(
+  variant: VariantSummary | null,
+  wanted: string
+): CompilationSummary | null {
+  const compilations = variant?.compilations ?? [];
+  return (
+    compilations.find(item => item.id === wanted) ??
+    // A frame without code (a graph break before the first operation) is a poor first sight.
+    compilations.find(item => item.artifacts.some(a => a.group === 'code')) ??
+    compilations[0] ??
+    null
+  );
+}
+
+function pickArtifact(
+  compilation: CompilationSummary | null,
+  side: Side,
+  wanted: string | null
+): string {
+  const names = new Set(compilation?.artifacts.map(item => item.name));
+  if (wanted !== null) {
+    const standIn = STAND_IN[wanted];
+    return !names.has(wanted) && standIn && names.has(standIn)
+      ? standIn
+      : wanted;
+  }
+  return (
+    DEFAULTS[side].find(name => names.has(name)) ??
+    compilation?.artifacts[0]?.name ??
+    DEFAULTS[side][0]
+  );
+}

@@ -1,0 +1,148 @@
+import { EditorState, type StateEffect } from '@codemirror/state';
+import { EditorView } from '@codemirror/view';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { Widget } from '@lumino/widgets';
+import { foldKernels, initialFolds, rememberFolds } from './editor/folding';
+import { linksField, setHighlight, setLinks } from './editor/links';
+import { cursorLine, rememberPlace, scrollToPlace } from './editor/place';
+import { editorSetup, wrapping, type IEditorSetup } from './editor/setup';
+import type { IHighlight } from './highlight';
+import type { SideState } from './loader';
+import { renderMessage } from './message';
+import type { IBar } from './palette';
+import type { RegionIndex } from './regions';
+import type { ArtifactResult } from './types';
+
+/**
+ * The lower part of a pane: an editor, or the reason why there is none.
+ */
+export class CodeBody extends Widget {
+  constructor(trans: TranslationBundle) {
+    super();
+    this._trans = trans;
+    this.addClass('jp-Compilescope-code-body');
+  }
+
+  /** The editor; null while there is no text. */
+  get view(): EditorView | null {
+    return this._view;
+  }
+
+  override dispose(): void {
+    this._view?.destroy();
+    this._view = null;
+    super.dispose();
+  }
+
+  /** Show why there is no text. */
+  showMessage(state: Exclude<SideState, { kind: 'data' }>): void {
+    this._drop();
+    this.node.replaceChildren(
+      state.kind === 'missing'
+        ? renderMessage(state.problem, this._trans)
+        : renderMessage(
+            {
+              what:
+                state.kind === 'loading'
+                  ? this._trans.__('Loading…')
+                  : this._trans.__('Nothing inspected yet'),
+              why:
+                state.kind === 'loading'
+                  ? ''
+                  : this._trans.__('The generated code appears here.'),
+              remedy:
+                state.kind === 'loading'
+                  ? ''
+                  : this._trans.__(
+                      'Put %%compile at the top of a cell and run it.'
+                    )
+            },
+            this._trans
+          )
+    );
+  }
+
+  /**
+   * Show a text. One that takes another's place keeps what it can: the scroll position and the
+   * cursor by region, folds by kernel.
+   */
+  showText(
+    result: ArtifactResult,
+    index: RegionIndex,
+    bars: ReadonlyMap<string, IBar | null>,
+    marks: IHighlight,
+    setup: IEditorSetup
+  ): void {
+    if (this._view && this._result === result) {
+      this._view.dispatch({
+        effects: [setLinks.of({ index, bars }), setHighlight.of(marks)]
+      });
+      return;
+    }
+    const old = this._view;
+    const place = old && rememberPlace(old);
+    if (old) {
+      rememberFolds(old.state).forEach((folded, name) =>
+        this._folds.set(name, folded)
+      );
+    }
+    let state = EditorState.create({
+      doc: result.text,
+      extensions: [editorSetup(setup), linksField.init(() => ({ index, bars }))]
+    });
+    const effects: StateEffect<unknown>[] = [
+      ...initialFolds(state, this._folds),
+      setHighlight.of(marks)
+    ];
+    const line = place ? cursorLine(place, index) : 1;
+    state = state.update({
+      effects,
+      selection: { anchor: state.doc.line(line).from }
+    }).state;
+    const scrollTo = place ? scrollToPlace(place, { state }) : undefined;
+    if (old) {
+      const focused = old.hasFocus;
+      old.setState(state);
+      if (scrollTo) {
+        old.dispatch({ effects: scrollTo });
+      }
+      if (focused) {
+        old.focus();
+      }
+    } else {
+      this.node.replaceChildren();
+      this._view = new EditorView({ state, parent: this.node });
+    }
+    this._result = result;
+  }
+
+  /** Mark what is selected. */
+  mark(marks: IHighlight): void {
+    this._view?.dispatch({ effects: setHighlight.of(marks) });
+  }
+
+  /** Wrap long lines, or let them run on. */
+  wrap(on: boolean): void {
+    this._view?.dispatch({
+      effects: wrapping.reconfigure(on ? EditorView.lineWrapping : [])
+    });
+  }
+
+  /** Fold or unfold all kernels. */
+  fold(on: boolean): void {
+    if (this._view) {
+      foldKernels(this._view, on);
+    }
+  }
+
+  private _drop(): void {
+    this._view?.destroy();
+    this._view = null;
+    this._result = null;
+  }
+
+  private _trans: TranslationBundle;
+  private _view: EditorView | null = null;
+  private _result: ArtifactResult | null = null;
+  private _folds = new Map<string, boolean>();
+}

@@ -1,0 +1,73 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { Region, SourceLine } from './types';
+
+/** What a kind of region is called. */
+export function kindLabel(
+  kind: Region['kind'],
+  trans: TranslationBundle
+): string {
+  switch (kind) {
+    case 'kernel':
+      return trans.__('Kernel definition');
+    case 'launch':
+      return trans.__('Kernel launch');
+    case 'alloc':
+      return trans.__('Allocation');
+    case 'free':
+      return trans.__('Release');
+    case 'guard':
+      return trans.__('Input check');
+    case 'return':
+      return trans.__('Return');
+    case 'entry':
+      return trans.__('Entry point');
+  }
+}
+
+/** A region in a few words: its kernel, or its label, or its kind. */
+export function title(region: Region, trans: TranslationBundle): string {
+  return region.kernel || region.label || kindLabel(region.kind, trans);
+}
+
+/**
+ * A line of the user's code as text: `model.py:12`, or `cell:3` for a line of a notebook's cell,
+ * whose file name means nothing to anyone.
+ */
+export function sourceText(
+  source: Pick<SourceLine, 'file' | 'line'>,
+  files: Readonly<Record<string, string>>,
+  trans: TranslationBundle
+): string {
+  if (source.file in files) {
+    return trans.__('cell:%1', source.line);
+  }
+  const name = source.file.split(/[\\/]/).pop() || source.file;
+  return `${name}:${source.line}`;
+}
+
+/**
+ * The source line that stands for a region: the innermost one in the user's cell, or else the
+ * innermost one. (A layer's own code lies deeper than the call that the user wrote.)
+ */
+export function mainSource(
+  region: Region,
+  files: Readonly<Record<string, string>>
+): SourceLine | null {
+  const own = region.sources.filter(source => source.file in files);
+  const list = own.length ? own : region.sources;
+  return list[list.length - 1] ?? null;
+}
+
+/**
+ * A list cut to a number of items, with what was cut said.
+ */
+export function shortList(
+  items: readonly string[],
+  limit: number,
+  trans: TranslationBundle
+): string {
+  const more = items.length - limit;
+  return more > 0
+    ? trans.__('%1 and %2 more', items.slice(0, limit).join(', '), more)
+    : items.join(', ');
+}

@@ -1,0 +1,61 @@
+import type { Extension } from '@codemirror/state';
+import { hoverTooltip } from '@codemirror/view';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { kindLabel, shortList, sourceText } from '../describe';
+import type { Region } from '../types';
+import { linksField } from './links';
+
+/** More nodes or lines than this do not help in a tooltip. */
+const LIMIT = 8;
+
+/**
+ * What a line means, when the pointer rests on it.
+ *
+ * @param files The notebook cells that source lines may point into, by file name.
+ */
+export function regionHover(
+  trans: TranslationBundle,
+  files: () => Readonly<Record<string, string>>
+): Extension {
+  return hoverTooltip(
+    (view, position) => {
+      const line = view.state.doc.lineAt(position);
+      const region = view.state.field(linksField).index.at(line.number);
+      if (!region) {
+        return null;
+      }
+      return {
+        pos: position,
+        create: () => ({ dom: render(region, files(), trans) })
+      };
+    },
+    { hoverTime: 500 }
+  );
+}
+
+function render(
+  region: Region,
+  files: Readonly<Record<string, string>>,
+  trans: TranslationBundle
+): HTMLElement {
+  const node = document.createElement('div');
+  node.className = 'jp-Compilescope-code-hover';
+  const head = node.appendChild(document.createElement('div'));
+  head.className = 'jp-Compilescope-code-hoverKind';
+  head.textContent = kindLabel(region.kind, trans);
+  const list = node.appendChild(document.createElement('dl'));
+  const row = (term: string, text: string) => {
+    if (text) {
+      list.appendChild(document.createElement('dt')).textContent = term;
+      list.appendChild(document.createElement('dd')).textContent = text;
+    }
+  };
+  const sources = region.sources.map(source =>
+    [sourceText(source, files, trans), source.code].filter(Boolean).join('  ')
+  );
+  row(trans.__('Kernel'), region.kernel ?? '');
+  row(trans.__('What'), region.label === region.kernel ? '' : region.label);
+  row(trans.__('Nodes'), shortList(region.nodes, LIMIT, trans));
+  row(trans.__('Source'), [...new Set(sources)].slice(0, LIMIT).join('\n'));
+  return node;
+}

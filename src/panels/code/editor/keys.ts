@@ -1,0 +1,85 @@
+import { Prec, type Extension } from '@codemirror/state';
+import { EditorView, keymap, type Command } from '@codemirror/view';
+import type { Region } from '../types';
+import { linksField } from './links';
+
+/**
+ * What an editor tells the view.
+ */
+export interface IEditorEvents {
+  /** A region was chosen, by click or by key. */
+  select: (region: Region) => void;
+  /** Nothing is to be selected any more. */
+  clear: () => void;
+  /** Lines became higher or lower, or were folded. */
+  layoutChanged: () => void;
+}
+
+/**
+ * Choosing regions with the pointer and with keys: Alt+Up and Alt+Down (or p and n) jump between
+ * launches, Enter chooses the cursor's line, Escape lets go.
+ */
+export function regionKeys(events: IEditorEvents): Extension {
+  const jump =
+    (step: 1 | -1): Command =>
+    view => {
+      const line = view.state.doc.lineAt(view.state.selection.main.head).number;
+      const launch = view.state.field(linksField).index.launchFrom(line, step);
+      if (launch) {
+        const { from } = view.state.doc.line(launch.start);
+        view.dispatch({
+          selection: { anchor: from },
+          effects: EditorView.scrollIntoView(from, { y: 'center' })
+        });
+        events.select(launch);
+      }
+      return true;
+    };
+  const choose: Command = view => {
+    const region = regionAt(view, view.state.selection.main.head);
+    if (region) {
+      events.select(region);
+    }
+    return true;
+  };
+  return [
+    Prec.high(
+      keymap.of([
+        { key: 'Alt-ArrowDown', run: jump(1) },
+        { key: 'Alt-ArrowUp', run: jump(-1) },
+        { key: 'n', run: jump(1) },
+        { key: 'p', run: jump(-1) },
+        { key: 'Enter', run: choose }
+      ])
+    ),
+    // Last, so that Escape closes the search panel or a tooltip first.
+    Prec.lowest(
+      keymap.of([{ key: 'Escape', run: () => (events.clear(), true) }])
+    ),
+    EditorView.updateListener.of(update => {
+      if (update.geometryChanged) {
+        events.layoutChanged();
+      }
+    }),
+    EditorView.domEventHandlers({
+      click: (event, view) => {
+        // A drag selects text to copy; it chooses nothing.
+        if (event.button !== 0 || !view.state.selection.main.empty) {
+          return false;
+        }
+        const at = view.posAtCoords({ x: event.clientX, y: event.clientY });
+        const region = at === null ? null : regionAt(view, at);
+        if (region) {
+          events.select(region);
+        }
+        return false;
+      }
+    })
+  ];
+}
+
+function regionAt(view: EditorView, position: number): Region | null {
+  const line = view.state.doc.lineAt(position).number;
+  const region = view.state.field(linksField).index.at(line);
+  return region?.key ? region : null;
+}

@@ -1,0 +1,38 @@
+import type { Extension } from '@codemirror/state';
+import type { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
+
+/** The languages that the host has no name for, as the ones that read most like them. */
+const READS_LIKE: Record<string, string> = {
+  fx: 'python',
+  triton: 'python'
+};
+
+/**
+ * The host's syntax for generated code; plain text for what the host does not know.
+ */
+export class Languages {
+  constructor(registry: IEditorLanguageRegistry) {
+    this._registry = registry;
+  }
+
+  /** The extension for a language, by the name that an artifact carries. */
+  async get(language: string): Promise<Extension> {
+    const name = READS_LIKE[language] ?? language;
+    let extension = this._loaded.get(name);
+    if (!extension) {
+      extension = this._load(name);
+      this._loaded.set(name, extension);
+    }
+    return extension;
+  }
+
+  private async _load(name: string): Promise<Extension> {
+    const found =
+      this._registry.findByName(name) ?? this._registry.findByExtension(name);
+    const language = found && (await this._registry.getLanguage(found));
+    return language?.support ?? [];
+  }
+
+  private _registry: IEditorLanguageRegistry;
+  private _loaded = new Map<string, Promise<Extension>>();
+}

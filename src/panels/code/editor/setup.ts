@@ -1,0 +1,77 @@
+import { defaultKeymap } from '@codemirror/commands';
+import {
+  highlightSelectionMatches,
+  search,
+  searchKeymap
+} from '@codemirror/search';
+import { Compartment, EditorState, type Extension } from '@codemirror/state';
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers
+} from '@codemirror/view';
+import { jupyterTheme } from '@jupyterlab/codemirror';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { partnerBars } from './bars';
+import { kernelFolding } from './folding';
+import { regionHover } from './hover';
+import { regionKeys, type IEditorEvents } from './keys';
+import { links } from './links';
+import { searchPhrases } from './phrases';
+import { spacers } from './spacers';
+
+/** Whether lines wrap; reconfigured in place. */
+export const wrapping = new Compartment();
+
+/**
+ * How an editor of generated code is made.
+ */
+export interface IEditorSetup {
+  /** What a screen reader calls the editor. */
+  label: string;
+  language: Extension;
+  wrap: boolean;
+  /** Whether kernels fold; a diff collapses what is equal instead. */
+  folds: boolean;
+  files: () => Readonly<Record<string, string>>;
+  events: IEditorEvents;
+  trans: TranslationBundle;
+}
+
+/**
+ * The extensions of a read-only editor. It can take the focus and has a cursor, so that all of it
+ * can be reached by keyboard and by screen readers.
+ */
+export function editorSetup(setup: IEditorSetup): Extension {
+  const { trans } = setup;
+  return [
+    EditorState.readOnly.of(true),
+    EditorState.phrases.of(searchPhrases(trans)),
+    EditorView.contentAttributes.of({
+      'aria-label': setup.label,
+      'aria-readonly': 'true',
+      spellcheck: 'false'
+    }),
+    wrapping.of(setup.wrap ? EditorView.lineWrapping : []),
+    links,
+    partnerBars(trans, setup.events.select),
+    lineNumbers(),
+    setup.folds ? kernelFolding(trans) : [],
+    spacers,
+    regionKeys(setup.events),
+    regionHover(trans, setup.files),
+    highlightSpecialChars(),
+    highlightActiveLine(),
+    highlightActiveLineGutter(),
+    highlightSelectionMatches(),
+    drawSelection(),
+    search(),
+    keymap.of([...searchKeymap, ...defaultKeymap]),
+    setup.language,
+    jupyterTheme
+  ];
+}

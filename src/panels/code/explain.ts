@@ -1,0 +1,86 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { IChoice } from './artifacts';
+import type { Problem } from './types';
+
+/**
+ * Why a side has nothing to show, where that is known without asking the kernel.
+ *
+ * @param choice What the side is to show.
+ * @param pending Whether new sources are being made.
+ * @param trans The translator.
+ * @returns The reason, or null when the text can be asked for.
+ */
+export function whyNothing(
+  choice: IChoice,
+  pending: boolean,
+  trans: TranslationBundle
+): Problem | null {
+  const { variant, compilation, address } = choice;
+  if (!variant) {
+    return pending
+      ? info(
+          trans.__('The sources of “%1” are being made.', address.variant),
+          trans.__('They appear here as soon as torch has generated them.')
+        )
+      : info(
+          trans.__('The report has no variant “%1”.', address.variant),
+          '',
+          trans.__('Pick another variant above.')
+        );
+  }
+  if (compilation) {
+    return null;
+  }
+  const failure = variant.problems.find(item => item.severity === 'error');
+  if (failure) {
+    return failure;
+  }
+  if (variant.requested.backend === null) {
+    return info(
+      trans.__('No code was generated for “%1”.', variant.name),
+      trans.__('This variant runs eagerly, without torch.compile.'),
+      trans.__('Pick a compiled variant above.')
+    );
+  }
+  return (
+    variant.problems[0] ??
+    info(
+      trans.__('Nothing was compiled for “%1”.', variant.name),
+      trans.__('torch.compile met no operation that it could capture.'),
+      trans.__('Check that the call works on tensors.')
+    )
+  );
+}
+
+/**
+ * What went wrong, out of whatever a request was rejected with: the kernel's own problem, carried
+ * by the error or bare, or else the error's message.
+ */
+export function problemOf(reason: unknown): Problem {
+  const carried = (reason as { problem?: unknown } | null)?.problem;
+  for (const candidate of [carried, reason]) {
+    if (isProblem(candidate)) {
+      return candidate;
+    }
+  }
+  const what = reason instanceof Error ? reason.message : String(reason);
+  return {
+    severity: 'error',
+    what,
+    why: '',
+    remedy: '',
+    where: null,
+    detail: ''
+  };
+}
+
+function isProblem(value: unknown): value is Problem {
+  const problem = value as Partial<Problem> | null | undefined;
+  return (
+    typeof problem?.what === 'string' && typeof problem.severity === 'string'
+  );
+}
+
+function info(what: string, why = '', remedy = ''): Problem {
+  return { severity: 'info', what, why, remedy, where: null, detail: '' };
+}

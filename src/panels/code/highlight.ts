@@ -1,0 +1,77 @@
+import type { RegionIndex } from './regions';
+import type { ISelection, Region } from './types';
+
+/**
+ * The regions that a selection marks in one text.
+ */
+export interface IHighlight {
+  /** They are what was selected. */
+  strong: readonly Region[];
+  /** They belong to it: the kernel that a launch calls, the launches of a kernel. */
+  soft: readonly Region[];
+}
+
+const NOTHING: IHighlight = { strong: [], soft: [] };
+
+/**
+ * What a selection marks in a text.
+ *
+ * @param selection What is selected: a key, or else a line of the user's code.
+ * @param index The text's regions.
+ * @param kernels Kernels that the selection means beside those found here; the other text may
+ * know which kernel a key calls when this one does not.
+ */
+export function highlight(
+  selection: Pick<ISelection, 'key' | 'source'>,
+  index: RegionIndex,
+  kernels: ReadonlySet<string> = new Set()
+): IHighlight {
+  if (!selection.key && !selection.source) {
+    return NOTHING;
+  }
+  const strong = selection.key
+    ? index.withKey(selection.key)
+    : selection.source
+      ? index.withSource(selection.source).filter(isAction)
+      : [];
+  const chosen = new Set(strong);
+  const soft = new Set<Region>();
+  for (const region of strong) {
+    relatives(region.kernel, region.kind, index).forEach(r => soft.add(r));
+  }
+  for (const kernel of kernels) {
+    relatives(kernel, 'launch', index).forEach(r => soft.add(r));
+  }
+  return { strong, soft: [...soft].filter(region => !chosen.has(region)) };
+}
+
+/** The kernels whose launches a selection marks strongly in a text. */
+export function launchedKernels(
+  selection: Pick<ISelection, 'key' | 'source'>,
+  index: RegionIndex
+): Set<string> {
+  const names = highlight(selection, index)
+    .strong.filter(region => region.kind === 'launch' && region.kernel)
+    .map(region => region.kernel!);
+  return new Set(names);
+}
+
+/** A definition's launches, or a launch's definition. */
+function relatives(
+  kernel: string | null | undefined,
+  kind: Region['kind'],
+  index: RegionIndex
+): readonly Region[] {
+  if (!kernel) {
+    return [];
+  }
+  const wanted = kind === 'kernel' ? 'launch' : 'kernel';
+  return index.withKernel(kernel).filter(region => region.kind === wanted);
+}
+
+/**
+ * A source line marks what is done because of it; the kernel that does it follows softly.
+ */
+function isAction(region: Region): boolean {
+  return region.kind !== 'kernel';
+}

@@ -1,0 +1,127 @@
+import { ISignal, Signal } from '@lumino/signaling';
+import { sameAddress, type IChoice } from './artifacts';
+import { problemOf } from './explain';
+import type { ArtifactResult, Problem } from './types';
+
+/**
+ * What one side has to show.
+ *
+ * - `empty`: there is no report to choose from.
+ * - `loading`: the first text is on its way.
+ * - `missing`: there is no such text; `problem` says why.
+ * - `data`: the text; `pending` while a newer one is on its way.
+ */
+export type SideState =
+  | { kind: 'empty' }
+  | { kind: 'loading'; choice: IChoice }
+  | { kind: 'missing'; choice: IChoice; problem: Problem }
+  | {
+      kind: 'data';
+      choice: IChoice;
+      result: ArtifactResult;
+      pending: boolean;
+    };
+
+/** Asks for an artifact's text. */
+export type Fetch = (
+  variant: string,
+  compilation: string,
+  artifact: string
+) => Promise<ArtifactResult>;
+
+/**
+ * Loads the text of one side. Knows of no widget.
+ *
+ * While another text is on its way the old one stays, so that flipping a switch does not flicker;
+ * an answer that is no longer wanted is dropped.
+ */
+export class SideLoader {
+  constructor(fetch: Fetch) {
+    this._fetch = fetch;
+  }
+
+  get state(): SideState {
+    return this._state;
+  }
+
+  /** Emitted whenever the state is another. */
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  /** Show nothing. */
+  clear(): void {
+    this._ticket++;
+    this._set({ kind: 'empty' });
+  }
+
+  /** Say why there is nothing. */
+  refuse(choice: IChoice, problem: Problem): void {
+    this._ticket++;
+    this._set({ kind: 'missing', choice, problem });
+  }
+
+  /** Forget what is shown: the next text is of another subject. */
+  forget(): void {
+    this._ticket++;
+    this._state = { kind: 'empty' };
+  }
+
+  /**
+   * Fetch a text and show it.
+   *
+   * @returns Resolves when the answer has come, or has been found stale.
+   */
+  async load(choice: IChoice): Promise<void> {
+    const ticket = ++this._ticket;
+    const { variant, compilation, artifact } = choice.address;
+    const old = this._state;
+    this._set(
+      old.kind === 'data'
+        ? { ...old, pending: !sameAddress(old.choice.address, choice.address) }
+        : { kind: 'loading', choice }
+    );
+    let next: SideState;
+    try {
+      const result = await this._fetch(variant, compilation, artifact);
+      next = {
+        kind: 'data',
+        choice,
+        result: sameAsBefore(old, choice, result) ?? result,
+        pending: false
+      };
+    } catch (reason) {
+      next = { kind: 'missing', choice, problem: problemOf(reason) };
+    }
+    if (ticket === this._ticket) {
+      this._set(next);
+    }
+  }
+
+  private _set(state: SideState): void {
+    this._state = state;
+    this._changed.emit();
+  }
+
+  private _fetch: Fetch;
+  private _state: SideState = { kind: 'empty' };
+  private _ticket = 0;
+  private _changed = new Signal<this, void>(this);
+}
+
+/**
+ * The result that is shown already, when the new one says the same. A report's new revision mostly
+ * concerns something else, and the editor need not be built anew.
+ */
+function sameAsBefore(
+  old: SideState,
+  choice: IChoice,
+  result: ArtifactResult
+): ArtifactResult | null {
+  return old.kind === 'data' &&
+    sameAddress(old.choice.address, choice.address) &&
+    old.result.text === result.text &&
+    JSON.stringify(old.result.regions) === JSON.stringify(result.regions)
+    ? old.result
+    : null;
+}

@@ -1,0 +1,71 @@
+import { openSearchPanel } from '@codemirror/search';
+import { Clipboard } from '@jupyterlab/apputils';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { Panel } from '@lumino/widgets';
+import type { EditorView } from '@codemirror/view';
+import type { IAddress, Side } from './artifacts';
+import { CodeBody } from './body';
+import { PaneHeader, type IHeaderState } from './header';
+
+/**
+ * One side: a header and a text.
+ */
+export class Pane extends Panel {
+  /**
+   * @param pick Called when the user picks something else to show.
+   * @param shown The editor that shows this side's text at the moment; not the pane's own one
+   * while a diff is shown.
+   */
+  constructor(
+    side: Side,
+    pick: (change: Partial<IAddress>) => void,
+    shown: () => EditorView | null,
+    wrapChanged: () => void,
+    trans: TranslationBundle
+  ) {
+    super();
+    this.addClass('jp-Compilescope-code-pane');
+    this.body = new CodeBody(trans);
+    this._header = new PaneHeader(
+      side,
+      {
+        pick,
+        copy: () => {
+          const view = shown();
+          if (view) {
+            Clipboard.copyToSystem(view.state.doc.toString());
+          }
+        },
+        fold: on => this.body.fold(on),
+        wrap: on => {
+          this._wrap = on;
+          wrapChanged();
+        },
+        search: () => {
+          const view = shown();
+          if (view) {
+            openSearchPanel(view);
+          }
+        }
+      },
+      trans
+    );
+    this.addWidget(this._header);
+    this.addWidget(this.body);
+  }
+
+  readonly body: CodeBody;
+
+  /** Whether long lines wrap. */
+  get wrap(): boolean {
+    return this._wrap;
+  }
+
+  /** Show what is chosen. */
+  setHeader(state: Omit<IHeaderState, 'wrap'> | null): void {
+    this._header.state = state && { ...state, wrap: this._wrap };
+  }
+
+  private _header: PaneHeader;
+  private _wrap = false;
+}

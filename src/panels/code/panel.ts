@@ -1,0 +1,390 @@
+import type { EditorView } from '@codemirror/view';
+import type { IEditorServices } from '@jupyterlab/codeeditor';
+import type { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
+import {
+  nullTranslator,
+  type ITranslator,
+  type TranslationBundle
+} from '@jupyterlab/translation';
+import { MessageLoop, type Message } from '@lumino/messaging';
+import { Signal } from '@lumino/signaling';
+import { Panel, SplitPanel, Widget } from '@lumino/widgets';
+import type { Extension } from '@codemirror/state';
+import type { Side } from './artifacts';
+import { compare, marksOf, type IComparison } from './comparison';
+import { mainSource, sourceText } from './describe';
+import { DiffBody } from './diff';
+import { Alignment } from './editor/alignment';
+import { Languages } from './editor/languages';
+import type { IEditorSetup } from './editor/setup';
+import type { IHighlight } from './highlight';
+import type { SideState } from './loader';
+import type { Mode } from './mode';
+import { Pane } from './pane';
+import { reveal } from './reveal';
+import { SIDES, Sides } from './sides';
+import { SelectionStatus } from './status';
+import { CompareToolbar } from './toolbar';
+import type { ISelection, ISubjectModel, Region, SourceLine } from './types';
+
+/** Below this width the panes stand one below the other. */
+const STACK_BELOW_PX = 700;
+
+/**
+ * The Code view: two artifacts of a report side by side.
+ */
+export class CodePanel extends Panel {
+  constructor(options: CodePanel.IOptions) {
+    super();
+    this.addClass('jp-Compilescope-code');
+    this._model = options.model;
+    this._trans = (options.translator ?? nullTranslator).load(
+      'jupyterlab_compilescope'
+    );
+    this._languages = new Languages(options.languages);
+    this._toolbar = new CompareToolbar(
+      {
+        mode: mode => this._wish(mode),
+        swap: () => this._sides.swap(),
+        change: step => this._diff.step(step)
+      },
+      this._trans
+    );
+    this._panes = { left: this._pane('left'), right: this._pane('right') };
+    this._split.addClass('jp-Compilescope-code-split');
+    SIDES.forEach(side => this._split.addWidget(this._panes[side]));
+    this._status = new SelectionStatus(
+      source => this._selectSource(source),
+      this._trans
+    );
+    for (const widget of [
+      this._toolbar,
+      this._split,
+      this._diff,
+      this._status
+    ]) {
+      this.addWidget(widget);
+    }
+    this._diff.hide();
+    // The split takes what its neighbours leave: a status line of two lines, a toolbar that wraps,
+    // a diff. A panel does not tell its children of that.
+    this._observer.observe(this._split.node);
+    this._sides = new Sides(this._model, this._trans);
+    this._sides.changed.connect(this._refresh, this);
+    this._model.selectionChanged.connect(this._selected, this);
+    this._refresh();
+  }
+
+  override dispose(): void {
+    if (this.isDisposed) {
+      return;
+    }
+    Signal.clearData(this);
+    this._observer.disconnect();
+    this._alignment?.dispose();
+    this._sides.dispose();
+    super.dispose();
+  }
+
+  protected override onResize(message: Widget.ResizeMessage): void {
+    super.onResize(message);
+    const width = message.width < 0 ? this.node.offsetWidth : message.width;
+    const stacked = width > 0 && width < STACK_BELOW_PX;
+    if (stacked !== this._stacked) {
+      this._stacked = stacked;
+      this._split.orientation = stacked ? 'vertical' : 'horizontal';
+      this._show();
+    }
+  }
+
+  protected override onAfterShow(message: Message): void {
+    super.onAfterShow(message);
+    this._alignment?.schedule();
+  }
+
+  /** A side has something else to show: once its language has come, show it. */
+  private _refresh(): void {
+    void this._prepare();
+  }
+
+  private async _prepare(): Promise<void> {
+    const ticket = ++this._ticket;
+    const states = {
+      left: this._sides.loader('left').state,
+      right: this._sides.loader('right').state
+    };
+    const languages = await Promise.all(
+      SIDES.map(side => this._languageOf(states[side]))
+    );
+    if (ticket !== this._ticket || this.isDisposed) {
+      return;
+    }
+    if (
+      states.left !== this._states?.left ||
+      states.right !== this._states.right
+    ) {
+      this._comparison = compare(states.left, states.right);
+    }
+    this._states = states;
+    this._language = { left: languages[0], right: languages[1] };
+    this._show();
+  }
+
+  private async _languageOf(state: SideState): Promise<Extension> {
+    return state.kind === 'data'
+      ? this._languages.get(state.result.artifact.language)
+      : [];
+  }
+
+  /** Show both sides as they are now. */
+  private _show(): void {
+    const states = this._states;
+    if (!states) {
+      return;
+    }
+    const { texts, bars } = this._comparison;
+    const mode = this._mode();
+    const marks = marksOf(this._comparison, this._model.selection);
+    const isDiff = mode === 'diff';
+    this.toggleClass('jp-mod-diff', isDiff);
+    this._diff.setHidden(!isDiff);
+    this._alignment?.dispose();
+    this._alignment = null;
+    if (isDiff) {
+      this._diff.compare(texts.left!, texts.right!, bars, {
+        left: this._setup('left'),
+        right: this._setup('right')
+      });
+      this._diff.mark(marks);
+    } else {
+      this._diff.clear();
+    }
+    for (const side of SIDES) {
+      const { body } = this._panes[side];
+      const text = texts[side];
+      const state = states[side];
+      if (text) {
+        if (!isDiff) {
+          const setup = this._setup(side);
+          body.showText(text.result, text.index, bars, marks[side], setup);
+        }
+      } else if (state.kind !== 'data') {
+        body.showMessage(state);
+      }
+    }
+    const { left, right } = this._panes;
+    if (mode === 'aligned' && left.body.view && right.body.view) {
+      this._alignment = new Alignment(
+        left.body.view,
+        right.body.view,
+        this._comparison.anchors,
+        this._lastUsed
+      );
+    }
+    this._describe();
+    this._showStatus(marks);
+  }
+
+  /** Bring headers and toolbar up to date. */
+  private _describe(): void {
+    const variants = this._model.report?.variants ?? [];
+    const mode = this._mode();
+    for (const side of SIDES) {
+      const choice = this._sides.choice(side);
+      const text = this._comparison.texts[side];
+      const state = this._states![side];
+      this._panes[side].setHeader(
+        choice && {
+          address: choice.address,
+          variants,
+          compilation: choice.compilation,
+          lines: text?.index.lineCount ?? null,
+          pending: state.kind === 'data' && state.pending,
+          foldable: mode !== 'diff' && !!text?.index.folds.length,
+          enabled: !!text
+        }
+      );
+    }
+    this._toolbar.state = {
+      mode,
+      modes: this._comparison.modes,
+      stacked: this._stacked,
+      identical: this._comparison.identical,
+      changes: this._diff.changes,
+      launches: this._comparison.launches
+    };
+  }
+
+  /** The way to compare: what the user wished for such a pair, or what suits it best. */
+  private _mode(): Mode {
+    const { modes } = this._comparison;
+    const wish = this._wishes.get(modes[0]) ?? modes[0];
+    const mode = modes.includes(wish) ? wish : modes[0];
+    return mode === 'aligned' && this._stacked ? 'independent' : mode;
+  }
+
+  private _wish(mode: Mode): void {
+    this._wishes.set(this._comparison.modes[0], mode);
+    this._show();
+  }
+
+  /** The selection is another one. */
+  private _selected(_: ISubjectModel, selection: ISelection): void {
+    if (!this._states) {
+      return;
+    }
+    const marks = marksOf(this._comparison, selection);
+    if (this._mode() === 'diff') {
+      this._diff.mark(marks);
+    } else {
+      SIDES.forEach(side => this._panes[side].body.mark(marks[side]));
+    }
+    this._showStatus(marks);
+    const own = selection.origin === this;
+    const first = own ? other(this._lastUsed) : 'left';
+    const scrolled = this._reveal(first, marks);
+    if (!own) {
+      // Aligned sides scroll together: look at the second one when the first has come to rest.
+      const second = () => {
+        if (!this.isDisposed && this._model.selection === selection) {
+          this._reveal('right', marks);
+        }
+      };
+      if (scrolled) {
+        requestAnimationFrame(() => requestAnimationFrame(second));
+      } else {
+        second();
+      }
+    }
+  }
+
+  private _reveal(side: Side, marks: Record<Side, IHighlight>): boolean {
+    const view = this._shownView(side);
+    if (!view) {
+      return false;
+    }
+    const partner = marks[other(side)];
+    const isAnchored = this._comparison.anchors.some(anchor =>
+      marks[side].strong.some(region => region.start === anchor[side])
+    );
+    const scrolls = reveal(view, marks[side]);
+    if (scrolls && !isAnchored && partner.strong.length) {
+      this._alignment?.release(side);
+    }
+    return scrolls;
+  }
+
+  private _showStatus(marks: Record<Side, IHighlight>): void {
+    const { selection, report } = this._model;
+    const files = report?.files ?? {};
+    const strong = [...marks.left.strong, ...marks.right.strong];
+    const region =
+      strong.find(item => item.kind === 'launch') ?? strong[0] ?? null;
+    this._status.state = {
+      region,
+      left: marks.left.strong.length,
+      right: marks.right.strong.length,
+      unmatched:
+        !region && selection.source
+          ? sourceText(selection.source, files, this._trans)
+          : null,
+      files
+    };
+  }
+
+  private _selectRegion(side: Side, region: Region): void {
+    this._lastUsed = side;
+    const source = mainSource(region, this._model.report?.files ?? {});
+    this._model.select({
+      key: region.key,
+      source: source && { file: source.file, line: source.line },
+      origin: this
+    });
+  }
+
+  private _selectSource({ file, line }: SourceLine): void {
+    this._model.select({ source: { file, line } });
+  }
+
+  private _pane(side: Side): Pane {
+    return new Pane(
+      side,
+      change => this._sides.pick(side, change),
+      () => this._shownView(side),
+      () => {
+        const { body, wrap } = this._panes[side];
+        body.wrap(wrap);
+        this._diff.wrap(side, wrap);
+        this._describe();
+      },
+      this._trans
+    );
+  }
+
+  private _shownView(side: Side): EditorView | null {
+    return this._mode() === 'diff'
+      ? this._diff.view(side)
+      : this._panes[side].body.view;
+  }
+
+  private _setup(side: Side): IEditorSetup {
+    const choice = this._sides.choice(side);
+    const label = choice?.artifact?.label || choice?.address.artifact || '';
+    return {
+      label: this._trans.__('%1 of variant %2', label, choice?.address.variant),
+      language: this._language[side],
+      wrap: this._panes[side].wrap,
+      folds: this._mode() !== 'diff',
+      files: () => this._model.report?.files ?? {},
+      events: {
+        select: region => this._selectRegion(side, region),
+        clear: () => this._model.select({ origin: this }),
+        layoutChanged: () => this._alignment?.schedule()
+      },
+      trans: this._trans
+    };
+  }
+
+  private _model: ISubjectModel;
+  private _trans: TranslationBundle;
+  private _languages: Languages;
+  private _sides: Sides;
+  private _toolbar: CompareToolbar;
+  private _split = new SplitPanel({ orientation: 'horizontal', spacing: 4 });
+  private _observer = new ResizeObserver(() =>
+    MessageLoop.postMessage(this._split, Widget.ResizeMessage.UnknownSize)
+  );
+  private _panes: Record<Side, Pane>;
+  private _diff = new DiffBody();
+  private _status: SelectionStatus;
+  private _comparison: IComparison = compare(
+    { kind: 'empty' },
+    { kind: 'empty' }
+  );
+  private _states: Record<Side, SideState> | null = null;
+  private _language: Record<Side, Extension> = { left: [], right: [] };
+  private _alignment: Alignment | null = null;
+  private _wishes = new Map<Mode, Mode>();
+  private _lastUsed: Side = 'left';
+  private _stacked = false;
+  private _ticket = 0;
+}
+
+function other(side: Side): Side {
+  return side === 'left' ? 'right' : 'left';
+}
+
+/**
+ * A namespace for `CodePanel` statics.
+ */
+export namespace CodePanel {
+  /**
+   * What a Code view needs.
+   */
+  export interface IOptions {
+    model: ISubjectModel;
+    editorServices: IEditorServices;
+    languages: IEditorLanguageRegistry;
+    translator?: ITranslator;
+  }
+}

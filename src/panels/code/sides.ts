@@ -1,0 +1,174 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
+import { ISignal, Signal } from '@lumino/signaling';
+import {
+  choose,
+  defaultVariants,
+  type IAddress,
+  type IChoice,
+  type Side
+} from './artifacts';
+import { whyNothing } from './explain';
+import { SideLoader } from './loader';
+import type { ISubjectModel } from './types';
+
+export const SIDES: readonly Side[] = ['left', 'right'];
+
+/**
+ * What the two sides show: follows the model, and what the user picked here. Knows of no widget.
+ *
+ * The variants are the model's, shared with the other views. The compilation is the model's until
+ * one side picks its own, so that two compilations of one frame can be compared. The artifact is
+ * this view's.
+ */
+export class Sides implements IDisposable {
+  constructor(model: ISubjectModel, trans: TranslationBundle) {
+    this._model = model;
+    this._trans = trans;
+    const fetch = (variant: string, compilation: string, artifact: string) =>
+      model.getArtifact(variant, compilation, artifact);
+    this._loaders = {
+      left: new SideLoader(fetch),
+      right: new SideLoader(fetch)
+    };
+    for (const side of SIDES) {
+      this._loaders[side].changed.connect(() => this._changed.emit());
+    }
+    model.reportChanged.connect(this.refresh, this);
+    model.selectedVariantsChanged.connect(this.refresh, this);
+    model.compilationChanged.connect(this._unpin, this);
+    model.wantedChanged.connect(this.refresh, this);
+    this._disposal = new DisposableDelegate(() => Signal.clearData(this));
+    this.refresh();
+  }
+
+  /** Emitted when either side has something else to show. */
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  get isDisposed(): boolean {
+    return this._disposal.isDisposed;
+  }
+
+  /** A side's loader, for its state. */
+  loader(side: Side): SideLoader {
+    return this._loaders[side];
+  }
+
+  /** What a side is to show; null while there is no report. */
+  choice(side: Side): IChoice | null {
+    return this._choices[side];
+  }
+
+  dispose(): void {
+    this._disposal.dispose();
+  }
+
+  /** Show something else on a side. */
+  pick(side: Side, change: Partial<IAddress>): void {
+    if (change.artifact !== undefined) {
+      this._artifacts[side] = change.artifact;
+    }
+    if (change.compilation !== undefined) {
+      this._compilations[side] = change.compilation;
+    }
+    if (change.variant !== undefined) {
+      this._model.selectedVariants = {
+        ...this._variants(),
+        [side]: change.variant
+      };
+    }
+    this.refresh();
+  }
+
+  /** Exchange the sides. */
+  swap(): void {
+    const { left, right } = this._variants();
+    const [a, b] = [this._choices.left, this._choices.right];
+    this._artifacts = {
+      left: b?.address.artifact ?? null,
+      right: a?.address.artifact ?? null
+    };
+    this._compilations = {
+      left: this._compilations.right,
+      right: this._compilations.left
+    };
+    this._model.selectedVariants = { left: right, right: left };
+    this.refresh();
+  }
+
+  /** Settle anew what each side shows, and fetch what changed. */
+  refresh(): void {
+    const { report } = this._model;
+    if (!report) {
+      this._choices = { left: null, right: null };
+      this._seen = { left: '', right: '' };
+      SIDES.forEach(side => this._loaders[side].clear());
+      return;
+    }
+    if (report.subject.id !== this._subject) {
+      this._subject = report.subject.id;
+      this._artifacts = { left: null, right: null };
+      this._compilations = { left: null, right: null };
+      this._seen = { left: '', right: '' };
+      SIDES.forEach(side => this._loaders[side].forget());
+    }
+    const variants = this._variants();
+    for (const side of SIDES) {
+      const choice = choose(
+        report,
+        side,
+        variants[side],
+        this._compilations[side] ?? this._model.compilation,
+        this._artifacts[side]
+      );
+      this._choices[side] = choice;
+      const problem = whyNothing(choice, this._model.pending, this._trans);
+      // Signals come in bursts; only what makes a difference is fetched or said again.
+      const seen = JSON.stringify([report.revision, choice.address, problem]);
+      if (seen === this._seen[side]) {
+        continue;
+      }
+      this._seen[side] = seen;
+      if (problem) {
+        this._loaders[side].refuse(choice, problem);
+      } else {
+        void this._loaders[side].load(choice);
+      }
+    }
+    this._changed.emit();
+  }
+
+  /** The model's variants, or the ones to start with where it names none. */
+  private _variants(): Record<Side, string> {
+    const { report, selectedVariants } = this._model;
+    const initial = (report && defaultVariants(report)) ?? {
+      left: '',
+      right: ''
+    };
+    return {
+      left: selectedVariants.left || initial.left,
+      right: selectedVariants.right || initial.right
+    };
+  }
+
+  private _unpin(): void {
+    this._compilations = { left: null, right: null };
+    this.refresh();
+  }
+
+  private _model: ISubjectModel;
+  private _trans: TranslationBundle;
+  private _loaders: Record<Side, SideLoader>;
+  private _disposal: DisposableDelegate;
+  private _subject: string | null = null;
+  private _choices: Record<Side, IChoice | null> = { left: null, right: null };
+  private _artifacts: Record<Side, string | null> = { left: null, right: null };
+  private _compilations: Record<Side, string | null> = {
+    left: null,
+    right: null
+  };
+  private _seen: Record<Side, string> = { left: '', right: '' };
+  private _changed = new Signal<this, void>(this);
+}

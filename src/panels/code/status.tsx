@@ -1,0 +1,145 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { ReactWidget } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { kindLabel, shortList, sourceText, title } from './describe';
+import type { Region, SourceLine } from './types';
+
+/** What fits into one slim line. */
+const MAX_NODES = 4;
+const MAX_SOURCES = 4;
+
+/**
+ * What the status line shows.
+ */
+export interface IStatusState {
+  /** The region that stands for the selection; null when nothing is selected. */
+  region: Region | null;
+  /** How many regions are marked on either side. */
+  left: number;
+  right: number;
+  /** The selected line of the user's code, where a line was selected that nothing comes from. */
+  unmatched: string | null;
+  files: Readonly<Record<string, string>>;
+}
+
+/**
+ * A line under the panes that says what is selected, also to screen readers.
+ */
+export class SelectionStatus extends ReactWidget {
+  constructor(select: (source: SourceLine) => void, trans: TranslationBundle) {
+    super();
+    this._select = select;
+    this._trans = trans;
+    this.addClass('jp-Compilescope-code-status');
+  }
+
+  set state(state: IStatusState) {
+    this._state = state;
+    this.update();
+  }
+
+  protected override render(): JSX.Element {
+    return (
+      <Status {...this._state} select={this._select} trans={this._trans} />
+    );
+  }
+
+  private _state: IStatusState = {
+    region: null,
+    left: 0,
+    right: 0,
+    unmatched: null,
+    files: {}
+  };
+  private _select: (source: SourceLine) => void;
+  private _trans: TranslationBundle;
+}
+
+interface IStatusProps extends IStatusState {
+  select: (source: SourceLine) => void;
+  trans: TranslationBundle;
+}
+
+function Status(props: IStatusProps): JSX.Element {
+  const { files, region, trans } = props;
+  const nodes = region ? shortList(region.nodes, MAX_NODES, trans) : '';
+  const sources = region ? distinct(region.sources, files, trans) : [];
+  return (
+    <>
+      {region ? (
+        <span className="jp-Compilescope-code-selected">
+          <span className="jp-Compilescope-code-kind">
+            {kindLabel(region.kind, trans)}
+          </span>
+          <code title={region.label}>{title(region, trans)}</code>
+          {nodes && (
+            <span
+              className="jp-Compilescope-code-nodes"
+              title={region.nodes.join(', ')}
+            >
+              {nodes}
+            </span>
+          )}
+          {sources.slice(0, MAX_SOURCES).map(([text, source]) => (
+            <button
+              key={text}
+              type="button"
+              className="jp-Compilescope-code-source"
+              title={`${source.file}:${source.line}\n${source.code}`}
+              aria-label={trans.__('Select source line %1', text)}
+              onClick={() => props.select(source)}
+            >
+              {text}
+            </button>
+          ))}
+          {sources.length > MAX_SOURCES && (
+            <span>{trans.__('+%1', sources.length - MAX_SOURCES)}</span>
+          )}
+        </span>
+      ) : (
+        <span className="jp-Compilescope-code-hint">
+          {props.unmatched
+            ? trans.__('Nothing here comes from %1.', props.unmatched)
+            : trans.__(
+                'Click a line to find its partner. Alt+↓ next launch, Esc clears.'
+              )}
+        </span>
+      )}
+      <span className="jp-Compilescope-code-announce" aria-live="polite">
+        {announcement(props, nodes)}
+      </span>
+    </>
+  );
+}
+
+function announcement(props: IStatusProps, nodes: string): string {
+  const { region, trans } = props;
+  if (!region) {
+    return props.unmatched
+      ? trans.__('Nothing here comes from %1.', props.unmatched)
+      : '';
+  }
+  return [
+    `${kindLabel(region.kind, trans)} ${title(region, trans)}`,
+    nodes,
+    trans.__('%1 marked left, %2 marked right', props.left, props.right)
+  ]
+    .filter(Boolean)
+    .join('. ');
+}
+
+/** The source lines by their text, innermost first, each once. */
+function distinct(
+  sources: readonly SourceLine[],
+  files: Readonly<Record<string, string>>,
+  trans: TranslationBundle
+): [string, SourceLine][] {
+  const byText = new Map<string, SourceLine>();
+  // Lines of the user's own cell first: they are the ones that can be changed.
+  const own = sources.filter(source => source.file in files);
+  const others = sources.filter(source => !(source.file in files));
+  for (const source of [...own.reverse(), ...others.reverse()]) {
+    byText.set(sourceText(source, files, trans), source);
+  }
+  return [...byText];
+}

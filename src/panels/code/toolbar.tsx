@@ -1,0 +1,181 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import {
+  caretDownIcon,
+  caretUpIcon,
+  ReactWidget
+} from '@jupyterlab/ui-components';
+import * as React from 'react';
+import type { ILaunchCount } from './comparison';
+import { IconButton } from './header';
+import { swapIcon } from './icons';
+import type { Mode } from './mode';
+
+/**
+ * What the toolbar shows.
+ */
+export interface IToolbarState {
+  mode: Mode;
+  modes: readonly Mode[];
+  /** Whether the panes stand one below the other: then nothing can stand at one height. */
+  stacked: boolean;
+  identical: boolean;
+  /** The number of changes; null where there is no diff. */
+  changes: number | null;
+  launches: ILaunchCount;
+}
+
+/**
+ * What the toolbar does.
+ */
+export interface IToolbarActions {
+  mode: (mode: Mode) => void;
+  swap: () => void;
+  change: (step: 1 | -1) => void;
+}
+
+/**
+ * How the two sides are compared, and what came out.
+ */
+export class CompareToolbar extends ReactWidget {
+  constructor(actions: IToolbarActions, trans: TranslationBundle) {
+    super();
+    this._actions = actions;
+    this._trans = trans;
+    this.addClass('jp-Compilescope-code-toolbar');
+    this.node.setAttribute('role', 'toolbar');
+    this.node.setAttribute('aria-label', trans.__('Comparison'));
+  }
+
+  set state(state: IToolbarState) {
+    this._state = state;
+    this.update();
+  }
+
+  protected override render(): JSX.Element | null {
+    return this._state ? (
+      <Toolbar {...this._state} actions={this._actions} trans={this._trans} />
+    ) : null;
+  }
+
+  private _state: IToolbarState | null = null;
+  private _actions: IToolbarActions;
+  private _trans: TranslationBundle;
+}
+
+interface IToolbarProps extends IToolbarState {
+  actions: IToolbarActions;
+  trans: TranslationBundle;
+}
+
+const MODES: readonly Mode[] = ['aligned', 'diff', 'independent'];
+
+function Toolbar(props: IToolbarProps): JSX.Element {
+  const { actions, trans } = props;
+  return (
+    <>
+      <span
+        className="jp-Compilescope-code-modes"
+        role="group"
+        aria-label={trans.__('How to compare')}
+      >
+        {MODES.map(mode => (
+          <button
+            key={mode}
+            type="button"
+            aria-pressed={mode === props.mode}
+            disabled={!isOffered(mode, props)}
+            title={modeHint(mode, props)}
+            onClick={() => actions.mode(mode)}
+          >
+            {modeLabel(mode, trans)}
+          </button>
+        ))}
+      </span>
+      <IconButton
+        icon={swapIcon}
+        label={trans.__('Swap sides')}
+        enabled
+        onClick={actions.swap}
+      />
+      <span className="jp-Compilescope-code-summary" role="status">
+        {summary(props)}
+      </span>
+      {props.mode === 'diff' && !props.identical && (
+        <span className="jp-Compilescope-code-buttons">
+          <IconButton
+            icon={caretUpIcon}
+            label={trans.__('Previous change')}
+            enabled={!!props.changes}
+            onClick={() => actions.change(-1)}
+          />
+          <IconButton
+            icon={caretDownIcon}
+            label={trans.__('Next change')}
+            enabled={!!props.changes}
+            onClick={() => actions.change(1)}
+          />
+        </span>
+      )}
+    </>
+  );
+}
+
+function isOffered(mode: Mode, state: IToolbarState): boolean {
+  return state.modes.includes(mode) && !(mode === 'aligned' && state.stacked);
+}
+
+function modeLabel(mode: Mode, trans: TranslationBundle): string {
+  switch (mode) {
+    case 'aligned':
+      return trans.__('Aligned');
+    case 'diff':
+      return trans.__('Diff');
+    case 'independent':
+      return trans.__('Independent');
+  }
+}
+
+function modeHint(mode: Mode, props: IToolbarProps): string {
+  const { trans } = props;
+  switch (mode) {
+    case 'aligned':
+      if (!props.modes.includes('aligned')) {
+        return trans.__('The two texts launch no kernel in common');
+      }
+      return props.stacked
+        ? trans.__('Widen the panel to see both sides at one height')
+        : trans.__('The same kernel launch stands at the same height');
+    case 'diff':
+      return props.modes.includes('diff')
+        ? trans.__('Compare the two texts line by line')
+        : trans.__('Both sides need a text to be compared');
+    case 'independent':
+      return trans.__('Each side scrolls for itself');
+  }
+}
+
+function summary(props: IToolbarProps): string {
+  const { changes, launches, trans } = props;
+  if (props.identical) {
+    return trans.__('Identical: both sides show the same text');
+  }
+  if (props.mode === 'diff') {
+    return changes === null ? '' : trans._n('%1 change', '%1 changes', changes);
+  }
+  if (!launches.left || !launches.right) {
+    return '';
+  }
+  if (launches.left === launches.right && launches.aligned === launches.left) {
+    return trans._n(
+      '%1 launch, on both sides',
+      '%1 launches, all on both sides',
+      launches.left
+    );
+  }
+  return trans.__(
+    '%1 launches matched (%2 left, %3 right)',
+    launches.aligned,
+    launches.left,
+    launches.right
+  );
+}

@@ -1,0 +1,11 @@
+export type {
+  Artifact,
+  ArtifactResult,
+  CompilationSummary,
+  Problem,
+  Region,
+  ReportSummary,
+  SourceLine,
+  VariantSummary
+} from '../../protocol/types';
+export type { ISelection, ISides, ISubjectModel } from '../../tokens';
