@@ -2,6 +2,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import { Token } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
+import type { Widget } from '@lumino/widgets';
 import type {
   ArtifactResult,
   Choices,
@@ -176,6 +177,12 @@ export interface ISubjectModel extends IDisposable {
   setWanted(change: Partial<Variant>): void;
 
   /**
+   * Turns to a variant that the report has: the switches show its setting, the
+   * code view its code.
+   */
+  showVariant(name: string): void;
+
+  /**
    * The piece of work on the kernel's main thread, the last one if it has ended.
    */
   readonly job: JobState | null;
@@ -239,9 +246,26 @@ export interface ICompilescope {
   readonly currentChanged: ISignal<ICompilescope, ISubjectModel | null>;
 
   /**
-   * The model of a notebook.
+   * Emitted when a cell was inspected, with its notebook or console.
    */
-  modelOf(notebook: NotebookPanel): ISubjectModel;
+  readonly inspected: ISignal<ICompilescope, Widget>;
+
+  /**
+   * Whether somebody looks at the current model: its kernel is then connected.
+   */
+  isWatched: boolean;
+
+  /**
+   * The model of a notebook.
+   *
+   * @param connect - Whether its kernel is connected if it is not yet.
+   */
+  modelOf(notebook: NotebookPanel, connect?: boolean): ISubjectModel;
+
+  /**
+   * Have a view stand for a notebook: while it is current, so is the notebook.
+   */
+  associate(view: Widget, notebook: NotebookPanel): void;
 }
 
 /**

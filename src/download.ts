@@ -1,0 +1,13 @@
+/**
+ * Have the browser save a text as a file.
+ */
+export function download(filename: string, text: string): void {
+  const type = filename.endsWith('.html') ? 'text/html' : 'application/json';
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = filename;
+  link.click();
+  // The browser reads the file after this turn.
+  setTimeout(() => URL.revokeObjectURL(url));
+}

@@ -1,0 +1,176 @@
+import type { IConnection } from '../protocol/connection';
+import type { JobState } from '../protocol/types';
+
+/**
+ * How far a state is: events and replies may overtake each other.
+ */
+const RANK: Record<JobState['state'], number> = {
+  queued: 0,
+  running: 1,
+  done: 2,
+  cancelled: 2,
+  failed: 2
+};
+
+/**
+ * Whether a job is yet to end.
+ */
+export function isActive(job: JobState | null): boolean {
+  return job !== null && RANK[job.state] < RANK.done;
+}
+
+/**
+ * The newer of two accounts of the kernel's work. A job that a late reply calls
+ * queued may be known to run already.
+ */
+export function newerJob(known: JobState | null, told: JobState): JobState {
+  return known?.id === told.id && RANK[known.state] > RANK[told.state]
+    ? known
+    : told;
+}
+
+/**
+ * How long a cancel request may take before the kernel is interrupted all the
+ * same, in milliseconds.
+ */
+const CANCEL_PATIENCE = 250;
+
+/**
+ * How long the news of a job's end may take after its code has ended, in
+ * milliseconds.
+ */
+const NEWS_PATIENCE = 1000;
+
+/**
+ * The work on a kernel's main thread: starts it, follows it, stops it.
+ */
+export class Jobs {
+  constructor(private _options: Jobs.IOptions) {}
+
+  /**
+   * The job, the last one if it has ended.
+   */
+  get current(): JobState | null {
+    return this._current;
+  }
+
+  /**
+   * Take the kernel's account of what it does, whatever was known before.
+   */
+  reset(job: JobState | null): void {
+    this._current = job;
+    this._options.onChange(job);
+  }
+
+  /**
+   * Take news of a job.
+   */
+  update(told: JobState): void {
+    const job = newerJob(this._current, told);
+    this._current = job;
+    if (!isActive(job)) {
+      this._options.onEnd(job);
+    }
+    this._options.onChange(job);
+  }
+
+  /**
+   * The kernel went away, and its work with it.
+   */
+  end(): void {
+    if (this._current && isActive(this._current)) {
+      this.update({ ...this._current, state: 'cancelled' });
+    }
+  }
+
+  /**
+   * Have the kernel do a job.
+   *
+   * @param code - What to execute; empty if it was started already.
+   */
+  start(connection: IConnection, job: JobState, code: string): void {
+    this.update(job);
+    if (!code) {
+      return;
+    }
+    const isWanted = () => !this._cancelled.has(job.id);
+    connection
+      .execute(code, isWanted)
+      .then(() => this._codeEnded(job.id))
+      .catch(error => {
+        if (isWanted() && !connection.isDisposed) {
+          this._options.onError(error);
+          this._options.onLost();
+        }
+      });
+  }
+
+  /**
+   * Stop the job.
+   */
+  async cancel(connection: IConnection): Promise<void> {
+    const job = this._current;
+    if (!job || !isActive(job)) {
+      return;
+    }
+    this._cancelled.add(job.id);
+    const told = connection.request('cancel', { job: job.id });
+    // A kernel without subshells reads the request only once it is free.
+    await Promise.race([told, sleep(CANCEL_PATIENCE)]);
+    if (this._current?.id === job.id && this._current.state === 'running') {
+      await connection.interrupt();
+    }
+    await told;
+  }
+
+  /**
+   * The code has ended, so the job has: an account that still says otherwise
+   * missed a push.
+   */
+  private async _codeEnded(id: string): Promise<void> {
+    const isOpen = () => this._current?.id === id && isActive(this._current);
+    if (isOpen()) {
+      await sleep(NEWS_PATIENCE);
+    }
+    if (isOpen()) {
+      this._options.onLost();
+    }
+  }
+
+  private _current: JobState | null = null;
+  private _cancelled = new Set<string>();
+}
+
+/**
+ * The namespace for `Jobs` statics.
+ */
+export namespace Jobs {
+  /**
+   * Whom to tell.
+   */
+  export interface IOptions {
+    /**
+     * Told of every change.
+     */
+    onChange: (job: JobState | null) => void;
+
+    /**
+     * Told when a job has ended, however it went.
+     */
+    onEnd: (job: JobState) => void;
+
+    /**
+     * Takes what a job's code raised.
+     */
+    onError: (error: unknown) => void;
+
+    /**
+     * Told when it is unclear what the kernel does: ask it.
+     */
+    onLost: () => void;
+  }
+}
+
+function sleep(milliseconds: number): Promise<void> {
+  return new Promise(resolve => setTimeout(resolve, milliseconds));
+}

@@ -1,0 +1,131 @@
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import type { ISessionContext } from '@jupyterlab/apputils';
+import type { IConsoleTracker } from '@jupyterlab/console';
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import type { ISignal } from '@lumino/signaling';
+import { Signal } from '@lumino/signaling';
+import type { Widget } from '@lumino/widgets';
+import type { ICompilescope, ISubjectModel } from '../tokens';
+import { KernelHandler } from './handler';
+
+/**
+ * Follows the notebook or console that the user works in.
+ */
+export class Compilescope implements ICompilescope {
+  constructor(private _options: Compilescope.IOptions) {
+    const { notebooks, consoles, shell } = _options;
+    const update = () => this._update();
+    notebooks.widgetAdded.connect((_, panel) => this._add(panel));
+    notebooks.forEach(panel => this._add(panel));
+    notebooks.currentChanged.connect(update);
+    consoles?.widgetAdded.connect((_, panel) => this._add(panel));
+    consoles?.forEach(panel => this._add(panel));
+    consoles?.currentChanged.connect(update);
+    shell.currentChanged?.connect(update);
+    this._update();
+  }
+
+  get current(): ISubjectModel | null {
+    return this._current?.model ?? null;
+  }
+
+  get currentChanged(): ISignal<ICompilescope, ISubjectModel | null> {
+    return this._currentChanged;
+  }
+
+  get inspected(): ISignal<ICompilescope, Widget> {
+    return this._inspected;
+  }
+
+  get isWatched(): boolean {
+    return this._isWatched;
+  }
+  set isWatched(isWatched: boolean) {
+    this._isWatched = isWatched;
+    if (isWatched) {
+      this._current?.activate();
+    }
+  }
+
+  modelOf(notebook: NotebookPanel, connect = true): ISubjectModel {
+    const handler = this._add(notebook);
+    if (connect) {
+      handler.activate();
+    }
+    return handler.model;
+  }
+
+  associate(view: Widget, notebook: NotebookPanel): void {
+    this._views.set(view, notebook);
+    view.disposed.connect(() => this._views.delete(view));
+  }
+
+  private _add(widget: ISource): KernelHandler {
+    const known = this._handlers.get(widget);
+    if (known) {
+      return known;
+    }
+    const handler = new KernelHandler(widget.sessionContext);
+    this._handlers.set(widget, handler);
+    handler.model.inspected.connect(() => this._inspected.emit(widget));
+    widget.disposed.connect(() => {
+      this._handlers.delete(widget);
+      handler.dispose();
+      this._update();
+    });
+    return handler;
+  }
+
+  private _update(): void {
+    const { notebooks, consoles, shell } = this._options;
+    const widget = shell.currentWidget;
+    const source = (widget && this._views.get(widget)) ?? widget;
+    const next =
+      (source && this._handlers.get(source as ISource)) ??
+      (this._current?.isDisposed === false ? this._current : null) ??
+      this._find(notebooks.currentWidget) ??
+      this._find(consoles?.currentWidget ?? null);
+    if (next === this._current) {
+      return;
+    }
+    this._current = next;
+    if (this._isWatched) {
+      next?.activate();
+    }
+    this._currentChanged.emit(this.current);
+  }
+
+  private _find(widget: ISource | null): KernelHandler | null {
+    return (widget && this._handlers.get(widget)) ?? null;
+  }
+
+  private _handlers = new Map<ISource, KernelHandler>();
+  private _views = new Map<Widget, ISource>();
+  private _current: KernelHandler | null = null;
+  private _isWatched = false;
+  private _currentChanged = new Signal<ICompilescope, ISubjectModel | null>(
+    this
+  );
+  private _inspected = new Signal<ICompilescope, Widget>(this);
+}
+
+/**
+ * The namespace for `Compilescope` statics.
+ */
+export namespace Compilescope {
+  /**
+   * What is followed.
+   */
+  export interface IOptions {
+    notebooks: INotebookTracker;
+    consoles: IConsoleTracker | null;
+    shell: JupyterFrontEnd.IShell;
+  }
+}
+
+/**
+ * What has a kernel: a notebook or a console.
+ */
+interface ISource extends Widget {
+  readonly sessionContext: ISessionContext;
+}

@@ -1,0 +1,136 @@
+import type { AddVariantResult, Variant } from '../protocol/types';
+import { DEFAULT_VARIANT, isSameVariant } from './variants';
+
+/**
+ * How long to wait for the next flip of a switch, in milliseconds.
+ */
+const DEBOUNCE = 120;
+
+/**
+ * The switches of one subject: what is wanted, and whether it is on its way.
+ */
+export class Switches {
+  constructor(private _options: Switches.IOptions) {}
+
+  /**
+   * The setting asked for last.
+   */
+  get wanted(): Variant {
+    return this._wanted;
+  }
+
+  /**
+   * Whether its sources are on their way.
+   */
+  get pending(): boolean {
+    return this._pending !== null;
+  }
+
+  /**
+   * Show a setting that the report has; what was on its way is given up.
+   */
+  reset(variant: Variant = DEFAULT_VARIANT): void {
+    this._stop();
+    this._wanted = variant;
+    this._options.onChange();
+  }
+
+  /**
+   * Flip switches, and ask for the variant so set.
+   */
+  set(change: Partial<Variant>): void {
+    const wanted = { ...this._wanted, ...change };
+    if (isSameVariant(wanted, this._wanted)) {
+      return;
+    }
+    this._stop();
+    this._wanted = wanted;
+    const pending: IPending = { job: null, timer: 0 };
+    pending.timer = window.setTimeout(() => void this._ask(pending), DEBOUNCE);
+    this._pending = pending;
+    this._options.onChange();
+  }
+
+  /**
+   * Told that a job has ended: if it was to make the wanted variant, that is
+   * over, well or not.
+   */
+  jobEnded(id: string): void {
+    if (this._pending?.job === id) {
+      this._stop();
+      this._options.onChange();
+    }
+  }
+
+  dispose(): void {
+    this._stop();
+  }
+
+  private async _ask(pending: IPending): Promise<void> {
+    const isStale = () => this._pending !== pending;
+    try {
+      const answer = await this._options.ask(this._wanted);
+      if (isStale()) {
+        return;
+      }
+      pending.job = answer.job?.id ?? null;
+      await this._options.onAnswer(answer);
+      if (!isStale() && pending.job === null) {
+        this._pending = null;
+        this._options.onChange();
+      }
+    } catch (error) {
+      if (!isStale()) {
+        this._pending = null;
+        this._options.onError(error);
+        this._options.onChange();
+      }
+    }
+  }
+
+  private _stop(): void {
+    clearTimeout(this._pending?.timer);
+    this._pending = null;
+  }
+
+  private _wanted: Variant = DEFAULT_VARIANT;
+  private _pending: IPending | null = null;
+}
+
+/**
+ * The namespace for `Switches` statics.
+ */
+export namespace Switches {
+  /**
+   * What the switches do when they are flipped.
+   */
+  export interface IOptions {
+    /**
+     * Asks for a variant.
+     */
+    ask: (variant: Variant) => Promise<AddVariantResult>;
+
+    /**
+     * Takes the answer to what was asked last; older answers are dropped.
+     */
+    onAnswer: (answer: AddVariantResult) => Promise<void>;
+
+    /**
+     * Takes what went wrong.
+     */
+    onError: (error: unknown) => void;
+
+    /**
+     * Told when `wanted` or `pending` has changed.
+     */
+    onChange: () => void;
+  }
+}
+
+interface IPending {
+  /**
+   * The job that makes the variant, once the kernel has named it.
+   */
+  job: string | null;
+  timer: number;
+}

@@ -1,0 +1,71 @@
+import type { Variant, VariantSummary } from '../protocol/types';
+import type { ISides } from '../tokens';
+
+/**
+ * The setting that the switches show while there is no report.
+ */
+export const DEFAULT_VARIANT: Variant = {
+  backend: 'inductor',
+  mode: null,
+  cpp_wrapper: false,
+  dynamic: null,
+  fullgraph: false,
+  options: {},
+  target: null
+};
+
+/**
+ * Whether two settings are the same. The default mode has two spellings.
+ */
+export function isSameVariant(a: Variant, b: Variant): boolean {
+  const normal = ({ mode, options, ...rest }: Variant) =>
+    JSON.stringify([
+      mode === 'default' ? null : mode,
+      Object.entries(options).sort(([x], [y]) => (x < y ? -1 : 1)),
+      rest.backend,
+      rest.cpp_wrapper,
+      rest.dynamic,
+      rest.fullgraph,
+      rest.target
+    ]);
+  return normal(a) === normal(b);
+}
+
+/**
+ * The variants to show left and right: what is shown, as far as the report has
+ * it; else a Python wrapper left and a C++ wrapper right.
+ */
+export function chooseSides(
+  shown: ISides,
+  variants: readonly VariantSummary[]
+): ISides {
+  const compiled = variants.filter(each => each.requested.backend !== null);
+  const has = (name: string) => compiled.some(each => each.name === name);
+  const first = (isCpp: boolean) =>
+    compiled.find(each => each.requested.cpp_wrapper === isCpp)?.name;
+  const any = compiled[0]?.name ?? '';
+  return {
+    left: has(shown.left) ? shown.left : (first(false) ?? any),
+    right: has(shown.right) ? shown.right : (first(true) ?? any)
+  };
+}
+
+/**
+ * Put a variant on its side: C++ wrappers right, all else left.
+ */
+export function placeVariant(sides: ISides, variant: VariantSummary): ISides {
+  return variant.requested.cpp_wrapper
+    ? { ...sides, right: variant.name }
+    : { ...sides, left: variant.name };
+}
+
+/**
+ * A compilation that the report has: the one shown, else the first.
+ */
+export function chooseCompilation(
+  shown: string,
+  variants: readonly VariantSummary[]
+): string {
+  const ids = variants.flatMap(each => each.compilations.map(({ id }) => id));
+  return ids.includes(shown) ? shown : (ids[0] ?? '');
+}

@@ -1,0 +1,36 @@
+import type { Cell } from '@jupyterlab/cells';
+import type { Notebook } from '@jupyterlab/notebook';
+
+/**
+ * The code cells whose whole text is the given one.
+ */
+export function cellsWith(notebook: Notebook, text: string): Cell[] {
+  const wanted = normalise(text);
+  return notebook.widgets.filter(
+    cell =>
+      cell.model.type === 'code' &&
+      normalise(cell.model.sharedModel.getSource()) === wanted
+  );
+}
+
+/**
+ * The file that a cell was compiled as, if it is in the report as it is now.
+ */
+export function fileOf(
+  cell: Cell,
+  files: Record<string, string>
+): string | null {
+  const text = normalise(cell.model.sharedModel.getSource());
+  const found = Object.entries(files)
+    // The last of several runs of the same text is the one that is in force.
+    .reverse()
+    .find(([, each]) => normalise(each) === text);
+  return found?.[0] ?? null;
+}
+
+/**
+ * IPython ends the text of every cell with one newline.
+ */
+function normalise(text: string): string {
+  return text.replace(/\r\n/g, '\n').replace(/\n+$/, '');
+}

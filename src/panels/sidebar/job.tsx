@@ -1,0 +1,77 @@
+import { runIcon, stopIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { isActive } from '../../model/jobs';
+import type { IPartProps } from './types';
+
+/**
+ * Run and cancel, and how far the work is.
+ */
+export function Job({ state, actions, trans }: IPartProps): JSX.Element {
+  const { job, status, report } = state;
+  const isBusy = isActive(job);
+  const canRun = status.kind === 'ready' && report !== null && !isBusy;
+  return (
+    <div className="jp-Compilescope-job">
+      <div className="jp-Compilescope-jobButtons">
+        <button
+          type="button"
+          className="jp-Compilescope-button jp-mod-accept"
+          disabled={!canRun}
+          title={trans.__(
+            'Build every variant, check it against eager, time it'
+          )}
+          onClick={actions.run}
+        >
+          <runIcon.react tag="span" width="14px" height="14px" />
+          {trans.__('Build and time')}
+        </button>
+        <button
+          type="button"
+          className="jp-Compilescope-button"
+          disabled={!isBusy}
+          title={trans.__('Stop building and timing')}
+          onClick={actions.cancel}
+        >
+          <stopIcon.react tag="span" width="14px" height="14px" />
+          {trans.__('Cancel')}
+        </button>
+      </div>
+      <Progress state={state} actions={actions} trans={trans} />
+    </div>
+  );
+}
+
+function Progress({ state, trans }: IPartProps): JSX.Element | null {
+  const { job } = state;
+  if (!job) {
+    return null;
+  }
+  if (!isActive(job)) {
+    return job.state === 'cancelled' ? (
+      <p className="jp-Compilescope-hint" role="status">
+        {trans.__('Cancelled; what was measured before stays.')}
+      </p>
+    ) : null;
+  }
+  const isQueued = job.state === 'queued';
+  const step = isQueued
+    ? trans.__('kernel busy, queued')
+    : job.step || trans.__('working');
+  return (
+    <div className="jp-Compilescope-progress">
+      <progress
+        aria-label={trans.__('Progress of building and timing')}
+        value={job.fraction ?? undefined}
+        max={1}
+      />
+      <span role="status" title={step}>
+        {step}
+      </span>
+      {job.fraction !== null && !isQueued && (
+        <span className="jp-Compilescope-muted">
+          {Math.round(job.fraction * 100)} %
+        </span>
+      )}
+    </div>
+  );
+}

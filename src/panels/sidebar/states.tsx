@@ -1,0 +1,194 @@
+import { copyIcon } from '@jupyterlab/ui-components';
+import { Clipboard } from '@jupyterlab/apputils';
+import * as React from 'react';
+import { IconButton } from './button';
+import { ProblemCard } from './problems';
+import type { IPartProps } from './types';
+
+const EXAMPLE = `%load_ext compilescope`;
+const CELL = `%%compile
+f(x)`;
+const INSTALL = 'pip install jupyterlab-compilescope';
+
+/**
+ * What is shown while there is nothing to show.
+ */
+export function Blank(props: IPartProps): JSX.Element {
+  const { state, actions, trans } = props;
+  const { status } = state;
+  switch (status.kind) {
+    case 'none':
+      return (
+        <Message title={trans.__('No kernel')}>
+          <p>
+            {trans.__('Open a notebook or a console with a Python kernel.')}
+          </p>
+        </Message>
+      );
+    case 'connecting':
+      return <Loading label={trans.__('Connecting to the kernel')} />;
+    case 'busy':
+      return (
+        <Loading
+          label={trans.__('Kernel busy, queued: continues after its cell')}
+        />
+      );
+    case 'missing':
+      return (
+        <Message
+          title={trans.__('compilescope is not installed in this kernel')}
+        >
+          <p>{trans.__('Install it in the kernel’s environment:')}</p>
+          <Snippet code={INSTALL} {...props} />
+          <Button label={trans.__('Check again')} onClick={actions.retry} />
+        </Message>
+      );
+    case 'unloaded':
+      return (
+        <Message title={trans.__('compilescope is not loaded in this kernel')}>
+          <Snippet code={EXAMPLE} {...props} />
+          <Button
+            label={trans.__('Load compilescope')}
+            onClick={actions.load}
+            isPrimary
+          />
+          {state.problem && (
+            <ProblemCard problem={state.problem} trans={trans} />
+          )}
+        </Message>
+      );
+    case 'unsupported':
+      return (
+        <Message title={trans.__('Not a Python kernel')}>
+          <p>
+            {trans.__(
+              'torch.compile is Python; this kernel’s language is %1.',
+              status.language ?? ''
+            )}
+          </p>
+        </Message>
+      );
+    case 'dead':
+      return (
+        <Message title={trans.__('The kernel is gone')}>
+          <p>{trans.__('Restart it, then run the cell again.')}</p>
+        </Message>
+      );
+    case 'error':
+      return (
+        <Message title={trans.__('The kernel could not answer')}>
+          {status.problem && (
+            <ProblemCard problem={status.problem} trans={trans} />
+          )}
+          <Button label={trans.__('Try again')} onClick={actions.retry} />
+        </Message>
+      );
+    case 'ready':
+      return (
+        <Message title={trans.__('Nothing inspected yet')}>
+          <p>{trans.__('Load the extension once:')}</p>
+          <Snippet code={EXAMPLE} {...props} />
+          <p>
+            {trans.__(
+              'Then put %%compile over a cell that ends with the call to open up:'
+            )}
+          </p>
+          <Snippet code={CELL} {...props} />
+          <p>
+            {trans.__(
+              'Its graphs, wrappers and kernels appear here, and the code beside the notebook.'
+            )}
+          </p>
+        </Message>
+      );
+  }
+}
+
+/**
+ * A strip above the last report, while it is not live.
+ */
+export function Strip({
+  state,
+  actions,
+  trans
+}: IPartProps): JSX.Element | null {
+  const { status } = state;
+  const texts: Partial<Record<typeof status.kind, string>> = {
+    none: trans.__('No kernel: this is the last report.'),
+    connecting: trans.__('Connecting to the kernel…'),
+    busy: trans.__('Kernel busy, queued'),
+    dead: trans.__('The kernel is gone: this is its last report.'),
+    missing: trans.__('compilescope is not installed in this kernel.'),
+    unloaded: trans.__('compilescope is not loaded in this kernel.'),
+    unsupported: trans.__('Not a Python kernel.'),
+    error: status.problem?.what ?? trans.__('The kernel could not answer.')
+  };
+  const text = texts[status.kind];
+  return text === undefined ? null : (
+    <div
+      className={`jp-Compilescope-strip jp-mod-${status.kind}`}
+      role="status"
+    >
+      <span>{text}</span>
+      {status.kind === 'error' && (
+        <Button label={trans.__('Try again')} onClick={actions.retry} />
+      )}
+      {status.kind === 'unloaded' && (
+        <Button label={trans.__('Load')} onClick={actions.load} />
+      )}
+    </div>
+  );
+}
+
+/**
+ * Something is on its way.
+ */
+export function Loading(props: { label: string }): JSX.Element {
+  return (
+    <div className="jp-Compilescope-loading" role="status">
+      <span className="jp-Compilescope-spinner" aria-hidden="true" />
+      <span>{props.label}</span>
+    </div>
+  );
+}
+
+function Message(props: {
+  title: string;
+  children: React.ReactNode;
+}): JSX.Element {
+  return (
+    <div className="jp-Compilescope-message">
+      <h3>{props.title}</h3>
+      {props.children}
+    </div>
+  );
+}
+
+function Snippet(props: IPartProps & { code: string }): JSX.Element {
+  return (
+    <div className="jp-Compilescope-snippet">
+      <pre>{props.code}</pre>
+      <IconButton
+        icon={copyIcon}
+        label={props.trans.__('Copy')}
+        onClick={() => Clipboard.copyToSystem(props.code)}
+      />
+    </div>
+  );
+}
+
+function Button(props: {
+  label: string;
+  onClick: () => void;
+  isPrimary?: boolean;
+}): JSX.Element {
+  return (
+    <button
+      type="button"
+      className={`jp-Compilescope-button${props.isPrimary ? ' jp-mod-accept' : ''}`}
+      onClick={props.onClick}
+    >
+      {props.label}
+    </button>
+  );
+}

@@ -1,0 +1,154 @@
+import { closeIcon, codeIcon, downloadIcon } from '@jupyterlab/ui-components';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { Subject, SubjectSummary } from '../../protocol/types';
+import { IconButton } from './button';
+import { formatPlace } from './format';
+import { Section } from './section';
+import type { IPartProps } from './types';
+
+/**
+ * The sign of each kind of subject.
+ */
+const SIGNS: Record<Subject['kind'], string> = {
+  function: 'ƒ',
+  lambda: 'λ',
+  method: 'm',
+  module: '◈',
+  callable: '()'
+};
+
+/**
+ * What was inspected; one of it is selected.
+ */
+export function Subjects({ state, actions, trans }: IPartProps): JSX.Element {
+  const { subjects, subject, report } = state;
+  const list = React.useRef<HTMLUListElement>(null);
+  const index = subjects.findIndex(each => each.subject.id === subject);
+  const onKeyDown = (event: React.KeyboardEvent) => {
+    const next = {
+      ArrowDown: Math.min(index + 1, subjects.length - 1),
+      ArrowUp: Math.max(index - 1, 0),
+      Home: 0,
+      End: subjects.length - 1
+    }[event.key];
+    if (next === undefined) {
+      return;
+    }
+    event.preventDefault();
+    actions.selectSubject(subjects[next].subject.id);
+    (list.current?.children[next] as HTMLElement | undefined)?.focus();
+  };
+  const isGone = state.status.kind === 'dead';
+  return (
+    <Section
+      name="subjects"
+      title={trans.__('Subjects')}
+      actions={
+        <>
+          <IconButton
+            icon={codeIcon}
+            label={trans.__('Open the generated code')}
+            onClick={actions.openCode}
+            disabled={!report}
+          />
+          <IconButton
+            icon={downloadIcon}
+            label={trans.__('Save the report as HTML')}
+            onClick={() => actions.save('html')}
+            disabled={!report || isGone}
+          />
+          <IconButton
+            icon={closeIcon}
+            label={trans.__('Forget the selected subject')}
+            onClick={actions.forget}
+            disabled={subject === null || isGone}
+          />
+        </>
+      }
+    >
+      <ul
+        ref={list}
+        className="jp-Compilescope-subjects"
+        role="listbox"
+        aria-label={trans.__('Inspected subjects')}
+        onKeyDown={onKeyDown}
+      >
+        {subjects.map((each, position) => (
+          <Row
+            key={each.subject.id}
+            summary={each}
+            files={report?.files ?? {}}
+            isSelected={each.subject.id === subject}
+            isReachable={position === Math.max(index, 0)}
+            onSelect={actions.selectSubject}
+            trans={trans}
+          />
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function Row(props: {
+  summary: SubjectSummary;
+  files: Record<string, string>;
+  isSelected: boolean;
+  isReachable: boolean;
+  onSelect: (id: string) => void;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { summary, isSelected, trans } = props;
+  const { subject, problems } = summary;
+  const { kind, where } = subject;
+  return (
+    <li
+      className="jp-Compilescope-subject"
+      role="option"
+      aria-selected={isSelected}
+      tabIndex={props.isReachable ? 0 : -1}
+      onClick={() => props.onSelect(subject.id)}
+      onKeyDown={event => {
+        if (event.key === 'Enter' || event.key === ' ') {
+          event.preventDefault();
+          props.onSelect(subject.id);
+        }
+      }}
+    >
+      <span className="jp-Compilescope-sign" title={kind} aria-label={kind}>
+        {SIGNS[kind]}
+      </span>
+      <span className="jp-Compilescope-subjectName" title={subject.name}>
+        {subject.name}
+      </span>
+      {problems > 0 && (
+        <span
+          className="jp-Compilescope-count jp-mod-warn"
+          title={trans._n('%1 problem', '%1 problems', problems)}
+        >
+          {problems}
+        </span>
+      )}
+      {where && (
+        <span
+          className="jp-Compilescope-muted"
+          title={`${where.file}:${where.line}`}
+        >
+          {formatPlace(where, props.files, trans.__('cell'))}
+        </span>
+      )}
+      {isSelected && subject.arguments.length > 0 && (
+        <ul
+          className="jp-Compilescope-arguments"
+          aria-label={trans.__('Arguments')}
+        >
+          {subject.arguments.map((argument, position) => (
+            <li key={position} title={argument}>
+              {argument}
+            </li>
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,190 @@
+import * as React from 'react';
+import type { IPartProps } from './types';
+import { Section } from './section';
+
+/**
+ * torch.compile's switches as one form; a flip asks for the sources at once.
+ */
+export function Switches({ state, actions, trans }: IPartProps): JSX.Element {
+  const { choices, wanted } = state;
+  const isEager = wanted.backend === null;
+  const isOff = isEager || wanted.backend !== 'inductor';
+  const off = isEager
+    ? trans.__('Nothing is compiled in eager')
+    : trans.__('A setting of the inductor backend');
+  return (
+    <Section
+      name="switches"
+      title={trans.__('Switches')}
+      actions={
+        state.pending && (
+          <span className="jp-Compilescope-pending" role="status">
+            <span className="jp-Compilescope-spinner" aria-hidden="true" />
+            {trans.__('making sources')}
+          </span>
+        )
+      }
+    >
+      <div
+        className="jp-Compilescope-switches"
+        role="group"
+        aria-label={trans.__('Switches of torch.compile')}
+      >
+        <Toggle
+          name="cpp_wrapper"
+          title={
+            isOff
+              ? off
+              : trans.__('Launch the kernels from C++ instead of Python')
+          }
+          isOn={wanted.cpp_wrapper}
+          isDisabled={isOff}
+          onChange={cpp_wrapper => actions.setWanted({ cpp_wrapper })}
+        />
+        <Select
+          name="mode"
+          title={isOff ? off : trans.__('What Inductor optimises for')}
+          value={wanted.mode ?? 'default'}
+          values={choices.modes}
+          isDisabled={isOff}
+          onChange={mode =>
+            actions.setWanted({ mode: mode === 'default' ? null : mode })
+          }
+        />
+        <Segments
+          name="dynamic"
+          title={trans.__('Sizes as symbols: after a change, always, never')}
+          value={wanted.dynamic}
+          values={[
+            [null, trans.__('auto')],
+            [true, trans.__('on')],
+            [false, trans.__('off')]
+          ]}
+          isDisabled={isEager}
+          onChange={dynamic => actions.setWanted({ dynamic })}
+        />
+        <Toggle
+          name="fullgraph"
+          title={trans.__('Make a graph break an error')}
+          isOn={wanted.fullgraph}
+          isDisabled={isEager}
+          onChange={fullgraph => actions.setWanted({ fullgraph })}
+        />
+        <Select
+          name="backend"
+          title={trans.__('What compiles the graphs')}
+          value={wanted.backend ?? ''}
+          values={choices.backends}
+          onChange={backend => actions.setWanted({ backend })}
+        />
+        <Select
+          name="target"
+          title={
+            choices.targets.length > 0
+              ? trans.__('The device to generate code for')
+              : trans.__(
+                  'The installed torch generates code only for the device of the arguments'
+                )
+          }
+          value={wanted.target ?? ''}
+          values={choices.targets}
+          empty={trans.__('device of the arguments')}
+          isDisabled={choices.targets.length === 0}
+          onChange={target => actions.setWanted({ target: target || null })}
+        />
+        {choices.targets.length === 0 && (
+          <p className="jp-Compilescope-hint">
+            {trans.__('target: no other devices to choose from here')}
+          </p>
+        )}
+      </div>
+    </Section>
+  );
+}
+
+interface IControl<T> {
+  name: string;
+  title: string;
+  isDisabled?: boolean;
+  onChange: (value: T) => void;
+}
+
+function Toggle(props: IControl<boolean> & { isOn: boolean }): JSX.Element {
+  return (
+    <label className="jp-Compilescope-field" title={props.title}>
+      <span>{props.name}</span>
+      <input
+        type="checkbox"
+        role="switch"
+        className="jp-Compilescope-toggle"
+        name={props.name}
+        checked={props.isOn}
+        disabled={props.isDisabled}
+        aria-checked={props.isOn}
+        onChange={event => props.onChange(event.target.checked)}
+      />
+    </label>
+  );
+}
+
+function Select(
+  props: IControl<string> & {
+    value: string;
+    values: readonly string[];
+    empty?: string;
+  }
+): JSX.Element {
+  const { value, values } = props;
+  // What is in force is always shown, also if torch does not list it.
+  const listed =
+    values.includes(value) || value === '' ? values : [value, ...values];
+  return (
+    <label className="jp-Compilescope-field" title={props.title}>
+      <span>{props.name}</span>
+      <select
+        name={props.name}
+        value={value}
+        disabled={props.isDisabled}
+        onChange={event => props.onChange(event.target.value)}
+      >
+        {(props.empty !== undefined || value === '') && (
+          <option value="">{props.empty ?? 'eager'}</option>
+        )}
+        {listed.map(each => (
+          <option key={each} value={each}>
+            {each}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Segments<T>(
+  props: IControl<T> & { value: T; values: readonly (readonly [T, string])[] }
+): JSX.Element {
+  const group = React.useId();
+  return (
+    <div className="jp-Compilescope-field" title={props.title}>
+      <span id={group}>{props.name}</span>
+      <div
+        className="jp-Compilescope-segments"
+        role="radiogroup"
+        aria-labelledby={group}
+      >
+        {props.values.map(([value, label]) => (
+          <label key={label}>
+            <input
+              type="radio"
+              name={group}
+              checked={value === props.value}
+              disabled={props.isDisabled}
+              onChange={() => props.onChange(value)}
+            />
+            <span>{label}</span>
+          </label>
+        ))}
+      </div>
+    </div>
+  );
+}

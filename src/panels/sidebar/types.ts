@@ -1,0 +1,53 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type {
+  Choices,
+  JobState,
+  Problem,
+  ReportSummary,
+  SourceLine,
+  SubjectSummary,
+  Variant
+} from '../../protocol/types';
+import type { ISides, IStatus } from '../../tokens';
+
+/**
+ * What the sidebar shows.
+ */
+export interface ISidebarState {
+  readonly status: IStatus;
+  readonly subjects: readonly SubjectSummary[];
+  readonly subject: string | null;
+  readonly choices: Choices;
+  readonly report: ReportSummary | null;
+  readonly sides: ISides;
+  readonly wanted: Variant;
+  readonly pending: boolean;
+  readonly job: JobState | null;
+  readonly problem: Problem | null;
+}
+
+/**
+ * What the sidebar can do.
+ */
+export interface ISidebarActions {
+  selectSubject(id: string): void;
+  setWanted(change: Partial<Variant>): void;
+  showVariant(name: string): void;
+  goTo(where: SourceLine): void;
+  run(): void;
+  cancel(): void;
+  openCode(): void;
+  save(format: 'json' | 'html'): void;
+  forget(): void;
+  load(): void;
+  retry(): void;
+}
+
+/**
+ * What every part of the sidebar is given.
+ */
+export interface IPartProps {
+  readonly state: ISidebarState;
+  readonly actions: ISidebarActions;
+  readonly trans: TranslationBundle;
+}

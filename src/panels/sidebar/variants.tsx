@@ -1,0 +1,146 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { VariantSummary } from '../../protocol/types';
+import {
+  formatInterval,
+  formatMicroseconds,
+  formatRatio,
+  formatSeconds
+} from './format';
+import { Section } from './section';
+import type { IPartProps } from './types';
+
+/**
+ * The variants and what was measured of them.
+ */
+export function Variants({
+  state,
+  actions,
+  trans
+}: IPartProps): JSX.Element | null {
+  const variants = state.report?.variants ?? [];
+  const { left, right } = state.sides;
+  return (
+    <Section name="variants" title={trans.__('Variants')}>
+      <table className="jp-Compilescope-variants">
+        <thead>
+          <tr>
+            <th scope="col">{trans.__('variant')}</th>
+            <th scope="col" title={trans.__('Median time of a call')}>
+              {trans.__('median')}
+            </th>
+            <th scope="col" title={trans.__('How many times as fast as eager')}>
+              {trans.__('vs eager')}
+            </th>
+            <th scope="col" title={trans.__('Time of the first call')}>
+              {trans.__('compile')}
+            </th>
+            <th scope="col" title={trans.__('Same result as eager')}>
+              <span aria-hidden="true">✓</span>
+              <span className="jp-Compilescope-hidden">
+                {trans.__('accurate')}
+              </span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {variants.map(variant => (
+            <Row
+              key={variant.name}
+              variant={variant}
+              side={
+                variant.name === left
+                  ? trans.__('left')
+                  : variant.name === right
+                    ? trans.__('right')
+                    : ''
+              }
+              onShow={actions.showVariant}
+              trans={trans}
+            />
+          ))}
+        </tbody>
+      </table>
+    </Section>
+  );
+}
+
+function Row(props: {
+  variant: VariantSummary;
+  side: string;
+  onShow: (name: string) => void;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { variant, side, trans } = props;
+  const { median_us, interval_us, ratio, compile_s, accurate } = variant;
+  const stages: Record<string, string> = {
+    sources: trans.__('sources'),
+    built: trans.__('built'),
+    failed: trans.__('failed')
+  };
+  const isEager = variant.requested.backend === null;
+  const recompiles = variant.compilations.length;
+  return (
+    <tr className={`jp-mod-${variant.stage}`}>
+      <th scope="row">
+        <button
+          type="button"
+          className="jp-Compilescope-link"
+          title={
+            side
+              ? trans.__('%1: shown on the %2', variant.name, side)
+              : trans.__('Show the code of %1', variant.name)
+          }
+          onClick={() => props.onShow(variant.name)}
+        >
+          {variant.name}
+        </button>
+        <span className="jp-Compilescope-stage">
+          {isEager && variant.stage === 'sources'
+            ? trans.__('not compiled')
+            : (stages[variant.stage] ?? variant.stage)}
+          {recompiles > 1 &&
+            ` · ${trans._n('%1 compilation', '%1 compilations', recompiles)}`}
+        </span>
+      </th>
+      <td title={interval_us ? formatInterval(interval_us) : undefined}>
+        {median_us === null ? <None /> : formatMicroseconds(median_us)}
+        {interval_us && (
+          <span className="jp-Compilescope-interval">
+            {formatInterval(interval_us)}
+          </span>
+        )}
+      </td>
+      <td
+        className={
+          ratio === null ? '' : ratio >= 1 ? 'jp-mod-up' : 'jp-mod-down'
+        }
+      >
+        {ratio === null ? <None /> : formatRatio(ratio)}
+      </td>
+      <td>{compile_s === null ? <None /> : formatSeconds(compile_s)}</td>
+      <td>
+        {accurate === null ? (
+          <None />
+        ) : accurate ? (
+          <span className="jp-mod-ok" title={trans.__('Same result as eager')}>
+            <span aria-hidden="true">✓</span>
+            <span className="jp-Compilescope-hidden">{trans.__('yes')}</span>
+          </span>
+        ) : (
+          <span
+            className="jp-mod-bad"
+            title={trans.__('Differs from eager by more than the tolerance')}
+          >
+            <span aria-hidden="true">✗</span>
+            <span className="jp-Compilescope-hidden">{trans.__('no')}</span>
+          </span>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function None(): JSX.Element {
+  return <span className="jp-Compilescope-muted">–</span>;
+}

@@ -1,0 +1,150 @@
+import { ReactWidget } from '@jupyterlab/apputils';
+import type { ITranslator } from '@jupyterlab/translation';
+import { nullTranslator } from '@jupyterlab/translation';
+import type { Message } from '@lumino/messaging';
+import { Signal } from '@lumino/signaling';
+import * as React from 'react';
+import { DEFAULT_VARIANT } from '../../model/variants';
+import type { SourceLine } from '../../protocol/types';
+import type { ICompilescope, ISubjectModel } from '../../tokens';
+import { SidebarBody } from './body';
+import type { ISidebarActions, ISidebarState } from './types';
+
+/**
+ * The sidebar: follows the current model, and hands what is clicked to it.
+ */
+export class Sidebar extends ReactWidget {
+  constructor(private _options: Sidebar.IOptions) {
+    super();
+    this._trans = (_options.translator ?? nullTranslator).load(
+      'jupyterlab_compilescope'
+    );
+    this.addClass('jp-Compilescope-sidebar');
+    this.node.setAttribute('role', 'region');
+    this.node.setAttribute('aria-label', this._trans.__('Compilescope'));
+    _options.service.currentChanged.connect(this._follow, this);
+    this._follow();
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      Signal.clearData(this);
+      super.dispose();
+    }
+  }
+
+  protected override onAfterShow(message: Message): void {
+    super.onAfterShow(message);
+    this._options.service.isWatched = true;
+    this.update();
+  }
+
+  protected override onBeforeHide(message: Message): void {
+    super.onBeforeHide(message);
+    this._options.service.isWatched = false;
+  }
+
+  protected override onAfterAttach(message: Message): void {
+    super.onAfterAttach(message);
+    this._options.service.isWatched = this.isVisible;
+  }
+
+  protected override render(): JSX.Element {
+    return (
+      <SidebarBody
+        state={stateOf(this._model)}
+        actions={this._actions}
+        trans={this._trans}
+      />
+    );
+  }
+
+  private _follow(): void {
+    for (const signal of signalsOf(this._model)) {
+      signal.disconnect(this.update, this);
+    }
+    this._model = this._options.service.current;
+    for (const signal of signalsOf(this._model)) {
+      signal.connect(this.update, this);
+    }
+    this.update();
+  }
+
+  private _model: ISubjectModel | null = null;
+  private _trans;
+  private _actions: ISidebarActions = {
+    selectSubject: id => {
+      if (this._model) {
+        this._model.subject = id;
+      }
+    },
+    setWanted: change => this._model?.setWanted(change),
+    showVariant: name => {
+      this._model?.showVariant(name);
+    },
+    goTo: (where: SourceLine) =>
+      this._model?.select({
+        source: { file: where.file, line: where.line },
+        origin: this
+      }),
+    run: () => void this._model?.run(),
+    cancel: () => void this._model?.cancel(),
+    openCode: () => this._options.openCode(),
+    save: format => this._options.save(format),
+    forget: () => void this._model?.forget(),
+    load: () => void this._model?.load(),
+    retry: () => void this._model?.refresh()
+  };
+}
+
+/**
+ * The namespace for `Sidebar` statics.
+ */
+export namespace Sidebar {
+  /**
+   * What the sidebar needs.
+   */
+  export interface IOptions {
+    service: ICompilescope;
+
+    /**
+     * Opens the code view of the current notebook.
+     */
+    openCode: () => void;
+
+    /**
+     * Saves the report.
+     */
+    save: (format: 'json' | 'html') => void;
+    translator?: ITranslator;
+  }
+}
+
+function signalsOf(model: ISubjectModel | null) {
+  return model && !model.isDisposed
+    ? [
+        model.statusChanged,
+        model.subjectsChanged,
+        model.reportChanged,
+        model.selectedVariantsChanged,
+        model.wantedChanged,
+        model.jobChanged,
+        model.problemChanged
+      ]
+    : [];
+}
+
+function stateOf(model: ISubjectModel | null): ISidebarState {
+  return {
+    status: model?.status ?? { kind: 'none' },
+    subjects: model?.subjects ?? [],
+    subject: model?.subject ?? null,
+    choices: model?.choices ?? { backends: [], modes: [], targets: [] },
+    report: model?.report ?? null,
+    sides: model?.selectedVariants ?? { left: '', right: '' },
+    wanted: model?.wanted ?? DEFAULT_VARIANT,
+    pending: model?.pending ?? false,
+    job: model?.job ?? null,
+    problem: model?.problem ?? null
+  };
+}

@@ -1,0 +1,145 @@
+import type {
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { ILayoutRestorer } from '@jupyterlab/application';
+import { ICommandPalette, WidgetTracker } from '@jupyterlab/apputils';
+import { IEditorServices } from '@jupyterlab/codeeditor';
+import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import { INotebookTracker } from '@jupyterlab/notebook';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import { CommandIDs } from '../commands';
+import { compilescopeIcon } from '../icons';
+import { CodeWidget } from '../panels/main';
+import { ICompilescope } from '../tokens';
+
+const PLUGIN_ID = 'jupyterlab-compilescope:plugin';
+
+/**
+ * The code view beside the notebook.
+ */
+export const codePlugin: JupyterFrontEndPlugin<void> = {
+  id: PLUGIN_ID,
+  description: 'The generated code beside the notebook.',
+  autoStart: true,
+  requires: [
+    ICompilescope,
+    INotebookTracker,
+    IEditorServices,
+    IEditorLanguageRegistry
+  ],
+  optional: [ICommandPalette, ILayoutRestorer, ISettingRegistry, ITranslator],
+  activate: (
+    app: JupyterFrontEnd,
+    service: ICompilescope,
+    notebooks: INotebookTracker,
+    editorServices: IEditorServices,
+    languages: IEditorLanguageRegistry,
+    palette: ICommandPalette | null,
+    restorer: ILayoutRestorer | null,
+    settings: ISettingRegistry | null,
+    translator: ITranslator | null
+  ) => {
+    const { commands, shell } = app;
+    const trans = (translator ?? nullTranslator).load(
+      'jupyterlab_compilescope'
+    );
+    const tracker = new WidgetTracker<CodeWidget>({
+      namespace: 'compilescope-code'
+    });
+
+    const open = (notebook: NotebookPanel, activate: boolean) => {
+      let widget = tracker.find(each => each.notebook === notebook);
+      if (!widget) {
+        widget = new CodeWidget({
+          model: service.modelOf(notebook),
+          notebook,
+          commands,
+          editorServices,
+          languages,
+          translator: translator ?? undefined
+        });
+        const opened = widget;
+        service.associate(opened, notebook);
+        notebook.context.pathChanged.connect(() => {
+          if (!opened.isDisposed) {
+            void tracker.save(opened);
+          }
+        });
+        shell.add(widget, 'main', {
+          mode: 'split-right',
+          ref: notebook.id,
+          activate,
+          type: 'Compilescope'
+        });
+        void tracker.add(widget);
+      } else if (activate) {
+        shell.activateById(widget.id);
+      }
+      return widget;
+    };
+
+    commands.addCommand(CommandIDs.openCode, {
+      label: trans.__('Open the Generated Code'),
+      caption: trans.__(
+        'Show what torch.compile made of the current notebook’s code'
+      ),
+      icon: compilescopeIcon,
+      describedBy: {
+        args: {
+          type: 'object',
+          properties: {
+            path: {
+              type: 'string',
+              description: trans.__(
+                'The notebook’s path; without it, the current notebook'
+              )
+            }
+          }
+        }
+      },
+      isEnabled: args =>
+        typeof args.path === 'string' || notebooks.currentWidget !== null,
+      execute: args => {
+        const notebook =
+          typeof args.path === 'string'
+            ? notebooks.find(each => each.context.path === args.path)
+            : notebooks.currentWidget;
+        return notebook ? open(notebook, true) : undefined;
+      }
+    });
+    palette?.addItem({
+      command: CommandIDs.openCode,
+      category: trans.__('Compilescope')
+    });
+
+    void restorer?.restore(tracker, {
+      command: CommandIDs.openCode,
+      args: widget => ({ path: widget.notebook.context.path }),
+      name: widget => widget.notebook.context.path,
+      when: notebooks.restored
+    });
+
+    let openAfterCompile = true;
+    const read = (loaded: ISettingRegistry.ISettings) => {
+      openAfterCompile = loaded.get('openAfterCompile').composite as boolean;
+    };
+    settings
+      ?.load(PLUGIN_ID)
+      .then(loaded => {
+        read(loaded);
+        loaded.changed.connect(read);
+      })
+      .catch(error => {
+        console.error(`Cannot read the settings of ${PLUGIN_ID}`, error);
+      });
+    service.inspected.connect((_, widget) => {
+      const notebook = notebooks.find(each => each === widget);
+      if (openAfterCompile && notebook) {
+        open(notebook, false);
+      }
+    });
+  }
+};

@@ -1,0 +1,67 @@
+import type {
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { ILayoutRestorer } from '@jupyterlab/application';
+import { ICommandPalette } from '@jupyterlab/apputils';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import { addModelCommands, CommandIDs, NO_ARGUMENTS } from '../commands';
+import { compilescopeIcon } from '../icons';
+import { Sidebar } from '../panels/sidebar';
+import { ICompilescope } from '../tokens';
+
+/**
+ * The sidebar, and the commands that act on the current kernel's report.
+ */
+export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'jupyterlab-compilescope:sidebar',
+  description: 'The sidebar: subjects, switches, variants and problems.',
+  autoStart: true,
+  requires: [ICompilescope],
+  optional: [ICommandPalette, ILayoutRestorer, ITranslator],
+  activate: (
+    app: JupyterFrontEnd,
+    service: ICompilescope,
+    palette: ICommandPalette | null,
+    restorer: ILayoutRestorer | null,
+    translator: ITranslator | null
+  ) => {
+    const { commands, shell } = app;
+    const trans = (translator ?? nullTranslator).load(
+      'jupyterlab_compilescope'
+    );
+    const sidebar = new Sidebar({
+      service,
+      translator: translator ?? undefined,
+      openCode: () => void commands.execute(CommandIDs.openCode),
+      save: format => void commands.execute(CommandIDs.saveReport, { format })
+    });
+    sidebar.id = 'compilescope-sidebar';
+    sidebar.title.icon = compilescopeIcon;
+    sidebar.title.caption = trans.__('Compilescope');
+    shell.add(sidebar, 'right', { rank: 600, type: 'Compilescope' });
+    restorer?.add(sidebar, sidebar.id);
+
+    addModelCommands(commands, service, trans);
+    commands.addCommand(CommandIDs.showSidebar, {
+      label: trans.__('Show the Compilescope Sidebar'),
+      caption: trans.__('Subjects, switches, variants and problems'),
+      icon: compilescopeIcon,
+      describedBy: NO_ARGUMENTS,
+      execute: () => shell.activateById(sidebar.id)
+    });
+
+    const category = trans.__('Compilescope');
+    for (const [command, args] of [
+      [CommandIDs.showSidebar, {}],
+      [CommandIDs.run, {}],
+      [CommandIDs.cancel, {}],
+      [CommandIDs.toggleCppWrapper, {}],
+      [CommandIDs.saveReport, { format: 'html' }],
+      [CommandIDs.saveReport, { format: 'json' }],
+      [CommandIDs.forget, {}]
+    ] as const) {
+      palette?.addItem({ command, args, category });
+    }
+  }
+};

@@ -1,0 +1,121 @@
+import type { Kernel, KernelMessage } from '@jupyterlab/services';
+import type { JSONObject } from '@lumino/coreutils';
+import type { IDisposable } from '@lumino/disposable';
+
+/**
+ * A comm that this page opened, on a subshell where the kernel has them.
+ */
+export class Channel implements IDisposable {
+  /**
+   * Open a comm.
+   *
+   * @returns The open channel; null if the kernel went away meanwhile.
+   */
+  static async open(options: Channel.IOptions): Promise<Channel | null> {
+    const { kernel, target, data } = options;
+    const comm = kernel.createComm(target);
+    if (usesSubshells(kernel)) {
+      // Until this resolves the comm has no subshell to be opened on; where
+      // the kernel has none, it never resolves.
+      await (comm as ISubshellComm).subshellStarted;
+    }
+    if (comm.isDisposed || kernel.isDisposed) {
+      return null;
+    }
+    const channel = new Channel(comm, options);
+    comm.open(data);
+    return channel;
+  }
+
+  private constructor(
+    private _comm: Kernel.IComm,
+    private _options: Channel.IOptions
+  ) {
+    _comm.onMsg = message => this._options.onMessage(message.content.data);
+    _comm.onClose = () => {
+      if (!this._isDisposed) {
+        this._isDisposed = true;
+        this._options.onClose();
+      }
+    };
+  }
+
+  /**
+   * Whether it can still be sent on: a restart disposes comms silently.
+   */
+  get isOpen(): boolean {
+    return !this._isDisposed && !this._comm.isDisposed;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  /**
+   * Send data to the kernel.
+   */
+  send(data: JSONObject): void {
+    this._comm.send(data);
+  }
+
+  /**
+   * Close the comm, if the kernel is still there to be told.
+   */
+  dispose(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isDisposed = true;
+    if (!this._comm.isDisposed && !this._options.kernel.isDisposed) {
+      this._comm.close();
+    }
+  }
+
+  private _isDisposed = false;
+}
+
+/**
+ * The namespace for `Channel` statics.
+ */
+export namespace Channel {
+  /**
+   * What a channel is opened with.
+   */
+  export interface IOptions {
+    kernel: Kernel.IKernelConnection;
+    target: string;
+
+    /**
+     * What the comm is opened with.
+     */
+    data: JSONObject;
+
+    /**
+     * Takes what the kernel sends.
+     */
+    onMessage: (data: KernelMessage.ICommMsgMsg['content']['data']) => void;
+
+    /**
+     * Told when the kernel closes the comm; not called after `dispose`.
+     */
+    onClose: () => void;
+  }
+}
+
+/**
+ * Whether comms of this kernel are handled while a cell runs.
+ */
+export function usesSubshells(kernel: Kernel.IKernelConnection): boolean {
+  return (
+    kernel.supportsSubshells &&
+    kernel.commsOverSubshells !== undefined &&
+    kernel.commsOverSubshells !== 'disabled'
+  );
+}
+
+/**
+ * What JupyterLab's comms have beside their interface.
+ */
+interface ISubshellComm extends Kernel.IComm {
+  readonly subshellStarted: Promise<void>;
+}

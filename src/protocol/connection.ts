@@ -1,0 +1,408 @@
+import type { Kernel, KernelMessage } from '@jupyterlab/services';
+import type { JSONObject } from '@lumino/coreutils';
+import { UUID } from '@lumino/coreutils';
+import type { IDisposable } from '@lumino/disposable';
+import type { ISignal } from '@lumino/signaling';
+import { Signal } from '@lumino/signaling';
+import type { IStatus } from '../tokens';
+import { Channel, usesSubshells } from './channel';
+import { Client, problem, problemOf, RequestError } from './client';
+import { evaluate, execute } from './execute';
+import type { Commands, Event, Events, HelloResult } from './types';
+import { EVENTS_TARGET, PROTOCOL_VERSION, REQUESTS_TARGET } from './types';
+
+/**
+ * How often the kernel is told that this page is alive, in milliseconds. It
+ * forgets a client after a minute.
+ */
+const HEARTBEAT = 20_000;
+
+/**
+ * How long a reply may take, in milliseconds.
+ */
+const TIMEOUT = 30_000;
+
+/**
+ * How long a request may wait for a busy kernel before the panel says so, in
+ * milliseconds.
+ */
+const QUEUED = 400;
+
+/**
+ * The expression that tells whether the package can be imported.
+ */
+const PROBE =
+  "__import__('importlib.util', fromlist=['']).find_spec('compilescope') is not None";
+
+/**
+ * An event with its data.
+ */
+export type EventOf<K extends keyof Events = keyof Events> = {
+  [E in K]: { event: E; data: Events[E] };
+}[K];
+
+/**
+ * What a model needs of a kernel.
+ */
+export interface IConnection extends IDisposable {
+  readonly status: IStatus;
+  readonly statusChanged: ISignal<IConnection, IStatus>;
+
+  /**
+   * Emitted with the kernel's full state each time that the comms were opened.
+   */
+  readonly opened: ISignal<IConnection, HelloResult>;
+
+  /**
+   * Emitted with what the kernel pushes.
+   */
+  readonly event: ISignal<IConnection, EventOf>;
+
+  /**
+   * Send a request; rejects with a `RequestError`.
+   */
+  request<K extends keyof Commands>(
+    command: K,
+    args: Commands[K]['arguments']
+  ): Promise<Commands[K]['result']>;
+
+  /**
+   * Run code on the kernel's main thread, for as long as it is wanted.
+   */
+  execute(code: string, isWanted?: () => boolean): Promise<void>;
+
+  /**
+   * Interrupt the kernel's main thread.
+   */
+  interrupt(): Promise<void>;
+
+  /**
+   * Open the comms, or say hello again if they are open.
+   */
+  open(): Promise<void>;
+}
+
+/**
+ * The two comms of one page with one kernel.
+ *
+ * `requests` carries requests and replies. `events` is only ever sent on by
+ * the kernel: it routes a message to the thread that last published on the
+ * message's comm, so that a request on a comm used for progress would wait for
+ * the very work whose progress it is.
+ */
+export class Connection implements IConnection {
+  constructor(private _kernel: Kernel.IKernelConnection) {
+    this._client = new Client({
+      client: this._id,
+      timeout: TIMEOUT,
+      isQueued: () => this._isQueued,
+      send: request => {
+        if (!this._requests?.isOpen) {
+          throw new Error('The kernel is not connected');
+        }
+        this._requests.send(request as unknown as JSONObject);
+      }
+    });
+    _kernel.statusChanged.connect(this._onKernelStatus, this);
+    _kernel.connectionStatusChanged?.connect(this._onSocket, this);
+    this._heartbeat = window.setInterval(() => this._beat(), HEARTBEAT);
+    document.addEventListener('visibilitychange', this._onVisibility);
+  }
+
+  get status(): IStatus {
+    return this._status;
+  }
+
+  get statusChanged(): ISignal<IConnection, IStatus> {
+    return this._statusChanged;
+  }
+
+  get opened(): ISignal<IConnection, HelloResult> {
+    return this._opened;
+  }
+
+  get event(): ISignal<IConnection, EventOf> {
+    return this._event;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  async request<K extends keyof Commands>(
+    command: K,
+    args: Commands[K]['arguments']
+  ): Promise<Commands[K]['result']> {
+    const timer = window.setTimeout(() => {
+      if (this._isQueued && this._status.kind === 'ready') {
+        this._setStatus({ kind: 'busy' });
+      }
+    }, QUEUED);
+    try {
+      return await this._client.request(command, args);
+    } finally {
+      clearTimeout(timer);
+      if (this._wasOpened && this._status.kind === 'busy') {
+        this._setStatus({ kind: 'ready' });
+      }
+    }
+  }
+
+  async execute(code: string, isWanted?: () => boolean): Promise<void> {
+    const raised = await execute(this._kernel, code, isWanted);
+    if (raised) {
+      throw new RequestError(raised, 'reply');
+    }
+  }
+
+  interrupt(): Promise<void> {
+    return this._kernel.interrupt();
+  }
+
+  async open(): Promise<void> {
+    const attempt = ++this._attempt;
+    const isStale = () => this._isDisposed || attempt !== this._attempt;
+    if (!this._requests?.isOpen || !this._events?.isOpen) {
+      this._setStatus({ kind: 'connecting' });
+      try {
+        if (!(await this._isPython()) || isStale()) {
+          return;
+        }
+        this._close();
+        // JupyterLab deletes the subshell of a closed comm a moment later; a
+        // comm that is opened at once would be given the doomed one.
+        await new Promise(resolve => setTimeout(resolve));
+        await this._openChannels(isStale);
+      } catch (error) {
+        if (!isStale()) {
+          this._setStatus({ kind: 'error', problem: problemOf(error) });
+        }
+        return;
+      }
+    }
+    if (!isStale()) {
+      await this._hello(isStale);
+    }
+  }
+
+  dispose(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isDisposed = true;
+    clearInterval(this._heartbeat);
+    document.removeEventListener('visibilitychange', this._onVisibility);
+    this._kernel.statusChanged.disconnect(this._onKernelStatus, this);
+    this._kernel.connectionStatusChanged?.disconnect(this._onSocket, this);
+    this._close();
+    Signal.clearData(this);
+  }
+
+  /**
+   * Whether requests wait for the kernel to finish a cell.
+   */
+  private get _isQueued(): boolean {
+    return this._kernel.status === 'busy' && !usesSubshells(this._kernel);
+  }
+
+  private async _isPython(): Promise<boolean> {
+    const { language_info } = await this._kernel.info;
+    if (/^(i?python)$/i.test(language_info.name)) {
+      return true;
+    }
+    this._setStatus({ kind: 'unsupported', language: language_info.name });
+    return false;
+  }
+
+  private async _openChannels(isStale: () => boolean): Promise<void> {
+    const kernel = this._kernel;
+    // Events first: nothing may be missed between hello and the first push.
+    const events = await Channel.open({
+      kernel,
+      target: EVENTS_TARGET,
+      data: { client: this._id },
+      onMessage: data => this._onEvent(data),
+      onClose: () => this._onClose()
+    });
+    const requests = await Channel.open({
+      kernel,
+      target: REQUESTS_TARGET,
+      data: { client: this._id, protocol: PROTOCOL_VERSION },
+      onMessage: data => this._client.receive(data),
+      onClose: () => this._onClose()
+    });
+    if (isStale()) {
+      events?.dispose();
+      requests?.dispose();
+      return;
+    }
+    this._events = events;
+    this._requests = requests;
+  }
+
+  private async _hello(isStale: () => boolean): Promise<void> {
+    if (this._isQueued) {
+      this._setStatus({ kind: 'busy' });
+    }
+    let state: HelloResult;
+    try {
+      state = await this._client.request('hello', {});
+    } catch (error) {
+      // A comm closed at once is looked into by `_onClose`.
+      if (
+        !isStale() &&
+        !(error instanceof RequestError && error.kind === 'closed')
+      ) {
+        this._setStatus({ kind: 'error', problem: problemOf(error) });
+      }
+      return;
+    }
+    if (isStale()) {
+      return;
+    }
+    if (state.protocol !== PROTOCOL_VERSION) {
+      this._setStatus({
+        kind: 'error',
+        problem: problem({
+          what: 'The kernel and JupyterLab have different versions of compilescope',
+          why: `The kernel speaks protocol ${state.protocol}, this front end ${PROTOCOL_VERSION}`,
+          remedy:
+            'Install the same version of jupyterlab-compilescope for both, then reload the page.'
+        })
+      });
+      return;
+    }
+    this._wasOpened = true;
+    this._setStatus({ kind: 'ready' });
+    this._opened.emit(state);
+  }
+
+  private _onEvent(data: unknown): void {
+    const { event } = data as Event;
+    if (EVENT_NAMES.has(event)) {
+      this._event.emit(data as EventOf);
+    }
+  }
+
+  /**
+   * The kernel closed a comm. After hello it has forgotten this client, before
+   * it nobody listens there.
+   */
+  private _onClose(): void {
+    const wasOpened = this._wasOpened;
+    this._close();
+    if (wasOpened) {
+      void this.open();
+    } else {
+      void this._probe();
+    }
+  }
+
+  private async _probe(): Promise<void> {
+    const attempt = ++this._attempt;
+    if (this._kernel.status === 'busy') {
+      this._setStatus({ kind: 'busy' });
+    }
+    const found = await evaluate(this._kernel, PROBE).catch(() => null);
+    if (!this._isDisposed && attempt === this._attempt) {
+      this._setStatus({ kind: found === 'True' ? 'unloaded' : 'missing' });
+    }
+  }
+
+  private _close(): void {
+    this._wasOpened = false;
+    this._events?.dispose();
+    this._requests?.dispose();
+    this._events = null;
+    this._requests = null;
+    this._client.rejectAll(
+      problem({
+        what: 'The connection to the kernel was closed',
+        why: 'The kernel was restarted, shut down or changed',
+        remedy: 'Run the cell again.'
+      })
+    );
+  }
+
+  private _onKernelStatus(_: unknown, status: KernelMessage.Status): void {
+    switch (status) {
+      case 'dead':
+        this._attempt++;
+        this._close();
+        this._setStatus({ kind: 'dead' });
+        break;
+      case 'restarting':
+      case 'autorestarting':
+        this._isRestarting = true;
+        this._attempt++;
+        this._close();
+        this._setStatus({ kind: 'connecting' });
+        break;
+      case 'idle':
+      case 'busy':
+        if (this._isRestarting) {
+          this._isRestarting = false;
+          void this.open();
+        }
+        break;
+    }
+  }
+
+  /**
+   * After the network came back, what was pushed meanwhile is asked for.
+   */
+  private _onSocket(_: unknown, status: Kernel.ConnectionStatus): void {
+    if (status !== 'connected') {
+      this._wasOffline = true;
+    } else if (this._wasOffline && this._wasOpened) {
+      this._wasOffline = false;
+      void this.open();
+    }
+  }
+
+  /**
+   * Browsers slow the timers of hidden pages down so far that the kernel may
+   * have forgotten this one.
+   */
+  private _onVisibility = (): void => {
+    if (document.visibilityState === 'visible' && this._wasOpened) {
+      void this.open();
+    }
+  };
+
+  private _beat(): void {
+    if (this._wasOpened && !this._isQueued) {
+      // Without an answer the next request says what is wrong.
+      this._client.request('heartbeat', {}).catch(() => undefined);
+    }
+  }
+
+  private _setStatus(status: IStatus): void {
+    this._status = status;
+    this._statusChanged.emit(status);
+  }
+
+  private _id = UUID.uuid4();
+  private _client: Client;
+  private _requests: Channel | null = null;
+  private _events: Channel | null = null;
+  private _status: IStatus = { kind: 'connecting' };
+  private _attempt = 0;
+  private _heartbeat: number;
+  private _isDisposed = false;
+  private _isRestarting = false;
+  private _wasOffline = false;
+  private _wasOpened = false;
+  private _statusChanged = new Signal<IConnection, IStatus>(this);
+  private _opened = new Signal<IConnection, HelloResult>(this);
+  private _event = new Signal<IConnection, EventOf>(this);
+}
+
+/**
+ * The events that this version knows; a newer kernel may have more.
+ */
+const EVENT_NAMES: ReadonlySet<string> = new Set<keyof Events>([
+  'subjects_changed',
+  'report_changed',
+  'job_changed'
+]);
