@@ -13,6 +13,7 @@ _WHILE = re.compile(r"Encountered graph break when attempting to trace")
 _LINK = re.compile(r"For more details about this graph break, please visit: (\S+)")
 _FIELD = re.compile(r"\s*(Explanation|Hint|Developer debug context): ?(.*)$")
 _USER_STACK = "User code traceback:"
+_ENDS = (_USER_STACK, "Traceback (most recent", "Stack variable source attribution")
 
 
 def parse_break(text: str) -> Break:
@@ -30,10 +31,8 @@ def parse_break(text: str) -> Break:
     fields: dict[str, list[str]] = {"Explanation": [], "Hint": [], "Developer debug context": []}
     link = ""
     current: str | None = None
-    index = 0
-    for index, line in enumerate(lines):
-        if line.startswith((_USER_STACK, "Traceback (most recent")):
-            break
+    end = _end_of_message(lines)
+    for line in lines[:end]:
         place = _PLACE.match(line)
         found_link = _LINK.search(line)
         begun = _FIELD.match(line)
@@ -51,7 +50,7 @@ def parse_break(text: str) -> Break:
             said = stated.group(1) if stated else line.strip()
             if said:
                 reason.append(said)
-    stack = read_stack(_user_stack(lines[index:]))
+    stack = read_stack(_user_stack(lines))
     if where and stack:
         same = [frame for frame in stack if (frame.file, frame.line) == (where.file, where.line)]
         where = same[-1] if same else where
@@ -70,14 +69,23 @@ def parse_break(text: str) -> Break:
     )
 
 
+def _end_of_message(lines: list[str]) -> int:
+    """Where the message ends and the first traceback begins."""
+    for index, line in enumerate(lines):
+        if line.startswith(_ENDS):
+            return index
+    return len(lines)
+
+
 def _user_stack(lines: list[str]) -> list[str]:
     """The lines of the user's own traceback."""
-    if not lines or not lines[0].startswith(_USER_STACK):
+    begin = next((i for i, line in enumerate(lines, 1) if line.startswith(_USER_STACK)), None)
+    if begin is None:
         return []
-    for end, line in enumerate(lines[1:], start=1):
-        if line and not line.startswith(" "):
-            return lines[1:end]
-    return lines[1:]
+    for end in range(begin, len(lines)):
+        if lines[end] and not lines[end].startswith(" "):
+            return lines[begin:end]
+    return lines[begin:]
 
 
 def _dedent(text: str) -> str:

@@ -29,11 +29,9 @@ _DISPATCH = re.compile(
 )
 _GUARDS = ("assert_size_stride(", "assert_alignment(", "AOTI_TORCH_CHECK(", "check_input")
 _CALL = re.compile(r"(\w+)\(")
-_GETS = re.compile(r"(?:auto|const auto) (\w+) = std::move\(inputs\[")
 _DECLARATION = re.compile(
-    r"(?:static constexpr|AtenTensorHandle \w+_handle;|int_?\d*_t var_|const|cudaStream_t|hipStream_t|"
-    r"AOTI_TORCH_ERROR_CODE_CHECK\(aoti_torch_get_current_\w+_stream|RAIIAtenTensorHandle \w+;|"
-    r"int32_t var_|int64_t var_|double var_|auto var_|bool var_|float var_)"
+    r"(?:static constexpr|const |AtenTensorHandle \w+_handle;|RAIIAtenTensorHandle \w+;|"
+    r"\w+ var_|\w+Stream_t |AOTI_TORCH_ERROR_CODE_CHECK\(aoti_torch_get_current_\w+_stream)"
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from ..capture.records import Record
 
@@ -19,9 +20,7 @@ def epochs(records: Sequence[Record]) -> list[Sequence[Record]]:
             started.clear()
         started.add(record.compile_id)
     bounds.append(len(records))
-    return [
-        records[start:end] for start, end in zip(bounds, bounds[1:], strict=False) if end > start
-    ]
+    return [records[start:end] for start, end in pairwise(bounds) if end > start]
 
 
 def _begin(records: Sequence[Record], index: int, floor: int) -> int:

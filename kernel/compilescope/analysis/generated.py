@@ -136,12 +136,11 @@ def _code(
     name = direction if number == 0 else f"{direction}.{number + 1}"
     regions = to_regions(marks, name)
     code.regions[artifact] = regions
-    definitions: list[tuple[Mark, str]] = []
+    definitions: list[Mark] = []
     if parts.shell is not None:
-        shell = [mark for mark in scan(parts.shell, "python") if mark.kind == "kernel"]
-        definitions = [(mark, parts.shell) for mark in shell]
-        if shell:
-            code.regions["shell"] = to_regions(shell, name)
+        definitions = [mark for mark in scan(parts.shell, "python") if mark.kind == "kernel"]
+        if definitions:
+            code.regions["shell"] = to_regions(definitions, name)
         code.absent["python"] = NO_PYTHON
     else:
         code.absent["cpp"] = code.absent["shell"] = NO_CPP
@@ -150,6 +149,7 @@ def _code(
         marks,
         text,
         definitions,
+        parts.shell or "",
         provenance,
         direction=code.direction,
         artifact="python" if artifact == "python" else "cpp",

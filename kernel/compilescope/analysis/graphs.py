@@ -7,6 +7,7 @@ module paths: those come from live hooks (see `assemble`), or stay absent.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from ..report import Node, SourceLine
 from .expressions import Expression, read_expression
@@ -108,8 +109,7 @@ def _statement(lines: list[str], start: int) -> tuple[str, int]:
     first = lines[start]
     if first.lstrip().startswith("#"):
         return first, start
-    level = depth(_uncommented(first))
-    if level <= 0:
+    if first.endswith((";", "None")) or (level := depth(_uncommented(first))) <= 0:
         return first, start
     parts = [_uncommented(first)]
     for index in range(start + 1, len(lines)):
@@ -237,13 +237,14 @@ class _Reader:
             stride=stride,
             dtype=dtype,
             device=device,
-            sources=[] if op == "placeholder" else list(self.sources),
+            sources=[] if op == "placeholder" else self.sources,
             line=line,
         )
         self.known[name] = node
         self.nodes.append(node)
 
 
+@lru_cache(maxsize=4096)  # a big graph has few shapes; its nodes share the lists
 def read_annotation(
     text: str | None,
 ) -> tuple[list[str] | None, list[str] | None, str | None, str | None]:

@@ -18,7 +18,8 @@ NOT_FOUND = "The wrapper launches this kernel, but its definition is not in the 
 def collect(
     marks: Sequence[Mark],
     text: str,
-    definitions: Sequence[tuple[Mark, str]],
+    definitions: Sequence[Mark],
+    home: str,
     provenance: Provenance,
     *,
     direction: Direction,
@@ -31,13 +32,14 @@ def collect(
     ----------
     marks, text
         The wrapper's regions and the wrapper.
-    definitions
-        Kernel definitions that stand elsewhere, each with the text it stands in: under
-        ``cpp_wrapper`` the Triton sources are in the Python around the C++.
+    definitions, home
+        Kernel definitions that stand elsewhere, and the text they stand in: under ``cpp_wrapper``
+        the Triton sources are in the Python around the C++.
     """
-    sources = {mark.kernel: (mark, text) for mark in marks if mark.kind == "kernel"}
-    for mark, home in definitions:
-        sources[mark.kernel] = (mark, home)
+    lines = text.split("\n")
+    sources = {mark.kernel: (mark, lines) for mark in marks if mark.kind == "kernel"}
+    elsewhere = home.split("\n")
+    sources.update({mark.kernel: (mark, elsewhere) for mark in definitions})
     launches: dict[str, list[Mark]] = {}
     for mark in marks:
         if mark.kind == "launch" and mark.kernel:
@@ -88,11 +90,11 @@ def _or(origin: Origin, defined: Origin) -> Origin:
     first of these only, so a launch that knows its own source lines keeps them.
     """
     return Origin(
-        origin.nodes or defined.nodes, origin.ops or defined.ops, origin.sources or defined.sources
+        origin.nodes or defined.nodes, defined.ops or origin.ops, origin.sources or defined.sources
     )
 
 
-def _language(definition: tuple[Mark, str] | None) -> Language:
+def _language(definition: tuple[Mark, list[str]] | None) -> Language:
     if definition is None:
         return "extern"
     language = definition[0].language
@@ -101,9 +103,9 @@ def _language(definition: tuple[Mark, str] | None) -> Language:
     return "triton" if language == "launcher" else "text"
 
 
-def _source(definition: tuple[Mark, str] | None) -> str:
+def _source(definition: tuple[Mark, list[str]] | None) -> str:
     if definition is None:
         return ""
-    mark, home = definition
+    mark, lines = definition
     first, last = mark.source or (mark.start, mark.end)
-    return "\n".join(home.split("\n")[first - 1 : last]) + "\n"
+    return "\n".join(lines[first - 1 : last]) + "\n"

@@ -35,9 +35,9 @@ class Provenance:
         self.nodes = {node.name: node for node in post_grad}
         self.earlier = {node.name: node for node in earlier}
         found = _json(mapping)
-        self.mapping: dict[str, list[str]] = found.get("cppCodeToPost") or {}
-        self.pre_to_post: dict[str, list[str]] = found.get("preToPost") or {}
-        self.stacks = _json(stacks)
+        self.mapping = _lists(found.get("cppCodeToPost"))
+        self.pre_to_post = _lists(found.get("preToPost"))
+        self.stacks = _lists(_json(stacks))
 
     def of(self, mark: Mark) -> Origin:
         """Where a launch or a kernel definition comes from.
@@ -96,13 +96,20 @@ def _short(target: str) -> str:
     return target.removeprefix("torch.ops.")
 
 
-def _json(text: str | None) -> dict[str, list[str]]:
-    if not text:
-        return {}
+def _json(text: str | None) -> dict[str, object]:
+    """What an object holds; nothing where torch wrote something else."""
     try:
-        value = json.loads(text)
-    except ValueError:  # torch writes "" or a dict's repr where it has nothing to say
+        value = json.loads(text or "{}")
+    except ValueError:
         return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _lists(value: object) -> dict[str, list[str]]:
     if not isinstance(value, dict):
         return {}
-    return value
+    return {
+        str(key): [str(item) for item in items]
+        for key, items in value.items()
+        if isinstance(items, list)
+    }

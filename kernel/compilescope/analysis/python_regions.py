@@ -13,9 +13,17 @@ _CALL = re.compile(r"(?:([\w, ]+?) = )?([A-Za-z_][\w.]*)(\[[^\]]*\])?\(")
 _NOT_WRAPPERS = ("recursively_apply_fns", "benchmark_compiled_module")
 _QUOTES = ("'''", '"""')
 _NOT_LAUNCHES = frozenset(
-    """args.clear get_raw_stream torch.cuda.set_device torch.xpu.set_device start_graph end_graph
-    print len list tuple dict range torch.cuda._DeviceGuard torch._C._cuda_getCurrentRawStream
-    run_intermediate_hooks generate_example_value""".split()
+    (
+        "args.clear",
+        "get_raw_stream",
+        "run_intermediate_hooks",
+        "start_graph",
+        "end_graph",
+        "torch.cuda.set_device",
+        "torch.xpu.set_device",
+        "torch.cuda._DeviceGuard",
+        "torch._C._cuda_getCurrentRawStream",
+    )
 )
 _GUARDS = ("assert_size_stride(", "assert_alignment(", "assert ", "check_", "_assert")
 _ALLOC = re.compile(

@@ -30,17 +30,21 @@ class GraphReader:
         self._read: dict[str, list[Node]] = {}
 
     def __call__(self, stage: str, text: str) -> Graph:
-        parsed = self._read.get(text)
-        if parsed is None:
-            parsed = self._read[text] = parse_graph(text)
+        """Make the graph of a stage from its text."""
         live = self._live.get(text)
-        if live is None:
-            return Graph(stage=stage, text=text, nodes=parsed, absent={"modules": NO_MODULES})
-        lines = {node.name: node.line for node in parsed}
-        for node in live:
-            if node.line is None:
-                node.line = lines.get(node.name)
-        return Graph(stage=stage, text=text, nodes=live)
+        if live is not None:
+            if any(node.line is None for node in live):
+                lines = {node.name: node.line for node in self._parsed(text)}
+                for node in live:
+                    node.line = node.line or lines.get(node.name)
+            return Graph(stage=stage, text=text, nodes=live)
+        nodes = self._parsed(text)
+        return Graph(stage=stage, text=text, nodes=nodes, absent={"modules": NO_MODULES})
+
+    def _parsed(self, text: str) -> list[Node]:
+        if text not in self._read:
+            self._read[text] = parse_graph(text)
+        return self._read[text]
 
 
 def read_stages(records: Sequence[Record], reader: GraphReader) -> dict[str, Graph]:

@@ -7,6 +7,8 @@ import re
 # One token of an expression that could hide a bracket, a comma or a name: strings come first.
 _STRINGS = re.compile(r"""r?'(?:[^'\\\n]|\\.)*'|r?"(?:[^"\\\n]|\\.)*\"""")
 _BRACKETS = re.compile(r"""r?'(?:[^'\\\n]|\\.)*'|r?"(?:[^"\\\n]|\\.)*"|[()\[\]{},]""")
+_NESTED = re.compile(r"""[()\[\]{}'"]""")
+_CLOSES = {"(": ")", "[": "]", "{": "}"}
 _NAME = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|(?<![\w.])[A-Za-z_]\w*""")
 
 
@@ -14,12 +16,18 @@ def depth(line: str, brackets: str = "()[]{}") -> int:
     """How many more of these brackets a line opens than it closes, strings left out."""
     if "'" in line or '"' in line:
         line = _STRINGS.sub("", line)
-    half = brackets[::2], brackets[1::2]
-    return sum(map(line.count, half[0])) - sum(map(line.count, half[1]))
+    count = line.count
+    level = 0
+    for index in range(0, len(brackets), 2):
+        level += count(brackets[index]) - count(brackets[index + 1])
+    return level
 
 
 def split_list(text: str) -> list[str]:
     """Split at the commas that stand in no bracket and no string; pieces are stripped."""
+    if not _NESTED.search(text):
+        plain = [piece.strip() for piece in text.split(",")]
+        return plain if plain[-1] else plain[:-1]
     pieces: list[str] = []
     level = start = 0
     for match in _BRACKETS.finditer(text):
@@ -39,6 +47,9 @@ def split_list(text: str) -> list[str]:
 
 def closing(text: str, start: int) -> int:
     """The index just after the bracket that closes the one at ``start``; the end if none does."""
+    first = text.find(_CLOSES[text[start]], start)
+    if first < 0 or not _NESTED.search(text, start + 1, first):
+        return first + 1 or len(text)
     level = 0
     for match in _BRACKETS.finditer(text, start):
         token = match.group()

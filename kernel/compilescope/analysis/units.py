@@ -33,18 +33,22 @@ class Unit:
 
     @property
     def code(self) -> str | None:
+        """The generated code."""
         return self.text(_CODE)
 
     @property
     def mapping(self) -> str | None:
+        """The node mappings, in JSON."""
         return self.text(_MAPPING)
 
     @property
     def stacks(self) -> str | None:
+        """The kernels' stack traces, in JSON."""
         return self.text(_STACKS)
 
     @property
     def path(self) -> str | None:
+        """Where torch wrote the code."""
         record = self.records.get(_CODE)
         detail = record.metadata.get(_CODE) if record else None
         if not isinstance(detail, dict):

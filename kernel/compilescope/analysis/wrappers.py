@@ -95,9 +95,9 @@ _PRIMAL = re.compile(r"\b(?:auto )?primals_\d+\b")
 
 
 def direction_of(text: str) -> str | None:
-    """Which graph a generated text is of: inference, forward or backward; None if it does not say.
+    """Which graph a generated text is of, or None if it does not say.
 
-    The Python wrapper's first line names it; of the C++ wrapper, the inputs' names are all there is.
+    The Python wrapper's first line names it; in the C++ wrapper only the inputs' names tell.
     """
     match = _AOT_ID.search(text[:2000])
     if match:
