@@ -313,7 +313,7 @@ class Report(Struct, kw_only=True):
                 return variant
         raise _missing("variant", name, [variant.name for variant in self.variants])
 
-    def compilation(self, id: str, variant: str | None = None) -> Compilation:
+    def compilation(self, compile_id: str, variant: str | None = None) -> Compilation:
         """One compilation, by torch's compile id.
 
         Without ``variant``, the first variant that has it, its ``code`` completed by the wrapper of
@@ -325,10 +325,10 @@ class Report(Struct, kw_only=True):
             There is none of that id; the message lists those there are.
         """
         variants = self.variants if variant is None else [self.variant(variant)]
-        found = [one for each in variants for one in each.compilations if one.id == id]
+        found = [one for each in variants for one in each.compilations if one.id == compile_id]
         if not found:
             ids = [one.id for each in variants for one in each.compilations]
-            raise _missing("compilation", id, list(dict.fromkeys(ids)))
+            raise _missing("compilation", compile_id, list(dict.fromkeys(ids)))
         return msgspec.structs.replace(found[0], code=_completed([one.code for one in found]))
 
     def to_json(self) -> str:
@@ -368,8 +368,8 @@ class Report(Struct, kw_only=True):
 
 
 renderers: dict[str, Callable[[Report], str]] = {}
-"""How a report shows itself: "text", "html" (in a cell) and "page" (a whole file). The views, which stand
-above the report, put themselves here."""
+"""How a report shows itself: "text", "html" (in a cell) and "page" (a whole file). The views, which
+stand above the report, put themselves here."""
 
 
 def _completed(codes: list[Code]) -> Code:

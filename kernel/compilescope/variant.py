@@ -39,3 +39,11 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
     fullgraph: bool = False
     options: dict[str, Any] = {}
     target: str | None = None
+
+
+class Choices(msgspec.Struct, frozen=True, kw_only=True):
+    """What the installed torch allows for each switch."""
+
+    backends: list[str] = []
+    modes: list[str] = []
+    targets: list[str] = []

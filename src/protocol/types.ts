@@ -113,6 +113,7 @@ export interface Code {
   path: string | null;
   regions: Record<string, Region[]>;
   backward: Code | null;
+  others: Code[];
   absent: Record<string, string>;
 }
 

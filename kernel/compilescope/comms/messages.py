@@ -12,6 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from ..report import Environment, Problem, Region, Subject
+from ..variant import Choices as Choices
 from ..variant import Variant
 
 PROTOCOL_VERSION = 1
@@ -110,14 +111,6 @@ class SubjectSummary(Message):
     revision: int
     variants: list[str] = []
     problems: int = 0
-
-
-class Choices(Message):
-    """What the installed torch allows for each switch."""
-
-    backends: list[str] = []
-    modes: list[str] = []
-    targets: list[str] = []
 
 
 # --- commands ----------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ def _next(value: Any) -> Iterator[Any]:
             yield from _methods(type(module))
     elif isinstance(value, type):
         yield from _methods(value)
-    elif hasattr(type(value), "__call__") and not isinstance(value, types.BuiltinFunctionType):
+    elif callable(value) and not isinstance(value, types.BuiltinFunctionType):
         yield from _methods(type(value))
         wrapped = vars(value).get("func") if hasattr(value, "__dict__") else None
         if wrapped is not None:

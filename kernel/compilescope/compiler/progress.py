@@ -22,7 +22,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
 Report = Callable[[Progress], None]
 
 
-class Cancelled(Exception):
+class Cancelled(Exception):  # noqa: N818 - nothing went wrong
     """The inspection was asked to stop between two steps."""
 
 

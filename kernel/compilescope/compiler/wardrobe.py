@@ -1,7 +1,8 @@
 """Functions that wear a copy of their code while they are inspected.
 
-Dynamo keeps what it compiled on code objects, and counts them towards the recompile limit. A function
-that wears a copy has an empty cache; when its own code comes back, so does the user's cache.
+Dynamo keeps what it compiled on code objects, and counts them towards the recompile limit. A
+function that wears a copy has an empty cache; when its own code comes back, so does the user's
+cache.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """One Dynamo capture, the sources of many variants: code generation without a build.
 
-Stands on ``torch._guards`` (TracingContext, CompileContext), ``torch._inductor.compile_fx.compile_fx``
-and ``GraphLowering.compile_to_module``; the same from 2.11 to 2.15.
+Stands on ``torch._guards`` (TracingContext, CompileContext),
+``torch._inductor.compile_fx.compile_fx`` and ``GraphLowering.compile_to_module``; the same from
+2.11 to 2.15.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ class CapturingBackend:
     def __init__(self, captured: Callable[[Capture], None]) -> None:
         self._captured = captured
 
-    def __call__(self, graph: fx.GraphModule, inputs: Sequence[Any], **_: Any) -> Callable[..., Any]:
+    def __call__(  # noqa: D102 - Dynamo's protocol
+        self, graph: fx.GraphModule, inputs: Sequence[Any], **_: Any
+    ) -> Callable[..., Any]:
         context = TracingContext.get()
         compile_id = CompileContext.current_compile_id()
         placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
@@ -109,7 +112,11 @@ def generate(capture: Capture, settings: dict[str, Any]) -> None:
             compile_fx(
                 copy.deepcopy(capture.graph),
                 list(capture.inputs),
-                config_patches={**settings, "fx_graph_cache": False, "fx_graph_remote_cache": False},
+                config_patches={
+                    **settings,
+                    "fx_graph_cache": False,
+                    "fx_graph_remote_cache": False,
+                },
             )
     finally:
         _generating.reset(token)
@@ -123,7 +130,7 @@ def _compile_to_module(original: Any, self: Any) -> Any:
     if not _generating.get():
         return original(self)
     wrapper, _ = self.codegen_with_cpp_wrapper() if self.cpp_wrapper else self.codegen()
-    trace_structured("inductor_output_code", lambda: {}, payload_fn=lambda: wrapper.value)
+    trace_structured("inductor_output_code", dict, payload_fn=lambda: wrapper.value)
     return SimpleNamespace(call=_not_built, runner=None, __file__=None, __name__="compilescope")
 
 

@@ -1,7 +1,7 @@
 """``torch.compile``, called with a variant's settings.
 
-Stands on ``torch._inductor`` (list_mode_options, list_options, config), the backends' registry, and the
-attributes by which a compiled callable names its original.
+Stands on ``torch._inductor`` (list_mode_options, list_options, config), the backends' registry, and
+the attributes by which a compiled callable names its original.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from torch._dynamo.backends.registry import list_backends
 from ..variant import Variant
 
 PROVENANCE = {"trace.provenance_tracking_level": 1}
-"""Makes Inductor write which post-grad nodes each kernel launch comes from. Comments only: the code is
-otherwise the same."""
+"""Makes Inductor write which post-grad nodes each kernel launch comes from. Comments only: the code
+is otherwise the same."""
 
 
 def settings_of(variant: Variant) -> dict[str, Any]:
@@ -51,8 +51,8 @@ def compile_callable(
 def _own_code(compiled: Any) -> None:
     """Gives a compiled library module or builtin code of its own.
 
-    Dynamo wraps those in one function, ``external_utils.wrap_inline.<locals>.inner``, whose code object,
-    and with it the cache, all of them share.
+    Dynamo wraps those in one function, ``external_utils.wrap_inline.<locals>.inner``, whose code
+    object, and with it the cache, all of them share.
     """
     outer = getattr(compiled, "forward", compiled) if _is_module(compiled) else compiled
     original = getattr(outer, "_torchdynamo_orig_callable", None)
@@ -83,14 +83,19 @@ def options() -> list[str]:
 
 
 def option_type(name: str) -> Any:
-    """The type that torch declares for an option; None when it declares none that can be checked."""
-    kind = inductor.config.get_type(name)
+    """The type that torch declares for an option; None if that cannot be checked."""
+    kind = _config().get_type(name)
     return kind if isinstance(kind, type) else None
+
+
+def _config() -> Any:
+    """Inductor's settings; torch puts their methods there at run time."""
+    return inductor.config
 
 
 def differing_settings(settings: dict[str, Any]) -> dict[str, str]:
     """Inductor's settings that are not torch's defaults, with ``settings`` in force."""
-    config = inductor.config
+    config = _config()
     with config.patch(settings):
         return {
             name: repr(value)

@@ -1,13 +1,13 @@
 """Dynamo's process-wide state, kept as it was.
 
 Compiling a function leaves marks: cache entries on code objects (which count towards the recompile
-limit), frame counters, the sizes that automatic dynamic shapes remembers, metrics. `isolated` makes an
-inspection leave none of them.
+limit), frame counters, the sizes that automatic dynamic shapes remembers, metrics. `isolated` makes
+an inspection leave none of them.
 
 Stands on ``torch._dynamo.convert_frame`` (FRAME_COUNTER, FRAME_COMPILE_COUNTER, bytecode hooks),
 ``torch._dynamo.pgo`` (_CODE_STATE, _INIT_CODE_STATE), ``torch._dynamo.eval_frame`` (reset_code,
-cached_backends, _debug_get_cache_entry_list) and ``torch._dynamo.utils`` (counters, metrics). Names that
-a version lacks are left alone.
+cached_backends, _debug_get_cache_entry_list) and ``torch._dynamo.utils`` (counters, metrics). Names
+that a version lacks are left alone.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch._dynamo.utils as dynamo_utils
+from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list, reset_code
 from torch._dynamo import convert_frame, eval_frame, pgo
-from torch._dynamo.eval_frame import _debug_get_cache_entry_list, reset_code
 
 
 @contextlib.contextmanager
@@ -40,18 +40,26 @@ def isolated() -> Iterator[None]:
         yield
 
 
+def begin() -> None:
+    """Starts a variant as in a fresh process, inside `isolated`: ids from 0/0, no size seen."""
+    convert_frame.FRAME_COUNTER = 0
+    convert_frame.FRAME_COMPILE_COUNTER.clear()
+    if hasattr(pgo, "_CODE_STATE"):
+        pgo._CODE_STATE = collections.defaultdict(pgo.CodeState)
+
+
 @contextlib.contextmanager
 def _foreign_code() -> Iterator[None]:
     """Clears the entries of code that was compiled in the block and had none before."""
     clean: dict[int, types.CodeType] = {}
     seen: set[int] = set()
 
-    def hook(old: types.CodeType, new: types.CodeType) -> None:
+    def hook(code: types.CodeType, new_code: types.CodeType) -> None:
         # Called before the entry is stored: what is there now was there before the block.
-        if id(old) not in seen:
-            seen.add(id(old))
-            if not _debug_get_cache_entry_list(old):
-                clean[id(old)] = old
+        if id(code) not in seen:
+            seen.add(id(code))
+            if not _debug_get_cache_entry_list(code):
+                clean[id(code)] = code
 
     handle = convert_frame.register_bytecode_hook(hook)
     try:
@@ -67,8 +75,6 @@ def _counters() -> Iterator[None]:
     frame_counter = convert_frame.FRAME_COUNTER
     compile_counter = copy.copy(convert_frame.FRAME_COMPILE_COUNTER)
     restores = [_saved(value) for value in _process_wide()]
-    convert_frame.FRAME_COUNTER = 0
-    convert_frame.FRAME_COMPILE_COUNTER.clear()
     try:
         yield
     finally:
@@ -81,8 +87,14 @@ def _counters() -> Iterator[None]:
 
 def _process_wide() -> list[Any]:
     """The containers in which Dynamo keeps count of what it did in this process."""
-    names = ("counters", "compilation_time_metrics", "cumulative_time_spent_ns", "guard_failures")
-    names += ("graph_break_reasons", "_compilation_metrics")
+    names = (
+        "counters",
+        "compilation_time_metrics",
+        "cumulative_time_spent_ns",
+        "guard_failures",
+        "graph_break_reasons",
+        "_compilation_metrics",
+    )
     found = [getattr(dynamo_utils, name, None) for name in names]
     return [value for value in found if value is not None]
 
@@ -111,12 +123,10 @@ def _saved(container: Any) -> Callable[[], None]:
 
 @contextlib.contextmanager
 def _automatic_dynamic() -> Iterator[None]:
-    """No remembered sizes in the block; afterwards, those of before."""
+    """Puts the remembered sizes back after the block."""
     names = ("_CODE_STATE", "_INIT_CODE_STATE")
     before = {name: getattr(pgo, name) for name in names if hasattr(pgo, name)}
     try:
-        if "_CODE_STATE" in before:
-            pgo._CODE_STATE = collections.defaultdict(pgo.CodeState)
         yield
     finally:
         for name, value in before.items():

@@ -1,7 +1,7 @@
 """Exceptions of a compilation, as problems: what happened, why, what to do.
 
-Stands on ``torch._dynamo.exc`` and ``torch._inductor.exc``. An exception that is in neither family is the
-user's own.
+Stands on ``torch._dynamo.exc`` and ``torch._inductor.exc``. An exception that is in neither family
+is the user's own.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 import errno
 import re
 import traceback
+import types
 from collections.abc import Callable
+from pathlib import Path
 
 from torch._dynamo import exc as dynamo
 from torch._inductor import exc as inductor
@@ -29,7 +31,8 @@ def explain(error: BaseException) -> Problem:
             severity="error",
             what=f"torch.compile failed: {_first_line(error)}",
             why="An internal error of Dynamo or of the backend.",
-            remedy="Try backend='eager' and backend='aot_eager': the first that fails names the part.",
+            remedy="Try backend='eager' and backend='aot_eager': the first that fails names the "
+            "part.",
             where=_where(error),
             detail=str(error),
         )
@@ -88,17 +91,22 @@ def _no_compiler(error: BaseException) -> Problem:
 
 def _cpp_error(error: BaseException) -> Problem:
     output = str(getattr(error, "output", "") or error)
-    line = re.search(r"^(?P<file>[^\s:]+):(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)$", output, re.M)
+    line = re.search(
+        r"^(?P<file>[^\s:]+):(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)$", output, re.M
+    )
     where = None
     if line:
         where = SourceLine(
-            file=line["file"], line=int(line["line"]), code=_generated_line(line["file"], line["line"])
+            file=line["file"],
+            line=int(line["line"]),
+            code=_generated_line(line["file"], line["line"]),
         )
     return Problem(
         severity="error",
         what="The generated C++ does not compile" + (f": {line['text']}" if line else "."),
         why="Either the C++ compiler is broken or too old, or torch generated wrong code.",
-        remedy="Compare with the other wrapper; if it builds, report the generated line to PyTorch.",
+        remedy="Compare with the other wrapper; if it builds, report the generated line to "
+        "PyTorch.",
         where=where,
         detail=str(error),
     )
@@ -106,8 +114,7 @@ def _cpp_error(error: BaseException) -> Problem:
 
 def _generated_line(file: str, line: str) -> str:
     try:
-        with open(file, encoding="utf-8") as source:
-            return source.read().splitlines()[int(line) - 1].strip()
+        return Path(file).read_text(encoding="utf-8").splitlines()[int(line) - 1].strip()
     except (OSError, IndexError):
         return ""
 
@@ -118,9 +125,11 @@ def _lowering(error: BaseException) -> Problem:
     frames = source_lines(message)
     return Problem(
         severity="error",
-        what=f"Inductor has no code for the operator {target.group(1) if target else ''}".rstrip() + ".",
+        what=f"Inductor has no code for the operator {target.group(1) if target else ''}".rstrip()
+        + ".",
         why=_first_line(error),
-        remedy="Register a lowering or a decomposition, or keep the call out with torch.compiler.disable.",
+        remedy="Register a lowering or a decomposition, or keep the call out with "
+        "torch.compiler.disable.",
         where=frames[-1] if frames else None,
         detail=message,
     )
@@ -205,7 +214,7 @@ def _where(error: BaseException) -> SourceLine | None:
     )
 
 
-def _outside(error: BaseException) -> object:
+def _outside(error: BaseException) -> types.TracebackType | None:
     """The traceback from the first frame that is the user's."""
     current = error.__traceback__
     while current is not None and _is_internal(current.tb_frame.f_code.co_filename):

@@ -19,23 +19,18 @@ from torch.fx import Node as FxNode
 from ..report import Node, SourceLine
 from .patching import patched
 
-_collected: ContextVar[dict[str, list[Node]] | None] = ContextVar("compilescope_nodes", default=None)
+_collected: ContextVar[dict[str, list[Node]] | None] = ContextVar(
+    "compilescope_nodes", default=None
+)
 
 
 @contextmanager
-def collecting() -> Iterator[dict[str, list[Node]]]:
-    """Collects the nodes of every graph that torch prints in this context.
-
-    Yields
-    ------
-    dict
-        The printed text → the graph's nodes, filled while the block runs.
-    """
-    nodes: dict[str, list[Node]] = {}
+def collecting(nodes: dict[str, list[Node]]) -> Iterator[None]:
+    """Adds the nodes of every graph that torch prints in this context to ``nodes``, by the text."""
     token = _collected.set(nodes)
     try:
         with patched(GraphModule, "print_readable", _print_readable):
-            yield nodes
+            yield
     finally:
         _collected.reset(token)
 
@@ -84,7 +79,10 @@ def source_lines(stack_trace: str) -> list[SourceLine]:
                 code = ""
             found.append(
                 SourceLine(
-                    file=match["file"], line=int(match["line"]), function=match["function"], code=code
+                    file=match["file"],
+                    line=int(match["line"]),
+                    function=match["function"],
+                    code=code,
                 )
             )
     return found
@@ -93,7 +91,11 @@ def source_lines(stack_trace: str) -> list[SourceLine]:
 def _target(node: FxNode) -> str:
     if isinstance(node.target, str):
         return node.target
-    return torch.fx.node._get_qualified_name(node.target) if callable(node.target) else str(node.target)
+    return (
+        torch.fx.node._get_qualified_name(node.target)
+        if callable(node.target)
+        else str(node.target)
+    )
 
 
 def _arguments(node: FxNode) -> str:

@@ -1,7 +1,7 @@
 """Class attributes replaced for a while.
 
-A patch is seen by the whole process, so a replacement must ask a context variable whether the call is
-its own and else do what the original does. Several contexts may hold the same patch at once; the
+A patch is seen by the whole process, so a replacement must ask a context variable whether the call
+is its own and else do what the original does. Several contexts may hold the same patch at once; the
 original comes back when the last one lets go.
 """
 

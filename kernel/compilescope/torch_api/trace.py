@@ -59,7 +59,7 @@ class _Handler(logging.Handler):
         try:
             if self._is_ours():
                 self.sink(_record(record))
-        except Exception as error:  # whatever it is, it must not reach the user's compilation
+        except Exception as error:  # noqa: BLE001 - must not reach the user's compilation
             self.failure = self.failure or error
 
     def _is_ours(self) -> bool:
@@ -91,7 +91,9 @@ def _with_names(value: Any) -> Any:
     """
     if isinstance(value, dict):
         return {
-            key: _file_name(item) if key == "filename" and isinstance(item, int) else _with_names(item)
+            key: _file_name(item)
+            if key == "filename" and isinstance(item, int)
+            else _with_names(item)
             for key, item in value.items()
         }
     if isinstance(value, (list, tuple)):

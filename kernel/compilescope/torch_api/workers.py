@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import psutil
 from torch._inductor import async_compile
@@ -19,12 +20,14 @@ def borrowed() -> Iterator[None]:
     """Ends the threads and child processes that compiling in the block has started.
 
     Pools that the user's own compilations started stay. When the block is interrupted, children are
-    ended at once (a C++ compiler may run for a minute yet); otherwise they have ended by themselves.
+    ended at once (a C++ compiler may run for a minute yet); otherwise they have ended by
+    themselves.
     """
     threads_before = AsyncCompile.pool.cache_info().currsize
     processes_before = bool(async_compile._pool_set)
     children_before = {child.pid for child in psutil.Process().children(recursive=True)}
     interrupted = True
+    pool: ThreadPoolExecutor | None = None
     try:
         yield
         interrupted = False
@@ -33,8 +36,6 @@ def borrowed() -> Iterator[None]:
             pool = AsyncCompile.pool()
             AsyncCompile.pool.cache_clear()
             pool.shutdown(wait=False, cancel_futures=True)
-        else:
-            pool = None
         if not processes_before and async_compile._pool_set:
             shutdown_compile_workers()
         if interrupted:

@@ -1,0 +1,1 @@
+"""The report in the panel: typed messages over comms."""

@@ -1,0 +1,113 @@
+"""What each command of the panel does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import __version__
+from ..errors import CompilescopeError
+from ..report import renderers
+from ..session import Session
+from ..torch_api.environment import environment
+from . import messages, summaries
+
+_START = "__import__('compilescope.session', fromlist=['_']).get_session().run_pending()"
+"""An expression, so that it leaves no name in the user's namespace."""
+
+
+def hello(session: Session, _: messages.Hello) -> messages.HelloResult:
+    """Everything a fresh panel needs."""
+    job = session.jobs.current
+    return messages.HelloResult(
+        protocol=messages.PROTOCOL_VERSION,
+        package=__version__,
+        torch=environment().torch,
+        choices=session.choices(),
+        subjects=subjects(session),
+        job=summaries.job(job) if job is not None else None,
+    )
+
+
+def heartbeat(session: Session, _: messages.Heartbeat) -> messages.Done:
+    """Nothing; that it was asked is enough."""
+    return messages.Done()
+
+
+def get_report(session: Session, asked: messages.GetReport) -> messages.ReportSummary:
+    """The summary of a subject's report."""
+    inspection = session.inspection(asked.subject)
+    return summaries.report(inspection.report, session.revisions.get(asked.subject, 0))
+
+
+def get_artifact(session: Session, asked: messages.GetArtifact) -> messages.ArtifactResult:
+    """One artifact's text."""
+    inspection = session.inspection(asked.subject)
+    return summaries.artifact(inspection.report, asked.variant, asked.compilation, asked.artifact)
+
+
+def add_variant(session: Session, asked: messages.AddVariant) -> messages.AddVariantResult:
+    """A variant's sources, now or by a job."""
+    name, job = session.sources(asked.subject, asked.variant)
+    return messages.AddVariantResult(
+        name=name,
+        revision=session.revisions.get(asked.subject, 0),
+        job=summaries.job(job) if job is not None else None,
+        code=_START if job is not None else "",
+    )
+
+
+def start_run(session: Session, asked: messages.StartRun) -> messages.StartRunResult:
+    """Queues building, checking and timing."""
+    job = session.queue_run(asked.subject, asked.variants)
+    return messages.StartRunResult(job=summaries.job(job), code=_START)
+
+
+def cancel(session: Session, asked: messages.Cancel) -> messages.Done:
+    """Asks a job to stop."""
+    session.jobs.cancel(asked.job)
+    return messages.Done()
+
+
+def forget(session: Session, asked: messages.Forget) -> messages.Done:
+    """Drops a subject."""
+    session.forget(asked.subject)
+    return messages.Done()
+
+
+def save_report(session: Session, asked: messages.SaveReport) -> messages.SaveReportResult:
+    """The whole report as the text of a file."""
+    report = session.inspection(asked.subject).report
+    text = report.to_json() if asked.format == "json" else renderers["page"](report)
+    return messages.SaveReportResult(filename=f"{report.subject.name}.{asked.format}", text=text)
+
+
+def subjects(session: Session) -> list[messages.SubjectSummary]:
+    """The list of subjects, the latest first."""
+    return [
+        summaries.subject(inspection.report, session.revisions.get(subject, 0))
+        for subject, inspection in reversed(list(session.inspections.items()))
+    ]
+
+
+HANDLERS: dict[str, Callable[[Session, Any], messages.Message]] = {
+    "hello": hello,
+    "heartbeat": heartbeat,
+    "get_report": get_report,
+    "get_artifact": get_artifact,
+    "add_variant": add_variant,
+    "start_run": start_run,
+    "cancel": cancel,
+    "forget": forget,
+    "save_report": save_report,
+}
+"""Command → what it does; the same names as `messages.COMMANDS`."""
+
+
+def unknown(command: str) -> CompilescopeError:
+    """The error for a command that is not there."""
+    return CompilescopeError(
+        f"The kernel's compilescope does not know the command {command!r}.",
+        "The panel and the kernel have different versions.",
+        "Install the same version of jupyterlab-compilescope in both and restart them.",
+    )

@@ -1,0 +1,129 @@
+"""The kernel's end of the line to the panel.
+
+Each panel opens two comms. On `REQUESTS_TARGET` the kernel publishes only inside the handler of a
+request: ipykernel sends later messages of a comm to the shell that published on it last, so that
+one word from the busy main thread would make the next request wait for it. Everything else goes out
+on `EVENTS_TARGET`, on which the panel never speaks.
+"""
+
+from __future__ import annotations
+
+import traceback
+from typing import Any
+
+import comm
+import msgspec
+from comm.base_comm import BaseComm
+
+from ..errors import CompilescopeError
+from ..jobs import Job
+from ..problem import Problem
+from ..session import Session
+from . import commands, messages, summaries
+from .clients import Clients
+
+
+class Endpoints:
+    """Serves the panels of one kernel.
+
+    Parameters
+    ----------
+    session
+        What there is to show.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._clients = Clients()
+        self._stop = session.observe(self._observe)
+        manager = comm.get_comm_manager()
+        manager.register_target(messages.REQUESTS_TARGET, self._open_requests)
+        manager.register_target(messages.EVENTS_TARGET, self._open_events)
+
+    def close(self) -> None:
+        """Serves nobody any more."""
+        self._stop()
+        manager = comm.get_comm_manager()
+        manager.unregister_target(messages.REQUESTS_TARGET, self._open_requests)
+        manager.unregister_target(messages.EVENTS_TARGET, self._open_events)
+
+    def _open_requests(self, opened: BaseComm, message: dict[str, Any]) -> None:
+        self._clients.open(_client(message), "requests", opened)
+        opened.on_msg(lambda asked: opened.send(self.answer(asked["content"]["data"])))
+        opened.on_close(lambda _: self._clients.close(opened))
+
+    def _open_events(self, opened: BaseComm, message: dict[str, Any]) -> None:
+        self._clients.open(_client(message), "events", opened)
+        opened.on_close(lambda _: self._clients.close(opened))
+
+    def answer(self, data: Any) -> dict[str, Any]:
+        """The reply to a request, as plain data. Never raises: an error is a reply too."""
+        reply = messages.Reply(id=str(data.get("id", "")) if isinstance(data, dict) else "")
+        try:
+            reply.result = msgspec.to_builtins(self._result(data))
+        except CompilescopeError as error:
+            reply.error = error.problem
+        except msgspec.ValidationError as error:
+            reply.error = Problem(
+                severity="error",
+                what=f"The kernel did not understand the panel's message: {error}.",
+                remedy="Install the same version of jupyterlab-compilescope in both.",
+            )
+        except Exception as error:  # noqa: BLE001 - an error is a reply too
+            reply.error = Problem(
+                severity="error",
+                what=f"compilescope failed: {type(error).__name__}: {error}",
+                why="This is a fault of compilescope, not of your code.",
+                remedy="Please report it with the details below.",
+                detail=traceback.format_exc(),
+            )
+        answer: dict[str, Any] = msgspec.to_builtins(reply)
+        return answer
+
+    def _result(self, data: Any) -> messages.Message:
+        request = msgspec.convert(data, messages.Request)
+        self._clients.heard(request.client)
+        if request.version != messages.PROTOCOL_VERSION or request.command not in messages.COMMANDS:
+            raise commands.unknown(request.command)
+        arguments, _ = messages.COMMANDS[request.command]
+        asked = msgspec.convert(request.arguments, arguments)
+        return commands.HANDLERS[request.command](self._session, asked)
+
+    def _observe(self, kind: str, subject: str, job: Job | None) -> None:
+        if not len(self._clients):
+            return
+        if job is not None:
+            self._clients.tell("job_changed", messages.JobChanged(job=summaries.job(job)))
+        elif kind == "subjects":
+            listed = commands.subjects(self._session)
+            self._clients.tell(
+                "subjects_changed", messages.SubjectsChanged(subjects=listed, focus=subject or None)
+            )
+        else:
+            revision = self._session.revisions.get(subject, 0)
+            self._clients.tell(
+                "report_changed", messages.ReportChanged(subject=subject, revision=revision)
+            )
+
+
+def _client(message: dict[str, Any]) -> str:
+    data = message["content"].get("data") or {}
+    return str(data.get("client", message["content"]["comm_id"]))
+
+
+_endpoints: Endpoints | None = None
+
+
+def start(session: Session) -> None:
+    """Serves panels from now on; once in a kernel, however often it is called."""
+    global _endpoints
+    if _endpoints is None:
+        _endpoints = Endpoints(session)
+
+
+def stop() -> None:
+    """Serves nobody any more."""
+    global _endpoints
+    if _endpoints is not None:
+        _endpoints.close()
+        _endpoints = None

@@ -1,0 +1,161 @@
+"""Reports without their texts, and the texts one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..errors import CompilescopeError
+from ..jobs import Job
+from ..report import STAGES, Code, Compilation, Region, Report, VariantReport
+from .messages import (
+    Artifact,
+    ArtifactResult,
+    CompilationSummary,
+    JobState,
+    ReportSummary,
+    SubjectSummary,
+    VariantSummary,
+)
+
+_WRAPPERS = {
+    "python": ("Python wrapper", "python"),
+    "cpp": ("C++ wrapper", "cpp"),
+    "shell": ("Python around the C++ wrapper", "python"),
+}
+
+
+def subject(report: Report, revision: int) -> SubjectSummary:
+    """A report as a row of the list of subjects."""
+    problems = len(report.problems) + sum(len(variant.problems) for variant in report.variants)
+    return SubjectSummary(
+        subject=report.subject,
+        revision=revision,
+        variants=[variant.name for variant in report.variants],
+        problems=problems,
+    )
+
+
+def report(report: Report, revision: int) -> ReportSummary:
+    """A report without its texts."""
+    return ReportSummary(
+        revision=revision,
+        subject=report.subject,
+        environment=report.environment,
+        variants=[_variant(variant) for variant in report.variants],
+        problems=report.problems,
+        files=report.files,
+    )
+
+
+def job(job: Job) -> JobState:
+    """A job as the panel shows it."""
+    return JobState(
+        id=job.id,
+        subject=job.subject,
+        state=job.state,
+        variant=job.variant,
+        step=job.step,
+        fraction=job.fraction,
+        error=job.error,
+    )
+
+
+def artifact(report: Report, variant: str, compilation: str, name: str) -> ArtifactResult:
+    """One artifact's text, and what its lines mean.
+
+    Raises
+    ------
+    CompilescopeError
+        The report does not have it; the message says why, where torch or the variant gives a
+        reason.
+    """
+    found = report.compilation(compilation, variant)
+    for one, text, regions in _artifacts(found):
+        if one.name == name:
+            return ArtifactResult(artifact=one, text=text, regions=regions)
+    raise CompilescopeError(
+        f"The variant {variant!r} has no {_label(name)} of {compilation}.",
+        _reason(found, name),
+        "Choose another artifact.",
+    )
+
+
+def _variant(variant: VariantReport) -> VariantSummary:
+    timing = variant.timing
+    return VariantSummary(
+        name=variant.name,
+        requested=variant.requested,
+        stage=variant.stage,
+        median_us=timing.median_us if timing else None,
+        interval_us=timing.interval_us if timing else None,
+        ratio=timing.ratio if timing else None,
+        compile_s=variant.compile_time.total_s if variant.compile_time else None,
+        accurate=all(error.ok for error in variant.accuracy) if variant.accuracy else None,
+        compilations=[_compilation(one) for one in variant.compilations],
+        problems=variant.problems,
+    )
+
+
+def _compilation(compilation: Compilation) -> CompilationSummary:
+    frame = compilation.frame
+    return CompilationSummary(
+        id=compilation.id,
+        frame="" if frame is None else f"{frame.function} ({frame.file}:{frame.line})",
+        artifacts=[one for one, _, _ in _artifacts(compilation)],
+        guards=len(compilation.guards),
+        breaks=len(compilation.breaks),
+        kernels=len(compilation.kernels),
+        recompile=compilation.recompile.reasons if compilation.recompile else [],
+    )
+
+
+def _artifacts(compilation: Compilation) -> Iterator[tuple[Artifact, str, list[Region]]]:
+    yield from _code(compilation.code, "", "")
+    if compilation.code.backward is not None:
+        yield from _code(compilation.code.backward, "backward.", ", backward")
+    for stage, title in STAGES.items():
+        graph = compilation.graphs.get(stage)
+        if graph is not None and graph.text:
+            label = f"Graph: {title}"
+            yield _describe(f"graph.{stage}", label, "graph", "python", graph.text), graph.text, []
+    for kernel in compilation.kernels:
+        if kernel.source:
+            language = "cpp" if kernel.language == "cpp" else "python"
+            name = f"kernel.{kernel.direction}.{kernel.name}"
+            one = _describe(name, kernel.name, "kernel", language, kernel.source)
+            yield one, kernel.source, []
+
+
+def _code(code: Code, prefix: str, suffix: str) -> Iterator[tuple[Artifact, str, list[Region]]]:
+    for name, (label, language) in _WRAPPERS.items():
+        text: str | None = getattr(code, name)
+        if text is not None:
+            one = _describe(prefix + name, label + suffix, "code", language, text)
+            yield one, text, code.regions.get(name, [])
+
+
+def _describe(name: str, label: str, group: str, language: str, text: str) -> Artifact:
+    return Artifact(
+        name=name,
+        label=label,
+        group=group,  # type: ignore[arg-type]  # one of the three that the callers write
+        language=language,
+        lines=text.count("\n") + (not text.endswith("\n")),
+    )
+
+
+def _label(name: str) -> str:
+    known, _ = _WRAPPERS.get(name.removeprefix("backward."), (name, ""))
+    return known
+
+
+def _reason(compilation: Compilation, name: str) -> str:
+    head, _, rest = name.partition(".")
+    if head == "graph":
+        return compilation.absent.get(rest, "")
+    if head == "backward":
+        backward = compilation.code.backward
+        if backward is None:
+            return compilation.absent.get("backward", "")
+        return backward.absent.get(rest, "")
+    return compilation.code.absent.get(name, "") or compilation.absent.get("code", "")

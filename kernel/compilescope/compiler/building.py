@@ -1,0 +1,90 @@
+"""A variant built for real: compiled in an empty cache, run, and ready to be called again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..analysis.assemble import assemble
+from ..capture.records import Record
+from ..problem import Problem
+from ..report import Compilation, Node
+from ..torch_api import caches, failures, trace
+from ..torch_api.compiling import compile_callable, settings_of
+from ..torch_api.dynamo import begin
+from ..torch_api.graphs import collecting
+from ..variant import Variant
+from .outcome import Outcome, outcome_of
+from .wardrobe import Outfit, Wardrobe
+
+
+class Built(msgspec.Struct, kw_only=True):
+    """A variant after its first call.
+
+    ``call`` may only run while ``outfit`` is worn.
+    """
+
+    name: str
+    call: Callable[..., Any]
+    outfit: Outfit
+    compilations: list[Compilation] = []
+    first_call_s: float = 0.0
+    """The first call and, for a subject that trains, its first backward."""
+    outcome: Outcome | None = None
+    """What the first call returned and left in the gradients; None when it failed."""
+    problem: Problem | None = None
+
+
+def build(
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    *,
+    name: str,
+    variant: Variant,
+    wardrobe: Wardrobe,
+    folder: Path,
+    gradients: Callable[[], Mapping[str, Any]],
+) -> Built:
+    """Compiles the subject under a variant by calling it, in an empty cache in ``folder``.
+
+    The caller keeps the subject's state and Dynamo's. Failures of the compilation are the result's
+    ``problem``.
+
+    Parameters
+    ----------
+    gradients
+        Gives the gradients of the subject's tensors, by where they are.
+    """
+    inductor = variant.backend == "inductor"
+    begin()
+    outfit = wardrobe.outfit()
+    wardrobe.wear(outfit)
+    compiled = compile_callable(
+        fn,
+        backend=variant.backend,
+        settings=settings_of(variant) if inductor else None,
+        dynamic=variant.dynamic,
+        fullgraph=variant.fullgraph,
+    )
+    built = Built(name=name, call=compiled, outfit=outfit)
+    records: list[Record] = []
+    nodes: dict[str, list[Node]] = {}
+    with caches.empty(folder), trace.listening(records.append), collecting(nodes):
+        start = time.perf_counter()
+        try:
+            output = compiled(*args, **kwargs)
+            # Compiles the backward too, which torch leaves until somebody asks for gradients.
+            built.outcome = outcome_of(output, gradients)
+            built.first_call_s = time.perf_counter() - start
+        except Exception as error:  # noqa: BLE001 - it is the variant's problem
+            built.problem = failures.explain(error)
+    built.compilations = assemble(records, variant=name, nodes=nodes)
+    for compilation in built.compilations:
+        if not inductor:
+            compilation.absent["code"] = f"The backend {variant.backend!r} generates no wrapper."
+    return built

@@ -1,0 +1,74 @@
+"""The subject, run once under Dynamo with a backend that only keeps the graphs."""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from ..capture.records import Record
+from ..problem import Problem
+from ..report import Node
+from ..torch_api import failures, trace
+from ..torch_api.codegen import Capture, CapturingBackend
+from ..torch_api.compiling import compile_callable
+from ..torch_api.dynamo import begin, isolated
+from ..torch_api.graphs import collecting
+from ..variant import Variant
+from .wardrobe import Wardrobe
+
+
+class Captured(msgspec.Struct, kw_only=True):
+    """What one run under Dynamo gave: enough to generate code for every variant that shares it."""
+
+    graphs: list[Capture] = []
+    records: list[Record] = []
+    nodes: dict[str, list[Node]] = {}
+    problem: Problem | None = None
+    """Why the capture ended early, if it did."""
+    context: contextvars.Context
+    """Inductor's settings are context variables: another thread must take them from here."""
+
+
+def key_of(variant: Variant) -> tuple[bool | None, bool]:
+    """Variants with the same key share a capture: Dynamo makes the same graphs for them.
+
+    ``dynamic`` None and False differ from the second size on, which a single call does not reach,
+    and for sizes that the user marked; so they are kept apart only where something was marked.
+    """
+    return variant.dynamic, variant.fullgraph
+
+
+def capture(
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    variant: Variant,
+    wardrobe: Wardrobe,
+) -> Captured:
+    """Runs the subject once; the caller keeps and restores its state.
+
+    Failures of Dynamo and of the subject itself end the capture and are its ``problem``.
+    """
+    captured = Captured(context=contextvars.copy_context())
+    with (
+        wardrobe.guarded(),
+        isolated(),
+        trace.listening(captured.records.append),
+        collecting(captured.nodes),
+    ):
+        begin()
+        wardrobe.wear(wardrobe.outfit())
+        compiled = compile_callable(
+            fn,
+            backend=CapturingBackend(captured.graphs.append),
+            dynamic=variant.dynamic,
+            fullgraph=variant.fullgraph,
+        )
+        try:
+            compiled(*args, **kwargs)
+        except Exception as error:  # noqa: BLE001 - it is the capture's problem
+            captured.problem = failures.explain(error)
+    return captured

@@ -1,0 +1,53 @@
+"""The code of a variant, from a capture: nothing is built."""
+
+from __future__ import annotations
+
+from ..analysis.assemble import assemble
+from ..capture.records import Record
+from ..problem import Problem
+from ..report import Compilation, Node
+from ..torch_api import codegen, failures, trace
+from ..torch_api.compiling import settings_of
+from ..torch_api.graphs import collecting
+from ..variant import Variant
+from .capturing import Captured
+
+_UNBUILT = "Known once the variant has been built."
+
+
+def generate(
+    captured: Captured, name: str, variant: Variant
+) -> tuple[list[Compilation], list[Problem]]:
+    """The compilations of a variant with their generated code, and what went wrong.
+
+    May run in any thread: it takes torch's settings from where the capture was made.
+    """
+    return captured.context.copy().run(_generate, captured, name, variant)
+
+
+def _generate(
+    captured: Captured, name: str, variant: Variant
+) -> tuple[list[Compilation], list[Problem]]:
+    records: list[Record] = list(captured.records)
+    nodes: dict[str, list[Node]] = dict(captured.nodes)
+    problems: list[Problem] = []
+    if variant.backend == "inductor":
+        settings = settings_of(variant)
+        for graph in captured.graphs:
+            with trace.listening(records.append), collecting(nodes):
+                try:
+                    codegen.generate(graph, settings)
+                except Exception as error:  # noqa: BLE001 - it is the variant's problem
+                    problems.append(failures.explain(error))
+    compilations = assemble(records, variant=name, nodes=nodes)
+    for compilation in compilations:
+        _forget_the_run(compilation)
+        if variant.backend != "inductor":
+            compilation.absent["code"] = f"The backend {variant.backend!r} generates no wrapper."
+    return compilations, problems
+
+
+def _forget_the_run(compilation: Compilation) -> None:
+    """Phases and caches of a capture say nothing of the variant's real compilation."""
+    compilation.phases, compilation.cache = [], []
+    compilation.absent |= {"phases": _UNBUILT, "cache": _UNBUILT}

@@ -1,0 +1,33 @@
+"""What the user's own code compiles while it runs, unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import msgspec
+
+from ..analysis.assemble import assemble
+from ..capture.records import Record
+from ..report import Compilation, Node
+from ..torch_api import trace
+from ..torch_api.graphs import collecting
+
+
+class Watched(msgspec.Struct, kw_only=True):
+    """What was recorded; filled while the block runs."""
+
+    records: list[Record] = []
+    nodes: dict[str, list[Node]] = {}
+
+    def compilations(self, name: str) -> list[Compilation]:
+        """The compilations that took place, as those of a variant of this name."""
+        return assemble(self.records, variant=name, nodes=self.nodes)
+
+
+@contextmanager
+def watching() -> Iterator[Watched]:
+    """Records the compilations of the code in the block. Changes nothing about them."""
+    watched = Watched()
+    with trace.listening(watched.records.append), collecting(watched.nodes):
+        yield watched

@@ -1,0 +1,146 @@
+"""Work for the kernel's main thread: queued, running, ended."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Literal
+
+import msgspec
+
+from .compiler.progress import Cancelled, Monitor, Progress
+from .problem import Problem
+from .torch_api import failures
+from .variant import Variant
+
+State = Literal["queued", "running", "done", "cancelled", "failed"]
+
+
+class Job(msgspec.Struct, kw_only=True):
+    """A piece of work.
+
+    ``state`` is queued, running, done, cancelled or failed. ``fraction`` is the part that is done,
+    from 0 to 1, or None when unknown.
+    """
+
+    id: str
+    subject: str
+    variants: list[str]
+    build: bool
+    requested: dict[str, Variant] = {}
+    """Variants that the report does not have yet."""
+    state: State = "queued"
+    variant: str = ""
+    step: str = ""
+    fraction: float | None = None
+    error: Problem | None = None
+
+
+class Jobs:
+    """The kernel's jobs; one runs at a time. Safe to call from any thread.
+
+    Parameters
+    ----------
+    changed
+        Called with a job after it moved on.
+    """
+
+    def __init__(self, changed: Callable[[Job], None]) -> None:
+        self._changed = changed
+        self._numbers = itertools.count(1)
+        self._queue: list[Job] = []
+        self._monitors: dict[str, Monitor] = {}
+        self._lock = threading.Lock()
+        self.current: Job | None = None
+
+    def new(self, subject: str, variants: Sequence[str], *, build: bool) -> Job:
+        """A job that is about to run here."""
+        return Job(
+            id=f"job-{next(self._numbers)}", subject=subject, variants=list(variants), build=build
+        )
+
+    def queue(
+        self,
+        subject: str,
+        variants: Sequence[str],
+        *,
+        build: bool,
+        requested: Mapping[str, Variant] | None = None,
+    ) -> Job:
+        """A job that waits for the main thread; a waiting one for the same is not doubled."""
+        with self._lock:
+            for job in self._queue:
+                if (job.subject, job.variants, job.build) == (subject, list(variants), build):
+                    return job
+            job = self.new(subject, variants, build=build)
+            job.requested = dict(requested or {})
+            self._queue.append(job)
+        self._changed(job)
+        return job
+
+    def next(self) -> Job | None:
+        """The oldest waiting job, taken from the queue."""
+        with self._lock:
+            return self._queue.pop(0) if self._queue else None
+
+    def drop(self, job: Job) -> None:
+        """Ends a job that never ran."""
+        self._end(job, "cancelled")
+
+    def cancel(self, name: str) -> None:
+        """Asks a job to stop: a waiting one is dropped, a running one ends at its next step.
+
+        A running compile ends at once when the kernel is interrupted besides.
+        """
+        with self._lock:
+            waiting = [job for job in self._queue if job.id == name]
+            for job in waiting:
+                self._queue.remove(job)
+            monitor = self._monitors.get(name)
+        for job in waiting:
+            self._end(job, "cancelled")
+        if monitor is not None:
+            monitor.cancel()
+
+    @contextmanager
+    def running(
+        self, job: Job, progress: Callable[[Progress], None] | None = None
+    ) -> Iterator[Monitor]:
+        """Runs the block as this job.
+
+        A cancelled job ends quietly. Interrupts and unexpected errors are passed on.
+        """
+
+        def step(now: Progress) -> None:
+            job.step, job.variant, job.fraction = now.step, now.variant, now.fraction
+            self._changed(job)
+            if progress is not None:
+                progress(now)
+
+        monitor = Monitor(step)
+        self._monitors[job.id] = monitor
+        self.current = job
+        job.state = "running"
+        self._changed(job)
+        state: State = "failed"
+        try:
+            yield monitor
+            state = "done"
+        except Cancelled:
+            state = "cancelled"
+        except KeyboardInterrupt:
+            state = "cancelled"
+            raise
+        except Exception as error:
+            job.error = failures.explain(error)
+            raise
+        finally:
+            del self._monitors[job.id]
+            self.current = None
+            self._end(job, state)
+
+    def _end(self, job: Job, state: State) -> None:
+        job.state, job.step, job.fraction = state, "", None
+        self._changed(job)

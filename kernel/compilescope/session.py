@@ -1,0 +1,253 @@
+"""What this kernel has inspected: the subjects, the jobs, and who wants to know."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from .compiler import variants as names
+from .compiler.inspection import Inspection
+from .compiler.progress import Monitor, Progress
+from .compiler.watching import Watched, watching
+from .errors import CompilescopeError
+from .jobs import Job, Jobs
+from .report import Report, VariantReport
+from .torch_api import compiling
+from .variant import Choices, Variant
+
+SUBJECTS = 30
+"""How many subjects are kept. Each holds on to its arguments; the oldest goes first."""
+
+CELL = "as written"
+"""The name under which a report shows what the cell itself compiled."""
+
+
+class Session:
+    """The kernel's one list of subjects.
+
+    Work that calls the subject (`inspect`, `add`, `run_pending`) is done by one thread at a time,
+    on the main thread where there is a choice. `sources` may be called from any thread meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self.inspections: dict[str, Inspection] = {}
+        self.revisions: dict[str, int] = {}
+        self.jobs = Jobs(changed=lambda job: self._tell("job", job.subject, job=job))
+        self._observers: list[Callable[[str, str, Job | None], None]] = []
+        self._working = threading.RLock()
+        self._watched: Watched | None = None
+
+    def inspect(
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        *,
+        variants: object = ("python", "cpp"),
+        run: bool = True,
+        progress: Callable[[Progress], None] | None = None,
+        cell: str | None = None,
+        cell_file: str | None = None,
+    ) -> Report:
+        """Inspects a call; see `compilescope.inspect`.
+
+        ``cell`` is the notebook cell's id and ``cell_file`` the file name of its code, where there
+        is one. Failures to compile are problems of the report.
+        """
+        wanted = names.parse(variants)
+        inspection = Inspection(fn, args, kwargs, cell=cell)
+        subject = inspection.report.subject.id
+        inspection.on_change(lambda variant: self._grown(subject, variant))
+        self._keep(subject, inspection)
+        if self._watched is not None:
+            self._add_watched(inspection, self._watched)
+            self._watched = None
+        job = self.jobs.new(subject, list(wanted), build=run)
+        with self._job(job, progress) as monitor:
+            self._work(inspection, wanted, run, monitor)
+        return inspection.report
+
+    def add(
+        self,
+        subject: str,
+        variant: Variant,
+        *,
+        run: bool = False,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Report:
+        """Adds a variant to a subject's report, or builds and times one that it has."""
+        names.check(variant)
+        inspection = self.inspection(subject)
+        wanted = {self.name_for(inspection, variant): variant}
+        job = self.jobs.new(subject, list(wanted), build=run)
+        with self._job(job, progress) as monitor:
+            self._work(inspection, wanted, run, monitor)
+        return inspection.report
+
+    def sources(self, subject: str, variant: Variant) -> tuple[str, Job | None]:
+        """Generates a variant's sources here and now if a capture serves it.
+
+        Otherwise queues a job for the main thread (`run_pending`), because a new capture calls the
+        subject. May be called from any thread.
+
+        Returns
+        -------
+        str
+            The variant's name in the report.
+        Job or None
+            The queued job; None when the sources are in the report.
+        """
+        names.check(variant)
+        inspection = self.inspection(subject)
+        name = self.name_for(inspection, variant)
+        known = {one.name: one for one in inspection.report.variants}
+        if name in known and known[name].stage != "failed":
+            return name, None
+        if inspection.has_capture(variant):
+            inspection.generate({name: variant}, Monitor())
+            return name, None
+        return name, self.jobs.queue(subject, [name], build=False, requested={name: variant})
+
+    def queue_run(self, subject: str, variants: Sequence[str] = ()) -> Job:
+        """Queues building, checking and timing variants: all of the report when none is named.
+
+        Raises
+        ------
+        CompilescopeError
+            A name that the report does not have.
+        """
+        inspection = self.inspection(subject)
+        for name in variants:
+            inspection.report.variant(name)
+        wanted = list(variants) or [
+            one.name for one in inspection.report.variants if one.name != CELL
+        ]
+        return self.jobs.queue(subject, wanted, build=True)
+
+    def run_pending(self) -> None:
+        """Does the queued jobs, oldest first. The panel has the kernel's main thread call this.
+
+        An interrupt ends the job that runs, and only that one.
+        """
+        while (job := self.jobs.next()) is not None:
+            inspection = self.inspections.get(job.subject)
+            if inspection is None:
+                self.jobs.drop(job)
+                continue
+            known = {one.name: one.requested for one in inspection.report.variants}
+            wanted = {name: {**known, **job.requested}[name] for name in job.variants}
+            try:
+                with self._job(job, None) as monitor:
+                    self._work(inspection, wanted, job.build, monitor)
+            except KeyboardInterrupt:
+                continue  # said by the job's state; the panel asked for it
+
+    @contextmanager
+    def watch_cell(self) -> Iterator[Watched]:
+        """Records what the user's cell itself compiles, for the next `inspect`."""
+        with watching() as watched:
+            yield watched
+        self._watched = watched
+
+    def inspection(self, subject: str) -> Inspection:
+        """The inspection of a subject.
+
+        Raises
+        ------
+        CompilescopeError
+            There is none: it was forgotten, or the kernel was restarted.
+        """
+        if subject not in self.inspections:
+            raise CompilescopeError(
+                "This subject is not in the kernel any more.",
+                "It was forgotten, or the kernel was restarted.",
+                "Run its cell again.",
+            )
+        return self.inspections[subject]
+
+    def name_for(self, inspection: Inspection, variant: Variant) -> str:
+        """The name of a variant in a report: the one it has there, or a new one."""
+        for one in inspection.report.variants:
+            if one.requested == variant and one.name != CELL:
+                return one.name
+        return names.name_of(variant)
+
+    def forget(self, subject: str) -> None:
+        """Drops a subject with its report, its captures and its hold on the arguments."""
+        self.inspections.pop(subject, None)
+        self.revisions.pop(subject, None)
+        self._tell("subjects", "")
+
+    def choices(self) -> Choices:
+        """What the installed torch allows for each switch."""
+        return Choices(backends=compiling.backends(), modes=compiling.modes())
+
+    def observe(self, observer: Callable[[str, str, Job | None], None]) -> Callable[[], None]:
+        """Calls ``observer(kind, subject, job)`` after changes; returns the way to stop that.
+
+        ``kind`` is "subjects", "report" or "job".
+        """
+        self._observers.append(observer)
+        return lambda: self._observers.remove(observer) if observer in self._observers else None
+
+    def _work(
+        self, inspection: Inspection, wanted: Mapping[str, Variant], run: bool, monitor: Monitor
+    ) -> None:
+        inspection.capture(wanted, monitor)
+        inspection.generate(wanted, monitor)
+        if run:
+            inspection.run(list(wanted), monitor)
+
+    @contextmanager
+    def _job(self, job: Job, progress: Callable[[Progress], None] | None) -> Iterator[Monitor]:
+        if not self._working.acquire(blocking=False):
+            self.jobs.drop(job)
+            raise CompilescopeError(
+                "Another inspection is running in this kernel.",
+                "A subject is called by one thread at a time.",
+                "Wait for it, or cancel it.",
+            )
+        try:
+            with self.jobs.running(job, progress) as monitor:
+                yield monitor
+        finally:
+            self._working.release()
+
+    def _keep(self, subject: str, inspection: Inspection) -> None:
+        self.inspections.pop(subject, None)
+        self.inspections[subject] = inspection
+        self.revisions[subject] = self.revisions.get(subject, 0) + 1
+        while len(self.inspections) > SUBJECTS:
+            oldest = next(iter(self.inspections))
+            del self.inspections[oldest]
+        self._tell("subjects", subject)
+
+    def _add_watched(self, inspection: Inspection, watched: Watched) -> None:
+        compilations = watched.compilations(CELL)
+        if compilations:
+            inspection.put(
+                VariantReport(
+                    name=CELL, requested=Variant(), stage="built", compilations=compilations
+                )
+            )
+
+    def _grown(self, subject: str, variant: str) -> None:
+        self.revisions[subject] = self.revisions.get(subject, 0) + 1
+        self._tell("report", subject)
+
+    def _tell(self, kind: str, subject: str, job: Job | None = None) -> None:
+        for observer in list(self._observers):
+            observer(kind, subject, job)
+
+
+_session: Session | None = None
+
+
+def get_session() -> Session:
+    """The kernel's session, made when it is first asked for."""
+    global _session
+    if _session is None:
+        _session = Session()
+    return _session
