@@ -1,0 +1,1 @@
+"""How long calls take, and how far their results are apart."""

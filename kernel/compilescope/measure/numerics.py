@@ -1,0 +1,183 @@
+"""How far a variant's results are from eager's."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import torch
+
+from ..report import OutputError
+
+
+class Tolerance(NamedTuple):
+    """``|actual - expected| <= absolute + relative * |expected|`` passes."""
+
+    relative: float
+    absolute: float
+
+
+TOLERANCES: dict[torch.dtype, Tolerance] = {
+    torch.float16: Tolerance(1e-3, 1e-5),
+    torch.bfloat16: Tolerance(1.6e-2, 1e-5),
+    torch.float32: Tolerance(1.3e-6, 1e-5),
+    torch.float64: Tolerance(1e-7, 1e-7),
+    torch.complex32: Tolerance(1e-3, 1e-5),
+    torch.complex64: Tolerance(1.3e-6, 1e-5),
+    torch.complex128: Tolerance(1e-7, 1e-7),
+}
+"""The defaults of ``torch.testing.assert_close``, from its documentation; other types are exact."""
+
+
+def tolerance(expected: torch.Tensor) -> Tolerance:
+    """The tolerance for a tensor: torch.testing's for its dtype, wider where its values are large.
+
+    Those defaults are for one operation on values near one. The rounding error of a sum is as large
+    as that of its largest terms, also where they cancel; so the absolute part is no less than the
+    relative part times the tensor's largest finite magnitude.
+    """
+    relative, absolute = TOLERANCES.get(expected.dtype, Tolerance(0.0, 0.0))
+    magnitudes = _wide(expected).abs()
+    finite = magnitudes[magnitudes.isfinite()]
+    largest = finite.max().item() if finite.numel() else 0.0
+    return Tolerance(relative, max(absolute, relative * largest))
+
+
+def compare(expected: Any, actual: Any) -> list[OutputError]:
+    """Compares two results, tensor by tensor and value by value.
+
+    Looks into tuples, lists, mappings and dataclasses. Two NaNs are equal, as are two infinities of
+    one sign.
+
+    Parameters
+    ----------
+    expected, actual
+        Eager's result and the variant's. A mapping's keys are the paths of what it holds.
+
+    Returns
+    -------
+    list[OutputError]
+        One for each tensor, and one for each other value that differs. What cannot be compared (a
+        type, shape or dtype that differs, a part that is missing) is not ok, and its ``path`` says
+        why. ``max_abs`` and ``max_rel`` are over the elements that are finite in both, ``max_rel``
+        over those of them that are not zero in eager.
+    """
+    return list(_compare(expected, actual, ""))
+
+
+def gradients(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Copies of the gradients that tensors hold now, named ``<where the tensor is>.grad``."""
+    return {
+        f"{path}.grad": tensor.grad.detach().clone()
+        for path, tensor in tensors.items()
+        if tensor.is_leaf and tensor.grad is not None
+    }
+
+
+def _compare(expected: Any, actual: Any, path: str) -> Iterator[OutputError]:
+    if isinstance(expected, torch.Tensor) and isinstance(actual, torch.Tensor):
+        yield _tensors(expected, actual, path or "output")
+        return
+    wanted, got = _parts(expected, path), _parts(actual, path)
+    if wanted is None or got is None:
+        if type(expected) is not type(actual):
+            yield _unlike(path, f"{_kind(actual)} instead of {_kind(expected)}")
+        elif not _equal(expected, actual):
+            yield _unlike(path, "another value")
+        return
+    for name in wanted.keys() | got.keys() if wanted.keys() != got.keys() else ():
+        if name not in got:
+            yield _unlike(name, "missing")
+        elif name not in wanted:
+            yield _unlike(name, "not in eager's result")
+    for name, part in wanted.items():
+        if name in got:
+            yield from _compare(part, got[name], name)
+
+
+def _parts(value: Any, path: str) -> dict[str, Any] | None:
+    """The parts of a container by path; None for what has none."""
+    if isinstance(value, Mapping):
+        return {f"{path}[{key!r}]" if path else str(key): item for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return {f"{path}[{index}]": item for index, item in enumerate(value)}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in dataclasses.fields(value)]
+        return {f"{path}.{name}" if path else name: getattr(value, name) for name in names}
+    return None
+
+
+def _tensors(expected: torch.Tensor, actual: torch.Tensor, path: str) -> OutputError:
+    expected, actual = _plain(expected), _plain(actual)
+    for name, wanted, got in [
+        ("shape", list(expected.shape), list(actual.shape)),
+        ("dtype", expected.dtype, actual.dtype),
+        ("device", expected.device, actual.device),
+    ]:
+        if wanted != got:
+            return _unlike(path, f"{name} {got} instead of {wanted}", expected.dtype)
+    relative, absolute = tolerance(expected)
+    wide, wide_actual = _wide(expected), _wide(actual)
+    finite = wide.isfinite() & wide_actual.isfinite()
+    same = (wide == wide_actual) | (wide.isnan() & wide_actual.isnan())
+    odd = int((~finite & ~same).sum())
+    # Where an element is not finite the difference is NaN or infinite: it is counted, not measured.
+    errors = torch.where(finite, (wide_actual - wide).abs(), 0.0)
+    nonzero = finite & (wide != 0)
+    ratios = torch.where(nonzero, errors / torch.where(nonzero, wide.abs(), 1.0), 0.0)
+    allowed = torch.where(finite, absolute + relative * wide.abs(), math.inf)
+    # Large integers round in double precision.
+    exact, equal = absolute == relative == 0.0, torch.equal(expected, actual)
+    return OutputError(
+        path=f"{path} (not finite in one of the two: {odd} elements)" if odd else path,
+        dtype=_dtype(expected.dtype),
+        max_abs=errors.max().item() if errors.numel() else 0.0,
+        max_rel=ratios.max().item() if ratios.numel() else 0.0,
+        tolerance_abs=absolute,
+        tolerance_rel=relative,
+        ok=bool((errors <= allowed).all()) and odd == 0 and (not exact or equal),
+    )
+
+
+def _plain(tensor: torch.Tensor) -> torch.Tensor:
+    tensor = tensor.detach()
+    if tensor.layout != torch.strided:
+        tensor = tensor.to_dense()
+    return tensor.dequantize() if tensor.is_quantized else tensor
+
+
+def _wide(tensor: torch.Tensor) -> torch.Tensor:
+    """In double precision, where no difference between two elements rounds away or overflows."""
+    return tensor.to(torch.complex128 if tensor.is_complex() else torch.float64)
+
+
+def _equal(expected: Any, actual: Any) -> bool:
+    if isinstance(expected, float) and math.isnan(expected):
+        return math.isnan(actual)
+    equality: Any = type(expected).__eq__
+    if equality is object.__eq__:
+        return True  # an object that knows no equality: two runs make two of them
+    same = expected == actual
+    return bool(same.all() if hasattr(same, "all") else same)
+
+
+def _unlike(path: str, reason: str, dtype: torch.dtype | None = None) -> OutputError:
+    return OutputError(
+        path=f"{path or 'output'} ({reason})",
+        dtype=_dtype(dtype) if dtype is not None else "",
+        max_abs=0.0,
+        max_rel=0.0,
+        tolerance_abs=0.0,
+        tolerance_rel=0.0,
+        ok=False,
+    )
+
+
+def _kind(value: object) -> str:
+    return type(value).__name__
+
+
+def _dtype(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
