@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 import builtins
+import traceback
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
-from IPython.core.interactiveshell import InteractiveShell
-
 from .errors import CompilescopeError
 
 EXAMPLE = "For example:\n\n    %%compile\n    y = x * 2\n    model(y)"
+Shell = Any
+"""IPython's ``InteractiveShell``, which is typed in part only."""
+
 _HOLDER = "__compilescope_call__"
 
 
@@ -38,7 +40,7 @@ class Call:
         self.fn, self.args, self.kwargs = fn, args, kwargs
 
 
-def parse(shell: InteractiveShell, magic_line: str, body: str, raw: str | None = None) -> Cell:
+def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> Cell:
     """Parse a cell's body, with the line numbers that it has in the cell.
 
     Parameters
@@ -53,16 +55,20 @@ def parse(shell: InteractiveShell, magic_line: str, body: str, raw: str | None =
     Raises
     ------
     CompilescopeError
-        The last statement is no call that can be inspected.
-    SyntaxError
-        The body is not Python.
+        The body is not Python, or its last statement is no call that can be inspected.
     """
     if raw is None or not raw.rstrip().endswith(body.rstrip()):
         raw = f"{magic_line}\n{body}"
     above = raw[: raw.rstrip().rindex(body.rstrip())].count("\n") if body.strip() else 0
     # As when any cell is run: the traceback, the debugger and torch find the text by this name.
     file = shell.compile.cache(raw, shell.execution_count, raw_code=raw)
-    tree = shell.compile.ast_parse("\n" * above + shell.transform_cell(body), filename=file)
+    code = "\n" * above + shell.transform_cell(body)
+    try:
+        tree = shell.compile.ast_parse(code, filename=file)
+    except SyntaxError as error:
+        error.filename = "cell"
+        told = "".join(traceback.format_exception_only(error)).strip()
+        raise CompilescopeError(f"The cell is not Python.\n  {told}") from None
     statements = shell.transform_ast(tree).body
     if not statements:
         raise CompilescopeError("The cell is empty.", _EXPECTED, EXAMPLE)
@@ -84,7 +90,7 @@ _EXPECTED = "%%compile looks into the call in the cell's last line, and there is
 
 
 def run(
-    shell: InteractiveShell,
+    shell: Shell,
     cell: Cell,
     watch: Callable[[], AbstractContextManager[Any]] = nullcontext,
 ) -> Call:
@@ -117,7 +123,7 @@ def run(
     return call
 
 
-def _execute(shell: InteractiveShell, statement: ast.stmt, file: str, mode: str) -> None:
+def _execute(shell: Shell, statement: ast.stmt, file: str, mode: str) -> None:
     __tracebackhide__ = "__ipython_bottom__"
     made = ast.Interactive([statement]) if mode == "single" else ast.Module([statement], [])
     exec(shell.compile(made, file, mode), shell.user_global_ns, shell.user_ns)

@@ -5,4 +5,7 @@ from functools import partial
 from ..report import renderers
 from . import html, text
 
-renderers.update(text=text.render, html=html.render, page=partial(html.render, full=True))
+
+def register() -> None:
+    """Give reports their faces: what they print, what a cell shows, what ``save`` writes."""
+    renderers.update(text=text.render, html=html.render, page=partial(html.render, full=True))

@@ -8,9 +8,9 @@ from ..report import Report
 from . import wording
 from .html_code import wrappers
 from .html_compilations import compilation_details
-from .html_summary import problems, timings
+from .html_summary import details, problems, timings
 from .limits import CELL, FULL
-from .pairs import compilations
+from .pairs import as_written, compilations
 from .style import Markup, style_sheet
 from .text import environment
 
@@ -52,6 +52,11 @@ def render(
     if len(found) > limits.compilations:
         left_out = wording.count(len(found) - limits.compilations, "more compilation")
         parts.append(markup.element("p", "gap", f"{left_out}: <code>{escape(hint)}</code>"))
+    written = as_written(report)
+    if written:
+        inside = "".join(compilation_details(*one, markup, limits, hint) for one in written)
+        count = wording.count(len(written), "compilation")
+        parts.append(details(f"<b>Compiled by the cell itself</b> · {count}", inside, markup))
     body = markup.element("div", "root", "\n".join(part for part in parts if part))
     return _page(report, body) if full else body
 

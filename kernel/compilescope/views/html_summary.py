@@ -6,6 +6,7 @@ from html import escape
 
 from ..report import Problem, Report, VariantReport
 from . import text, wording
+from .pairs import compared
 from .style import Markup
 
 
@@ -42,12 +43,13 @@ def details(summary: str, body: str, markup: Markup, *, shown: bool = False) -> 
 
 def timings(report: Report, markup: Markup) -> str:
     """Return the table of variants: what was asked, how fast it is, and whether it is right."""
-    if not report.variants:
+    variants = compared(report)
+    if not variants:
         return ""
-    timed = [variant.timing.median_us for variant in report.variants if variant.timing]
+    timed = [variant.timing.median_us for variant in variants if variant.timing]
     slowest = max(timed, default=0.0)
     columns = ("variant", "switches", "stage", "median", "", "95 % interval", "vs eager")
-    rows = [_row(variant, slowest, markup) for variant in report.variants]
+    rows = [_row(variant, slowest, markup) for variant in variants]
     heads = (*columns, "compile", "outputs")
     kept = [index for index in range(len(heads)) if any(row[index] for row in rows)]
     head = "".join(markup.element("th", "head", heads[index]) for index in kept)

@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 from ..report import Code, Compilation, Region, Report, VariantReport
 
+AS_WRITTEN = "as written"
+"""The variant that holds what the cell itself compiled. It is no setting to compare with others."""
+
 
 class Side(NamedTuple):
     """A generated file, and what its lines mean."""
@@ -30,6 +33,17 @@ class Pair(NamedTuple):
     direction: str
     left: Side | None
     right: Side | None
+
+
+def compared(report: Report) -> list[VariantReport]:
+    """Return the variants that were asked for."""
+    return [variant for variant in report.variants if variant.name != AS_WRITTEN]
+
+
+def as_written(report: Report) -> list[tuple[VariantReport, Compilation]]:
+    """Return what the cell itself compiled."""
+    written = (variant for variant in report.variants if variant.name == AS_WRITTEN)
+    return [(variant, compilation) for variant in written for compilation in variant.compilations]
 
 
 def codes(compilation: Compilation) -> Iterator[Code]:
@@ -60,7 +74,7 @@ def pairs(report: Report, left: str | None = None, right: str | None = None) -> 
 def _sides(report: Report, name: str | None, artifact: str) -> dict[tuple[str, str], Side]:
     chosen: dict[tuple[str, str], Side] = {}
     for variant in report.variants:
-        if name is None or variant.name == name:
+        if variant.name == name or (name is None and variant.name != AS_WRITTEN):
             for key, side in _files(variant, artifact, only=name is None):
                 chosen.setdefault(key, side)
     return chosen
@@ -90,7 +104,7 @@ def _order(key: tuple[str, str]) -> tuple[list[int], str]:
 def compilations(report: Report) -> list[tuple[VariantReport, Compilation]]:
     """Return every compilation once, with the first variant that has it, in torch's order."""
     found: dict[str, tuple[VariantReport, Compilation]] = {}
-    for variant in report.variants:
+    for variant in compared(report):
         for compilation in variant.compilations:
             found.setdefault(compilation.id, (variant, compilation))
     return [found[key] for key in sorted(found, key=lambda key: _order((key, "")))]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
-from itertools import zip_longest
 from typing import NamedTuple
 
+from ..analysis.align import align
 from ..report import Region
+
+_FACING = ("launch", "entry", "return")
 
 
 class Chunk(NamedTuple):
@@ -34,9 +35,8 @@ class Row(NamedTuple):
     @property
     def height(self) -> int:
         """Lines of the longer side that are shown unfolded."""
-        return max(
-            (side.lines for side in (self.left, self.right) if side and not side.fold), default=0
-        )
+        shown = (side.lines for side in (self.left, self.right) if side and not side.fold)
+        return max(shown, default=0)
 
 
 def rows(left: list[Region], left_lines: int, right: list[Region], right_lines: int) -> list[Row]:
@@ -52,49 +52,37 @@ def rows(left: list[Region], left_lines: int, right: list[Region], right_lines: 
     left_lines, right_lines
         How many lines the files have; 0 for a file that is not there.
     """
-    (left_at, left_last), (right_at, right_last) = (
-        _body(left, left_lines),
-        _body(right, right_lines),
-    )
-    made = _beside(_outside(left, 1, left_at - 1), _outside(right, 1, right_at - 1))
-    for launch, (one, two) in enumerate(_shared(left, right, left_last, right_last)):
-        made += _beside(_plain(left_at, one.start - 1), _plain(right_at, two.start - 1))
-        made.append(Row(Chunk(one.start, one.end), Chunk(two.start, two.end), launch))
-        left_at, right_at = one.end + 1, two.end + 1
-    made += _beside(_plain(left_at, left_last), _plain(right_at, right_last))
-    return made + _beside(
-        _outside(left, left_last + 1, left_lines, "after"),
-        _outside(right, right_last + 1, right_lines, "after"),
-    )
+    made: list[Row] = []
+    launches = 0
+    for block in align(_facing(left), _facing(right), left_lines, right_lines):
+        launch = None
+        if block.key is not None and block.key.startswith("launch"):
+            launch, launches = launches, launches + 1
+        lefts = _cut(left, left_lines, block.left_start, block.left_end)
+        rights = _cut(right, right_lines, block.right_start, block.right_end)
+        made += [Row(*both, launch) for both in zip(lefts, rights, strict=True) if any(both)]
+    return made
 
 
-def _shared(
-    left: list[Region], right: list[Region], left_last: int, right_last: int
-) -> list[tuple[Region, Region]]:
-    """Return the launches of both files, in an order that both keep."""
-    lefts = [one for one in left if one.kind == "launch" and one.end <= left_last]
-    rights = [one for one in right if one.kind == "launch" and one.end <= right_last]
-    keys = [one.key for one in lefts], [one.key for one in rights]
-    blocks = SequenceMatcher(None, *keys, autojunk=False).get_matching_blocks()
-    return [(lefts[b.a + step], rights[b.b + step]) for b in blocks for step in range(b.size)]
+def _facing(regions: list[Region]) -> list[Region]:
+    return [one for one in regions if one.kind in _FACING]
 
 
-def _body(regions: list[Region], lines: int) -> tuple[int, int]:
-    """Return the first and the last line of the entry that launches kernels, else of the file."""
+def _cut(regions: list[Region], lines: int, start: int, end: int) -> list[Chunk | None]:
+    """Cut a run of lines into what is before the wrapper's entry, in it and after it."""
     entry = next((one for one in regions if one.kind == "entry"), None)
-    return (entry.start, entry.end) if entry else (1, lines)
+    first, last = (entry.start, entry.end) if entry else (1, lines)
+    inside = Chunk(max(start, first), min(end, last))
+    return [
+        _folded(regions, start, min(end, first - 1), "before"),
+        inside if inside.lines > 0 else None,
+        _folded(regions, max(start, last + 1), end, "after"),
+    ]
 
 
-def _outside(regions: list[Region], at: int, last: int, where: str = "before") -> list[Chunk]:
-    """Fold the lines around the entry into one, and say what is among them."""
-    inside = [one for one in regions if one.kind == "kernel" and at <= one.start <= last]
-    kernels = {0: "", 1: ", with 1 kernel"}.get(len(inside), f", with {len(inside)} kernels")
-    return [Chunk(at, last, f"{where} the call{kernels}")] if at <= last else []
-
-
-def _plain(at: int, last: int) -> list[Chunk]:
-    return [Chunk(at, last)] if at <= last else []
-
-
-def _beside(left: list[Chunk], right: list[Chunk]) -> list[Row]:
-    return [Row(one, two) for one, two in zip_longest(left, right)]
+def _folded(regions: list[Region], start: int, end: int, where: str) -> Chunk | None:
+    if start > end:
+        return None
+    kernels = sum(one.kind == "kernel" and start <= one.start <= end for one in regions)
+    told = {0: "", 1: ", with 1 kernel"}.get(kernels, f", with {kernels} kernels")
+    return Chunk(start, end, f"{where} the call{told}")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..report import Break, Compilation, Kernel, Problem, Report, VariantReport
 from . import wording
-from .pairs import compilations, pairs
+from .pairs import as_written, compared, compilations, pairs
 
 _COLOURS = {"error": "31", "warning": "33", "info": "36", "bold": "1", "dim": "2"}
 _SHOWN_KERNELS = 12
@@ -32,6 +32,10 @@ def render(report: Report, *, width: int = 100, color: bool = False, name: str =
     blocks = [_head(report, paint), _problems(report, paint, width), _variants(report, paint)]
     for variant, compilation in compilations(report):
         blocks.append(_compilation(variant, compilation, paint, width))
+    written = as_written(report)
+    if written:
+        blocks.append(iter([paint("bold", "compiled by the cell itself")]))
+        blocks += [_compilation(*one, paint, width) for one in written]
     blocks.append(_next(report, name, paint))
     return "\n\n".join("\n".join(block) for block in map(list, blocks) if block)
 
@@ -93,7 +97,7 @@ def _problems(report: Report, paint: _Paint, width: int) -> Iterator[str]:
 def _variants(report: Report, paint: _Paint) -> Iterator[str]:
     head = ("variant", "switches", "stage", "median", "95 % interval", "vs eager", "compile")
     rows = [(*head, "outputs")]
-    for variant in report.variants:
+    for variant in compared(report):
         timing = variant.timing
         figures = (
             ("", "", "")
@@ -172,12 +176,12 @@ def _wrapped(text: str, width: int, first: str) -> Iterator[str]:
 
 def _next(report: Report, name: str, paint: _Paint) -> Iterator[str]:
     steps = [(f'{name}.save("report.html")', "everything, in one file")]
-    found = compilations(report)
-    if found:
-        identity = found[0][1].id
-        steps.append((f'{name}.compilation("{identity}").kernels[0].source', "a kernel"))
+    for _, compilation in compilations(report)[:1]:
+        one = f'{name}.compilation("{compilation.id}")'
+        if compilation.kernels:
+            steps.append((f"{one}.kernels[0].source", "a kernel"))
         if any(pair.right for pair in pairs(report)):
-            steps.append((f'{name}.compilation("{identity}").code.cpp', "the C++ wrapper"))
+            steps.append((f"{one}.code.cpp", "the C++ wrapper"))
     size = max(len(step) for step, _ in steps)
     for step, meaning in steps:
         yield f"{step.ljust(size)}  {paint('dim', meaning)}"

@@ -1,0 +1,124 @@
+"""The report's figures as Plotly charts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..report import Report, Timing
+from . import wording
+from .pairs import compared
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+# A grey that reads on white and on near-black: the charts have no background of their own.
+_INK = "#808890"
+_GRID = "rgba(128,128,128,0.22)"
+_BAR, _BASELINE = "#3b7ddd", "#8c959f"
+_PARTS = {
+    "dynamo": ("Dynamo", "#3b7ddd"),
+    "aot_autograd": ("AOTAutograd", "#2a9d8f"),
+    "inductor": ("Inductor", "#8e6bd1"),
+    "code_generation": ("code generation", "#c77dbb"),
+    "cpp_build": ("C++ build", "#d98a2b"),
+    "triton": ("Triton", "#5fa83e"),
+    "other": ("other", "#8c959f"),
+}
+
+
+def timings(report: Report) -> Figure | None:
+    """Return the median of a call under each variant, in µs, with its 95 % interval.
+
+    None when nothing was timed.
+    """
+    from plotly.graph_objects import Bar
+
+    timed = [(one.name, one.timing) for one in compared(report) if one.timing is not None]
+    if not timed:
+        return None
+    medians = [timing.median_us for _, timing in timed]
+    bar = Bar(
+        x=medians,
+        y=[name for name, _ in timed],
+        orientation="h",
+        marker={"color": [_BASELINE if name == t.baseline else _BAR for name, t in timed]},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [t.interval_us[1] - t.median_us for _, t in timed],
+            "arrayminus": [t.median_us - t.interval_us[0] for _, t in timed],
+            "color": _INK,
+        },
+        hovertext=[f"{name}: {_told(timing)}" for name, timing in timed],
+        hoverinfo="text",
+    )
+    figure = _figure([bar], "time of a call (µs), median and 95 % interval", len(timed))
+    for name, timing in timed:
+        figure.add_annotation(
+            x=timing.interval_us[1],
+            y=name,
+            text=_label(name, timing),
+            showarrow=False,
+            xanchor="left",
+            xshift=8,
+        )
+    # The labels stand right of the bars, outside what Plotly reckons with by itself.
+    figure.update_xaxes(range=[0, 1.35 * max(timing.interval_us[1] for _, timing in timed)])
+    return figure
+
+
+def compile_times(report: Report) -> Figure | None:
+    """Return the parts of each variant's compile time, in seconds; None when nothing was built."""
+    from plotly.graph_objects import Bar
+
+    built = [(one.name, one.compile_time) for one in compared(report) if one.compile_time]
+    parts = [part for part in _PARTS if any(time.parts.get(part) for _, time in built)]
+    if not parts:
+        return None
+    bars = [
+        Bar(
+            x=[time.parts.get(part, 0.0) for _, time in built],
+            y=[name for name, _ in built],
+            name=_PARTS[part][0],
+            orientation="h",
+            marker={"color": _PARTS[part][1]},
+            hovertemplate="%{y}: %{x:.2f} s<extra>%{fullData.name}</extra>",
+        )
+        for part in parts
+    ]
+    figure = _figure(bars, "compile time (s)", len(built))
+    return figure.update_layout(
+        barmode="stack",
+        showlegend=True,
+        legend={"orientation": "h", "traceorder": "normal", "y": 1.02, "yanchor": "bottom"},
+    )
+
+
+def _figure(bars: list[object], title: str, rows: int) -> Figure:
+    from plotly.graph_objects import Figure
+
+    return Figure(
+        data=bars,
+        layout={
+            "template": "none",
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "font": {"color": _INK, "size": 12},
+            "height": 90 + 34 * rows,
+            "margin": {"l": 10, "r": 10, "t": 30, "b": 40},
+            "bargap": 0.35,
+            "showlegend": False,
+            "xaxis": {"title": {"text": title}, "gridcolor": _GRID, "zerolinecolor": _GRID},
+            "yaxis": {"autorange": "reversed", "automargin": True, "ticksuffix": "  "},
+        },
+    )
+
+
+def _told(timing: Timing) -> str:
+    return f"{wording.duration(timing.median_us)} ({wording.interval(timing)})"
+
+
+def _label(name: str, timing: Timing) -> str:
+    told = wording.duration(timing.median_us)
+    ratio = wording.ratio(timing)
+    return told if name == timing.baseline or not ratio else f"{told}, {ratio}"

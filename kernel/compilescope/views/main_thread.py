@@ -1,0 +1,41 @@
+"""Work for the kernel's main thread, from whichever thread a widget's message arrives on."""
+
+from __future__ import annotations
+
+import contextvars
+import signal
+import threading
+from collections.abc import Callable
+
+from IPython.core.getipython import get_ipython
+
+
+class Main:
+    """Calls functions on the kernel's main thread, in the context in which it was made.
+
+    Widgets' messages arrive there as a rule; where they come over a subshell, the call waits until
+    the kernel is idle. The main thread because only that one can be interrupted. The context
+    because torch's settings live in one, and another thread has torch's defaults.
+    """
+
+    def __init__(self) -> None:
+        self._context = contextvars.copy_context()
+
+    def call(self, work: Callable[[], None]) -> None:
+        """Do the work: now on the main thread, as soon as it is free from any other."""
+        if threading.current_thread() is threading.main_thread():
+            work()
+            return
+        kernel = getattr(get_ipython(), "kernel", None)
+        if kernel is None:
+            raise RuntimeError("There is no kernel whose main thread could do this.")
+        kernel.io_loop.add_callback(self._context.copy().run, _interruptible, work)
+
+
+def _interruptible(work: Callable[[], None]) -> None:
+    """Let an interrupt reach the work: ipykernel ignores them outside of its messages."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        work()
+    finally:
+        signal.signal(signal.SIGINT, before)

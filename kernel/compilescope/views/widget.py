@@ -1,0 +1,173 @@
+"""The switches above a report: core ipywidgets, so that they run wherever widgets do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as widgets
+
+from ..errors import CompilescopeError
+from ..report import Report
+from ..variant import Variant
+from . import charts, wording
+from .main_thread import Main
+from .pairs import compared
+
+if TYPE_CHECKING:
+    from ..compiler.progress import Progress
+    from ..session import Session
+
+Show = Callable[..., None]
+_DYNAMIC = {"auto": None, "always": True, "never": False}
+_INDUCTOR = "inductor"
+
+
+class ReportWidget(widgets.VBox):  # type: ignore[misc]
+    """Switches, progress, problems and charts of one subject.
+
+    A switch generates its variant's sources at once and shows them; "Run" builds, checks and times
+    the variant. It starts empty, so that its place in the cell is above the report's.
+    """
+
+    def __init__(self) -> None:
+        self._main = Main()
+        self._quiet = False
+        self.cpp_wrapper = widgets.Checkbox(description="cpp_wrapper", indent=False)
+        self.mode = widgets.Dropdown(description="mode")
+        self.dynamic = widgets.Dropdown(description="dynamic", options=list(_DYNAMIC))
+        self.fullgraph = widgets.Checkbox(description="fullgraph", indent=False)
+        self.backend = widgets.Dropdown(description="backend")
+        self.run = widgets.Button(
+            description="Run", icon="play", tooltip="Build, check and time this variant"
+        )
+        self.progress = widgets.FloatProgress(max=1.0)
+        self.status = widgets.HTML()
+        self.charts = widgets.VBox()
+        for control in (self.mode, self.dynamic, self.backend):
+            control.layout.width = "auto"
+            control.style.description_width = "initial"
+        for control in (self.cpp_wrapper, self.fullgraph):
+            control.layout.width = "auto"
+        self.progress.layout.visibility = "hidden"
+        super().__init__()
+
+    def open(self, report: Report, session: Session, show: Show) -> None:
+        """Fill the widget.
+
+        Parameters
+        ----------
+        report
+            What the cell inspected; it grows as variants are added.
+        session
+            Makes the variants.
+        show
+            Called with the report, and the variants to show left and right, when it has changed.
+        """
+        self._report, self._session, self._show = report, session, show
+        choices = session.choices()
+        self.mode.options = choices.modes
+        self.backend.options = choices.backends
+        self._set(next((v.requested for v in compared(report) if v.requested.backend), Variant()))
+        self._draw()
+        switches = (self.cpp_wrapper, self.mode, self.dynamic, self.fullgraph, self.backend)
+        for switch in switches:
+            switch.observe(self._flipped, names="value")
+        self.run.on_click(lambda _: self._make(build=True))
+        row = widgets.HBox([*switches, self.run])
+        row.layout.flex_flow = "row wrap"
+        row.layout.align_items = "center"
+        self.children = (row, widgets.HBox([self.progress, self.status]), self.charts)
+
+    def variant(self) -> Variant:
+        """Return the variant that the switches stand for."""
+        inductor = self.backend.value == _INDUCTOR
+        mode = self.mode.value if self.mode.value != "default" else None
+        return Variant(
+            backend=self.backend.value,
+            mode=mode if inductor else None,
+            cpp_wrapper=self.cpp_wrapper.value and inductor,
+            dynamic=_DYNAMIC[self.dynamic.value],
+            fullgraph=self.fullgraph.value,
+        )
+
+    def _set(self, variant: Variant) -> None:
+        self.backend.value = variant.backend
+        self.mode.value = variant.mode or "default"
+        self.cpp_wrapper.value = variant.cpp_wrapper
+        self.dynamic.value = next(k for k, v in _DYNAMIC.items() if v is variant.dynamic)
+        self.fullgraph.value = variant.fullgraph
+
+    def _flipped(self, _: object) -> None:
+        inductor = self.backend.value == _INDUCTOR
+        self.mode.disabled = self.cpp_wrapper.disabled = not inductor
+        self._make(build=False)
+
+    def _make(self, *, build: bool) -> None:
+        variant = self.variant()
+        self._say("waiting for the kernel", None)
+        self._main.call(lambda: self._add(variant, build=build))
+
+    def _add(self, variant: Variant, *, build: bool) -> None:
+        """Add a variant and show it. Whatever goes wrong is said in the widget."""
+        try:
+            report = self._session.add(
+                self._report.subject.id, variant, run=build, progress=self._step
+            )
+        except CompilescopeError as error:
+            self._fail(str(error))
+        except KeyboardInterrupt:
+            self._fail("Interrupted. What was made until then is kept.")
+        else:
+            self._report = report
+            self._done(variant)
+
+    def _done(self, variant: Variant) -> None:
+        made = next((one for one in self._report.variants if one.requested == variant), None)
+        self.progress.layout.visibility = "hidden"
+        self._draw()
+        if made is None:
+            self._fail("This variant is not in the report.")
+            return
+        figure = wording.duration(made.timing.median_us) if made.timing else ""
+        told = ", ".join(part for part in (wording.stage(made), figure) if part)
+        errors = "".join(f"<br>{escape(one.what)} {escape(one.remedy)}" for one in made.problems)
+        self.status.value = f"<b>{escape(made.name)}</b>: {escape(told)}{errors}"
+        side = {"right": made.name} if variant.cpp_wrapper else {"left": made.name}
+        self._show(self._report, **side)
+
+    def _step(self, now: Progress) -> None:
+        self._say(f"{now.variant}: {now.step}" if now.variant else now.step, now.fraction)
+
+    def _say(self, step: str, fraction: float | None) -> None:
+        self.progress.layout.visibility = "visible"
+        self.progress.value = 0.0 if fraction is None else fraction
+        self.status.value = escape(step)
+
+    def _fail(self, message: str) -> None:
+        self.progress.layout.visibility = "hidden"
+        self.status.value = f"<b>Not done.</b> {escape(message)}"
+
+    def _draw(self) -> None:
+        figures = (charts.timings(self._report), charts.compile_times(self._report))
+        self.charts.children = [_output(figure) for figure in figures if figure is not None]
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        note = "The switches of this report need a running kernel."
+        fallback = {"text/plain": note, "text/html": f"<small>{note}</small>"}
+        return {**(data or {}), **fallback}, metadata
+
+
+def _output(figure: Any) -> widgets.Output:
+    """Return a figure as an output: a FigureWidget would send the whole of Plotly with each one."""
+    data = {
+        "application/vnd.plotly.v1+json": json.loads(figure.to_json()),
+        "text/plain": figure.layout.xaxis.title.text,
+    }
+    output = widgets.Output()
+    output.outputs = ({"output_type": "display_data", "data": data, "metadata": {}},)
+    return output
