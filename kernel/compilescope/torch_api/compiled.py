@@ -47,6 +47,6 @@ def original(fn: Callable[..., Any]) -> Callable[..., Any]:
 def module_of(fn: Callable[..., Any]) -> torch.nn.Module | None:
     """The module whose uncompiled call `original` gave; None for any other callable."""
     if isinstance(fn, types.MethodType) and fn.__func__ is torch.nn.Module._call_impl:
-        owner: torch.nn.Module = fn.__self__
-        return owner
+        owner = fn.__self__
+        return owner if isinstance(owner, torch.nn.Module) else None
     return None
