@@ -68,6 +68,8 @@ export class Compilescope implements ICompilescope {
     const handler = new KernelHandler(widget.sessionContext);
     this._handlers.set(widget, handler);
     handler.model.inspected.connect(() => this._inspected.emit(widget));
+    // Trackers tell of a new widget only after it has become the current one.
+    this._update();
     widget.disposed.connect(() => {
       this._handlers.delete(widget);
       handler.dispose();

@@ -88,13 +88,13 @@ export function Switches({ state, actions, trans }: IPartProps): JSX.Element {
           }
           value={wanted.target ?? ''}
           values={choices.targets}
-          empty={trans.__('device of the arguments')}
+          empty={trans.__('as arguments')}
           isDisabled={choices.targets.length === 0}
           onChange={target => actions.setWanted({ target: target || null })}
         />
         {choices.targets.length === 0 && (
           <p className="jp-Compilescope-hint">
-            {trans.__('target: no other devices to choose from here')}
+            {trans.__('No other target devices to choose from.')}
           </p>
         )}
       </div>

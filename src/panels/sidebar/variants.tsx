@@ -111,12 +111,14 @@ function Row(props: {
           </span>
         )}
       </td>
-      <td
-        className={
-          ratio === null ? '' : ratio >= 1 ? 'jp-mod-up' : 'jp-mod-down'
-        }
-      >
-        {ratio === null ? <None /> : formatRatio(ratio)}
+      <td className={tone(isEager ? null : ratio)}>
+        {isEager ? (
+          <span className="jp-Compilescope-muted">{trans.__('baseline')}</span>
+        ) : ratio === null ? (
+          <None />
+        ) : (
+          formatRatio(ratio)
+        )}
       </td>
       <td>{compile_s === null ? <None /> : formatSeconds(compile_s)}</td>
       <td>
@@ -139,6 +141,13 @@ function Row(props: {
       </td>
     </tr>
   );
+}
+
+/**
+ * The class that says whether a ratio is good news.
+ */
+function tone(ratio: number | null): string {
+  return ratio === null ? '' : ratio >= 1 ? 'jp-mod-up' : 'jp-mod-down';
 }
 
 function None(): JSX.Element {

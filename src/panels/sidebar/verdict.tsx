@@ -22,7 +22,7 @@ export function Verdict({ state, trans }: IPartProps): JSX.Element {
     );
   } else {
     text = trans.__(
-      '%1 is fastest: %2 a call, %3 of %4.',
+      '%1 is fastest: %2 a call, %3 as fast as %4.',
       first.name,
       formatMicroseconds(first.median_us),
       formatRatio(second.median_us / first.median_us),
