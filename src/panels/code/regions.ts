@@ -6,7 +6,8 @@ import type { Region, SourceLine } from './types';
  * Answers, for one text, which regions stand where and what belongs together.
  *
  * Lines count from 1. A region that reaches past the end of the text is cut off there; one that
- * begins past it is dropped (the text and its regions may come from different torch versions).
+ * begins past it is dropped (the text and its regions may come from different torch versions). An
+ * entry point holds everything else; only its first line stands for it.
  */
 export class RegionIndex {
   constructor(regions: readonly Region[], lineCount: number) {
@@ -18,7 +19,7 @@ export class RegionIndex {
           region.start <= lineCount &&
           region.end >= region.start
       )
-      .map(region => ({ ...region, end: Math.min(region.end, lineCount) }))
+      .map(region => ({ ...region, end: lastLine(region, lineCount) }))
       .sort((a, b) => a.start - b.start || b.end - a.end);
     this.regions.forEach((region, i) => {
       if (region.key) {
@@ -97,6 +98,12 @@ export class RegionIndex {
   private _bySource = new Map<string, Region[]>();
   private _folds: Map<number, IKernelFold>;
   private _owner: Int32Array;
+}
+
+function lastLine(region: Region, lineCount: number): number {
+  return region.kind === 'entry'
+    ? region.start
+    : Math.min(region.end, lineCount);
 }
 
 /** Line → 1 + the place of the innermost region, or 0. */

@@ -1,0 +1,193 @@
+import {
+  matchRegions,
+  spacerHeights,
+  type ITops
+} from '../../src/panels/code/align';
+import type { Region } from '../../src/protocol/types';
+import { random, region } from './codeSupport';
+
+const launches = (keys: string, step = 10): Region[] =>
+  [...keys].map((key, i) => region('launch', (i + 1) * step, i * step, key));
+
+const matched = (left: Region[], right: Region[]): string =>
+  matchRegions(left, right)
+    .map(anchor => anchor.key)
+    .join('');
+
+describe('matchRegions', () => {
+  it('pairs launches that both texts have, in order', () => {
+    expect(matchRegions(launches('abc'), launches('abc', 7))).toEqual([
+      { key: 'a', left: 10, right: 7 },
+      { key: 'b', left: 20, right: 14 },
+      { key: 'c', left: 30, right: 21 }
+    ]);
+  });
+
+  it('leaves out what only one text has', () => {
+    expect(matched(launches('axbyc'), launches('abzc'))).toBe('abc');
+  });
+
+  it('matches nothing with nothing', () => {
+    expect(matchRegions([], launches('a'))).toEqual([]);
+    expect(matchRegions(launches('a'), launches('b'))).toEqual([]);
+    expect(matchRegions([region('launch', 1, 1)], [region('launch', 1, 1)]))
+      // Without a key nothing is known to be the same.
+      .toEqual([]);
+  });
+
+  it('keeps the longest run when the order differs', () => {
+    expect(matched(launches('abcde'), launches('badce')).length).toBe(3);
+    expect(matched(launches('abcdef'), launches('fabcde'))).toBe('abcde');
+  });
+
+  it('uses a key that occurs several times as often as order allows', () => {
+    expect(matched(launches('aba'), launches('aa'))).toBe('aa');
+    expect(matched(launches('ababab'), launches('bbb'))).toBe('bbb');
+    expect(matched(launches('xaay'), launches('aaaa'))).toBe('aa');
+  });
+
+  it('pairs many occurrences of a key one by one', () => {
+    const many = 'k'.repeat(500);
+    expect(matched(launches(many), launches(many))).toBe(many);
+  });
+
+  it('does not give up a launch for any number of definitions', () => {
+    const definitions = (first: number) =>
+      [...'uvwxyz'].map((key, i) =>
+        region('kernel', first + i, first + i, key)
+      );
+    const python = [...definitions(1), region('launch', 50, 51, 'a')];
+    const cpp = [region('launch', 5, 6, 'a'), ...definitions(100)];
+    expect(matched(python, cpp)).toBe('a');
+  });
+
+  it('aligns definitions where launches leave room', () => {
+    const text = [region('kernel', 1, 5, 'k'), region('launch', 9, 9, 'a')];
+    expect(matched(text, text)).toBe('ka');
+  });
+
+  it('does not pair a launch with a definition of the same key', () => {
+    expect(
+      matchRegions([region('launch', 1, 1, 'a')], [region('kernel', 1, 1, 'a')])
+    ).toEqual([]);
+  });
+
+  it('does not align allocations, frees and checks', () => {
+    const text = (['alloc', 'free', 'guard'] as const).map((kind, i) =>
+      region(kind, i + 1, i + 1, kind)
+    );
+    expect(matchRegions(text, text)).toEqual([]);
+  });
+
+  it('uses a line once where two regions begin there', () => {
+    const left = [region('entry', 1, 9, 'e'), region('launch', 1, 1, 'a')];
+    const right = [region('entry', 1, 9, 'e'), region('launch', 2, 2, 'a')];
+    expect(matched(left, right)).toBe('a');
+  });
+
+  it.each([...Array(40).keys()])('holds for random texts (seed %i)', seed => {
+    const next = random(seed);
+    const text = (): Region[] => {
+      let line = 1;
+      return [...Array(Math.floor(next() * 14))].map(() => {
+        line += 1 + Math.floor(next() * 4);
+        const key = 'abcdefg'[Math.floor(next() * 7)];
+        return region('launch', line, line, key);
+      });
+    };
+    const [left, right] = [text(), text()];
+    const anchors = matchRegions(left, right);
+    anchors.forEach((anchor, i) => {
+      // Lines rise on both sides, and both lines carry the key.
+      expect(anchor.left).toBeGreaterThan(anchors[i - 1]?.left ?? 0);
+      expect(anchor.right).toBeGreaterThan(anchors[i - 1]?.right ?? 0);
+      expect(left.find(r => r.start === anchor.left)?.key).toBe(anchor.key);
+      expect(right.find(r => r.start === anchor.right)?.key).toBe(anchor.key);
+    });
+    // No order keeps more: compare with the textbook's quadratic answer.
+    expect(anchors.length).toBe(longestCommon(left, right));
+    // Exchanging the sides exchanges the answer's size with nothing.
+    expect(matchRegions(right, left).length).toBe(anchors.length);
+  });
+
+  it('matches 20,000 launches in a fraction of a second', () => {
+    const text = (step: number) =>
+      [...Array(20000).keys()].map(i =>
+        region('launch', i * step + 1, i * step + 1, `k${i}`)
+      );
+    const [left, right] = [text(1), text(3)];
+    const start = performance.now();
+    expect(matchRegions(left, right).length).toBe(20000);
+    expect(performance.now() - start).toBeLessThan(2000);
+  });
+});
+
+describe('spacerHeights', () => {
+  it('pushes down the side that is higher up', () => {
+    expect(
+      spacerHeights([
+        { left: 100, right: 40 },
+        { left: 120, right: 90 },
+        { left: 200, right: 140 }
+      ])
+    ).toEqual([
+      { left: 0, right: 60 },
+      { left: 30, right: 0 },
+      { left: 0, right: 30 }
+    ]);
+  });
+
+  it('needs none where both sides are alike', () => {
+    const tops = [0, 18, 90].map(top => ({ left: top, right: top }));
+    expect(spacerHeights(tops)).toEqual(
+      tops.map(() => ({ left: 0, right: 0 }))
+    );
+  });
+
+  it('leaves small differences alone, but does not let them add up', () => {
+    const tops = [...Array(20).keys()].map(i => ({
+      left: i * 10.4,
+      right: i * 10
+    }));
+    const total = sum(spacerHeights(tops), 'right');
+    expect(Math.abs(19 * 0.4 - total)).toBeLessThanOrEqual(0.75);
+  });
+
+  it.each([...Array(30).keys()])('holds for random tops (seed %i)', seed => {
+    const next = random(seed);
+    const tops: ITops[] = [];
+    let top = { left: 0, right: 0 };
+    for (let i = 0; i < 30; i++) {
+      tops.push(top);
+      top = { left: top.left + next() * 200, right: top.right + next() * 200 };
+    }
+    const spacers = spacerHeights(tops);
+    let [left, right] = [0, 0];
+    spacers.forEach((spacer, i) => {
+      left += spacer.left;
+      right += spacer.right;
+      expect(Math.min(spacer.left, spacer.right)).toBe(0);
+      expect(spacer.left + spacer.right).toBeGreaterThanOrEqual(0);
+      const apart = tops[i].left + left - (tops[i].right + right);
+      expect(Math.abs(apart)).toBeLessThanOrEqual(0.75);
+    });
+  });
+});
+
+function sum(tops: ITops[], side: keyof ITops): number {
+  return tops.reduce((total, top) => total + top[side], 0);
+}
+
+/** The length of the longest common subsequence of the keys. */
+function longestCommon(left: Region[], right: Region[]): number {
+  const row = new Array<number>(right.length + 1).fill(0);
+  for (const a of left) {
+    let diagonal = 0;
+    right.forEach((b, j) => {
+      const above = row[j + 1];
+      row[j + 1] = a.key === b.key ? diagonal + 1 : Math.max(above, row[j]);
+      diagonal = above;
+    });
+  }
+  return row[right.length];
+}

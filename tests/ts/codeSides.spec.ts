@@ -1,0 +1,269 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { Signal } from '@lumino/signaling';
+import { choose } from '../../src/panels/code/artifacts';
+import { compare, lineCount, marksOf } from '../../src/panels/code/comparison';
+import { SideLoader, type SideState } from '../../src/panels/code/loader';
+import { Sides } from '../../src/panels/code/sides';
+import type {
+  ArtifactResult,
+  Region,
+  ReportSummary
+} from '../../src/protocol/types';
+import type { ISides, ISubjectModel } from '../../src/tokens';
+import { artifact, compilation, region, report, variant } from './codeSupport';
+
+const trans = nullTranslator.load('');
+
+const both = report([
+  variant('python', [
+    compilation('0/0', [artifact('python')]),
+    compilation('0/1', [artifact('python')])
+  ]),
+  variant('cpp', [compilation('0/0', [artifact('cpp', 'code', 'cpp')])], {
+    cpp_wrapper: true
+  })
+]);
+
+function result(text: string, regions: Region[] = []): ArtifactResult {
+  return { artifact: artifact('python'), text, regions };
+}
+
+/** Lets promises run. */
+const settle = () => new Promise(resolve => setTimeout(resolve));
+
+describe('SideLoader', () => {
+  const choice = choose(both, 'left', 'python', '0/0', null);
+  const other = choose(both, 'left', 'python', '0/1', null);
+
+  it('goes from empty over loading to data', async () => {
+    const loader = new SideLoader(async () => result('text'));
+    const kinds: string[] = [loader.state.kind];
+    loader.changed.connect(() => kinds.push(loader.state.kind));
+    await loader.load(choice);
+    expect(kinds).toEqual(['empty', 'loading', 'data']);
+  });
+
+  it('drops an answer that is no longer wanted', async () => {
+    const answers: ((value: ArtifactResult) => void)[] = [];
+    const loader = new SideLoader(
+      () => new Promise(resolve => answers.push(resolve))
+    );
+    void loader.load(choice);
+    void loader.load(other);
+    answers[1](result('second'));
+    await settle();
+    answers[0](result('first'));
+    await settle();
+    expect(loader.state).toMatchObject({
+      kind: 'data',
+      choice: other,
+      result: { text: 'second' }
+    });
+  });
+
+  it('keeps the old text until the new one has come', async () => {
+    let answer: (value: ArtifactResult) => void = () => undefined;
+    const loader = new SideLoader((_, id) =>
+      id === '0/0'
+        ? Promise.resolve(result('old'))
+        : new Promise(resolve => (answer = resolve))
+    );
+    await loader.load(choice);
+    void loader.load(other);
+    expect(loader.state).toMatchObject({ pending: true });
+    answer(result('new'));
+    await settle();
+    expect(loader.state).toMatchObject({
+      pending: false,
+      result: { text: 'new' }
+    });
+  });
+
+  it('keeps the very result when a new revision says the same', async () => {
+    const loader = new SideLoader(async () => result('text'));
+    await loader.load(choice);
+    const before = loader.state;
+    await loader.load(choice);
+    const after = loader.state;
+    expect(
+      before.kind === 'data' &&
+        after.kind === 'data' &&
+        before.result === after.result
+    ).toBe(true);
+  });
+
+  it('says why there is no text', async () => {
+    const problem = { severity: 'info', what: 'no C++ here' };
+    const loader = new SideLoader(() => Promise.reject({ problem }));
+    await loader.load(choice);
+    expect(loader.state).toMatchObject({ kind: 'missing', problem });
+  });
+});
+
+describe('compare', () => {
+  const state = (
+    variant: string,
+    text: string,
+    regions: Region[] = []
+  ): SideState => ({
+    kind: 'data',
+    choice: choose(both, 'left', variant, '0/0', null),
+    result: {
+      artifact: artifact(variant === 'cpp' ? 'cpp' : 'python'),
+      text,
+      regions
+    },
+    pending: false
+  });
+
+  it('counts the launches that face each other', () => {
+    const left = [
+      region('launch', 1, 1, 'a', { kernel: 'k' }),
+      region('launch', 2, 2, 'b')
+    ];
+    const right = [
+      region('launch', 2, 2, 'a'),
+      region('kernel', 3, 3, 'k', { kernel: 'k' })
+    ];
+    const comparison = compare(
+      state('python', '1\n2', left),
+      state('cpp', '1\n2\n3', right)
+    );
+    expect(comparison.launches).toEqual({ aligned: 1, left: 2, right: 1 });
+    expect(comparison.modes[0]).toBe('aligned');
+    const marks = marksOf(comparison, { key: 'a', source: null });
+    expect(marks.left.strong).toHaveLength(1);
+    expect(marks.right.strong).toHaveLength(1);
+    // Only the left side knows which kernel is called; the right one defines it.
+    expect(marks.right.soft.map(r => r.key)).toEqual(['k']);
+  });
+
+  it('says when both texts are the same', () => {
+    const a = state('python', 'x = 1');
+    expect(compare(a, state('python', 'x = 1')).identical).toBe(true);
+    expect(compare(a, state('python', 'x = 2')).identical).toBe(false);
+    expect(compare({ kind: 'empty' }, { kind: 'empty' }).identical).toBe(false);
+  });
+
+  it('counts lines as an editor does', () => {
+    expect(lineCount('')).toBe(1);
+    expect(lineCount('a\r\nb\nc\n')).toBe(4);
+  });
+});
+
+describe('Sides', () => {
+  /** As much of a model as the sides look at. */
+  class Model {
+    constructor(public report: ReportSummary | null) {}
+    compilation = '0/0';
+    pending = false;
+    asked: string[] = [];
+    reportChanged = new Signal<this, void>(this);
+    selectedVariantsChanged = new Signal<this, ISides>(this);
+    compilationChanged = new Signal<this, string>(this);
+    wantedChanged = new Signal<this, void>(this);
+    get selectedVariants(): ISides {
+      return this._variants;
+    }
+    set selectedVariants(value: ISides) {
+      this._variants = value;
+      this.selectedVariantsChanged.emit(value);
+    }
+    async getArtifact(...address: string[]): Promise<ArtifactResult> {
+      this.asked.push(address.join(' '));
+      return result(address.join(' '));
+    }
+    private _variants: ISides = { left: '', right: '' };
+  }
+  const make = (report: ReportSummary | null = both) => {
+    const model = new Model(report);
+    const sides = new Sides(model as unknown as ISubjectModel, trans);
+    return { model, sides };
+  };
+
+  it('starts with Python left and C++ right', () => {
+    const { model } = make();
+    expect(model.asked).toEqual(['python 0/0 python', 'cpp 0/0 cpp']);
+  });
+
+  it('waits for a report', () => {
+    const { model, sides } = make(null);
+    expect(sides.loader('left').state.kind).toBe('empty');
+    model.report = both;
+    model.reportChanged.emit();
+    expect(model.asked).toHaveLength(2);
+  });
+
+  it('asks only for what changed', () => {
+    const { model, sides } = make();
+    model.asked = [];
+    model.reportChanged.emit();
+    model.wantedChanged.emit();
+    expect(model.asked).toEqual([]);
+    sides.pick('left', { compilation: '0/1' });
+    expect(model.asked).toEqual(['python 0/1 python']);
+  });
+
+  it('asks again for a new revision', () => {
+    const { model } = make();
+    model.asked = [];
+    model.report = { ...both, revision: 2 };
+    model.reportChanged.emit();
+    expect(model.asked).toHaveLength(2);
+  });
+
+  it('tells the model which variant was picked', () => {
+    const { model, sides } = make();
+    sides.pick('right', { variant: 'python' });
+    expect(model.selectedVariants).toEqual({ left: 'python', right: 'python' });
+    expect(sides.choice('right')?.address.artifact).toBe('python');
+  });
+
+  it('lets the model’s compilation overrule one that a side picked', () => {
+    const { model, sides } = make();
+    sides.pick('left', { compilation: '0/1' });
+    model.compilation = '0/0';
+    model.compilationChanged.emit('0/0');
+    expect(sides.choice('left')?.address.compilation).toBe('0/0');
+  });
+
+  it('swaps the sides', () => {
+    const { sides } = make();
+    sides.swap();
+    expect(sides.choice('left')?.address).toEqual({
+      variant: 'cpp',
+      compilation: '0/0',
+      artifact: 'cpp'
+    });
+    expect(sides.choice('right')?.address.artifact).toBe('python');
+  });
+
+  it('forgets what was picked when the subject is another', () => {
+    const { model, sides } = make();
+    sides.pick('left', { compilation: '0/1', artifact: 'gone' });
+    model.report = { ...report(both.variants, 'another') };
+    model.reportChanged.emit();
+    expect(sides.choice('left')?.address).toEqual({
+      variant: 'python',
+      compilation: '0/0',
+      artifact: 'python'
+    });
+  });
+
+  it('does not ask for what cannot exist', () => {
+    const { model, sides } = make(
+      report([variant('eager', [], { backend: null })])
+    );
+    expect(model.asked).toEqual([]);
+    expect(sides.loader('left').state.kind).toBe('missing');
+  });
+
+  it('hears nothing after it is disposed', () => {
+    const { model, sides } = make();
+    sides.dispose();
+    model.asked = [];
+    model.report = { ...both, revision: 3 };
+    model.reportChanged.emit();
+    expect(model.asked).toEqual([]);
+  });
+});

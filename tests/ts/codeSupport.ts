@@ -1,0 +1,125 @@
+import type {
+  Artifact,
+  CompilationSummary,
+  Region,
+  ReportSummary,
+  Variant,
+  VariantSummary
+} from '../../src/protocol/types';
+
+/** A region; only what a test is about need be given. */
+export function region(
+  kind: Region['kind'],
+  start: number,
+  end: number,
+  key = '',
+  more: Partial<Region> = {}
+): Region {
+  return {
+    kind,
+    start,
+    end,
+    key,
+    label: '',
+    kernel: null,
+    nodes: [],
+    sources: [],
+    ...more
+  };
+}
+
+export function artifact(
+  name: string,
+  group: Artifact['group'] = 'code',
+  language = 'python'
+): Artifact {
+  return { name, label: name, group, language, lines: 1 };
+}
+
+export function compilation(
+  id: string,
+  artifacts: Artifact[]
+): CompilationSummary {
+  return {
+    id,
+    frame: '',
+    artifacts,
+    guards: 0,
+    breaks: 0,
+    kernels: 0,
+    recompile: []
+  };
+}
+
+export function variant(
+  name: string,
+  compilations: CompilationSummary[],
+  requested: Partial<Variant> = {},
+  more: Partial<VariantSummary> = {}
+): VariantSummary {
+  return {
+    name,
+    requested: {
+      backend: 'inductor',
+      mode: null,
+      cpp_wrapper: false,
+      dynamic: null,
+      fullgraph: false,
+      options: {},
+      target: null,
+      ...requested
+    },
+    stage: 'built',
+    median_us: null,
+    interval_us: null,
+    ratio: null,
+    compile_s: null,
+    accurate: null,
+    compilations,
+    problems: [],
+    ...more
+  };
+}
+
+export function report(
+  variants: VariantSummary[],
+  subject = 'subject'
+): ReportSummary {
+  return {
+    revision: 1,
+    subject: {
+      id: subject,
+      name: subject,
+      kind: 'function',
+      where: null,
+      arguments: [],
+      device: 'cpu',
+      cell: null
+    },
+    environment: {
+      torch: '',
+      triton: null,
+      python: '',
+      platform: '',
+      cpu: '',
+      threads: 0,
+      gpus: [],
+      compiler: '',
+      compilescope: ''
+    },
+    variants,
+    problems: [],
+    files: {}
+  };
+}
+
+/** A generator of numbers in [0, 1) that a seed fixes (mulberry32). */
+export function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
