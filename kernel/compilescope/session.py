@@ -182,7 +182,7 @@ class Session:
 
     def choices(self) -> Choices:
         """What the installed torch allows for each switch."""
-        return Choices(backends=compiling.backends(), modes=compiling.modes())
+        return Choices(backends=compiling.usual_backends(), modes=compiling.modes())
 
     def observe(self, observer: Callable[[str, str, Job | None], None]) -> Callable[[], None]:
         """Calls ``observer(kind, subject, job)`` after changes; returns the way to stop that.

@@ -19,6 +19,7 @@ from ..torch_api.dynamo import begin
 from ..torch_api.graphs import collecting
 from ..variant import Variant
 from .outcome import Outcome, outcome_of
+from .quiet import quiet
 from .wardrobe import Outfit, Wardrobe
 
 
@@ -74,7 +75,7 @@ def build(
     built = Built(name=name, call=compiled, outfit=outfit)
     records: list[Record] = []
     nodes: dict[str, list[Node]] = {}
-    with caches.empty(folder), trace.listening(records.append), collecting(nodes):
+    with caches.empty(folder), trace.listening(records.append), collecting(nodes), quiet():
         start = time.perf_counter()
         try:
             output = compiled(*args, **kwargs)

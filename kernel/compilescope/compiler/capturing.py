@@ -11,12 +11,13 @@ import msgspec
 from ..capture.records import Record
 from ..problem import Problem
 from ..report import Node
-from ..torch_api import failures, trace
+from ..torch_api import failures, trace, workers
 from ..torch_api.codegen import Capture, CapturingBackend
 from ..torch_api.compiling import compile_callable
 from ..torch_api.dynamo import begin, isolated
 from ..torch_api.graphs import collecting
 from ..variant import Variant
+from .quiet import quiet
 from .wardrobe import Wardrobe
 
 
@@ -56,6 +57,8 @@ def capture(
     with (
         wardrobe.guarded(),
         isolated(),
+        workers.borrowed(),
+        quiet(),
         trace.listening(captured.records.append),
         collecting(captured.nodes),
     ):

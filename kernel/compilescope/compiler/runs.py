@@ -22,6 +22,7 @@ from ..variant import Variant
 from .building import Built, build
 from .outcome import Outcome, outcome_of
 from .progress import Monitor
+from .quiet import quiet
 from .state import Snapshot
 from .wardrobe import Wardrobe
 
@@ -52,7 +53,10 @@ def run_variants(
 
     try:
         monitor.step("running eager", variant="eager", fraction=0.0)
-        reference = outcome_of(fn(*args, **kwargs), gradients)
+        before = torch.get_rng_state()
+        with quiet():
+            reference = outcome_of(fn(*args, **kwargs), gradients)
+        random = not torch.equal(before, torch.get_rng_state())
     except Exception as error:  # noqa: BLE001 - it is every variant's problem
         for name, variant in variants.items():
             yield _failed(name, variant, failures.own(error))
@@ -86,7 +90,7 @@ def run_variants(
                 continue
             finally:
                 snapshot.restore()
-            reports[name] = _report(built, variant, reference)
+            reports[name] = _report(built, variant, reference, random=random)
             if built.problem is None:
                 calls[name] = _bound(built.call, args, kwargs)
                 outfits[name] = built.outfit
@@ -99,7 +103,10 @@ def run_variants(
             if name in outfits:
                 wardrobe.wear(outfits[name])
 
-        timings = time_calls(calls, budget_s=SECONDS_PER_VARIANT * len(calls), before_each=dress)
+        with quiet():
+            timings = time_calls(
+                calls, budget_s=SECONDS_PER_VARIANT * len(calls), before_each=dress
+            )
         for name, report in reports.items():
             if name in calls or report.requested.backend is None:
                 report.timing = timings[name if name in timings else "eager"]
@@ -122,7 +129,7 @@ def _folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _report(built: Built, variant: Variant, reference: Outcome) -> VariantReport:
+def _report(built: Built, variant: Variant, reference: Outcome, *, random: bool) -> VariantReport:
     report = VariantReport(
         name=built.name,
         requested=variant,
@@ -137,7 +144,9 @@ def _report(built: Built, variant: Variant, reference: Outcome) -> VariantReport
     report.compile_time = split(built.compilations, built.first_call_s)
     if not built.compilations:
         report.problems.append(NOTHING_COMPILED)
-    if built.outcome is not None:
+    if random and "fallback_random" not in report.config and variant.backend == "inductor":
+        report.absent["accuracy"] = RANDOM
+    elif built.outcome is not None:
         report.accuracy = _accuracy(reference, built.outcome)
         wrong = [error for error in report.accuracy if not error.ok]
         if wrong:
@@ -164,14 +173,18 @@ def _mismatch(wrong: Sequence[OutputError]) -> Problem:
         else f"{worst.path} differs from eager's by more than its tolerance.",
         why=f"{worst.path}: off by {worst.max_abs:.3g} (relative {worst.max_rel:.3g}); allowed are "
         f"{worst.tolerance_abs:.3g} + {worst.tolerance_rel:.3g} times the value ({worst.dtype}).",
-        remedy="Compare in float64; if it differs there too, report it to PyTorch. Random numbers "
-        "(dropout) differ by design unless fallback_random is set.",
+        remedy="Compare in float64; if it differs there too, report it to PyTorch.",
     )
 
 
 def _failed(name: str, variant: Variant, problem: Problem) -> VariantReport:
     return VariantReport(name=name, requested=variant, stage="failed", problems=[problem])
 
+
+RANDOM = (
+    "The subject draws random numbers, and Inductor's code draws others than eager. "
+    "With options={'fallback_random': True} both draw the same, and are compared."
+)
 
 NOTHING_COMPILED = Problem(
     severity="warning",

@@ -6,7 +6,7 @@ from ..analysis.assemble import assemble
 from ..capture.records import Record
 from ..problem import Problem
 from ..report import Compilation, Node
-from ..torch_api import codegen, failures, trace
+from ..torch_api import codegen, failures, trace, workers
 from ..torch_api.compiling import settings_of
 from ..torch_api.graphs import collecting
 from ..variant import Variant
@@ -34,7 +34,7 @@ def _generate(
     if variant.backend == "inductor":
         settings = settings_of(variant)
         for graph in captured.graphs:
-            with trace.listening(records.append), collecting(nodes):
+            with workers.borrowed(), trace.listening(records.append), collecting(nodes):
                 try:
                     codegen.generate(graph, settings)
                 except Exception as error:  # noqa: BLE001 - it is the variant's problem

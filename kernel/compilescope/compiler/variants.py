@@ -63,7 +63,7 @@ def name_of(variant: Variant) -> str:
     mode = variant.mode if variant.mode != "default" else None
     parts = []
     if variant.backend != "inductor":
-        parts.append(variant.backend)
+        parts.append(f"backend={variant.backend}")
     if variant.cpp_wrapper:
         parts.append("cpp")
     if mode:
@@ -85,7 +85,7 @@ def check(variant: Variant) -> None:
     if variant.backend is None:
         return
     if variant.backend not in compiling.backends():
-        raise _unknown("backend", variant.backend, compiling.backends())
+        raise _unknown("backend", variant.backend, compiling.usual_backends())
     if variant.mode is not None and variant.mode not in compiling.modes():
         raise _unknown("mode", variant.mode, compiling.modes())
     if variant.target is not None:
@@ -143,7 +143,7 @@ def _unknown(kind: str, name: object, allowed: Iterable[str]) -> CompilescopeErr
             f"Did you mean {_listed(close)}?" if close else "See torch._inductor.list_options()."
         )
     else:
-        remedy = f"This torch has {_listed(allowed)}."
+        remedy = f"There are {_listed(allowed)}."
     return CompilescopeError(f"There is no {kind} {name!r}.", remedy=remedy)
 
 

@@ -77,6 +77,11 @@ def backends() -> list[str]:
     return list(list_backends(exclude_tags=None))
 
 
+def usual_backends() -> list[str]:
+    """The backends that are offered: without those that test torch itself."""
+    return [name for name in backends() if "TESTING" not in name and "minifier" not in name]
+
+
 def options() -> list[str]:
     """The names that ``options`` takes."""
     return list(inductor.list_options())

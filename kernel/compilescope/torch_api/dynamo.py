@@ -147,4 +147,5 @@ def _backends() -> Iterator[None]:
 
 def compiled_entries(function: Callable[..., Any] | types.CodeType) -> int:
     """How many compilations Dynamo keeps for a function's code."""
-    return len(_debug_get_cache_entry_list(function))
+    code = function if isinstance(function, types.CodeType) else function.__code__
+    return len(_debug_get_cache_entry_list(code))

@@ -91,11 +91,7 @@ def source_lines(stack_trace: str) -> list[SourceLine]:
 def _target(node: FxNode) -> str:
     if isinstance(node.target, str):
         return node.target
-    return (
-        torch.fx.node._get_qualified_name(node.target)
-        if callable(node.target)
-        else str(node.target)
-    )
+    return str(torch.fx.node._get_qualified_name(node.target))
 
 
 def _arguments(node: FxNode) -> str:

@@ -7,41 +7,53 @@ shutdown_compile_workers).
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import psutil
 from torch._inductor import async_compile
 from torch._inductor.async_compile import AsyncCompile, shutdown_compile_workers
+
+_lock = threading.Lock()
+_borrowers = 0
+_had_threads = False
+_had_processes = False
 
 
 @contextlib.contextmanager
 def borrowed() -> Iterator[None]:
     """Ends the threads and child processes that compiling in the block has started.
 
-    Pools that the user's own compilations started stay. When the block is interrupted, children are
-    ended at once (a C++ compiler may run for a minute yet); otherwise they have ended by
-    themselves.
+    Pools that the user's own compilations started stay; pools that several blocks use at once end
+    with the last of them. When the block is interrupted, children are ended at once: a C++ compiler
+    may run for a minute yet. Otherwise they have ended by themselves.
     """
-    threads_before = AsyncCompile.pool.cache_info().currsize
-    processes_before = bool(async_compile._pool_set)
-    children_before = {child.pid for child in psutil.Process().children(recursive=True)}
-    interrupted = True
-    pool: ThreadPoolExecutor | None = None
+    global _borrowers, _had_threads, _had_processes
+    children = {child.pid for child in psutil.Process().children(recursive=True)}
+    with _lock:
+        if not _borrowers:
+            _had_threads = bool(AsyncCompile.pool.cache_info().currsize)
+            _had_processes = bool(async_compile._pool_set)
+        _borrowers += 1
     try:
         yield
-        interrupted = False
+    except BaseException:
+        _end(children)
+        raise
     finally:
-        if not threads_before and AsyncCompile.pool.cache_info().currsize:
-            pool = AsyncCompile.pool()
-            AsyncCompile.pool.cache_clear()
-            pool.shutdown(wait=False, cancel_futures=True)
-        if not processes_before and async_compile._pool_set:
-            shutdown_compile_workers()
-        if interrupted:
-            _end(children_before)
-        if pool is not None:
-            pool.shutdown(wait=True)
+        with _lock:
+            _borrowers -= 1
+            if not _borrowers:
+                _shut_down()
+
+
+def _shut_down() -> None:
+    if not _had_threads and AsyncCompile.pool.cache_info().currsize:
+        pool = AsyncCompile.pool()
+        AsyncCompile.pool.cache_clear()
+        pool.shutdown(wait=True, cancel_futures=True)
+    if not _had_processes and async_compile._pool_set:
+        shutdown_compile_workers()
 
 
 def _end(kept: set[int]) -> None:
