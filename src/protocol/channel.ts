@@ -31,7 +31,11 @@ export class Channel implements IDisposable {
     private _comm: Kernel.IComm,
     private _options: Channel.IOptions
   ) {
-    _comm.onMsg = message => this._options.onMessage(message.content.data);
+    _comm.onMsg = message => {
+      if (!this._isDisposed) {
+        this._options.onMessage(message.content.data);
+      }
+    };
     _comm.onClose = () => {
       if (!this._isDisposed) {
         this._isDisposed = true;
@@ -56,6 +60,13 @@ export class Channel implements IDisposable {
    */
   send(data: JSONObject): void {
     this._comm.send(data);
+  }
+
+  /**
+   * Stop listening without a word: the kernel closes the comm itself.
+   */
+  abandon(): void {
+    this._isDisposed = true;
   }
 
   /**

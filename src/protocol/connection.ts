@@ -224,6 +224,10 @@ export class Connection implements IConnection {
       onMessage: data => this._onEvent(data),
       onClose: () => this._onClose()
     });
+    if (isStale()) {
+      events?.dispose();
+      return;
+    }
     const requests = await Channel.open({
       kernel,
       target: REQUESTS_TARGET,
@@ -289,11 +293,14 @@ export class Connection implements IConnection {
    * it nobody listens there.
    */
   private _onClose(): void {
-    const wasOpened = this._wasOpened;
-    this._close();
-    if (wasOpened) {
+    if (this._wasOpened) {
+      this._close();
       void this.open();
     } else {
+      // It closes both; to close the other one too would cross its message.
+      this._events?.abandon();
+      this._requests?.abandon();
+      this._close();
       void this._probe();
     }
   }

@@ -5,9 +5,8 @@ import { IconButton } from './button';
 import { ProblemCard } from './problems';
 import type { IPartProps } from './types';
 
-const EXAMPLE = `%load_ext compilescope`;
-const CELL = `%%compile
-f(x)`;
+const LOAD = '%load_ext compilescope';
+const CELL = '%%compile\nf(x)';
 const INSTALL = 'pip install jupyterlab-compilescope';
 
 /**
@@ -46,7 +45,7 @@ export function Blank(props: IPartProps): JSX.Element {
     case 'unloaded':
       return (
         <Message title={trans.__('compilescope is not loaded in this kernel')}>
-          <Snippet code={EXAMPLE} {...props} />
+          <Snippet code={LOAD} {...props} />
           <Button
             label={trans.__('Load compilescope')}
             onClick={actions.load}
@@ -87,10 +86,11 @@ export function Blank(props: IPartProps): JSX.Element {
       return (
         <Message title={trans.__('Nothing inspected yet')}>
           <p>{trans.__('Load the extension once:')}</p>
-          <Snippet code={EXAMPLE} {...props} />
+          <Snippet code={LOAD} {...props} />
           <p>
             {trans.__(
-              'Then put %%compile over a cell that ends with the call to open up:'
+              'Then put %1 over a cell that ends with the call to open up:',
+              '%%compile'
             )}
           </p>
           <Snippet code={CELL} {...props} />
