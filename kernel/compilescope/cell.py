@@ -59,7 +59,9 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
     """
     if raw is None or not raw.rstrip().endswith(body.rstrip()):
         raw = f"{magic_line}\n{body}"
-    above = raw[: raw.rstrip().rindex(body.rstrip())].count("\n") if body.strip() else 0
+    # IPython takes away blank lines at the start; here they count.
+    code = body.lstrip("\n \t").rstrip()
+    above = raw[: raw.rstrip().rindex(code)].count("\n") if code else 0
     # As when any cell is run: the traceback, the debugger and torch find the text by this name.
     file = shell.compile.cache(raw, shell.execution_count, raw_code=raw)
     code = "\n" * above + shell.transform_cell(body)
@@ -75,10 +77,8 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
     for statement in statements:
         _refuse_await(statement)
     last = statements[-1]
-    if not isinstance(last, (ast.Expr, ast.Assign, ast.AnnAssign)):
-        kind = {"FunctionDef": "def", "ClassDef": "class"}.get(type(last).__name__, "statement")
-        raise CompilescopeError(f"The cell ends in a {kind}.", _EXPECTED, EXAMPLE)
-    if not isinstance(last.value, ast.Call):
+    assigned = isinstance(last, (ast.Expr, ast.Assign, ast.AnnAssign))
+    if not (assigned and isinstance(last.value, ast.Call)):
         shown = ast.unparse(last).splitlines()[0]
         raise CompilescopeError(f"The cell ends in `{shown}`.", _EXPECTED, EXAMPLE)
     if ast.unparse(last.value.func).startswith("get_ipython()."):
