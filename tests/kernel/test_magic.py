@@ -132,8 +132,10 @@ WRONG = [
     ),
     (
         "x = 1\nawait f(x)",
-        "Line 3 awaits. torch.compile takes no coroutines, and %%compile runs its cell without "
-        "awaiting. Await in a cell of its own, and call with what came of it.\n",
+        (
+            "Line 3 awaits. torch.compile takes no coroutines, and %%compile runs its cell without "
+            "awaiting. Await in a cell of its own, and call with what came of it.\n"
+        ),
     ),
     (
         "x = 1\nf(x))",
