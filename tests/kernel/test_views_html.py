@@ -111,7 +111,7 @@ def test_everything_of_the_report_is_there() -> None:
     for part in (
         "No compiler.",
         "→ Install g++.",
-        "The graph breaks. (42.py:3)",
+        "The graph breaks. (cell, line 3)",
         "96.2 µs",
         "1.90\u00d7",
         "2.58 s",
@@ -119,7 +119,7 @@ def test_everything_of_the_report_is_there() -> None:
         "Graph break: Call to print",
         "tensor 'x' size mismatch at index 0",
         "Python wrapper, line 8",
-        "from 42.py:3: y = x + 1",
+        "from cell, line 3: y = x + 1",
         "check_tensor(L['x'])",
         "cudagraphs: asked for on, got off (CPU)",
         "torch 2.13.0",
@@ -209,7 +209,7 @@ def test_a_report_with_one_wrapper_shows_one() -> None:
 def test_an_empty_report_renders() -> None:
     made = report()
     made.variants, made.problems = [], []
-    assert "f (function, 42.py:3)" in Page(html.render(made)).text
+    assert "f (function, cell, line 3)" in Page(html.render(made)).text
 
 
 @pytest.mark.parametrize("language", ["python", "cpp", "triton", "fx", "text"])

@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 
 import pytest
-from compilescope.report import Kernel, Problem
+from compilescope.report import Kernel, Problem, SourceLine
 from compilescope.variant import Variant
 from compilescope.views import text, wording
 
 from .views_report import CELL, report, timing
 
 WHOLE = """\
-f  function, 42.py:3
+f  function, cell, line 3
   x: float32[4] cpu
 torch 2.13.0 · Python 3.12.3 · A CPU · 2 threads
 
 error: [cpp] No compiler.
   → Install g++.
-warning: The graph breaks.  (42.py:3)
+warning: The graph breaks.  (cell, line 3)
   print.
 
 variant  switches          stage          median   95 % interval       vs eager              compile  outputs
@@ -26,9 +26,9 @@ eager    no torch.compile  built and run  182 µs   181 µs to 186 µs    1.00\u
 python   defaults          built and run  96.2 µs  95.2 µs to 98.1 µs  1.90\u00d7 (1.86 to 1.96)  2.58 s   within 1.2e-07
 cpp      cpp_wrapper       sources only
 
-compilation 0/0  42.py:3  1 kernel, 1 guard, 1 graph break  (as in python)
+compilation 0/0  cell, line 3  1 kernel, 1 guard, 1 graph break  (as in python)
   recompiled: tensor 'x' size mismatch at index 0
-  break: Call to print  (42.py:3)
+  break: Call to print  (cell, line 3)
     → Take the print out.
   cpp_fused_add_0 (cpp): aten.add
 
@@ -137,4 +137,6 @@ def test_words_of_what_is_not_known() -> None:
     unknown.ratio = unknown.ratio_interval = None
     assert wording.ratio(unknown) == wording.ratio_interval(unknown) == ""
     assert wording.place(None) == ""
-    assert wording.place(CELL) == "42.py:3"
+    assert wording.place(CELL) == "cell, line 3"
+    assert wording.place(SourceLine(file="<ipython-input-7-ab>", line=2)) == "In[7], line 2"
+    assert wording.place(SourceLine(file="C:\\a\\b.py", line=2)) == "b.py:2"

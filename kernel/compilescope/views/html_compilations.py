@@ -8,7 +8,7 @@ from ..report import STAGES, Break, Compilation, Guard, Kernel, SourceLine, Vari
 from . import highlight, wording
 from .html_summary import details
 from .limits import Limits
-from .pairs import codes
+from .pairs import AS_WRITTEN, codes
 from .style import Markup
 
 
@@ -18,8 +18,10 @@ def compilation_details(
     """Return everything of one compilation beside its wrappers; ``hint`` says how to see all."""
     where = wording.place(compilation.frame)
     head = f"<b>Compilation {escape(compilation.id)}</b>" + (f" · {escape(where)}" if where else "")
+    if variant.name != AS_WRITTEN:
+        head += f" · as in {escape(variant.name)}"
     parts = [
-        markup.element("p", "part", f"{head} · as in {escape(variant.name)}"),
+        markup.element("p", "part", head),
         _recompile(compilation, markup),
         "".join(_break(one, markup) for one in compilation.breaks),
         _kernels(compilation.kernels, markup, limits, hint),

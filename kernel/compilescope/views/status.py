@@ -17,7 +17,7 @@ def status(session: Session) -> str:
     reports = [inspection.report for inspection in session.inspections.values()]
     if not reports:
         return "Nothing inspected yet. Put %%compile over a cell whose last line is a call."
-    lines = [f"compilescope {reports[-1].environment.compilescope}, {environment(reports[-1])}"]
+    lines = [environment(reports[-1])]
     for report in reports:
         told = [f"{one.name} ({wording.stage(one)})" for one in compared(report)]
         where = wording.place(report.subject.where)

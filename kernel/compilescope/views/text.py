@@ -31,11 +31,11 @@ def render(report: Report, *, width: int = 100, color: bool = False, name: str =
     paint = _Paint(color)
     blocks = [_head(report, paint), _problems(report, paint, width), _variants(report, paint)]
     for variant, compilation in compilations(report):
-        blocks.append(_compilation(variant, compilation, paint, width))
+        blocks.append(_compilation(compilation, f"  (as in {variant.name})", paint, width))
     written = as_written(report)
     if written:
         blocks.append(iter([paint("bold", "compiled by the cell itself")]))
-        blocks += [_compilation(*one, paint, width) for one in written]
+        blocks += [_compilation(compilation, "", paint, width) for _, compilation in written]
     blocks.append(_next(report, name, paint))
     return "\n\n".join("\n".join(block) for block in map(list, blocks) if block)
 
@@ -62,6 +62,7 @@ def environment(report: Report) -> str:
     """Return where the report was made, in one line."""
     made = report.environment
     known = [
+        f"compilescope {made.compilescope}" if made.compilescope else "",
         f"torch {made.torch}" if made.torch else "",
         f"triton {made.triton}" if made.triton else "",
         f"Python {made.python}" if made.python else "",
@@ -129,9 +130,7 @@ def _ratio(variant: VariantReport) -> str:
     return wording.ratio(variant.timing) + (f" ({spread})" if spread else "")
 
 
-def _compilation(
-    variant: VariantReport, compilation: Compilation, paint: _Paint, width: int
-) -> Iterator[str]:
+def _compilation(compilation: Compilation, whose: str, paint: _Paint, width: int) -> Iterator[str]:
     where = wording.place(compilation.frame)
     counts = [
         wording.count(len(compilation.kernels), "kernel"),
@@ -139,7 +138,7 @@ def _compilation(
         wording.count(len(compilation.breaks), "graph break"),
     ]
     head = paint("bold", f"compilation {compilation.id}") + (f"  {where}" if where else "")
-    yield f"{head}  {', '.join(counts)}  (as in {variant.name})"
+    yield f"{head}  {', '.join(counts)}{whose}"
     if compilation.recompile is not None:
         for reason in compilation.recompile.reasons:
             yield from _wrapped(reason, width, "  recompiled: ")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..report import SourceLine, Timing, VariantReport
 from ..variant import Variant
 
@@ -91,11 +93,19 @@ def switches(variant: Variant) -> str:
 
 
 def place(where: SourceLine | None) -> str:
-    """Return ``file:line``, the file without its folders; empty for an unknown place."""
+    """Return ``file:line``, the file without its folders; empty for an unknown place.
+
+    A notebook cell has a file name that says nothing to its author: it reads ``cell, line 3``.
+    """
     if where is None:
         return ""
-    name = where.file.replace("\\", "/").rsplit("/", 1)[-1]
-    return f"{name}:{where.line}" if name else f"line {where.line}"
+    parts = where.file.replace("\\", "/").split("/")
+    if any(part.startswith("ipykernel_") for part in parts[:-1]):
+        return f"cell, line {where.line}"
+    number = re.match(r"<ipython-input-(\d+)-", parts[-1])
+    if number:
+        return f"In[{number[1]}], line {where.line}"
+    return f"{parts[-1]}:{where.line}" if parts[-1] else f"line {where.line}"
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
