@@ -5,7 +5,6 @@ from functools import partial
 from ..report import renderers
 from . import html, text
 
-
-def register() -> None:
-    """Give reports their faces: what they print, what a cell shows, what ``save`` writes."""
-    renderers.update(text=text.render, html=html.render, page=partial(html.render, full=True))
+# What a report prints, what a cell shows of it, and what `save` writes. It stands below the views
+# and cannot import them: importing this package is what gives it a face.
+renderers.update(text=text.render, html=html.render, page=partial(html.render, full=True))
