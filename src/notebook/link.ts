@@ -69,7 +69,9 @@ export class NotebookLink implements IDisposable {
     if (!cell) {
       return;
     }
-    await this._panel.content.scrollToCell(cell);
+    const notebook = this._panel.content;
+    // Not `scrollToCell`, which takes the focus away from where the user is.
+    await notebook.scrollToItem(notebook.widgets.indexOf(cell));
     await cell.ready;
     if (!this._isDisposed && this._model.selection.source === source) {
       // A cell outside of the window has its editor only now.

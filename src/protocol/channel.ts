@@ -9,7 +9,7 @@ export class Channel implements IDisposable {
   /**
    * Open a comm.
    *
-   * @returns The open channel; null if the kernel went away meanwhile.
+   * @returns The open channel; null if it is not wanted any more.
    */
   static async open(options: Channel.IOptions): Promise<Channel | null> {
     const { kernel, target, data } = options;
@@ -19,7 +19,8 @@ export class Channel implements IDisposable {
       // the kernel has none, it never resolves.
       await (comm as ISubshellComm).subshellStarted;
     }
-    if (comm.isDisposed || kernel.isDisposed) {
+    if (comm.isDisposed || kernel.isDisposed || options.isStale()) {
+      comm.dispose();
       return null;
     }
     const channel = new Channel(comm, options);
@@ -100,6 +101,11 @@ export namespace Channel {
      * What the comm is opened with.
      */
     data: JSONObject;
+
+    /**
+     * Whether the channel is not wanted any more by the time it can be opened.
+     */
+    isStale: () => boolean;
 
     /**
      * Takes what the kernel sends.

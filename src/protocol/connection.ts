@@ -219,17 +219,15 @@ export class Connection implements IConnection {
     // Events first: nothing may be missed between hello and the first push.
     const events = await Channel.open({
       kernel,
+      isStale,
       target: EVENTS_TARGET,
       data: { client: this._id },
       onMessage: data => this._onEvent(data),
       onClose: () => this._onClose()
     });
-    if (isStale()) {
-      events?.dispose();
-      return;
-    }
     const requests = await Channel.open({
       kernel,
+      isStale,
       target: REQUESTS_TARGET,
       data: { client: this._id, protocol: PROTOCOL_VERSION },
       onMessage: data => this._client.receive(data),

@@ -102,7 +102,12 @@ export function ProblemCard(props: {
             >
               {formatPlace(where, props.files ?? {}, trans.__('cell'))}
             </button>
-            {where.code && <code>{where.code.trim()}</code>}
+            {where.code && (
+              <>
+                {' '}
+                <code>{where.code.trim()}</code>
+              </>
+            )}
           </p>
         )}
         {detail && (
