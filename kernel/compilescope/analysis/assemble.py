@@ -63,9 +63,9 @@ def _compilation(
     compilation = Compilation(id=compile_id, frame=frame_of(records))
     attempt = max((r.attempt for r in records if r.event != "chromium_event"), default=0)
     compilation.attempt = attempt
-    graphs = read_stages([r for r in records if r.attempt == attempt], reader)
-    # A backward pass that is compiled at its first call may say attempt 0 whatever the forward was.
-    generated = generate(gather(records), graphs, reader, variant=variant, attempt=attempt)
+    final = _final(records, attempt)
+    graphs = read_stages(final, reader)
+    generated = generate(gather(final), graphs, reader, variant=variant)
     _add_code(compilation, generated)
     guards = [r for r in records if r.event == "dynamo_cpp_guards_str" and r.payload]
     if guards:
@@ -84,6 +84,20 @@ def _compilation(
                 compilation.cache.append(cache)
     compilation.absent.update(explain(compilation, records))
     return compilation
+
+
+def _final(records: Sequence[Record], attempt: int) -> Sequence[Record]:
+    """The records of the last attempt's graph.
+
+    What follows Dynamo's graph belongs to it whatever attempt it names: a backward pass that is
+    compiled at its first call, and code that is generated from a capture, begin at 0 again.
+    """
+    for index in range(len(records) - 1, -1, -1):
+        if records[index].event == "dynamo_output_graph":
+            if records[index].attempt == attempt:
+                return records[index:]
+            break
+    return [record for record in records if record.attempt == attempt]
 
 
 def _add_code(compilation: Compilation, generated: Generated) -> None:

@@ -209,7 +209,7 @@ class _Scanner:
             if last.kind == "return" and last.end == start:
                 last.end = end
                 return None
-            return Mark("return", first, end)
+            return Mark("return", first, end, label="call")
         if text.startswith(_GUARDS):
             inside = text[text.find("(") + 1 :]
             return Mark("guard", first, end, label=re.split(r"[,)\s]", inside, maxsplit=1)[0])

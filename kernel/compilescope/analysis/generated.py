@@ -36,28 +36,20 @@ def generate(
     reader: GraphReader,
     *,
     variant: str,
-    attempt: int,
 ) -> Generated:
     """Read what Inductor generated.
 
     Parameters
     ----------
     units
-        From `units.gather`, all attempts.
+        From `units.gather`.
     graphs
         The earlier stages, by `stages.read_stages`.
-    attempt
-        The last one: forward code of others is left out.
     """
     result = Generated(graphs=dict(graphs))
     by_direction: dict[str, list[Unit]] = {}
     for unit in units:
-        direction = _direction(unit, graphs, by_direction)
-        if direction == "backward" or unit.attempt == attempt:
-            by_direction.setdefault(direction, []).append(unit)
-    if "backward" in by_direction:
-        last = by_direction["backward"][-1].attempt
-        by_direction["backward"] = [u for u in by_direction["backward"] if u.attempt == last]
+        by_direction.setdefault(_direction(unit, graphs, by_direction), []).append(unit)
     forward = [d for d in ("inference", "forward") if d in by_direction]
     for direction in forward[:1]:
         result.code = _unit(by_direction[direction], direction, reader, result, variant)

@@ -18,7 +18,7 @@ NO_MODULES = (
     "a live capture does."
 )
 
-_SOURCE = re.compile(r"\s*#.*?\bFile: (.+):(\d+) in (\S.*?), code: (.*)$")
+_SOURCE = re.compile(r"\s*#.*?\bFile: (.+):(\d+) in (\S.*?), code:(.*)$")
 _ASSIGN = re.compile(r'\s*([A-Za-z_]\w*)(?:\s*: "([^"]*)"| ?: ([^=]+?))? = (.*)$', re.S)
 _DECLARED = re.compile(r'\s*([A-Za-z_]\w*): "([^"]*)"\s*(?:#.*)?$')
 _PARAMETER = re.compile(r'\**([A-Za-z_]\w*)(?:\s*: (?:"([^"]*)"|([^=]+)))?(?: = .*)?$', re.S)
@@ -207,7 +207,7 @@ class _Reader:
         if isinstance(known, Node) and known.op == "placeholder" and not update:
             # ``l_x_ = L_x_`` gives a placeholder whose target is no legal or no free name its own.
             del self.known[value]
-            known.name = self.prefix + name
+            known.name, known.line = self.prefix + name, line
             self.known[name] = known
             return
         expression = read_expression(update.strip() or value, self.known)

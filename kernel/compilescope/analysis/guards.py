@@ -7,14 +7,14 @@ from collections.abc import Iterable
 
 from ..report import Guard, SourceLine
 
-_LINE = re.compile(r"[| ]*\+- (\w+): (.*)$", re.S)
+_LINE = re.compile(r"[| ]*\+- (\w+)(?:: (.*))?$", re.S)
 _BRANCH = re.compile(r"[| ]*\+- ")
 _MANAGERS = re.compile(r"\w*(?:GuardManager|Manager)$")
 _SOURCE = re.compile(r"source=(.*?), accessed_by=")
 _ORIGIN = re.compile(r"\s+#(?: (.*?))?\s+# (\S+):(\d+) in ([\w<>.]+)", re.S)
 _ORIGIN_ONLY = re.compile(r"\s+# (\S+):(\d+) in ([\w<>.]+)")
 _NOTE = re.compile(r"\s{2,}# ")
-_NAMED = re.compile(r"(?:[LG]\[(?:'[^']*'|\"[^\"]*\")\](?:\.\w+|\[[^\[\]]*\]|\.\w+\(\))*)")
+_NAMED = re.compile(r"(?:[LG]\[(?:'[^']*'|\"[^\"]*\")\](?:\.\w+(?:\(\))?|\[[^\[\]]*\])*)")
 
 
 def parse_guards(text: str, files: Iterable[str] = ()) -> list[Guard]:
@@ -40,7 +40,7 @@ def parse_guards(text: str, files: Iterable[str] = ()) -> list[Guard]:
         match = _LINE.match(line)
         if match is None:
             continue
-        kind, rest = match.groups()
+        kind, rest = match.group(1), match.group(2) or ""
         level = line.index("+-")
         while sources and sources[-1][0] >= level:
             sources.pop()
@@ -86,14 +86,24 @@ def _split(rest: str, resolve: _Files) -> tuple[str, SourceLine | None]:
 
 
 class _Files:
-    """Finds the full name of a file that is named in short."""
+    """Finds the full name of a file that is named in short.
+
+    torch cuts off what the name has in common with its own folder's, be it in the middle of a word.
+    """
 
     def __init__(self, files: Iterable[str]) -> None:
-        self.by_base: dict[str, list[str]] = {}
-        for file in dict.fromkeys(files):
-            self.by_base.setdefault(re.split(r"[\\/]", file)[-1], []).append(file)
+        self.files = list(dict.fromkeys(files))
+        self.found: dict[str, str] = {}
 
     def __call__(self, short: str) -> str:
-        known = self.by_base.get(re.split(r"[\\/]", short)[-1], ())
-        full = [file for file in known if file.replace("\\", "/").endswith(short)]
-        return full[0] if len(full) == 1 else short
+        if short not in self.found:
+            self.found[short] = self._find(short)
+        return self.found[short]
+
+    def _find(self, short: str) -> str:
+        ending = [file for file in self.files if file.endswith(short)]
+        whole = [file for file in ending if re.fullmatch(r".*[\\/]|", file[: -len(short)])]
+        for candidates in (whole, ending):
+            if len(candidates) == 1:
+                return candidates[0]
+        return short

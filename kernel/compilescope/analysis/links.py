@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ..report import Code, Compilation, Direction, Kernel, Launch, Region
 from .bodies import body
 
-_SHIM = re.compile(r"aoti_torch_(?:cpu|cuda|xpu|mps|hip|mtia|hpu|privateuse1)_+(\w+)")
+_SHIM = re.compile(r"aoti_torch_(?:cpu|cuda|xpu|mps|hip|mtia|hpu|privateuse1)_(\w+)")
 _OPERATOR = re.compile(
     r"(?:torch\.ops\.\w+|extern_kernels|aten|prims|inductor_ops|_quantized)\.(\w+)"
 )
@@ -74,7 +74,7 @@ def operator(name: str) -> str:
     for pattern in (_SHIM, _OPERATOR, _QUALIFIED):
         match = pattern.match(name)
         if match:
-            return match.group(1).removesuffix("_out")
+            return match.group(1).lstrip("_").removesuffix("_out")
     return name
 
 

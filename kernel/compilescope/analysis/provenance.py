@@ -65,21 +65,18 @@ class Provenance:
         return names
 
     def _sources(self, key: str, names: Sequence[str], mark: Mark) -> list[SourceLine]:
-        lines: dict[SourceLine, None] = {}
-        for name in names:
-            node = self.nodes.get(name)
-            if node:
-                lines.update(dict.fromkeys(node.sources[-1:]))
-        if lines:
-            return list(lines)
-        for trace in self.stacks.get(key) or ():
-            lines.update(dict.fromkeys(read_stack(str(trace))[-1:]))
-        if not lines and mark.comments:
-            for name in mark.comments.source_nodes:
-                node = self.earlier.get(name)
-                if node:
-                    lines.update(dict.fromkeys(node.sources[-1:]))
-        return list(lines)
+        """The lines that the nodes stand in; then the lines that called these.
+
+        The calling lines matter where the model is a library's: only they are the user's own.
+        """
+        own = [self.nodes[name].sources for name in names if name in self.nodes]
+        traces = [read_stack(trace) for trace in self.stacks.get(key) or ()]
+        if not any(own) and not any(traces) and mark.comments:
+            named = mark.comments.source_nodes
+            own = [self.earlier[name].sources for name in named if name in self.earlier]
+        inner = [stack[-1:] for stack in own if stack] or [stack[-1:] for stack in traces]
+        outer = [reversed(stack[:-1]) for stack in (*own, *traces)]
+        return list(dict.fromkeys(line for stack in (*inner, *outer) for line in stack))
 
 
 def merge(origins: Sequence[Origin], order: Mapping[str, int]) -> Origin:

@@ -9,7 +9,7 @@ from .text import depth
 
 _KERNEL = re.compile(r"(\w+) = async_compile\.(\w+)\(")
 _FUNCTION = re.compile(r"(\s*)def (\w+)\((?:self, )?args")
-_CALL = re.compile(r"(?:([\w, ]+?) = )?([A-Za-z_][\w.]*)(\[[^\]]*\])?\(")
+_CALL = re.compile(r"(?:([\w, ()]+?) = )?([A-Za-z_][\w.]*)(\[[^\]]*\])?\(")
 _NOT_WRAPPERS = ("recursively_apply_fns", "benchmark_compiled_module")
 _QUOTES = ("'''", '"""')
 _NOT_LAUNCHES = frozenset(
@@ -161,7 +161,7 @@ class _Scanner:
         """Mark the statement of lines [start, end), counted from 0."""
         first = start + 1
         if text.startswith("return"):
-            return Mark("return", first, end)
+            return Mark("return", first, end, label=function)
         if text.startswith(_GUARDS):
             return Mark("guard", first, end, label=_argument(text))
         free = _FREE.match(text)

@@ -23,7 +23,6 @@ _ORDER = {
 class Unit:
     """What torch said of one graph on its way through Inductor."""
 
-    attempt: int
     records: dict[str, Record] = field(default_factory=dict)
 
     def text(self, name: str) -> str | None:
@@ -64,14 +63,14 @@ def gather(records: Sequence[Record]) -> list[Unit]:
     begins the next unit.
     """
     units: list[Unit] = []
-    step = len(_ORDER)
+    step = 0
     for record in records:
         name = record.name
         if name not in _ORDER:
             continue
-        back = _ORDER[name] < step or name in units[-1].records
-        if not units or back or units[-1].attempt != record.attempt:
-            units.append(Unit(record.attempt))
+        back = not units or _ORDER[name] < step or name in units[-1].records
+        if back:
+            units.append(Unit())
         step = _ORDER[name]
         units[-1].records[name] = record
     return [unit for unit in units if unit.records.keys() - {_MAPPING, _STACKS}]

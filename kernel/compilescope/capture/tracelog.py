@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ..report import Problem
+from ..problem import Problem
 from .records import Record
 
 _MOST_PROBLEMS = 20
@@ -76,8 +76,17 @@ def read(path: str | Path) -> TraceLog:
         if record is not None:
             records.append(record)
     if not records and data.strip():
-        problems.add(1, "No line of the file is a trace record.", b"")
+        problems.found.insert(0, _no_trace(path.name))
     return TraceLog(_true_times(records), problems.found)
+
+
+def _no_trace(name: str) -> Problem:
+    return Problem(
+        severity="error",
+        what=f"{name} is no trace.",
+        why="No line of it is a record of torch's structured trace.",
+        remedy="Choose a file that torch wrote into the folder that TORCH_TRACE named.",
+    )
 
 
 def _decompress(data: bytes) -> tuple[bytes, bool]:

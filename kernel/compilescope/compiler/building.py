@@ -11,6 +11,7 @@ import msgspec
 
 from ..analysis.assemble import assemble
 from ..capture.records import Record
+from ..capture.renumber import renumber
 from ..problem import Problem
 from ..report import Compilation, Node
 from ..torch_api import caches, failures, trace
@@ -84,7 +85,7 @@ def build(
             built.first_call_s = time.perf_counter() - start
         except Exception as error:  # noqa: BLE001 - it is the variant's problem
             built.problem = failures.explain(error)
-    built.compilations = assemble(records, variant=name, nodes=nodes)
+    built.compilations = assemble(renumber(records), variant=name, nodes=nodes)
     for compilation in built.compilations:
         if not inductor:
             compilation.absent["code"] = f"The backend {variant.backend!r} generates no wrapper."

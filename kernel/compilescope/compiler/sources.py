@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..analysis.assemble import assemble
 from ..capture.records import Record
+from ..capture.renumber import renumber
 from ..problem import Problem
 from ..report import Compilation, Node
 from ..torch_api import codegen, failures, trace, workers
@@ -39,7 +40,7 @@ def _generate(
                     codegen.generate(graph, settings)
                 except Exception as error:  # noqa: BLE001 - it is the variant's problem
                     problems.append(failures.explain(error))
-    compilations = assemble(records, variant=name, nodes=nodes)
+    compilations = assemble(renumber(records), variant=name, nodes=nodes)
     for compilation in compilations:
         _forget_the_run(compilation)
         if variant.backend != "inductor":

@@ -9,6 +9,7 @@ import msgspec
 
 from ..analysis.assemble import assemble
 from ..capture.records import Record
+from ..capture.renumber import renumber
 from ..report import Compilation, Node
 from ..torch_api import trace
 from ..torch_api.graphs import collecting
@@ -22,7 +23,7 @@ class Watched(msgspec.Struct, kw_only=True):
 
     def compilations(self, name: str) -> list[Compilation]:
         """The compilations that took place, as those of a variant of this name."""
-        return assemble(self.records, variant=name, nodes=self.nodes)
+        return assemble(renumber(self.records), variant=name, nodes=self.nodes)
 
 
 @contextmanager

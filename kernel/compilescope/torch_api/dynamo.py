@@ -41,9 +41,7 @@ def isolated() -> Iterator[None]:
 
 
 def begin() -> None:
-    """Starts a variant as in a fresh process, inside `isolated`: ids from 0/0, no size seen."""
-    convert_frame.FRAME_COUNTER = 0
-    convert_frame.FRAME_COMPILE_COUNTER.clear()
+    """Starts a variant as in a fresh process, inside `isolated`: no size was seen yet."""
     if hasattr(pgo, "_CODE_STATE"):
         pgo._CODE_STATE = collections.defaultdict(pgo.CodeState)
 
@@ -70,14 +68,23 @@ def _foreign_code() -> Iterator[None]:
             reset_code(code)
 
 
+_next_frame = 1_000_000
+"""The first frame number of the next inspection. Far from the user's."""
+
+
 @contextlib.contextmanager
 def _counters() -> Iterator[None]:
+    global _next_frame
     frame_counter = convert_frame.FRAME_COUNTER
     compile_counter = copy.copy(convert_frame.FRAME_COMPILE_COUNTER)
     restores = [_saved(value) for value in _process_wide()]
+    # Some code (torch's own, resume functions) keeps the frame number that it got first, so no number
+    # is given twice: not to a frame of the user, nor to one of an earlier inspection.
+    convert_frame.FRAME_COUNTER = max(_next_frame, frame_counter)
     try:
         yield
     finally:
+        _next_frame = convert_frame.FRAME_COUNTER
         convert_frame.FRAME_COUNTER = frame_counter
         convert_frame.FRAME_COMPILE_COUNTER.clear()
         convert_frame.FRAME_COMPILE_COUNTER.update(compile_counter)

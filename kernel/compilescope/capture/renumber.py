@@ -1,0 +1,49 @@
+"""Compile ids as a fresh process would count them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import msgspec
+
+from .records import Record
+
+
+def renumber(records: Sequence[Record]) -> list[Record]:
+    """The records with frames counted from 0, and each frame's compilations too.
+
+    torch counts through the whole process, and a frame that was compiled before keeps its number.
+    Counted by first appearance, the same frame of every variant of a subject has the same id.
+    """
+    frames: dict[str, int] = {}
+    compilations: dict[str, dict[str, int]] = {}
+    ids: dict[str, str] = {}
+    for record in records:
+        if record.compile_id is not None and record.compile_id not in ids:
+            frame, _, compilation = record.compile_id.rpartition("/")
+            number = frames.setdefault(frame, len(frames))
+            seen = compilations.setdefault(frame, {})
+            ids[record.compile_id] = f"{number}/{seen.setdefault(compilation, len(seen))}"
+    return [_renamed(record, ids) for record in records]
+
+
+def _renamed(record: Record, ids: dict[str, str]) -> Record:
+    payload = record.payload
+    if record.event == "chromium_event" and payload is not None:
+        # Spans carry their compile id in the payload; the record's own is often missing.
+        event = json.loads(payload)
+        arguments = event.get("args", {})
+        if arguments.get("compile_id") in ids:
+            arguments["compile_id"] = ids[arguments["compile_id"]]
+            payload = json.dumps(event)
+    if record.compile_id is None:
+        return msgspec.structs.replace(record, payload=payload)
+    name = ids[record.compile_id]
+    frame, _, compilation = name.partition("/")
+    metadata = {
+        **record.metadata,
+        "frame_id": int(frame),
+        "frame_compile_id": int(compilation),
+    }
+    return msgspec.structs.replace(record, compile_id=name, metadata=metadata, payload=payload)
