@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from . import views  # noqa: F401 - reports show themselves through it
@@ -16,16 +15,12 @@ from .errors import CompilescopeError
 from .report import Report
 from .storage import load
 from .variant import Variant
+from .version import __version__
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-__all__ = ["CompilescopeError", "Report", "Variant", "inspect", "load"]
-
-try:
-    __version__ = metadata.version("jupyterlab-compilescope")
-except metadata.PackageNotFoundError:  # run from a checkout that is not installed
-    __version__ = "0+unknown"
+__all__ = ["CompilescopeError", "Report", "Variant", "__version__", "inspect", "load"]
 
 
 def inspect(

@@ -12,8 +12,8 @@ _EXPORT = re.compile(r'extern\s+"C"\s+(?:__declspec\(dllexport\)\s+)?(?:__attrib
 
 def body(kernel: Kernel) -> str | None:
     """The part of a kernel's source that both wrappers share; None where there is no source."""
-    if not kernel.source or kernel.source.startswith("static "):
-        return None  # of a launcher in C++ the kernel itself is elsewhere
+    if not kernel.source:
+        return None
     lines = [line for line in kernel.source.split("\n") if not line.startswith("#include")]
     text = _EXPORT.sub("", "\n".join(lines)).replace(kernel.name, "kernel")
     return _SPACE.sub(" ", text).strip()

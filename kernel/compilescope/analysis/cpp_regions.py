@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .python_regions import _comment
-from .scan import Comments, Mark
+from .scan import Comments, Mark, read_comment
 from .text import depth
 
 _KERNEL = re.compile(r'(?:extern "C"|TORCH_EXPORT|static inline)\s.*?\b(\w+)\s*\(')
@@ -156,7 +155,7 @@ class _Scanner:
         while number < end:
             stripped = self.lines[number].strip()
             if stripped.startswith("//"):
-                comments = _comment(comments, stripped, number, "//")
+                comments = read_comment(comments, stripped[2:], number)
                 number += 1
                 continue
             begin = number

@@ -10,9 +10,17 @@ from .provenance import Origin, Provenance, merge
 from .scan import Mark
 
 Artifact = Literal["python", "cpp"]
+Definition = tuple[Mark, list[str]]
+"""Where a kernel is defined: its region and the lines of the text that it is a region of."""
 
 NO_SOURCE = "A library's kernel: torch calls it, it does not generate it."
-NOT_FOUND = "The wrapper launches this kernel, but its definition is not in the generated code."
+NOT_FOUND = "The generated code launches this kernel, but does not hold its source."
+NOT_LAUNCHED = "No line of the wrapper launches this kernel itself."
+NO_NODES = "torch recorded no graph nodes for this kernel; provenance tracking may be off."
+NO_LINES = (
+    "torch recorded no source line for this kernel. Nodes that a compiler pass adds have none, nor "
+    "has library code that no function of the user's calls, as in a bare nn.Sequential."
+)
 
 
 def collect(
@@ -44,15 +52,13 @@ def collect(
     for mark in marks:
         if mark.kind == "launch" and mark.kernel:
             launches.setdefault(mark.kernel, []).append(mark)
-    kernels = []
     ordered = sorted(launches.items(), key=lambda item: min(mark.order for mark in item[1]))
-    for name, calls in ordered:
+    # Some are launched by another kernel's runtime: the candidates of a multi-kernel.
+    others = [(name, []) for name in sources if name and name not in launches]
+    kernels = []
+    for name, calls in [*ordered, *others]:
         definition = sources.get(name)
-        origins = [provenance.of(mark) for mark in calls]
-        if definition and not any(origin.nodes for origin in origins):
-            defined = provenance.of(definition[0])
-            origins = [_or(origin, defined) for origin in origins]
-        origin = merge(origins, provenance.order)
+        origin = _origin(calls, definition, provenance)
         kernel = Kernel(
             name=name,
             language=_language(definition),
@@ -68,19 +74,28 @@ def collect(
             nodes=origin.nodes,
             sources=origin.sources,
         )
-        if not kernel.source:
-            kernel.absent["source"] = NO_SOURCE if definition is None else NOT_FOUND
-        if not kernel.nodes:
-            kernel.absent["nodes"] = (
-                "torch recorded no graph nodes for this kernel; provenance tracking may be off."
-            )
-        if not kernel.sources:
-            kernel.absent["sources"] = (
-                "torch recorded no source line for this kernel's nodes (nodes that a compiler pass "
-                "adds, and library code such as a bare nn.Sequential, have none)."
-            )
+        _explain(kernel, definition)
         kernels.append(kernel)
     return kernels
+
+
+def _explain(kernel: Kernel, definition: Definition | None) -> None:
+    if not kernel.source:
+        kernel.absent["source"] = NO_SOURCE if definition is None else NOT_FOUND
+    if not kernel.launches:
+        kernel.absent["launches"] = NOT_LAUNCHED
+    if not kernel.nodes:
+        kernel.absent["nodes"] = NO_NODES
+    if not kernel.sources:
+        kernel.absent["sources"] = NO_LINES
+
+
+def _origin(calls: Sequence[Mark], definition: Definition | None, provenance: Provenance) -> Origin:
+    origins = [provenance.of(mark) for mark in calls]
+    if definition and not any(origin.nodes for origin in origins):
+        defined = provenance.of(definition[0])
+        origins = [_or(origin, defined) for origin in origins] or [defined]
+    return merge(origins, provenance.order)
 
 
 def _or(origin: Origin, defined: Origin) -> Origin:
@@ -94,7 +109,7 @@ def _or(origin: Origin, defined: Origin) -> Origin:
     )
 
 
-def _language(definition: tuple[Mark, list[str]] | None) -> Language:
+def _language(definition: Definition | None) -> Language:
     if definition is None:
         return "extern"
     language = definition[0].language
@@ -103,9 +118,9 @@ def _language(definition: tuple[Mark, list[str]] | None) -> Language:
     return "triton" if language == "launcher" else "text"
 
 
-def _source(definition: tuple[Mark, list[str]] | None) -> str:
-    if definition is None:
-        return ""
+def _source(definition: Definition | None) -> str:
+    if definition is None or definition[0].language == "launcher":
+        return ""  # a launcher is the C++ that starts a Triton kernel, not the kernel
     mark, lines = definition
     first, last = mark.source or (mark.start, mark.end)
     return "\n".join(lines[first - 1 : last]) + "\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .scan import Comments, Mark
+from .scan import Comments, Mark, read_comment
 from .text import depth
 
 _KERNEL = re.compile(r"(\w+) = async_compile\.(\w+)\(")
@@ -25,7 +25,9 @@ _NOT_LAUNCHES = frozenset(
         "torch._C._cuda_getCurrentRawStream",
     )
 )
-_GUARDS = ("assert_size_stride(", "assert_alignment(", "assert ", "check_", "_assert")
+_PREPARES = re.compile(r"with |\w+ = get_raw_stream\(|torch\.\w+\.set_device\(")
+"""Stands between a launch's comments and the launch."""
+_GUARDS = ("assert_size_stride(", "assert_alignment(", "assert ")
 _ALLOC = re.compile(
     r"(\w+) = (?:empty_strided\w*|torch\.empty\w*|alloc_from_pool|reinterpret_tensor|"
     r"\w+ *; *del|torch\.as_strided)"
@@ -64,7 +66,7 @@ class _Scanner:
         while number < len(self.lines):
             line = self.lines[number]
             if line.startswith("#"):
-                comments = _comment(comments, line, number, "#")
+                comments = read_comment(comments, line[1:], number)
                 number += 1
                 continue
             kernel = _KERNEL.match(line)
@@ -139,7 +141,7 @@ class _Scanner:
             stripped = self.lines[number].strip()
             start = number
             if stripped.startswith("#"):
-                comments = _comment(comments, stripped, number, "#")
+                comments = read_comment(comments, stripped[1:], number)
                 number += 1
                 continue
             level = depth(stripped)
@@ -152,7 +154,7 @@ class _Scanner:
             mark = self._statement(function, stripped, start, number, comments)
             if mark:
                 marks.append(mark)
-            if mark is None or mark.kind == "launch":
+            if mark.kind == "launch" if mark else not _PREPARES.match(stripped):
                 comments = None
 
     def _statement(
@@ -211,15 +213,6 @@ class _Scanner:
         for name, marks in self.functions.items():
             for mark in marks:
                 mark.order = (*places.get(name, ()), mark.start)
-
-
-def _comment(comments: Comments | None, line: str, number: int, sign: str) -> Comments | None:
-    """Read a comment line into the comments so far; begin them where it is the first that tells."""
-    fresh = comments or Comments(start=number)
-    body = line[len(sign) :]
-    if fresh.read(body) or (comments is None and body.startswith(" kernel path:")):
-        return fresh
-    return comments
 
 
 def _argument(text: str) -> str:

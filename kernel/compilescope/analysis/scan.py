@@ -36,6 +36,8 @@ class Comments:
     """What the comments above a kernel or a launch say."""
 
     start: int = 0
+    end: int = 0
+    """The first and last line so far, from 0."""
     handle: tuple[str, int] | None = None
     source_nodes: list[str] = field(default_factory=list)
     """Names of nodes of the graph before AOTAutograd (backward: also of post-grad nodes)."""
@@ -59,6 +61,27 @@ class Comments:
             self.nodes += [name for name in _items(mapping.group(2)) if name not in self.nodes]
             return True
         return comment.startswith((" Source node to ATen", " Graph fragment:", "   %", "   return"))
+
+
+def read_comment(comments: Comments | None, comment: str, number: int) -> Comments | None:
+    """Read a comment line; return what the comments that are now pending say.
+
+    Parameters
+    ----------
+    comments
+        What is pending: comments that belong to what comes next.
+    comment
+        The line without its ``#`` or ``//``.
+    number
+        The line's number, from 0. A line that does not follow the pending comments begins a new
+        block, which takes their place if it tells anything.
+    """
+    follows = comments is not None and comments.end == number - 1
+    block = comments if comments is not None and follows else Comments(start=number)
+    if block.read(comment) or comment.startswith(" kernel path:"):
+        block.end = number
+        return block
+    return comments
 
 
 _HANDLE = re.compile(r" \[Provenance debug handles\] (\S+):(\d+)\s*$")

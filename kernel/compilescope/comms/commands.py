@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import __version__
 from ..errors import CompilescopeError
 from ..report import renderers
 from ..session import Session
 from ..torch_api.environment import environment
+from ..version import __version__
 from . import messages, summaries
 
 _START = "__import__('compilescope.session', fromlist=['_']).get_session().run_pending()"

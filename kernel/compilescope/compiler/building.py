@@ -10,11 +10,12 @@ from typing import Any
 import msgspec
 
 from ..analysis.assemble import assemble
+from ..capture.live import recording
 from ..capture.records import Record
 from ..capture.renumber import renumber
 from ..problem import Problem
 from ..report import Compilation, Node
-from ..torch_api import caches, failures, trace
+from ..torch_api import caches, failures
 from ..torch_api.compiling import compile_callable, settings_of
 from ..torch_api.dynamo import begin
 from ..torch_api.graphs import collecting
@@ -76,7 +77,7 @@ def build(
     built = Built(name=name, call=compiled, outfit=outfit)
     records: list[Record] = []
     nodes: dict[str, list[Node]] = {}
-    with caches.empty(folder), trace.listening(records.append), collecting(nodes), quiet():
+    with caches.empty(folder), recording(records), collecting(nodes), quiet():
         start = time.perf_counter()
         try:
             output = compiled(*args, **kwargs)

@@ -8,10 +8,11 @@ from typing import Any
 
 import msgspec
 
+from ..capture.live import recording
 from ..capture.records import Record
 from ..problem import Problem
 from ..report import Node
-from ..torch_api import failures, trace, workers
+from ..torch_api import failures, workers
 from ..torch_api.codegen import Capture, CapturingBackend
 from ..torch_api.compiling import compile_callable
 from ..torch_api.dynamo import begin, isolated
@@ -59,7 +60,7 @@ def capture(
         isolated(),
         workers.borrowed(),
         quiet(),
-        trace.listening(captured.records.append),
+        recording(captured.records),
         collecting(captured.nodes),
     ):
         begin()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ..analysis.assemble import assemble
+from ..capture.live import recording
 from ..capture.records import Record
 from ..capture.renumber import renumber
 from ..problem import Problem
 from ..report import Compilation, Node
-from ..torch_api import codegen, failures, trace, workers
+from ..torch_api import codegen, failures, workers
 from ..torch_api.compiling import settings_of
 from ..torch_api.graphs import collecting
 from ..variant import Variant
@@ -35,7 +36,7 @@ def _generate(
     if variant.backend == "inductor":
         settings = settings_of(variant)
         for graph in captured.graphs:
-            with workers.borrowed(), trace.listening(records.append), collecting(nodes):
+            with workers.borrowed(), recording(records), collecting(nodes):
                 try:
                     codegen.generate(graph, settings)
                 except Exception as error:  # noqa: BLE001 - it is the variant's problem

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 import msgspec
 
 from ..analysis.assemble import assemble
+from ..capture.live import recording
 from ..capture.records import Record
 from ..capture.renumber import renumber
 from ..report import Compilation, Node
-from ..torch_api import trace
 from ..torch_api.graphs import collecting
 
 
@@ -30,5 +30,5 @@ class Watched(msgspec.Struct, kw_only=True):
 def watching() -> Iterator[Watched]:
     """Records the compilations of the code in the block. Changes nothing about them."""
     watched = Watched()
-    with trace.listening(watched.records.append), collecting(watched.nodes):
+    with recording(watched.records), collecting(watched.nodes):
         yield watched

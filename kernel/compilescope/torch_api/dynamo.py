@@ -78,8 +78,8 @@ def _counters() -> Iterator[None]:
     frame_counter = convert_frame.FRAME_COUNTER
     compile_counter = copy.copy(convert_frame.FRAME_COMPILE_COUNTER)
     restores = [_saved(value) for value in _process_wide()]
-    # Some code (torch's own, resume functions) keeps the frame number that it got first, so no number
-    # is given twice: not to a frame of the user, nor to one of an earlier inspection.
+    # Some code (torch's own, resume functions) keeps the frame number that it got first, so no
+    # number is given twice: not to a frame of the user, nor to one of an earlier inspection.
     convert_frame.FRAME_COUNTER = max(_next_frame, frame_counter)
     try:
         yield

@@ -11,13 +11,22 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
 from torch._logging import _internal, structured
 
-from ..capture.records import Record
 
-Sink = Callable[[Record], None]
+class Event(NamedTuple):
+    """One event of the trace, as torch's logger has it."""
+
+    metadata: dict[str, Any]
+    """torch's own, with interned file names turned back into text."""
+    payload: str | None
+    time_s: float
+    thread: int
+
+
+Sink = Callable[[Event], None]
 
 _sink: ContextVar[Sink | None] = ContextVar("compilescope_sink", default=None)
 
@@ -58,7 +67,7 @@ class _Handler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         try:
             if self._is_ours():
-                self.sink(_record(record))
+                self.sink(_event(record))
         except Exception as error:  # noqa: BLE001 - must not reach the user's compilation
             self.failure = self.failure or error
 
@@ -69,15 +78,10 @@ class _Handler(logging.Handler):
         return isinstance(threading.current_thread(), threading._DummyThread)
 
 
-def _record(record: logging.LogRecord) -> Record:
-    metadata: dict[str, Any] = getattr(record, "metadata", {})
-    frame = metadata.get("frame_id")
-    return Record(
-        event=next(iter(metadata), ""),
-        metadata=_with_names(metadata),
+def _event(record: logging.LogRecord) -> Event:
+    return Event(
+        metadata=_with_names(getattr(record, "metadata", {})),
         payload=getattr(record, "payload", None),
-        compile_id=None if frame is None else f"{frame}/{metadata.get('frame_compile_id')}",
-        attempt=metadata.get("attempt") or 0,
         time_s=record.created,
         thread=record.thread or 0,
     )

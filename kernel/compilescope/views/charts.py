@@ -90,7 +90,9 @@ def compile_times(report: Report) -> Figure | None:
     return figure.update_layout(
         barmode="stack",
         showlegend=True,
-        legend={"orientation": "h", "traceorder": "normal", "y": 1.02, "yanchor": "bottom"},
+        legend={"orientation": "h", "yref": "container", "y": 1, "yanchor": "top", "x": 0},
+        margin_t=50,
+        height=110 + 34 * len(built),
     )
 
 
@@ -104,11 +106,15 @@ def _figure(bars: list[object], title: str, rows: int) -> Figure:
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
             "font": {"color": _INK, "size": 12},
-            "height": 90 + 34 * rows,
-            "margin": {"l": 10, "r": 10, "t": 30, "b": 40},
+            "height": 70 + 34 * rows,
+            "margin": {"l": 10, "r": 10, "t": 10, "b": 45},
             "bargap": 0.35,
             "showlegend": False,
-            "xaxis": {"title": {"text": title}, "gridcolor": _GRID, "zerolinecolor": _GRID},
+            "xaxis": {
+                "title": {"text": title, "font": {"size": 12}},
+                "gridcolor": _GRID,
+                "zerolinecolor": _GRID,
+            },
             "yaxis": {"autorange": "reversed", "automargin": True, "ticksuffix": "  "},
         },
     )

@@ -89,7 +89,7 @@ class Display:
             raw=True,
         )
         if first and self._switches:
-            self._box.open(report, self._session, lambda *sides: self.show(*sides))
+            self._box.fill(report, self._session, self.show)
 
     def __exit__(
         self,

@@ -97,12 +97,17 @@ def _row(row: Row, shown: list[_Column], markup: Markup, *, folds: bool) -> str:
         )
         return f"<tr>{''.join(tds)}</tr>"
     hue = f"{_hue(row.launch)},65%,50%"
-    tint = f"border-left-color:hsla({hue},.95);background:hsla({hue},.13);"
+    tint = f"border-left-color:hsla({hue},.95);background-image:{_wash(hue)};"
     return (
         "<tr>"
         + "".join(markup.element("td", "side launch", cell, extra=tint) for cell in cells)
         + "</tr>"
     )
+
+
+def _wash(hue: str) -> str:
+    """Return a tint that lies over the paper, whichever colour that has."""
+    return f"linear-gradient(hsla({hue},.13),hsla({hue},.13))"
 
 
 def _chunk(chunk: Chunk | None, column: _Column, markup: Markup, *, folds: bool) -> str:

@@ -54,7 +54,9 @@ def timings(report: Report, markup: Markup) -> str:
     kept = [index for index in range(len(heads)) if any(row[index] for row in rows)]
     head = "".join(markup.element("th", "head", heads[index]) for index in kept)
     body = "".join(
-        "<tr>" + "".join(_cell(row[index], index, markup) for index in kept) + "</tr>"
+        f"<tr{markup.attributes('plain')}>"
+        + "".join(_cell(row[index], index, markup) for index in kept)
+        + "</tr>"
         for row in rows
     )
     table = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
@@ -95,4 +97,4 @@ def _bar(share: float, markup: Markup, *, baseline: bool) -> str:
 def _cell(body: str, index: int, markup: Markup) -> str:
     if index == 0:
         return f'<th scope="row"{markup.attributes("figure")}>{body}</th>'
-    return markup.element("td", "figure" if 2 <= index <= 7 else "cell", body)
+    return markup.element("td", "figure", body)

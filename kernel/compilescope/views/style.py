@@ -40,7 +40,7 @@ PALETTE = {
 _CELL = "padding:3px 10px;text-align:left;vertical-align:top;max-width:none;"
 _CODE = (
     "margin:0;padding:0;background:none;border:0;color:inherit;white-space:pre-wrap;"
-    "overflow-wrap:anywhere;tab-size:4;text-align:left;line-height:1.45;font-size:12px;"
+    "overflow-wrap:anywhere;word-break:normal;tab-size:4;text-align:left;line-height:1.45;font-size:12px;"
     "font-family:var(--jp-code-font-family,ui-monospace,SFMono-Regular,Menlo,Consolas,monospace);"
 )
 STYLES = {
@@ -65,14 +65,15 @@ STYLES = {
     "code": _CODE,
     "row": "display:block;",
     "link": "color:inherit;text-decoration:underline;overflow-wrap:anywhere;",
+    "plain": "background:none;",
     "scroll": "max-width:100%;overflow-x:auto;",
     "number": "opacity:.5;user-select:none;",
     "pair": "width:100%;table-layout:fixed;border-collapse:collapse;margin:6px 0;"
     "background:$paper;color:$ink;border:1px solid rgba(128,128,128,.3);",
     "side-head": "padding:6px 10px;text-align:left;font-weight:600;width:50%;max-width:none;"
-    "border-bottom:1px solid rgba(128,128,128,.45);background:none;",
+    "border-bottom:1px solid rgba(128,128,128,.45);background:$paper;",
     "side": "padding:1px 8px;text-align:left;vertical-align:top;width:50%;max-width:none;"
-    "background:none;border:0;border-left:4px solid transparent;",
+    "background:$paper;border:0;border-left:4px solid transparent;",
     "side-next": "border-left-color:rgba(128,128,128,.18);",
     "launch": "border-left-style:solid;",
     "gap": "opacity:.72;font-style:italic;",

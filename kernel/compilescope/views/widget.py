@@ -15,6 +15,7 @@ from ..variant import Variant
 from . import charts, wording
 from .main_thread import Main
 from .pairs import compared
+from .text import problems
 
 if TYPE_CHECKING:
     from ..compiler.progress import Progress
@@ -45,16 +46,18 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
         )
         self.progress = widgets.FloatProgress(max=1.0)
         self.status = widgets.HTML()
-        self.charts = widgets.VBox()
-        for control in (self.mode, self.dynamic, self.backend):
-            control.layout.width = "auto"
+        self.charts = widgets.HBox()
+        for control, width in ((self.mode, 280), (self.dynamic, 140), (self.backend, 220)):
+            control.layout.width = f"{width}px"
             control.style.description_width = "initial"
         for control in (self.cpp_wrapper, self.fullgraph):
             control.layout.width = "auto"
-        self.progress.layout.visibility = "hidden"
+        self.run.layout.width = "90px"
+        self.progress.layout.display = "none"
+        self.charts.layout.flex_flow = "row wrap"
         super().__init__()
 
-    def open(self, report: Report, session: Session, show: Show) -> None:
+    def fill(self, report: Report, session: Session, show: Show) -> None:
         """Fill the widget.
 
         Parameters
@@ -79,6 +82,9 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
         row = widgets.HBox([*switches, self.run])
         row.layout.flex_flow = "row wrap"
         row.layout.align_items = "center"
+        row.layout.grid_gap = "0 16px"
+        found = len(problems(report))
+        self.status.value = wording.count(found, "problem") if found else ""
         self.children = (row, widgets.HBox([self.progress, self.status]), self.charts)
 
     def variant(self) -> Variant:
@@ -120,13 +126,17 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
             self._fail(str(error))
         except KeyboardInterrupt:
             self._fail("Interrupted. What was made until then is kept.")
+        except Exception as error:
+            # ipywidgets writes what a callback raises to a log that nobody reads.
+            self._fail(f"{type(error).__name__}: {error}")
+            raise
         else:
             self._report = report
             self._done(variant)
 
     def _done(self, variant: Variant) -> None:
         made = next((one for one in self._report.variants if one.requested == variant), None)
-        self.progress.layout.visibility = "hidden"
+        self.progress.layout.display = "none"
         self._draw()
         if made is None:
             self._fail("This variant is not in the report.")
@@ -142,12 +152,12 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
         self._say(f"{now.variant}: {now.step}" if now.variant else now.step, now.fraction)
 
     def _say(self, step: str, fraction: float | None) -> None:
-        self.progress.layout.visibility = "visible"
+        self.progress.layout.display = ""
         self.progress.value = 0.0 if fraction is None else fraction
         self.status.value = escape(step)
 
     def _fail(self, message: str) -> None:
-        self.progress.layout.visibility = "hidden"
+        self.progress.layout.display = "none"
         self.status.value = f"<b>Not done.</b> {escape(message)}"
 
     def _draw(self) -> None:
@@ -169,5 +179,6 @@ def _output(figure: Any) -> widgets.Output:
         "text/plain": figure.layout.xaxis.title.text,
     }
     output = widgets.Output()
+    output.layout.flex = "1 1 420px"
     output.outputs = ({"output_type": "display_data", "data": data, "metadata": {}},)
     return output

@@ -1,0 +1,1 @@
+"""torch's structured trace as records, live or from a file."""
