@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from ..report import Region
 
-_FIRST = ("launch",)
-_THEN = ("entry", "return", "kernel")
+_ORDER = (("launch",), ("entry", "return"), ("kernel",))
+"""What may face each other, the most important first: on a CPU the kernels come before the calls in
+Python and after them in C++, so not all can."""
 
 
 class Block(NamedTuple):
@@ -52,8 +53,8 @@ def align(
         kernels that fit in between. What lies between two anchors is a block without a key.
     """
     anchors: list[_Anchor] = []
-    for kinds in (_FIRST, _THEN):
-        anchors = _merge(anchors, _ordered(_candidates(left, right, kinds)))
+    for kinds in _ORDER:
+        anchors = _merge(anchors, _candidates(left, right, kinds))
     blocks: list[Block] = []
     at_left = at_right = 1
     for anchor in anchors:
@@ -114,9 +115,9 @@ def _ordered(anchors: list[_Anchor]) -> list[_Anchor]:
 
 
 def _merge(anchors: list[_Anchor], more: list[_Anchor]) -> list[_Anchor]:
-    """Add those that fit between the anchors there are."""
+    """Add, of those that fit between the anchors there are, as many as can be."""
     starts = [anchor.left[0] for anchor in anchors]
-    merged = list(anchors)
+    fitting = []
     for anchor in more:
         place = bisect_left(starts, anchor.left[0])
         above = anchors[place - 1] if place else None
@@ -128,5 +129,5 @@ def _merge(anchors: list[_Anchor], more: list[_Anchor]) -> list[_Anchor]:
             anchor.left[1] < below.left[0] and anchor.right[1] < below.right[0]
         )
         if clear_above and clear_below:
-            merged.append(anchor)
-    return sorted(merged, key=lambda anchor: anchor.left)
+            fitting.append(anchor)
+    return sorted([*anchors, *_ordered(fitting)], key=lambda anchor: anchor.left)

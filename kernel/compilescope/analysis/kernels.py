@@ -54,7 +54,9 @@ def collect(
             launches.setdefault(mark.kernel, []).append(mark)
     ordered = sorted(launches.items(), key=lambda item: min(mark.order for mark in item[1]))
     # Some are launched by another kernel's runtime: the candidates of a multi-kernel.
-    others = [(name, []) for name in sources if name and name not in launches]
+    others: list[tuple[str, list[Mark]]] = [
+        (name, []) for name in sources if name and name not in launches
+    ]
     kernels = []
     for name, calls in [*ordered, *others]:
         definition = sources.get(name)

@@ -1,0 +1,327 @@
+"""Guards, breaks, recompiles, phases, caches: each from its record's text."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from compilescope.analysis.assemble import assemble
+from compilescope.analysis.breaks import parse_break
+from compilescope.analysis.caches import parse_cache
+from compilescope.analysis.guards import parse_guards
+from compilescope.analysis.phases import build_phases
+from compilescope.analysis.recompiles import parse_recompile
+from compilescope.capture.records import Record
+from compilescope.report import Phase, SourceLine
+
+
+def test_guards():
+    text = """
+TREE_GUARD_MANAGER:
++- RootGuardManager
+| +- GLOBAL_STATE: ___check_global_state() against {"grad_mode":false}
+| +- DEFAULT_DEVICE: device == None       # _dynamo/output_graph.py:1122 in init_ambient_guards
+| +- GuardManager: source=L['x'], accessed_by=FrameLocalsGuardAccessor(key='x'), type=<class 'T'>
+| | +- TENSOR_MATCH: check_tensor(L['x'], size=[4, 4])  # y = x.cos()  # program.py:37 in f
+| | +- EQUALS_MATCH: L['s'] == '  # no comment'  # s = "#"  # other.py:1 in g
+| | +- DictGuardManager: source=L['x'].d, accessed_by=GetAttrGuardAccessor(d), type=<class 'dict'>
+| | | +- DICT_LENGTH: len(L['x'].d) == 1
+| | | +- KeyValueManager pair at index=0
+| | | | +- ValueManager: GuardManager: source=L['x'].d['k'], accessed_by=None, type=<class 'int'>
+| | +- NO_TENSOR_ALIASING
+| +- EQUALS_MATCH: G['text'] == 'one
+two'  # text  # program.py:3 in f
++- LAMBDA_GUARD: 2 <= L['x'].size()[0]  # x * n  # program.py:43 in f (user code shown is first use)
+
+Guard latency = 48.76 us
+"""
+    guards = parse_guards(text, ["/case/program.py", "/a/other.py", "/b/other.py"])
+    assert [(guard.type, guard.source) for guard in guards] == [
+        ("GLOBAL_STATE", ""),
+        ("DEFAULT_DEVICE", ""),
+        ("TENSOR_MATCH", "L['x']"),
+        ("EQUALS_MATCH", "L['x']"),
+        ("DICT_LENGTH", "L['x'].d"),
+        ("NO_TENSOR_ALIASING", "L['x']"),
+        ("EQUALS_MATCH", "G['text']"),
+        ("LAMBDA_GUARD", "L['x'].size()[0]"),
+    ]
+    tensor, _, length, _, text_guard, size = guards[2:]
+    assert tensor.expression == "check_tensor(L['x'], size=[4, 4])"
+    assert tensor.origin == SourceLine(
+        file="/case/program.py", line=37, function="f", code="y = x.cos()"
+    )
+    assert length.origin is None
+    assert text_guard.expression == "G['text'] == 'one\ntwo'"
+    assert size.expression == "2 <= L['x'].size()[0]"
+    assert size.origin is not None
+    assert size.origin.line == 43
+    assert guards[1].origin is not None
+    assert guards[1].origin.file == "_dynamo/output_graph.py"  # not among the known files
+    assert guards[3].origin is not None
+    assert guards[3].origin.file == "other.py"  # two files end so
+
+
+def test_every_guard_of_the_tree_is_read(records, compiled):
+    for case in ("breaks", "mlp", "recompiles", "training"):
+        texts = [
+            record.payload or ""
+            for record in records(case, "python")
+            if record.event == "dynamo_cpp_guards_str"
+        ]
+        lines = [line for text in texts for line in text.split("\n") if "+- " in line]
+        leaves = [line for line in lines if "Manager" not in line.split("+- ")[1].split(":")[0]]
+        found = [guard for one in compiled(case, "python") for guard in one.guards]
+        assert len(found) == len(leaves)
+        users = [guard for guard in found if guard.origin and "program.py" in guard.origin.file]
+        assert users
+        assert all(guard.origin.file == "/case/program.py" for guard in users)
+
+
+def test_a_break():
+    found = parse_break(
+        """Graph break in user code at /case/program.py:39
+Graph Break Reason: Encountered graph break when attempting to trace CALL: a call, e.g. f(x, y):
+
+Data-dependent branching
+  Explanation: Detected branching on data.
+
+      Computed as follows:
+        gt = gt(sum_1, 0)
+
+  Hint: Use `torch.cond`.
+  Hint: Give up:
+    or try again.
+
+  Developer debug context: attempted to jump
+
+ For more details about this graph break, please visit: https://example.org/gb0170.html
+
+Stack variable source attribution:
+  TensorVariable() originated from:
+  File "/elsewhere.py", line 1
+
+User code traceback:
+  File "/case/program.py", line 41, in <module>
+    f(x)
+    ^^^^
+  File "/case/program.py", line 39, in f
+    if y.sum() > 0:
+
+Traceback (most recent call last):
+  File "/site-packages/torch/_dynamo/symbolic_convert.py", line 1, in wrapper
+    return inner_fn(self, inst)
+"""
+    )
+    assert found.reason == "Data-dependent branching"
+    assert found.explanation.startswith("Detected branching on data.")
+    assert "gt = gt(sum_1, 0)" in found.explanation
+    assert found.hints == ["Use `torch.cond`.", "Give up:\nor try again."]
+    assert found.context == "attempted to jump"
+    assert found.link == "https://example.org/gb0170.html"
+    assert found.stack == [
+        SourceLine(file="/case/program.py", line=41, function="<module>", code="f(x)"),
+        SourceLine(file="/case/program.py", line=39, function="f", code="if y.sum() > 0:"),
+    ]
+    assert found.where == found.stack[1]
+
+
+@pytest.mark.parametrize("text", ["", "Graph break in user code at x", "nothing of the kind\n\n"])
+def test_a_break_in_other_words(text):
+    found = parse_break(text)
+    assert found.reason == text.strip()
+    assert found.where is None
+
+
+def test_breaks_of_every_attempt_stay(compiled):
+    found = {one.id: one for one in compiled("breaks", "python")}
+    assert found["0/0"].attempt == 1
+    assert [one.where.line for one in found["0/0"].breaks] == [16]
+    assert found["0/0"].graphs["dynamo"].text.count("cos") > 0
+    skipped = found["3/0"]
+    assert skipped.graphs == {}
+    assert skipped.breaks
+    assert "no operation" in skipped.absent["dynamo"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reasons", "previous"),
+    [
+        ("0/0: tensor 'x' size mismatch", ["0/0: tensor 'x' size mismatch"], "0/0"),
+        (
+            '["0/1: n == 2\\nUser stack trace:\\n  File", "0/0: y"]',
+            ["0/1: n == 2", "0/0: y"],
+            "0/1",
+        ),
+        ("Unable to find recompilation reasons", ["Unable to find recompilation reasons"], ""),
+        ("", [], ""),
+        ("[]", [], ""),
+        ("7", ["7"], ""),
+    ],
+)
+def test_recompiles(text, reasons, previous):
+    found = parse_recompile(text)
+    assert (found.reasons, found.previous) == (reasons, previous)
+
+
+def event(name: str, kind: str, at: float, owner: str | None = "0/0", thread: int = 1) -> Record:
+    payload = {"name": name, "ph": kind, "ts": at, "args": {"compile_id": owner or "None"}}
+    return Record(event="chromium_event", metadata={}, payload=json.dumps(payload), thread=thread)
+
+
+def shape(phases: list[Phase]) -> list[object]:
+    return [[one.name, one.start_us, one.duration_us, shape(one.children)] for one in phases]
+
+
+def test_phases_nest():
+    found = build_phases(
+        [
+            event("dynamo", "B", 1000),
+            event("backend", "B", 1100),
+            event("other", "B", 1150, "1/0"),
+            event("other", "E", 1160, "1/0"),
+            event("cache_miss", "i", 1050),
+            event("build", "B", 1110, None, thread=2),
+            event("build", "E", 1190, None, thread=2),
+            event("backend", "E", 1200),
+            event("dynamo", "E", 1300),
+        ]
+    )
+    build = ["build", 110.0, 80.0, []]
+    assert shape(found["0/0"]) == [
+        [
+            "dynamo",
+            0.0,
+            300.0,
+            [["cache_miss", 50.0, 0.0, []], ["backend", 100.0, 100.0, [build]]],
+        ]
+    ]
+    assert shape(found["1/0"]) == [["other", 150.0, 10.0, []]]
+
+
+def test_phases_that_are_cut_or_damaged():
+    found = build_phases(
+        [
+            event("never begun", "E", 5),
+            event("never ended", "B", 10),
+            event("inside", "B", 20),
+            event("inside", "E", 30),
+            Record(event="chromium_event", metadata={}, payload="{"),
+            Record(event="chromium_event", metadata={}, payload='{"ph": "B"}'),
+            Record(event="chromium_event", metadata={}, payload="[]"),
+        ]
+    )
+    assert shape(found["0/0"]) == [["never ended", 0.0, 20.0, [["inside", 10.0, 10.0, []]]]]
+
+
+def test_real_phases_hold_their_children(compiled):
+    def check(phase: Phase) -> int:
+        end = phase.start_us + phase.duration_us + 1
+        for child in phase.children:
+            assert phase.start_us <= child.start_us
+            assert child.start_us + child.duration_us <= end
+        return 1 + sum(map(check, phase.children))
+
+    for one in compiled("training", "cpp"):
+        assert [phase.name for phase in one.phases][:1] == ["dynamo"]
+        assert sum(map(check, one.phases)) > 20
+
+
+@pytest.mark.parametrize(
+    ("name", "payload", "expected"),
+    [
+        ("fx_graph_cache_miss", '{"key": "fk"}', ("FX graph", "miss", "fk", "")),
+        (
+            "aotautograd_cache_bypass",
+            '{"cache_bypass_reason": "cond"}',
+            ("AOTAutograd", "bypass", "", "cond"),
+        ),
+        ("other_cache_hit", "not json", ("other", "hit", "", "not json")),
+        ("other_cache_hit", None, ("other", "hit", "", "")),
+    ],
+)
+def test_caches(name, payload, expected):
+    found = parse_cache(name, payload)
+    assert found is not None
+    assert (found.cache, found.outcome, found.key, found.detail) == expected
+
+
+def test_other_artifacts_are_no_caches():
+    assert parse_cache("dynamo_graph_break_reason", "") is None
+
+
+def test_a_reset_begins_the_ids_anew(compiled):
+    first, second = compiled("cached", "python")
+    assert (first.id, second.id) == ("0/0", "0/0")
+    assert [one.outcome for one in first.cache] == ["miss", "miss"]
+    assert [one.outcome for one in second.cache][-1] == "hit"
+    assert "before_post_grad" in first.graphs
+    assert "before_post_grad" not in second.graphs
+    assert "cache" in second.absent["before_post_grad"]
+    assert second.graphs["post_grad"].nodes
+    assert second.code.python == first.code.python
+    assert first.phases
+    assert second.phases
+    assert second.phases[0].start_us == 0.0
+
+
+def test_what_is_missing_says_why(compiled):
+    (inference,) = compiled("mlp", "python")
+    assert "inference" in inference.absent["backward"]
+    assert inference.code.absent.keys() == {"cpp", "shell"}
+    (training,) = compiled("training", "cpp")
+    assert "training" in training.absent["inference"]
+    assert training.code.absent.keys() == {"python"}
+    assert "modules" in training.graphs["forward"].absent
+
+
+def test_live_nodes_take_the_place_of_the_text(records):
+    given = records("mlp", "python")
+    (plain,) = assemble(given, variant="python")
+    text = plain.graphs["post_grad"].text
+    live = list(plain.graphs["post_grad"].nodes)
+    for node in live:
+        node.module, node.line = "blocks.0", None
+    (found,) = assemble(given, variant="python", nodes={text: live})
+    graph = found.graphs["post_grad"]
+    assert graph.nodes is live
+    assert "modules" not in graph.absent
+    assert all(node.line for node in graph.nodes)
+    assert "modules" in found.graphs["dynamo"].absent
+
+
+def test_code_generated_after_a_restart_belongs_to_the_last_attempt(records):
+    """Generated from a capture, the code's records name attempt 0 whatever Dynamo's was."""
+    given = [record for record in records("breaks", "python") if record.compile_id == "0/0"]
+    again = [
+        Record(
+            event=one.event,
+            metadata=one.metadata,
+            payload=one.payload,
+            compile_id=one.compile_id,
+            attempt=0 if one.name.startswith(("inductor", "before_post")) else one.attempt,
+        )
+        for one in given
+    ]
+    (found,) = assemble(again, variant="python")
+    assert found.attempt == 1
+    assert found.code.python is not None
+    assert "post_grad" in found.graphs
+
+
+def test_an_attempt_that_came_to_nothing_shows_no_older_code(records):
+    given = [record for record in records("breaks", "python") if record.compile_id == "0/0"]
+    failed = Record(
+        event="artifact",
+        metadata={"artifact": {"name": "dynamo_error"}},
+        compile_id="0/0",
+        attempt=2,
+    )
+    (found,) = assemble([*given, failed], variant="python")
+    assert found.graphs == {}
+    assert found.code.python is None
+    assert found.breaks
+
+
+def test_nothing_from_nothing():
+    assert assemble([], variant="python") == []

@@ -1,0 +1,206 @@
+"""Generated code taken apart, and what stands where in it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+from compilescope.analysis.regions import scan, to_regions
+from compilescope.analysis.wrappers import direction_of, split
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+CASES = ["breaks", "cached", "fallbacks", "mlp", "recompiles", "training"]
+
+SHELL = """import torch
+
+cpp_wrapper_src = (
+r{quotes}{cpp}{quotes}
+)
+{between}
+inductor_entry = load(cpp_wrapper_src)
+"""
+
+lines = st.lists(st.sampled_from(["int x;", "", "// it's", '"quoted"', "}", "  y();"]), max_size=8)
+
+
+@given(lines, st.sampled_from(["'''", '"""']), st.none() | lines, lines)
+@settings(max_examples=200, deadline=None)
+def test_splitting_loses_nothing(body, quotes, kernels, between):
+    cpp = "\nvoid f();\n" + "\n".join(body) + "\n"
+    middle = "\n".join(between)
+    if kernels is not None:
+        middle += (
+            f"\nkernel_src = (\nr{quotes}\nvoid k();\n" + "\n".join(kernels) + f"\n{quotes}\n)"
+        )
+    text = SHELL.format(quotes=quotes, cpp=cpp, between=middle)
+    parts = split(text)
+    assert parts.join() == text
+    assert parts.python is None
+    assert parts.shell is not None
+    assert parts.cpp is not None
+    assert "void f();" in parts.cpp
+    assert "void f();" not in parts.shell
+    assert ("void k();" in parts.cpp) == (kernels is not None)
+    assert "void k();" not in parts.shell
+    assert "lines of C++" in parts.shell
+
+
+@given(st.text(max_size=400))
+@settings(max_examples=200, deadline=None)
+def test_any_text_is_survived(text):
+    for given_text in (text, f"cpp_wrapper_src = (\nr'''{text}"):
+        parts = split(given_text)
+        assert parts.join() == given_text
+        for artifact in ("python", "cpp"):
+            to_regions(scan(given_text, artifact), "inference")
+
+
+def codes(records, case, wrapper):
+    return [
+        record.payload
+        for record in records(case, wrapper)
+        if record.event == "inductor_output_code"
+    ]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_real_code_is_split_without_loss(case, records):
+    for text in codes(records, case, "python"):
+        assert split(text) == (text, None, None, ())
+    for text in codes(records, case, "cpp"):
+        parts = split(text)
+        assert parts.join() == text
+        assert parts.cpp is not None
+        assert "inductor_entry_impl" in parts.cpp
+        assert parts.shell is not None
+        assert "load_pybinding" in parts.shell
+        assert "inductor_entry_impl" not in parts.shell
+
+
+@pytest.mark.parametrize("wrapper", ["python", "cpp"])
+@pytest.mark.parametrize("case", CASES)
+def test_regions_are_what_they_say(case, wrapper, records):
+    for text in codes(records, case, wrapper):
+        parts = split(text)
+        code = parts.python or parts.cpp or ""
+        regions = to_regions(scan(code, wrapper), "inference")
+        rows = code.split("\n")
+        keys = [region.key for region in regions]
+        assert len(keys) == len(set(keys))
+        assert [region.start for region in regions] == sorted(region.start for region in regions)
+        kinds = {region.kind for region in regions}
+        assert {"entry", "launch", "guard", "return"} <= kinds
+        kernels = {region.kernel for region in regions if region.kind == "kernel"}
+        for region in regions:
+            assert 1 <= region.start <= region.end <= len(rows)
+            inside = "\n".join(rows[region.start - 1 : region.end])
+            if region.kind in ("launch", "kernel"):
+                assert region.kernel
+                assert region.kernel in inside
+            if region.kind == "launch" and region.kernel.startswith("cpp_fused"):
+                assert region.kernel in kernels
+            if region.kind in ("alloc", "free", "guard"):
+                assert region.label in inside
+        handles = [row for row in rows if "[Provenance debug handles]" in row]
+        launches = [region for region in regions if region.kind == "launch"]
+        assert len(launches) == len(handles)
+
+
+def test_directions(records):
+    directions = [direction_of(text) for text in codes(records, "training", "python")]
+    assert directions == ["forward", "backward"]
+    assert [direction_of(text) for text in codes(records, "training", "cpp")] == directions
+    assert [direction_of(text) for text in codes(records, "mlp", "python")] == ["inference"]
+
+
+PARTITIONS = '''
+async_compile = AsyncCompile()
+k0 = async_compile.triton('k0', """
+@triton.jit
+def k0(x):
+    pass
+""", device_str='cuda')
+
+def partition_0(args):
+    a, = args
+    k0.run(a, 1, stream=stream0)
+    return (a, )
+
+def partition_1(args):
+    a, = args
+    extern_kernels.mm(a, a, out=a)
+    return (a, )
+
+class Runner:
+    def __init__(self, partitions):
+        self.partitions = partitions
+
+    def call(self, args):
+        a, = args
+        (b,) = self.partitions[1](args)
+        c = torch.ops.aten.sort.stable(b)
+        (d,) = self.partitions[0](args)
+        return (d, )
+'''
+
+
+def test_launches_in_partitions_count_by_when_they_run():
+    regions = to_regions(scan(PARTITIONS, "python"), "inference")
+    launches = {region.kernel: region.key for region in regions if region.kind == "launch"}
+    assert launches == {
+        "extern_kernels.mm": "launch:inference:1",
+        "torch.ops.aten.sort.stable": "launch:inference:2",
+        "k0": "launch:inference:3",
+    }
+
+
+LAZY = """
+static CUfunction triton_poi_fused_0 = nullptr;
+static const char* triton_poi_fused_0_source = R"TRITON(
+import triton
+@triton.jit
+def triton_poi_fused_0(x):
+    pass
+)TRITON";
+static LazyKernelCompileResult triton_poi_fused_0_result;
+template <typename x_type_>
+static inline void call_triton_poi_fused_0(
+    const x_type_& x,
+    cudaStream_t stream_
+){
+    launchKernel(triton_poi_fused_0, 1, 1, 1);
+}
+
+void inductor_entry_impl(
+    AtenTensorHandle* input_handles) {
+    ensure_triton_kernel_compiles_started();
+    call_triton_poi_fused_0(arg0_1, stream0);
+    output_handles[0] = arg0_1.release();
+} // inductor_entry_impl
+"""
+
+
+def test_triton_sources_inside_the_cpp_wrapper():
+    marks = scan(LAZY, "cpp")
+    (kernel,) = [mark for mark in marks if mark.kind == "kernel"]
+    assert kernel.kernel == "triton_poi_fused_0"
+    assert kernel.language == "triton"
+    assert kernel.source is not None
+    first, last = kernel.source
+    source = LAZY.split("\n")[first - 1 : last]
+    assert source[0] == "import triton"
+    assert source[-1] == "    pass"
+    (launch,) = [mark for mark in marks if mark.kind == "launch"]
+    assert launch.kernel == "triton_poi_fused_0"
+    assert launch.call > kernel.end
+
+
+def test_the_recordings_name_no_machine(data):
+    for path in data.glob("cases/*/*.json.gz"):
+        text = gzip.decompress(path.read_bytes()).decode()
+        assert json.loads(text)
+        assert "/site-packages/torch" in text
+        for folder in ("/home/", "/root/", "/work/", "/Users/"):
+            assert folder not in text
