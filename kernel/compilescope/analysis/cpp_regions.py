@@ -28,6 +28,7 @@ _DISPATCH = re.compile(
 )
 _GUARDS = ("assert_size_stride(", "assert_alignment(", "AOTI_TORCH_CHECK(", "check_input")
 _CALL = re.compile(r"(\w+)\(")
+_SCOPE = re.compile(r"// subgraph: (\w+)|\}( else|$)")
 _DECLARATION = re.compile(
     r"(?:static constexpr|const |AtenTensorHandle \w+_handle;|RAIIAtenTensorHandle \w+;|"
     r"\w+ var_|\w+Stream_t |AOTI_TORCH_ERROR_CODE_CHECK\(aoti_torch_get_current_\w+_stream)"
@@ -46,6 +47,7 @@ class _Scanner:
         self.kernels: set[str] = set()
         self.embedded: dict[str, tuple[int, int]] = {}
         """Kernel → the lines of its Triton source, which newer versions carry in the C++."""
+        self.scope = ""
 
     def run(self) -> list[Mark]:
         number = 0
@@ -154,6 +156,9 @@ class _Scanner:
         handles: int | None = None
         while number < end:
             stripped = self.lines[number].strip()
+            scope = _SCOPE.match(stripped)
+            if scope:
+                self.scope = scope.group(1) or ""
             if stripped.startswith("//"):
                 comments = read_comment(comments, stripped[2:], number)
                 number += 1
@@ -235,6 +240,7 @@ class _Scanner:
             call=first,
             handle=comments.handle[1] if comments and comments.handle else None,
             comments=comments,
+            scope=self.scope,
             order=(begin,),
         )
 

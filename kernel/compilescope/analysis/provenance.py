@@ -50,11 +50,19 @@ class Provenance:
         names = self.mapping.get(key) or []
         if not names and comments:
             names = comments.nodes or self._named(comments.source_nodes)
+        if mark.scope:
+            names = [self._scoped(mark.scope, name) for name in names]
         names = sorted(dict.fromkeys(names), key=lambda name: self.order.get(name, 1 << 30))
-        ops = [_short(node.target) for node in map(self.nodes.get, names) if node]
+        used = [self.nodes[name] for name in names if name in self.nodes]
+        ops = [_short(node.target) for node in used if node.op.startswith("call")]
         if not ops and comments:
             ops = comments.aten
         return Origin(names, list(dict.fromkeys(ops)), self._sources(key, names, mark))
+
+    def _scoped(self, scope: str, name: str) -> str:
+        """The node of a graph in the graph: torch names it without that graph's name."""
+        whole = f"{scope}.{name}"
+        return whole if whole in self.nodes else name
 
     def _named(self, source_nodes: Sequence[str]) -> list[str]:
         names: list[str] = []

@@ -198,6 +198,7 @@ class _Scanner:
             call=first,
             handle=comments.handle[1] if comments and comments.handle else None,
             comments=comments,
+            scope="" if function == "call" or function.startswith("partition_") else function,
         )
 
     def _order(self) -> None:

@@ -23,6 +23,8 @@ class Mark:
     handle: int | None = None
     """The number of the debug handle."""
     comments: Comments | None = None
+    scope: str = ""
+    """The graph inside the graph that a launch belongs to (a branch of ``torch.cond``)."""
     order: tuple[int, ...] = ()
     """Sorts launches by when they run."""
     language: str = ""

@@ -186,3 +186,13 @@ def test_source_lines_are_innermost_first(compiled):
         code="return x + self.down(functional.gelu(hidden))",
     )
     assert [line.line for line in gelu.sources] == [19, 30]
+
+
+@pytest.mark.parametrize("wrapper", ["python", "cpp"])
+def test_kernels_of_a_branch_come_from_the_branch(wrapper, compiled):
+    """``add`` is a node of the graph and of the branch; they are not the same."""
+    kernels = {kernel.name: kernel for kernel in compiled("fallbacks", wrapper)[0].kernels}
+    branch = kernels["cpp_fused_add_gt_sin_4"]
+    assert {"true_graph_0.add", "true_graph_0.sin"} <= set(branch.nodes)
+    assert {line.line for line in branch.sources} == {24}
+    assert kernels["cpp_fused_add_3"].nodes == ["add"]
