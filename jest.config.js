@@ -31,14 +31,15 @@ module.exports = {
     '<rootDir>/extension/.*/labextension',
     '<rootDir>/lib'
   ],
-  testMatch: ['<rootDir>/tests/ts/**/*.spec.{ts,tsx}'],
+  testRegex: 'tests/ts/.*\\.spec\\.tsx?$',
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/lib/'],
   reporters: ['default'],
   transform: {
     ...base.transform,
     '\\.(ts|tsx)$': [
       'ts-jest',
-      { tsconfig: 'tsconfig.test.json', isolatedModules: true }
+      // `types:check` checks the types.
+      { tsconfig: 'tsconfig.test.json', diagnostics: false }
     ]
   },
   transformIgnorePatterns: [`/node_modules/(?!(${esModules}))`]

@@ -20,13 +20,20 @@ export function isActive(job: JobState | null): boolean {
 }
 
 /**
- * The newer of two accounts of the kernel's work. A job that a late reply calls
- * queued may be known to run already.
+ * The job to show, of the one that is shown and the one just told of.
+ *
+ * A running job stays until it ends: others are queued behind it. Of one and
+ * the same job a late reply may say less than an event said before.
  */
 export function newerJob(known: JobState | null, told: JobState): JobState {
-  return known?.id === told.id && RANK[known.state] > RANK[told.state]
-    ? known
-    : told;
+  if (known === null || known.state === 'queued') {
+    return told;
+  }
+  const isStale =
+    known.id === told.id
+      ? RANK[known.state] > RANK[told.state]
+      : known.state === 'running' && told.state !== 'running';
+  return isStale ? known : told;
 }
 
 /**
@@ -39,7 +46,7 @@ const CANCEL_PATIENCE = 250;
  * How long the news of a job's end may take after its code has ended, in
  * milliseconds.
  */
-const NEWS_PATIENCE = 1000;
+const NEWS_PATIENCE = 500;
 
 /**
  * The work on a kernel's main thread: starts it, follows it, stops it.
@@ -66,12 +73,11 @@ export class Jobs {
    * Take news of a job.
    */
   update(told: JobState): void {
-    const job = newerJob(this._current, told);
-    this._current = job;
-    if (!isActive(job)) {
-      this._options.onEnd(job);
+    this._current = newerJob(this._current, told);
+    if (!isActive(told)) {
+      this._options.onEnd(told);
     }
-    this._options.onChange(job);
+    this._options.onChange(this._current);
   }
 
   /**
@@ -97,8 +103,11 @@ export class Jobs {
     connection
       .execute(code, isWanted)
       .then(() => this._codeEnded(job.id))
-      .catch(error => {
-        if (isWanted() && !connection.isDisposed) {
+      .catch(async error => {
+        await sleep(NEWS_PATIENCE);
+        const isTold =
+          this._current?.id === job.id && this._current.error !== null;
+        if (isWanted() && !isTold && !connection.isDisposed) {
           this._options.onError(error);
           this._options.onLost();
         }

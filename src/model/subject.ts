@@ -304,7 +304,7 @@ export class SubjectModel implements ISubjectModel {
       focus ??
       (current !== null && ids.includes(current)
         ? current
-        : (ids[ids.length - 1] ?? null));
+        : (ids[0] ?? null));
     if (next === current) {
       this._subjectsChanged.emit();
     } else {

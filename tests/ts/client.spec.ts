@@ -1,0 +1,126 @@
+import { Client, problem, RequestError } from '../../src/protocol/client';
+import type { Request } from '../../src/protocol/types';
+
+describe('Client', () => {
+  let sent: Request[];
+  let isQueued: boolean;
+  let client: Client;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    sent = [];
+    isQueued = false;
+    client = new Client({
+      client: 'me',
+      send: request => sent.push(request),
+      isQueued: () => isQueued,
+      timeout: 1000
+    });
+  });
+
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  it('sends version, client and its own id with each request', () => {
+    void client.request('get_report', { subject: 'f' });
+    void client.request('get_report', { subject: 'g' });
+    expect(sent[0]).toMatchObject({
+      version: 1,
+      client: 'me',
+      command: 'get_report',
+      arguments: { subject: 'f' }
+    });
+    expect(sent[0].id).not.toBe(sent[1].id);
+  });
+
+  it('matches replies to requests in whatever order they come', async () => {
+    const first = client.request('cancel', { job: 'a' });
+    const second = client.request('save_report', {
+      subject: 'f',
+      format: 'json'
+    });
+    client.receive({
+      id: sent[1].id,
+      result: { filename: 'f.json', text: '{}' },
+      error: null
+    });
+    client.receive({ id: sent[0].id, result: {}, error: null });
+    await expect(second).resolves.toEqual({ filename: 'f.json', text: '{}' });
+    await expect(first).resolves.toEqual({});
+  });
+
+  it('rejects with the problem that the kernel tells of', async () => {
+    const request = client.request('forget', { subject: 'f' });
+    const told = problem({ what: 'no such subject', remedy: 'pick another' });
+    client.receive({ id: sent[0].id, result: null, error: told });
+    await expect(request).rejects.toMatchObject({
+      kind: 'reply',
+      problem: told
+    });
+  });
+
+  it('rejects a reply that holds neither result nor error', async () => {
+    const request = client.request('hello', {});
+    client.receive({ id: sent[0].id });
+    await expect(request).rejects.toMatchObject({ kind: 'invalid' });
+  });
+
+  it('drops replies to nobody, and what is no reply', async () => {
+    const request = client.request('heartbeat', {});
+    for (const message of [null, 7, {}, { id: 'other', result: {} }]) {
+      client.receive(message);
+    }
+    client.receive({ id: sent[0].id, result: {}, error: null });
+    client.receive({
+      id: sent[0].id,
+      result: null,
+      error: problem({ what: '' })
+    });
+    await expect(request).resolves.toEqual({});
+  });
+
+  it('gives up after the timeout', async () => {
+    const request = client.request('hello', {});
+    jest.advanceTimersByTime(999);
+    jest.advanceTimersByTime(1);
+    await expect(request).rejects.toMatchObject({ kind: 'timeout' });
+  });
+
+  it('waits for a busy kernel without subshells', async () => {
+    isQueued = true;
+    const request = client.request('hello', {});
+    const settled = jest.fn();
+    request.then(settled, settled);
+    jest.advanceTimersByTime(10_000);
+    await Promise.resolve();
+    expect(settled).not.toHaveBeenCalled();
+    isQueued = false;
+    jest.advanceTimersByTime(1000);
+    await expect(request).rejects.toMatchObject({ kind: 'timeout' });
+  });
+
+  it('gives all requests up when the connection closes', async () => {
+    const requests = [client.request('hello', {}), client.request('hello', {})];
+    client.rejectAll(problem({ what: 'closed' }));
+    for (const request of requests) {
+      await expect(request).rejects.toBeInstanceOf(RequestError);
+      await expect(request).rejects.toMatchObject({ kind: 'closed' });
+    }
+  });
+
+  it('rejects when it cannot send', async () => {
+    client = new Client({
+      client: 'me',
+      send: () => {
+        throw new Error('not connected');
+      },
+      isQueued: () => false,
+      timeout: 1000
+    });
+    await expect(client.request('hello', {})).rejects.toMatchObject({
+      kind: 'closed',
+      problem: { what: 'not connected' }
+    });
+  });
+});

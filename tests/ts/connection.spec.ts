@@ -1,0 +1,254 @@
+import type { EventOf } from '../../src/protocol/connection';
+import { Connection } from '../../src/protocol/connection';
+import type { HelloResult, Request } from '../../src/protocol/types';
+import { EVENTS_TARGET, REQUESTS_TARGET } from '../../src/protocol/types';
+import { job } from './fakes';
+import type { IFakeKernel } from './kernel';
+import { fakeKernel } from './kernel';
+
+const STATE: HelloResult = {
+  protocol: 1,
+  package: '0.1.0',
+  torch: '2.13.0',
+  choices: { backends: [], modes: [], targets: [] },
+  subjects: [],
+  job: null
+};
+
+/**
+ * Let promises and timers of no length run.
+ */
+async function turn(): Promise<void> {
+  for (let count = 0; count < 3; count++) {
+    await new Promise(resolve => setTimeout(resolve));
+  }
+}
+
+function last(fake: IFakeKernel): Request {
+  const { sent } = fake.comm(REQUESTS_TARGET);
+  return sent[sent.length - 1] as unknown as Request;
+}
+
+async function answer(fake: IFakeKernel, result: object): Promise<void> {
+  fake
+    .comm(REQUESTS_TARGET)
+    .receive({ id: last(fake).id, result, error: null });
+  await turn();
+}
+
+describe('Connection', () => {
+  let fake: IFakeKernel;
+  let connection: Connection;
+
+  async function open(
+    options: Parameters<typeof fakeKernel>[0] = {},
+    state: HelloResult | null = STATE
+  ): Promise<void> {
+    fake = fakeKernel(options);
+    connection = new Connection(fake.kernel);
+    void connection.open();
+    await turn();
+    if (state) {
+      await answer(fake, state);
+    }
+  }
+
+  afterEach(() => {
+    connection.dispose();
+  });
+
+  it('opens both comms with its id, then says hello on requests', async () => {
+    await open({}, null);
+    const events = fake.comm(EVENTS_TARGET);
+    const requests = fake.comm(REQUESTS_TARGET);
+    const { client } = events.opened!;
+    expect(typeof client).toBe('string');
+    expect(requests.opened).toEqual({ client, protocol: 1 });
+    expect(last(fake)).toMatchObject({ command: 'hello', client, version: 1 });
+    expect(events.sent).toEqual([]);
+  });
+
+  it('is ready with the kernel’s state', async () => {
+    await open({}, null);
+    const opened = jest.fn();
+    connection.opened.connect((_, state) => opened(state));
+    await answer(fake, STATE);
+    expect(connection.status.kind).toBe('ready');
+    expect(opened).toHaveBeenCalledWith(STATE);
+  });
+
+  it('waits for the subshells where there are some', async () => {
+    await open({ subshells: true }, null);
+    expect(fake.comms).toHaveLength(1);
+    expect(fake.comms[0].opened).toBeNull();
+    fake.comms[0].startSubshell();
+    await turn();
+    expect(fake.comms[0].opened).not.toBeNull();
+    fake.comms[1].startSubshell();
+    await turn();
+    expect(last(fake).command).toBe('hello');
+  });
+
+  it('passes on events, but not those it does not know', async () => {
+    await open();
+    const seen: EventOf[] = [];
+    connection.event.connect((_, event) => seen.push(event));
+    const data = { job: job() };
+    fake.comm(EVENTS_TARGET).receive({ event: 'job_changed', data });
+    fake.comm(EVENTS_TARGET).receive({ event: 'from_the_future', data: {} });
+    expect(seen).toEqual([{ event: 'job_changed', data }]);
+  });
+
+  it.each([
+    ['True', 'unloaded'],
+    ['False', 'missing']
+  ])('tells what a comm closed at once means (%s)', async (found, kind) => {
+    await open({}, null);
+    fake.found = found;
+    fake.comm(EVENTS_TARGET).closeFromKernel();
+    await turn();
+    expect(connection.status.kind).toBe(kind);
+    // The other comm is the kernel's to close.
+    expect(fake.comm(REQUESTS_TARGET).isClosed).toBe(false);
+  });
+
+  it('leaves kernels of other languages alone', async () => {
+    await open({ language: 'R' }, null);
+    expect(connection.status.kind).toBe('unsupported');
+    expect(fake.comms).toEqual([]);
+  });
+
+  it('opens again, once, after a restart', async () => {
+    await open();
+    const request = connection.request('forget', { subject: 'f' });
+    const rejected = expect(request).rejects.toMatchObject({ kind: 'closed' });
+    fake.setStatus('restarting');
+    await rejected;
+    expect(connection.status.kind).toBe('connecting');
+    fake.setStatus('starting');
+    await turn();
+    expect(fake.comms).toHaveLength(2);
+    fake.setStatus('busy');
+    fake.setStatus('idle');
+    await turn();
+    expect(fake.comms).toHaveLength(4);
+    await answer(fake, STATE);
+    expect(connection.status.kind).toBe('ready');
+  });
+
+  it('opens again when the kernel has forgotten it', async () => {
+    await open();
+    fake.comm(EVENTS_TARGET).closeFromKernel();
+    await turn();
+    expect(fake.comms).toHaveLength(4);
+    await answer(fake, STATE);
+    expect(connection.status.kind).toBe('ready');
+  });
+
+  it('asks for the state again when the network came back', async () => {
+    await open();
+    const count = fake.comm(REQUESTS_TARGET).sent.length;
+    fake.setSocket('connecting');
+    fake.setSocket('connected');
+    await turn();
+    expect(fake.comms).toHaveLength(2);
+    expect(fake.comm(REQUESTS_TARGET).sent).toHaveLength(count + 1);
+    expect(last(fake).command).toBe('hello');
+  });
+
+  it('is dead when the kernel is', async () => {
+    await open();
+    fake.setStatus('dead');
+    expect(connection.status.kind).toBe('dead');
+  });
+
+  it('says that a busy kernel without subshells has queued it', async () => {
+    fake = fakeKernel();
+    connection = new Connection(fake.kernel);
+    fake.setStatus('busy');
+    void connection.open();
+    await turn();
+    expect(connection.status.kind).toBe('busy');
+    await answer(fake, STATE);
+    expect(connection.status.kind).toBe('ready');
+  });
+
+  it('refuses a kernel that speaks another protocol', async () => {
+    await open({}, { ...STATE, protocol: 2 });
+    expect(connection.status).toMatchObject({
+      kind: 'error',
+      problem: { remedy: expect.stringContaining('same version') }
+    });
+  });
+
+  it('closes both comms when it is disposed', async () => {
+    await open();
+    connection.dispose();
+    connection.dispose();
+    expect(fake.comms.map(each => each.isClosed)).toEqual([true, true]);
+  });
+
+  it('gives every tab its own id', async () => {
+    await open();
+    const other = fakeKernel();
+    const second = new Connection(other.kernel);
+    void second.open();
+    await turn();
+    expect(other.comm(EVENTS_TARGET).opened!.client).not.toBe(
+      fake.comm(EVENTS_TARGET).opened!.client
+    );
+    second.dispose();
+  });
+
+  it('runs code unseen, and again if a failing cell threw it away', async () => {
+    await open();
+    const { requestExecute } = fake.kernel as unknown as {
+      requestExecute: jest.Mock;
+    };
+    requestExecute.mockReturnValueOnce({
+      done: Promise.resolve({ content: { status: 'aborted' } })
+    });
+    await connection.execute('go()');
+    expect(requestExecute).toHaveBeenCalledTimes(2);
+    expect(requestExecute).toHaveBeenLastCalledWith({
+      code: 'go()',
+      silent: true,
+      store_history: false,
+      allow_stdin: false,
+      stop_on_error: false
+    });
+  });
+
+  it('does not hand code in again that is not wanted any more', async () => {
+    await open();
+    const { requestExecute } = fake.kernel as unknown as {
+      requestExecute: jest.Mock;
+    };
+    let isWanted = true;
+    requestExecute.mockImplementationOnce(() => {
+      isWanted = false;
+      return { done: Promise.resolve({ content: { status: 'aborted' } }) };
+    });
+    await connection.execute('go()', () => isWanted);
+    expect(requestExecute).toHaveBeenCalledTimes(1);
+  });
+
+  it('tells what the code raised', async () => {
+    await open();
+    (
+      fake.kernel as unknown as { requestExecute: jest.Mock }
+    ).requestExecute.mockReturnValueOnce({
+      done: Promise.resolve({
+        content: {
+          status: 'error',
+          ename: 'ValueError',
+          evalue: 'no',
+          traceback: ['a', 'b']
+        }
+      })
+    });
+    await expect(connection.execute('go()')).rejects.toMatchObject({
+      problem: { why: 'ValueError: no', detail: 'a\nb' }
+    });
+  });
+});

@@ -1,0 +1,215 @@
+import { Signal } from '@lumino/signaling';
+import type { EventOf, IConnection } from '../../src/protocol/connection';
+import type {
+  Commands,
+  HelloResult,
+  JobState,
+  ReportSummary,
+  SubjectSummary,
+  Variant,
+  VariantSummary
+} from '../../src/protocol/types';
+import type { IStatus } from '../../src/tokens';
+
+/**
+ * A connection whose kernel is the test.
+ */
+export class FakeConnection implements IConnection {
+  status: IStatus = { kind: 'connecting' };
+  isDisposed = false;
+  statusChanged: Signal<IConnection, IStatus> = new Signal(this);
+  opened: Signal<IConnection, HelloResult> = new Signal(this);
+  event: Signal<IConnection, EventOf> = new Signal(this);
+  interrupt = jest.fn(() => Promise.resolve());
+  execute = jest.fn((_: string, isWanted?: () => boolean) => Promise.resolve());
+  open = jest.fn(() => Promise.resolve());
+
+  /**
+   * What was asked and is not answered yet, the oldest first.
+   */
+  readonly asked: IAsked[] = [];
+
+  /**
+   * Everything that was ever asked: command and arguments.
+   */
+  readonly log: [string, unknown][] = [];
+
+  request<K extends keyof Commands>(
+    command: K,
+    args: Commands[K]['arguments']
+  ): Promise<Commands[K]['result']> {
+    this.log.push([command, args]);
+    return new Promise((resolve, reject) => {
+      this.asked.push({
+        command,
+        args,
+        resolve: resolve as (result: unknown) => void,
+        reject
+      });
+    });
+  }
+
+  /**
+   * Answer the oldest open request of a command.
+   */
+  async answer<K extends keyof Commands>(
+    command: K,
+    result: Commands[K]['result'] | Error
+  ): Promise<void> {
+    const index = this.asked.findIndex(each => each.command === command);
+    if (index < 0) {
+      throw new Error(`nobody asked for ${command}`);
+    }
+    const [asked] = this.asked.splice(index, 1);
+    if (result instanceof Error) {
+      asked.reject(result);
+    } else {
+      asked.resolve(result);
+    }
+    await settle();
+  }
+
+  setStatus(status: IStatus): void {
+    this.status = status;
+    this.statusChanged.emit(status);
+  }
+
+  hello(state: Partial<HelloResult> = {}): void {
+    this.setStatus({ kind: 'ready' });
+    this.opened.emit({
+      protocol: 1,
+      package: '0.1.0',
+      torch: '2.13.0',
+      choices: {
+        backends: ['eager', 'inductor'],
+        modes: ['default', 'max-autotune'],
+        targets: []
+      },
+      subjects: [],
+      job: null,
+      ...state
+    });
+  }
+
+  dispose(): void {
+    this.isDisposed = true;
+  }
+}
+
+interface IAsked {
+  command: keyof Commands;
+  args: unknown;
+  resolve: (result: unknown) => void;
+  reject: (error: Error) => void;
+}
+
+/**
+ * Let all promises that can settle do so.
+ */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) {
+    await Promise.resolve();
+  }
+}
+
+export function variant(change: Partial<Variant> = {}): Variant {
+  return {
+    backend: 'inductor',
+    mode: null,
+    cpp_wrapper: false,
+    dynamic: null,
+    fullgraph: false,
+    options: {},
+    target: null,
+    ...change
+  };
+}
+
+export function variantSummary(
+  name: string,
+  requested: Partial<Variant> = {},
+  change: Partial<VariantSummary> = {}
+): VariantSummary {
+  return {
+    name,
+    requested: variant(requested),
+    stage: 'sources',
+    median_us: null,
+    interval_us: null,
+    ratio: null,
+    compile_s: null,
+    accurate: null,
+    compilations: [
+      {
+        id: '0/0',
+        frame: 'f',
+        artifacts: [],
+        guards: 0,
+        breaks: 0,
+        kernels: 1,
+        recompile: []
+      }
+    ],
+    problems: [],
+    ...change
+  };
+}
+
+export function subjectSummary(id: string, revision = 1): SubjectSummary {
+  return {
+    subject: {
+      id,
+      name: id,
+      kind: 'function',
+      where: { file: '/tmp/ipykernel_1/1.py', line: 2, function: '', code: '' },
+      arguments: ['x: float32[4] cpu'],
+      device: 'cpu',
+      cell: null
+    },
+    revision,
+    variants: ['python', 'cpp'],
+    problems: 0
+  };
+}
+
+export function report(
+  id: string,
+  change: Partial<ReportSummary> = {}
+): ReportSummary {
+  return {
+    revision: 1,
+    subject: subjectSummary(id).subject,
+    environment: {
+      torch: '2.13.0',
+      triton: null,
+      python: '3.11',
+      platform: 'linux',
+      cpu: 'a cpu',
+      threads: 2,
+      gpus: [],
+      compiler: '',
+      compilescope: ''
+    },
+    variants: [
+      variantSummary('eager', { backend: null }),
+      variantSummary('python'),
+      variantSummary('cpp', { cpp_wrapper: true })
+    ],
+    problems: [],
+    files: { '/tmp/ipykernel_1/1.py': '%%compile\nf(x)\n' },
+    ...change
+  };
+}
+
+export function job(change: Partial<JobState> = {}): JobState {
+  return {
+    id: 'job-1',
+    subject: 'f',
+    state: 'queued',
+    variant: '',
+    step: '',
+    fraction: null,
+    error: null,
+    ...change
+  };
+}

@@ -1,0 +1,428 @@
+import { SubjectModel } from '../../src/model/subject';
+import { problem, RequestError } from '../../src/protocol/client';
+import type { GetArtifact, Region } from '../../src/protocol/types';
+import {
+  FakeConnection,
+  job,
+  report,
+  settle,
+  subjectSummary,
+  variant,
+  variantSummary
+} from './fakes';
+
+describe('SubjectModel', () => {
+  let connection: FakeConnection;
+  let model: SubjectModel;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    connection = new FakeConnection();
+    model = new SubjectModel();
+    model.connection = connection;
+  });
+
+  afterEach(() => {
+    model.dispose();
+    jest.useRealTimers();
+  });
+
+  async function inspect(id = 'f', change = {}): Promise<void> {
+    connection.event.emit({
+      event: 'subjects_changed',
+      data: { subjects: [subjectSummary(id)], focus: id }
+    });
+    await connection.answer('get_report', report(id, change));
+  }
+
+  async function flip(change: Parameters<SubjectModel['setWanted']>[0]) {
+    model.setWanted(change);
+    jest.advanceTimersByTime(200);
+    await settle();
+  }
+
+  it('opens the connection that it is given', () => {
+    expect(connection.open).toHaveBeenCalledTimes(1);
+    expect(model.status.kind).toBe('connecting');
+  });
+
+  it('takes the kernel’s state, and turns to the latest subject', async () => {
+    connection.hello({ subjects: [subjectSummary('g'), subjectSummary('f')] });
+    expect(model.status.kind).toBe('ready');
+    expect(model.choices.backends).toEqual(['eager', 'inductor']);
+    expect(model.subject).toBe('g');
+    await connection.answer('get_report', report('g'));
+    expect(model.report?.subject.id).toBe('g');
+  });
+
+  it('turns to what was just inspected, and says so', async () => {
+    const inspected = jest.fn();
+    model.inspected.connect((_, id) => inspected(id));
+    connection.hello();
+    await inspect();
+    expect(inspected).toHaveBeenCalledWith('f');
+    expect(model.selectedVariants).toEqual({ left: 'python', right: 'cpp' });
+    expect(model.compilation).toBe('0/0');
+  });
+
+  it('drops the report of a subject that is not selected any more', async () => {
+    connection.hello({ subjects: [subjectSummary('f'), subjectSummary('g')] });
+    model.subject = 'g';
+    await connection.answer('get_report', report('f'));
+    expect(model.report).toBeNull();
+    await connection.answer('get_report', report('g'));
+    expect(model.report?.subject.id).toBe('g');
+  });
+
+  it('asks once more, not often, for what changes meanwhile', async () => {
+    connection.hello({ subjects: [subjectSummary('f')] });
+    for (let revision = 2; revision < 9; revision++) {
+      connection.event.emit({
+        event: 'report_changed',
+        data: { subject: 'f', revision, variant: null }
+      });
+    }
+    await connection.answer('get_report', report('f'));
+    await connection.answer('get_report', report('f', { revision: 8 }));
+    expect(model.report?.revision).toBe(8);
+    expect(connection.asked).toEqual([]);
+  });
+
+  it('is empty after a restart', async () => {
+    connection.hello();
+    await inspect();
+    connection.setStatus({ kind: 'connecting' });
+    expect(model.report).not.toBeNull();
+    connection.hello({ subjects: [] });
+    expect(model.subject).toBeNull();
+    expect(model.report).toBeNull();
+  });
+
+  it('keeps the last report of a dead kernel', async () => {
+    connection.hello();
+    await inspect();
+    connection.setStatus({ kind: 'dead' });
+    expect(model.status.kind).toBe('dead');
+    expect(model.report).not.toBeNull();
+    model.connection = null;
+    expect(model.status.kind).toBe('dead');
+    expect(connection.isDisposed).toBe(true);
+  });
+
+  it('shows a failed request as a problem', async () => {
+    connection.hello({ subjects: [subjectSummary('f')] });
+    const told = problem({ what: 'no report' });
+    await connection.answer('get_report', new RequestError(told, 'reply'));
+    expect(model.problem).toEqual(told);
+  });
+
+  describe('switches', () => {
+    beforeEach(async () => {
+      connection.hello();
+      await inspect();
+    });
+
+    const asked = () =>
+      connection.log.filter(([command]) => command === 'add_variant');
+
+    it('asks once for flips in quick succession', async () => {
+      model.setWanted({ mode: 'max-autotune' });
+      model.setWanted({ mode: 'max-autotune', dynamic: true });
+      expect(asked()).toEqual([]);
+      expect(model.pending).toBe(true);
+      jest.advanceTimersByTime(200);
+      expect(asked()).toEqual([
+        [
+          'add_variant',
+          {
+            subject: 'f',
+            variant: variant({ mode: 'max-autotune', dynamic: true })
+          }
+        ]
+      ]);
+    });
+
+    it('does not ask for what is wanted already', async () => {
+      await flip({ cpp_wrapper: false, mode: 'default' });
+      expect(asked()).toEqual([]);
+    });
+
+    it('shows a variant that the report has, on its side', async () => {
+      await flip({ cpp_wrapper: true });
+      await connection.answer('add_variant', {
+        name: 'cpp',
+        revision: 1,
+        job: null,
+        code: ''
+      });
+      expect(model.selectedVariants).toEqual({ left: 'python', right: 'cpp' });
+      expect(model.pending).toBe(false);
+    });
+
+    it('gets the report anew for a variant that is new', async () => {
+      await flip({ mode: 'max-autotune' });
+      await connection.answer('add_variant', {
+        name: 'max-autotune',
+        revision: 2,
+        job: null,
+        code: ''
+      });
+      expect(model.pending).toBe(true);
+      const grown = report('f', { revision: 2 });
+      grown.variants.push(
+        variantSummary('max-autotune', { mode: 'max-autotune' })
+      );
+      await connection.answer('get_report', grown);
+      expect(model.pending).toBe(false);
+      expect(model.selectedVariants).toEqual({
+        left: 'max-autotune',
+        right: 'cpp'
+      });
+    });
+
+    it('drops the answer to a setting that was left again', async () => {
+      await flip({ mode: 'max-autotune' });
+      await flip({ mode: null, fullgraph: true });
+      await connection.answer('add_variant', {
+        name: 'max-autotune',
+        revision: 1,
+        job: null,
+        code: ''
+      });
+      expect(model.pending).toBe(true);
+      expect(model.selectedVariants.left).toBe('python');
+      expect(model.wanted.fullgraph).toBe(true);
+    });
+
+    it('drops the error of a setting that was left again', async () => {
+      await flip({ mode: 'max-autotune' });
+      await flip({ mode: null });
+      await connection.answer('add_variant', new Error('too late'));
+      expect(model.problem).toBeNull();
+    });
+
+    it('shows the error of the setting that is wanted', async () => {
+      await flip({ mode: 'max-autotune' });
+      await connection.answer('add_variant', new Error('no such mode'));
+      expect(model.problem?.what).toBe('no such mode');
+      expect(model.pending).toBe(false);
+    });
+
+    it('starts the job that a variant needs, and waits for its end', async () => {
+      await flip({ dynamic: true });
+      await connection.answer('add_variant', {
+        name: 'dynamic',
+        revision: 1,
+        job: job(),
+        code: 'go()'
+      });
+      expect(connection.execute).toHaveBeenCalledWith(
+        'go()',
+        expect.any(Function)
+      );
+      expect(model.pending).toBe(true);
+      connection.event.emit({
+        event: 'job_changed',
+        data: { job: job({ state: 'failed' }) }
+      });
+      expect(model.pending).toBe(false);
+    });
+
+    it('turns to a variant of the table', () => {
+      model.showVariant('cpp');
+      expect(model.wanted.cpp_wrapper).toBe(true);
+      model.showVariant('eager');
+      expect(model.wanted.backend).toBeNull();
+      expect(model.selectedVariants).toEqual({ left: 'python', right: 'cpp' });
+    });
+  });
+
+  describe('jobs', () => {
+    beforeEach(async () => {
+      connection.hello();
+      await inspect();
+    });
+
+    async function run(): Promise<void> {
+      // The code runs until the test ends it.
+      connection.execute.mockReturnValueOnce(new Promise(() => undefined));
+      void model.run();
+      await connection.answer('start_run', { job: job(), code: 'go()' });
+    }
+
+    it('executes what the kernel answers', async () => {
+      await run();
+      expect(connection.execute).toHaveBeenCalledWith(
+        'go()',
+        expect.any(Function)
+      );
+      expect(model.job?.state).toBe('queued');
+    });
+
+    it('does not go back to queued when a reply is late', async () => {
+      connection.event.emit({
+        event: 'job_changed',
+        data: { job: job({ state: 'running', step: 'building' }) }
+      });
+      await run();
+      expect(model.job?.step).toBe('building');
+    });
+
+    it('keeps showing the running job while another is queued', async () => {
+      await run();
+      const tell = (change: Parameters<typeof job>[0]) =>
+        connection.event.emit({
+          event: 'job_changed',
+          data: { job: job(change) }
+        });
+      tell({ state: 'running' });
+      tell({ id: 'job-2', state: 'queued' });
+      expect(model.job?.id).toBe('job-1');
+      tell({ state: 'done' });
+      tell({ id: 'job-2', state: 'running' });
+      expect(model.job?.id).toBe('job-2');
+    });
+
+    it('interrupts the kernel to cancel a running job', async () => {
+      await run();
+      connection.event.emit({
+        event: 'job_changed',
+        data: { job: job({ state: 'running' }) }
+      });
+      void model.cancel();
+      await connection.answer('cancel', {});
+      expect(connection.interrupt).toHaveBeenCalledTimes(1);
+    });
+
+    it('interrupts also if the kernel does not hear the request', async () => {
+      await run();
+      connection.event.emit({
+        event: 'job_changed',
+        data: { job: job({ state: 'running' }) }
+      });
+      void model.cancel();
+      jest.advanceTimersByTime(300);
+      await settle();
+      expect(connection.interrupt).toHaveBeenCalledTimes(1);
+    });
+
+    it('does not interrupt a cell that a queued job waits for', async () => {
+      await run();
+      void model.cancel();
+      const isWanted = connection.execute.mock.calls[0][1]!;
+      expect(isWanted()).toBe(false);
+      connection.event.emit({
+        event: 'job_changed',
+        data: { job: job({ state: 'cancelled' }) }
+      });
+      await connection.answer('cancel', {});
+      expect(connection.interrupt).not.toHaveBeenCalled();
+      expect(model.job?.state).toBe('cancelled');
+    });
+
+    it('ends with its kernel', async () => {
+      await run();
+      connection.setStatus({ kind: 'dead' });
+      expect(model.job?.state).toBe('cancelled');
+    });
+
+    it('asks for the state if the end of a job was missed', async () => {
+      connection.open.mockClear();
+      void model.run();
+      await connection.answer('start_run', { job: job(), code: 'go()' });
+      jest.advanceTimersByTime(1000);
+      await settle();
+      expect(connection.open).toHaveBeenCalledTimes(1);
+    });
+
+    it('tells what a job’s code raised, unless the job tells it', async () => {
+      connection.execute.mockRejectedValueOnce(new Error('broken'));
+      void model.run();
+      await connection.answer('start_run', { job: job(), code: 'go()' });
+      connection.event.emit({
+        event: 'job_changed',
+        data: {
+          job: job({ state: 'failed', error: problem({ what: 'broken' }) })
+        }
+      });
+      jest.advanceTimersByTime(1000);
+      await settle();
+      expect(model.problem).toBeNull();
+
+      connection.execute.mockRejectedValueOnce(new Error('lost'));
+      void model.run();
+      await connection.answer('start_run', {
+        job: job({ id: 'job-2' }),
+        code: 'go()'
+      });
+      jest.advanceTimersByTime(1000);
+      await settle();
+      expect(model.problem?.what).toBe('lost');
+    });
+  });
+
+  describe('artifacts', () => {
+    const regions: Region[] = [];
+    const result = (artifact: string) => ({
+      artifact: {
+        name: artifact,
+        label: artifact,
+        group: 'code' as const,
+        language: 'python',
+        lines: 1
+      },
+      text: artifact,
+      regions
+    });
+    const asked = () =>
+      connection.log
+        .filter(([command]) => command === 'get_artifact')
+        .map(([, args]) => (args as GetArtifact).variant);
+
+    beforeEach(async () => {
+      connection.hello();
+      await inspect();
+    });
+
+    it('are asked for once', async () => {
+      const first = model.getArtifact('python', '0/0', 'python');
+      const second = model.getArtifact('python', '0/0', 'python');
+      await connection.answer('get_artifact', result('python'));
+      expect(await first).toBe(await second);
+      expect(asked()).toEqual(['python']);
+    });
+
+    it('are asked for again when their variant has changed', async () => {
+      void model.getArtifact('python', '0/0', 'python');
+      void model.getArtifact('cpp', '0/0', 'cpp');
+      connection.event.emit({
+        event: 'report_changed',
+        data: { subject: 'f', revision: 2, variant: 'cpp' }
+      });
+      void model.getArtifact('python', '0/0', 'python');
+      void model.getArtifact('cpp', '0/0', 'cpp');
+      expect(asked()).toEqual(['python', 'cpp', 'cpp']);
+    });
+
+    it('are asked for again after a failure', async () => {
+      const first = model.getArtifact('python', '0/0', 'python');
+      const failed = expect(first).rejects.toThrow('gone');
+      await connection.answer('get_artifact', new Error('gone'));
+      await failed;
+      void model.getArtifact('python', '0/0', 'python');
+      expect(asked()).toHaveLength(2);
+    });
+  });
+
+  it('tells of a selection once', () => {
+    const changed = jest.fn();
+    model.selectionChanged.connect(changed);
+    const origin = {};
+    model.select({ source: { file: 'a', line: 1 }, origin });
+    model.select({ source: { file: 'a', line: 1 }, origin: {} });
+    expect(changed).toHaveBeenCalledTimes(1);
+    expect(model.selection.origin).toBe(origin);
+    model.select({});
+    expect(model.selection).toEqual({ key: null, source: null, origin: null });
+  });
+});

@@ -1,0 +1,332 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import * as React from 'react';
+import { act } from 'react';
+import type { Root } from 'react-dom/client';
+import { createRoot } from 'react-dom/client';
+import type {
+  ISidebarActions,
+  ISidebarState
+} from '../../src/panels/sidebar/types';
+import { SidebarBody } from '../../src/panels/sidebar/body';
+import { problem } from '../../src/protocol/client';
+import { job, report, subjectSummary, variant, variantSummary } from './fakes';
+
+describe('SidebarBody', () => {
+  let host: HTMLElement;
+  let root: Root;
+  let actions: jest.Mocked<ISidebarActions>;
+  const trans = nullTranslator.load('jupyterlab_compilescope');
+
+  beforeEach(() => {
+    (globalThis as Record<string, unknown>).IS_REACT_ACT_ENVIRONMENT = true;
+    host = document.body.appendChild(document.createElement('div'));
+    root = createRoot(host);
+    actions = {
+      selectSubject: jest.fn(),
+      setWanted: jest.fn(),
+      showVariant: jest.fn(),
+      goTo: jest.fn(),
+      run: jest.fn(),
+      cancel: jest.fn(),
+      openCode: jest.fn(),
+      save: jest.fn(),
+      forget: jest.fn(),
+      load: jest.fn(),
+      retry: jest.fn()
+    };
+  });
+
+  afterEach(() => {
+    act(() => root.unmount());
+    host.remove();
+  });
+
+  function show(change: Partial<ISidebarState> = {}): void {
+    const state: ISidebarState = {
+      status: { kind: 'ready' },
+      subjects: [subjectSummary('f'), subjectSummary('g')],
+      subject: 'f',
+      choices: {
+        backends: ['eager', 'inductor'],
+        modes: ['default', 'max-autotune'],
+        targets: []
+      },
+      report: report('f'),
+      sides: { left: 'python', right: 'cpp' },
+      wanted: variant(),
+      pending: false,
+      job: null,
+      problem: null,
+      ...change
+    };
+    act(() =>
+      root.render(<SidebarBody state={state} actions={actions} trans={trans} />)
+    );
+  }
+
+  const blank = { subjects: [], subject: null, report: null };
+  const button = (text: string) =>
+    [...host.querySelectorAll('button')].find(
+      each =>
+        each.textContent === text ||
+        each.ariaLabel === text ||
+        each.getAttribute('aria-label') === text
+    )!;
+  const click = (element: Element) =>
+    act(() => {
+      element.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+    });
+  const choose = (select: HTMLSelectElement, value: string) =>
+    act(() => {
+      select.value = value;
+      select.dispatchEvent(new Event('change', { bubbles: true }));
+    });
+
+  it.each([
+    ['none', 'No kernel'],
+    ['connecting', 'Connecting'],
+    ['busy', 'Kernel busy, queued'],
+    ['missing', 'pip install jupyterlab-compilescope'],
+    ['unloaded', 'Load compilescope'],
+    ['dead', 'The kernel is gone'],
+    ['ready', '%%compile']
+  ] as const)('says what is when there is nothing: %s', (kind, text) => {
+    show({ ...blank, status: { kind } });
+    expect(host.textContent).toContain(text);
+  });
+
+  it('names the language that is not Python', () => {
+    show({ ...blank, status: { kind: 'unsupported', language: 'R' } });
+    expect(host.textContent).toContain('R');
+  });
+
+  it('shows an error with its remedy, and tries again', () => {
+    const told = problem({ what: 'silence', remedy: 'restart' });
+    show({ ...blank, status: { kind: 'error', problem: told } });
+    expect(host.textContent).toContain('silence');
+    expect(host.textContent).toContain('restart');
+    click(button('Try again'));
+    expect(actions.retry).toHaveBeenCalled();
+  });
+
+  it('loads the extension', () => {
+    show({ ...blank, status: { kind: 'unloaded' } });
+    click(button('Load compilescope'));
+    expect(actions.load).toHaveBeenCalled();
+  });
+
+  it('keeps the last report of a dead kernel, and says so', () => {
+    show({ status: { kind: 'dead' } });
+    expect(host.querySelector('[role=status]')!.textContent).toContain('gone');
+    expect(host.querySelectorAll('tbody tr')).toHaveLength(3);
+    expect(button('Build and time').hasAttribute('disabled')).toBe(true);
+  });
+
+  it('says that the report is on its way', () => {
+    show({ report: null });
+    expect(host.textContent).toContain('Getting the report');
+  });
+
+  it('lists the subjects as options, and moves by keys', () => {
+    show();
+    const options = [...host.querySelectorAll('[role=option]')];
+    expect(options.map(each => each.getAttribute('aria-selected'))).toEqual([
+      'true',
+      'false'
+    ]);
+    act(() => {
+      options[0].dispatchEvent(
+        new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true })
+      );
+    });
+    expect(actions.selectSubject).toHaveBeenCalledWith('g');
+  });
+
+  it('flips each switch', () => {
+    show();
+    click(host.querySelector('[name=cpp_wrapper]')!);
+    expect(actions.setWanted).toHaveBeenLastCalledWith({ cpp_wrapper: true });
+    click(host.querySelector('[name=fullgraph]')!);
+    expect(actions.setWanted).toHaveBeenLastCalledWith({ fullgraph: true });
+    choose(host.querySelector('[name=mode]')!, 'max-autotune');
+    expect(actions.setWanted).toHaveBeenLastCalledWith({
+      mode: 'max-autotune'
+    });
+    choose(host.querySelector('[name=backend]')!, 'eager');
+    expect(actions.setWanted).toHaveBeenLastCalledWith({ backend: 'eager' });
+    const [auto, on, off] = host.querySelectorAll<HTMLInputElement>(
+      '[role=radiogroup] input'
+    );
+    expect(auto.checked).toBe(true);
+    click(on);
+    expect(actions.setWanted).toHaveBeenLastCalledWith({ dynamic: true });
+    click(off);
+    expect(actions.setWanted).toHaveBeenLastCalledWith({ dynamic: false });
+  });
+
+  it('goes back to the default mode by its torch name', () => {
+    show({ wanted: variant({ mode: 'max-autotune' }) });
+    choose(host.querySelector('[name=mode]')!, 'default');
+    expect(actions.setWanted).toHaveBeenLastCalledWith({ mode: null });
+  });
+
+  it('gives the reason why there is no target to choose', () => {
+    show();
+    const target = host.querySelector<HTMLSelectElement>('[name=target]')!;
+    expect(target.disabled).toBe(true);
+    expect(host.textContent).toContain('No other target devices');
+    show({
+      choices: { backends: [], modes: [], targets: ['cuda:sm_90'] }
+    });
+    expect(target.disabled).toBe(false);
+  });
+
+  it('disables Inductor’s switches under another backend', () => {
+    show({ wanted: variant({ backend: 'eager' }) });
+    const disabled = (name: string) =>
+      host.querySelector<HTMLInputElement>(`[name=${name}]`)!.disabled;
+    expect(
+      ['cpp_wrapper', 'mode', 'fullgraph', 'backend'].map(disabled)
+    ).toEqual([true, true, false, false]);
+  });
+
+  it('shows what was measured', () => {
+    show({
+      report: report('f', {
+        variants: [
+          variantSummary(
+            'eager',
+            { backend: null },
+            { median_us: 30, interval_us: [29, 31], stage: 'built' }
+          ),
+          variantSummary(
+            'cpp',
+            { cpp_wrapper: true },
+            {
+              stage: 'built',
+              median_us: 12.34,
+              interval_us: [12.1, 12.6],
+              ratio: 2.43,
+              compile_s: 4.2,
+              accurate: true
+            }
+          ),
+          variantSummary('bad', {}, { stage: 'built', accurate: false })
+        ]
+      })
+    });
+    const [eager, cpp, bad] = host.querySelectorAll('tbody tr');
+    expect(eager.textContent).toContain('baseline');
+    for (const text of ['12.3 µs', '12.1–12.6 µs', '2.43×', '4.20 s', '✓']) {
+      expect(cpp.textContent).toContain(text);
+    }
+    expect(bad.textContent).toContain('✗');
+    expect(host.querySelector('.jp-mod-verdict')!.textContent).toContain(
+      'cpp is fastest: 12.3 µs a call, 2.43× as fast as eager'
+    );
+  });
+
+  it('names no winner when the intervals overlap', () => {
+    const timed = (name: string, median_us: number) =>
+      variantSummary(
+        name,
+        {},
+        { median_us, interval_us: [median_us - 2, median_us + 2] }
+      );
+    show({
+      report: report('f', { variants: [timed('a', 10), timed('b', 12)] })
+    });
+    expect(host.querySelector('.jp-mod-verdict')!.textContent).toContain(
+      'No clear winner'
+    );
+  });
+
+  it('says that the verdict is measured after a run', () => {
+    show();
+    expect(host.querySelector('.jp-mod-verdict')!.textContent).toContain(
+      'Measured after'
+    );
+  });
+
+  it('turns to a variant', () => {
+    show();
+    click(button('cpp'));
+    expect(actions.showVariant).toHaveBeenCalledWith('cpp');
+  });
+
+  it('runs, shows how far it is, and cancels', () => {
+    show();
+    click(button('Build and time'));
+    expect(actions.run).toHaveBeenCalled();
+    show({
+      job: job({ state: 'running', step: 'cpp: building C++', fraction: 0.25 })
+    });
+    const progress = host.querySelector('progress')!;
+    expect(progress.value).toBe(0.25);
+    expect(host.textContent).toContain('cpp: building C++');
+    expect(button('Build and time').hasAttribute('disabled')).toBe(true);
+    click(button('Cancel'));
+    expect(actions.cancel).toHaveBeenCalled();
+  });
+
+  it('says that a job waits for the kernel', () => {
+    show({ job: job() });
+    expect(host.textContent).toContain('kernel busy, queued');
+  });
+
+  it('shows the grave problems first, with cause, remedy and detail', () => {
+    const where = {
+      file: '/tmp/ipykernel_1/1.py',
+      line: 2,
+      function: 'f',
+      code: 'print(x)'
+    };
+    show({
+      report: report('f', {
+        problems: [
+          problem({ severity: 'info', what: 'a note' }),
+          problem({
+            what: 'a break',
+            why: 'because',
+            remedy: 'do this',
+            detail: '<b>long</b>',
+            where
+          })
+        ]
+      })
+    });
+    const cards = [...host.querySelectorAll('article')];
+    expect(
+      cards.map(
+        each =>
+          each.querySelector('[role=img]')!.ariaLabel ??
+          each.querySelector('[role=img]')!.getAttribute('aria-label')
+      )
+    ).toEqual(['Error', 'Note']);
+    for (const text of ['a break', 'because', 'do this', '<b>long</b>']) {
+      expect(cards[0].textContent).toContain(text);
+    }
+    expect(cards[0].querySelector('details')!.open).toBe(false);
+    click(button('cell:2'));
+    expect(actions.goTo).toHaveBeenCalledWith(where);
+  });
+
+  it('shows the panel’s own problem even before the report', () => {
+    show({ report: null, problem: problem({ what: 'no report' }) });
+    expect(host.textContent).toContain('no report');
+  });
+
+  it('names every control', () => {
+    show({ job: job({ state: 'running' }) });
+    for (const control of host.querySelectorAll(
+      'button, input, select, progress, table, ul'
+    )) {
+      const name =
+        control.getAttribute('aria-label') ??
+        control.closest('label')?.textContent ??
+        control.closest('[aria-labelledby]')?.getAttribute('aria-labelledby') ??
+        control.textContent;
+      expect(name).toBeTruthy();
+    }
+  });
+});
