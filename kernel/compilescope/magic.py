@@ -78,11 +78,15 @@ def compilescope(line: str) -> None:
 
 
 def load_ipython_extension(shell: cells.Shell) -> None:
-    """Add the magics (``%load_ext compilescope``)."""
+    """Add the magics and serve the panel (``%load_ext compilescope``)."""
     shell.register_magic_function(compile_cell, "line_cell", "compile")
     shell.register_magic_function(compilescope, "line", "compilescope")
     if _lone not in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.append(_lone)
+    from .comms import endpoints
+    from .session import get_session
+
+    endpoints.start(get_session())
 
 
 def unload_ipython_extension(shell: cells.Shell) -> None:
@@ -91,6 +95,9 @@ def unload_ipython_extension(shell: cells.Shell) -> None:
         shell.magics_manager.magics[kind].pop(name, None)
     if _lone in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.remove(_lone)
+    from .comms import endpoints
+
+    endpoints.stop()
 
 
 def _lone(lines: list[str]) -> list[str]:
