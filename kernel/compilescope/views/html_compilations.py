@@ -146,8 +146,9 @@ def _absent(compilation: Compilation, markup: Markup) -> str:
     missing = dict(compilation.absent)
     for code in codes(compilation):
         missing.update(code.absent)
-    told = "<br>".join(f"No {escape(what)}: {escape(why)}" for what, why in missing.items())
-    return markup.element("p", "line", told) if told else ""
+    told = "<br>".join(f"{escape(what)}: {escape(why)}" for what, why in missing.items())
+    body = markup.element("p", "line", told)
+    return details(f"<b>Not there</b> · {len(missing)}", body, markup) if told else ""
 
 
 def _code(text: str, language: str, limit: int, markup: Markup, hint: str) -> str:
