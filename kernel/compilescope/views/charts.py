@@ -27,7 +27,7 @@ _PARTS = {
 
 
 def timings(report: Report) -> Figure | None:
-    """Return the median of a call under each variant, in µs, with its 95 % interval.
+    """Return the median of a call under each variant, with its 95 % interval.
 
     None when nothing was timed.
     """
@@ -36,26 +36,27 @@ def timings(report: Report) -> Figure | None:
     timed = [(one.name, one.timing) for one in compared(report) if one.timing is not None]
     if not timed:
         return None
-    medians = [timing.median_us for _, timing in timed]
+    longest = max(timing.interval_us[1] for _, timing in timed)
+    unit, scale = ("µs", 1.0) if longest < 1e4 else ("ms", 1e-3)
     bar = Bar(
-        x=medians,
+        x=[scale * timing.median_us for _, timing in timed],
         y=[name for name, _ in timed],
         orientation="h",
         marker={"color": [_BASELINE if name == t.baseline else _BAR for name, t in timed]},
         error_x={
             "type": "data",
             "symmetric": False,
-            "array": [t.interval_us[1] - t.median_us for _, t in timed],
-            "arrayminus": [t.median_us - t.interval_us[0] for _, t in timed],
+            "array": [scale * (t.interval_us[1] - t.median_us) for _, t in timed],
+            "arrayminus": [scale * (t.median_us - t.interval_us[0]) for _, t in timed],
             "color": _INK,
         },
         hovertext=[f"{name}: {_told(timing)}" for name, timing in timed],
         hoverinfo="text",
     )
-    figure = _figure([bar], "time of a call (µs), median and 95 % interval", len(timed))
+    figure = _figure([bar], f"time of a call ({unit}), median and 95 % interval", len(timed))
     for name, timing in timed:
         figure.add_annotation(
-            x=timing.interval_us[1],
+            x=scale * timing.interval_us[1],
             y=name,
             text=_label(name, timing),
             showarrow=False,
@@ -63,7 +64,7 @@ def timings(report: Report) -> Figure | None:
             xshift=8,
         )
     # The labels stand right of the bars, outside what Plotly reckons with by itself.
-    figure.update_xaxes(range=[0, 1.35 * max(timing.interval_us[1] for _, timing in timed)])
+    figure.update_xaxes(range=[0, 1.35 * scale * longest])
     return figure
 
 
@@ -90,7 +91,14 @@ def compile_times(report: Report) -> Figure | None:
     return figure.update_layout(
         barmode="stack",
         showlegend=True,
-        legend={"orientation": "h", "yref": "container", "y": 1, "yanchor": "top", "x": 0},
+        legend={
+            "orientation": "h",
+            "traceorder": "normal",
+            "yref": "container",
+            "y": 1,
+            "yanchor": "top",
+            "x": 0,
+        },
         margin_t=50,
         height=110 + 34 * len(built),
     )

@@ -96,5 +96,5 @@ def _bar(share: float, markup: Markup, *, baseline: bool) -> str:
 
 def _cell(body: str, index: int, markup: Markup) -> str:
     if index == 0:
-        return f'<th scope="row"{markup.attributes("figure")}>{body}</th>'
-    return markup.element("td", "figure", body)
+        return f'<th scope="row"{markup.attributes("words")}>{body}</th>'
+    return markup.element("td", "words" if index == 1 else "figure", body)

@@ -53,6 +53,7 @@ STYLES = {
     "table": "border-collapse:collapse;margin:8px 0;border:0;table-layout:auto;",
     "head": _CELL + "font-weight:600;border-bottom:1px solid rgba(128,128,128,.45);",
     "cell": _CELL + "border-bottom:1px solid rgba(128,128,128,.2);overflow-wrap:anywhere;",
+    "words": _CELL + "border-bottom:1px solid rgba(128,128,128,.2);overflow-wrap:break-word;",
     "figure": _CELL + "border-bottom:1px solid rgba(128,128,128,.2);white-space:nowrap;"
     "font-variant-numeric:tabular-nums;",
     "problem": "margin:8px 0;padding:6px 12px;border-left:4px solid $info;"

@@ -179,6 +179,6 @@ def _output(figure: Any) -> widgets.Output:
         "text/plain": figure.layout.xaxis.title.text,
     }
     output = widgets.Output()
-    output.layout.flex = "1 1 420px"
+    output.layout.flex, output.layout.min_width = "1 1 0", "340px"
     output.outputs = ({"output_type": "display_data", "data": data, "metadata": {}},)
     return output
