@@ -11,7 +11,7 @@ from .bodies import body
 
 _SHIM = re.compile(r"aoti_torch_(?:cpu|cuda|xpu|mps|hip|mtia|hpu|privateuse1)_(\w+)")
 _OPERATOR = re.compile(
-    r"(?:torch\.ops\.\w+|extern_kernels|aten|prims|inductor_ops|_quantized)\.(\w+)"
+    r"(?:torch\.ops\.\w+|extern_kernels|aten|prims|inductor_ops|_quantized)\.(\w+)(?:\.(\w+))?"
 )
 _QUALIFIED = re.compile(r"\w+::(\w+)")
 
@@ -53,15 +53,22 @@ class _Call:
         self.body = body(kernel) if kernel is not None and generated else None
 
     def like(self, other: _Call) -> bool:
-        if self.nodes and self.nodes == other.nodes:
-            return True
-        if self.body is not None or other.body is not None:
-            if self.body is None or other.body is None:
+        """Whether the two do the same, as far as can be told."""
+        if self.nodes and other.nodes:
+            if self.nodes == other.nodes:
+                return True
+            if not self.nodes & other.nodes:
                 return False
-            return self.body == other.body or self.region.kernel == other.region.kernel
+        if self.body is not None or other.body is not None:
+            return self.body == other.body
         ours, theirs = self.operator, other.operator
-        # randint and randint_low are one operator's overloads.
+        # Of an operator with overloads the wrappers may name one or none: mul and mul_Tensor.
         return ours == theirs or ours.startswith(f"{theirs}_") or theirs.startswith(f"{ours}_")
+
+    @property
+    def signature(self) -> object:
+        """Equal for calls that are alike, in nearly all cases."""
+        return self.nodes or self.body or self.operator
 
     def rekey(self, key: str) -> None:
         self.region.key = key
@@ -70,12 +77,19 @@ class _Call:
 
 
 def operator(name: str) -> str:
-    """The operator's plain name: ``addmm`` of both ``extern_kernels.addmm`` and its C++ shim."""
-    for pattern in (_SHIM, _OPERATOR, _QUALIFIED):
-        match = pattern.match(name)
-        if match:
-            return match.group(1).lstrip("_").removesuffix("_out")
-    return name
+    """What a call of a library is named in both wrappers.
+
+    ``extern_kernels.addmm`` and its C++ shim ``aoti_torch_cpu_addmm_out`` are ``addmm``;
+    ``aten.sort.stable`` is ``sort_stable``.
+    """
+    match = _OPERATOR.match(name)
+    if match:
+        plain, overload = match.group(1).strip("_"), match.group(2)
+        if overload and overload not in ("default", "out"):
+            plain = f"{plain}_{overload}"
+        return plain.removesuffix("_out")
+    match = _SHIM.match(name) or _QUALIFIED.match(name)
+    return match.group(1).strip("_").removesuffix("_out") if match else name
 
 
 def _directions(left: Code, right: Code) -> list[tuple[Code, Code]]:
@@ -127,11 +141,14 @@ def _agree(ours: Sequence[_Call], theirs: Sequence[_Call]) -> bool:
 
 def _realign(ours: Sequence[_Call], theirs: Sequence[_Call], direction: Direction) -> None:
     """Pair the launches by what they do, in order."""
-    left, right = _signatures(ours, theirs)
+    left, right = [call.signature for call in ours], [call.signature for call in theirs]
     matcher = difflib.SequenceMatcher(None, left, right, autojunk=False)
     paired: dict[int, int] = {}
-    for start, other, length in matcher.get_matching_blocks():
-        paired.update((start + step, other + step) for step in range(length))
+    for tag, start, end, other, other_end in matcher.get_opcodes():
+        rows = list(zip(range(start, end), range(other, other_end), strict=False))
+        alike = end - start == other_end - other and all(ours[i].like(theirs[j]) for i, j in rows)
+        if tag == "equal" or alike:
+            paired.update(rows)
     name = ours[0].region.key.split(":")[1] if ours else direction
     for index, call in enumerate(ours):
         number = f"={index + 1}" if index in paired else f"python={index + 1}"
@@ -141,17 +158,6 @@ def _realign(ours: Sequence[_Call], theirs: Sequence[_Call], direction: Directio
         partner = partners.get(index)
         number = f"cpp={index + 1}" if partner is None else f"={partner + 1}"
         call.rekey(f"launch:{name}:{number}")
-
-
-def _signatures(
-    ours: Sequence[_Call], theirs: Sequence[_Call]
-) -> tuple[list[object], list[object]]:
-    """What to compare: graph nodes where all have them, else bodies and operators."""
-    if all(call.nodes for call in (*ours, *theirs)):
-        return [call.nodes for call in ours], [call.nodes for call in theirs]
-    return [call.body or call.operator for call in ours], [
-        call.body or call.operator for call in theirs
-    ]
 
 
 def _exchange(python: Compilation, cpp: Compilation) -> None:

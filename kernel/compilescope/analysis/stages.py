@@ -37,9 +37,16 @@ class GraphReader:
                 lines = {node.name: node.line for node in self._parsed(text)}
                 for node in live:
                     node.line = node.line or lines.get(node.name)
-            return Graph(stage=stage, text=text, nodes=live)
+            return Graph(stage=stage, text=text, nodes=[*live, *self._inner(text, live)])
         nodes = self._parsed(text)
         return Graph(stage=stage, text=text, nodes=nodes, absent={"modules": NO_MODULES})
+
+    def _inner(self, text: str, live: Sequence[Node]) -> list[Node]:
+        """The nodes of graphs in the graph, which a hook on the outer one does not see."""
+        if text.count("class ") < 2:
+            return []
+        names = {node.name for node in live}
+        return [node for node in self._parsed(text) if "." in node.name and node.name not in names]
 
     def _parsed(self, text: str) -> list[Node]:
         if text not in self._read:

@@ -284,10 +284,23 @@ def test_live_nodes_take_the_place_of_the_text(records):
         node.module, node.line = "blocks.0", None
     (found,) = assemble(given, variant="python", nodes={text: live})
     graph = found.graphs["post_grad"]
-    assert graph.nodes is live
+    assert graph.nodes == live
     assert "modules" not in graph.absent
     assert all(node.line for node in graph.nodes)
     assert "modules" in found.graphs["dynamo"].absent
+
+
+def test_a_branch_keeps_its_nodes_beside_live_ones(records):
+    given = records("fallbacks", "python")
+    (plain,) = assemble(given, variant="python")
+    text = plain.graphs["post_grad"].text
+    live = [node for node in plain.graphs["post_grad"].nodes if "." not in node.name]
+    (found,) = assemble(given, variant="python", nodes={text: live})
+    assert [node.name for node in found.graphs["post_grad"].nodes[: len(live)]] == [
+        node.name for node in live
+    ]
+    assert found.graphs["post_grad"].nodes[len(live) :]
+    assert [kernel.nodes for kernel in found.kernels] == [kernel.nodes for kernel in plain.kernels]
 
 
 def test_code_generated_after_a_restart_belongs_to_the_last_attempt(records):

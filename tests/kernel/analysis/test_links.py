@@ -144,6 +144,15 @@ def test_without_nodes_bodies_and_operators_decide():
     assert partners(left, right) == [(2, 1), (3, 2)]
 
 
+def test_repeated_kernels_do_not_slide():
+    """A missing launch shifts the numbers, and the next layer's kernel is the same text."""
+    layer = ["extern_kernels.mm", "k0"]
+    left = compilation("python", [(name, []) for name in ["k9", *layer * 3]])
+    shims = ["aoti_torch_cpu_mm_out", "k0"]
+    right = compilation("cpp", [(name, []) for name in shims * 3])
+    assert partners(left, right) == [(number + 1, number) for number in range(1, 7)]
+
+
 def test_keys_stay_where_launches_agree():
     left = compilation("python", [("k0", ["a"]), ("extern_kernels.mm", ["b"])])
     right = compilation("cpp", [("k0", ["a"]), ("aoti_torch_cuda_mm_out", ["b"])])
@@ -167,7 +176,10 @@ def test_nothing_happens_without_a_cpp_wrapper():
             "scaled_dot_product_flash_attention",
         ),
         ("torch.ops.aten.linalg_qr.default", "linalg_qr"),
-        ("aten.randint.low_out", "randint"),
+        ("aten.randint.low_out", "randint_low"),
+        ("aten.sort.stable", "sort_stable"),
+        ("aten.scatter_reduce_.two", "scatter_reduce_two"),
+        ("aoti_torch_cpu_scatter_reduce_two_out", "scatter_reduce_two"),
         ("demo::scale", "scale"),
         ("cpp_fused_add_0", "cpp_fused_add_0"),
     ],
