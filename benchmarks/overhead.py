@@ -5,24 +5,24 @@
 Two measurements, both in one process:
 
 - *Compiling*: the first call of a compiled function, with and without the inspector listening, in
-  turns, caches empty each time. The ratio is the median of the pairs' ratios; at most 1.10.
+  turns, all of torch's caches empty each time. The ratio is the median of the pairs' ratios, on the
+  wall clock and in processor time (of this process and of the C++ compiler), which other work on
+  the machine disturbs less; at most 1.10.
 - *Afterwards*: the steady call of a compiled function, timed in turns with an identical one; then
   the first of them is inspected, and both are timed again. Its time over the other's, after over
   before, is 1.0 within noise. No frame may be compiled anew.
+
+One thread computes: with more, a busy machine makes their waiting for each other the measurement.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import random
-import shutil
 import statistics
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
-from pathlib import Path
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import compilescope
@@ -30,6 +30,9 @@ import torch
 from compilescope.compiler.watching import watching
 from compilescope.measure.timing import time_calls
 from subjects import SUBJECTS, tiny
+from torch._inductor.utils import fresh_cache
+
+Seconds = tuple[float, float]
 
 
 def main() -> None:
@@ -41,37 +44,37 @@ def main() -> None:
     _first_call(tiny(), listen=True)
     print("compiling, medians of pairs: with the inspector over without")
     for name in options.only or list(SUBJECTS):
-        pairs = [
-            _pair(SUBJECTS[name], with_first=index % 2 == 0) for index in range(options.repeats)
-        ]
-        ratios = sorted(with_it / without for with_it, without in pairs)
-        print(
-            f"  {name:12} {statistics.median(ratios):5.3f}  ({ratios[0]:.3f} to {ratios[-1]:.3f})  "
-            f"{statistics.median(one for one, _ in pairs):.3f} s with, "
-            f"{statistics.median(one for _, one in pairs):.3f} s without"
-        )
+        make = SUBJECTS[name]
+        pairs = [_pair(make, with_first=index % 2 == 0) for index in range(options.repeats)]
+        for clock, unit in enumerate(("wall clock", "processor")):
+            ratios = sorted(heard[clock] / alone[clock] for heard, alone in pairs)
+            print(
+                f"  {name:12} {unit:10} {statistics.median(ratios):6.3f} "
+                f"({ratios[0]:.3f} to {ratios[-1]:.3f}), "
+                f"{statistics.median(heard[clock] for heard, _ in pairs):.3f} s with, "
+                f"{statistics.median(alone[clock] for _, alone in pairs):.3f} s without"
+            )
     print("afterwards, median of a steady call: after an inspection over before")
     for name in options.only or list(SUBJECTS):
         _afterwards(name)
 
 
-def _pair(make: Callable[[], Any], *, with_first: bool) -> tuple[float, float]:
-    """Seconds of the first call, with the inspector and without."""
-    seconds = {
-        listen: _first_call(make(), listen=listen) for listen in (with_first, not with_first)
-    }
-    return seconds[True], seconds[False]
+def _pair(make: Callable[[], Any], *, with_first: bool) -> tuple[Seconds, Seconds]:
+    """The first call with the inspector and without, in either order."""
+    found = {listen: _first_call(make(), listen=listen) for listen in (with_first, not with_first)}
+    return found[True], found[False]
 
 
-def _first_call(subject: Any, *, listen: bool) -> float:
+def _first_call(subject: Any, *, listen: bool) -> Seconds:
+    """Seconds on the wall clock and of processor time."""
     fn, args = subject
     torch.compiler.reset()
-    with _empty_cache(), watching() if listen else nullcontext() as watched:
-        start = time.perf_counter()
+    with fresh_cache(), watching() if listen else nullcontext() as watched:
+        start, used = time.perf_counter(), sum(os.times()[:4])
         output = torch.compile(fn)(*args)
         if output.requires_grad:
             output.backward()
-        seconds = time.perf_counter() - start
+        seconds = time.perf_counter() - start, sum(os.times()[:4]) - used
     if watched is not None and not watched.records:
         raise SystemExit("The inspector heard nothing: there is nothing to measure.")
     return seconds
@@ -79,7 +82,7 @@ def _first_call(subject: Any, *, listen: bool) -> float:
 
 def _afterwards(name: str) -> None:
     torch.compiler.reset()
-    with _empty_cache():
+    with fresh_cache():
         (fn, args), (other, other_args) = SUBJECTS[name](), SUBJECTS[name]()
         compiled, reference = torch.compile(fn), torch.compile(other)
         calls = {"eager": lambda: reference(*other_args), "compiled": lambda: compiled(*args)}
@@ -102,18 +105,7 @@ def _ratio(calls: dict[str, Callable[[], object]]) -> float:
     return times["compiled"].median_us / times["eager"].median_us
 
 
-@contextmanager
-def _empty_cache() -> Iterator[None]:
-    folder = tempfile.mkdtemp()
-    os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
-    os.environ["TRITON_CACHE_DIR"] = str(Path(folder) / "triton")
-    try:
-        yield
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 if __name__ == "__main__":
-    random.seed(0)
     torch.manual_seed(0)
+    torch.set_num_threads(1)
     main()
