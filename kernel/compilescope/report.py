@@ -332,8 +332,11 @@ class Report(Struct, kw_only=True):
         return msgspec.structs.replace(found[0], code=_completed([one.code for one in found]))
 
     def to_json(self) -> str:
-        """The report as JSON; `compilescope.load` reads it back."""
-        return msgspec.json.encode(self).decode()
+        """The report as JSON; `compilescope.load` reads it back.
+
+        Of a variant's options that JSON does not know (a function, say) their ``repr`` is kept.
+        """
+        return msgspec.json.encode(self, enc_hook=repr).decode()
 
     def save(self, path: str | Path) -> Path:
         """Writes the report as ``.json``, or as one ``.html`` file that needs nothing else.

@@ -9,6 +9,9 @@ import msgspec
 from .errors import CompilescopeError
 from .report import SCHEMA_VERSION, Report
 
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What msgspec raises for text that is cut short, no text at all, or nested without end."""
+
 
 class _Version(msgspec.Struct):
     schema_version: int
@@ -31,7 +34,7 @@ def from_json(text: str | bytes, name: str = "The text") -> Report:
     """The report that `Report.to_json` wrote; ``name`` stands in the error messages."""
     try:
         version = msgspec.json.decode(text, type=_Version).schema_version
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except _UNREADABLE as error:
         raise CompilescopeError(
             f"{name} is not a report.",
             f"{error}.",
@@ -45,7 +48,7 @@ def from_json(text: str | bytes, name: str = "The text") -> Report:
         )
     try:
         return msgspec.json.decode(text, type=Report)
-    except msgspec.DecodeError as error:
+    except _UNREADABLE as error:
         raise CompilescopeError(
             f"{name} is damaged.", f"{error}.", "Write the report again."
         ) from None

@@ -9,6 +9,17 @@ from ..errors import CompilescopeError
 from ..torch_api import compiling
 from ..variant import Variant
 
+_SETTINGS: dict[str, tuple[tuple[type, ...], str]] = {
+    "backend": ((str, type(None)), "the name of a backend, or None for eager"),
+    "mode": ((str, type(None)), "the name of a mode, or None"),
+    "cpp_wrapper": ((bool,), "True or False"),
+    "dynamic": ((bool, type(None)), "True, False or None"),
+    "fullgraph": ((bool,), "True or False"),
+    "options": ((dict,), "a dict of Inductor's settings"),
+    "target": ((str, type(None)), "the name of a device, or None"),
+}
+"""Setting → the types that it takes, and how to say so."""
+
 
 def named() -> dict[str, Variant]:
     """The variants that go by a name in the installed torch."""
@@ -32,11 +43,11 @@ def parse(variants: object) -> dict[str, Variant]:
     if isinstance(variants, (str, Variant)):
         variants = (variants,)
     if isinstance(variants, Mapping):
-        found = {str(name): _one(value) for name, value in variants.items()}
+        found = {str(name): _checked(value) for name, value in variants.items()}
     elif isinstance(variants, Iterable):
         found = {}
         for value in variants:
-            variant = _one(value)
+            variant = _checked(value)
             found[value if isinstance(value, str) else name_of(variant)] = variant
     else:
         raise CompilescopeError(
@@ -45,8 +56,6 @@ def parse(variants: object) -> dict[str, Variant]:
         )
     if not found:
         raise CompilescopeError("variants is empty.", remedy=f"Name some of {_listed(named())}.")
-    for variant in found.values():
-        check(variant)
     return found
 
 
@@ -82,6 +91,12 @@ def name_of(variant: Variant) -> str:
 
 def check(variant: Variant) -> None:
     """Raises `CompilescopeError` for what the installed torch would refuse."""
+    for name, (types, allowed) in _SETTINGS.items():
+        value = getattr(variant, name)
+        if not isinstance(value, types):
+            raise CompilescopeError(
+                f"A variant's {name} is {value!r}.", remedy=f"It takes {allowed}."
+            )
     if variant.backend is None:
         return
     if variant.backend not in compiling.backends():
@@ -113,6 +128,12 @@ def _check_option(name: str, value: object) -> None:
         raise CompilescopeError(
             f"The option {name!r} takes {kind.__name__}, not {type(value).__name__} ({value!r})."
         )
+
+
+def _checked(value: object) -> Variant:
+    variant = _one(value)
+    check(variant)
+    return variant
 
 
 def _one(value: object) -> Variant:
