@@ -10,7 +10,7 @@ import itertools
 import os
 import random
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -423,6 +423,61 @@ def test_what_cannot_be_saved_is_said(tmp_path: Any) -> None:
     assert len(snapshot.unsaved) == 3
 
 
+class Countdown:
+    def __init__(self) -> None:
+        self.left = 3
+
+    def __next__(self) -> int:
+        self.left -= 1
+        return self.left
+
+
+def test_iterators() -> None:
+    loaded = iter(torch.utils.data.DataLoader([1, 2, 3]))
+    own = Countdown()
+
+    def call() -> None:
+        next(loaded), next(own)
+
+    with preserved(call) as snapshot:
+        call()
+    assert own.left == 3
+    assert snapshot.unsaved == [
+        "loaded: an iterator (_SingleProcessDataLoaderIter) cannot be rewound."
+    ]
+    assert next(loaded).item() == 2
+
+
+@pytest.fixture
+def precision() -> Iterator[None]:
+    backends = (torch.backends, torch.backends.cuda.matmul, torch.backends.mkldnn.matmul)
+    before = [backend.fp32_precision for backend in backends]
+    yield
+    for backend, value in zip(backends, before, strict=True):
+        backend.fp32_precision = value
+
+
+@pytest.mark.usefixtures("precision")
+def test_precision_set_by_the_newer_api() -> None:
+    def older() -> None:
+        torch.set_float32_matmul_precision("high")
+
+    def newer() -> None:
+        torch.backends.mkldnn.matmul.fp32_precision = "bf16"
+
+    for change in (older, newer):
+        with preserved(change):
+            change()
+        assert torch.get_float32_matmul_precision() == "highest"
+    torch.backends.cuda.matmul.fp32_precision = "tf32"
+    for change in (older, newer):
+        with preserved(change) as snapshot:
+            change()
+        assert torch.backends.cuda.matmul.fp32_precision == "tf32"
+        assert torch.backends.mkldnn.matmul.fp32_precision != "bf16"
+        assert snapshot.unsaved == []
+
+
 def test_history_of_a_computed_tensor_is_said() -> None:
     x = torch.ones(2, requires_grad=True) * 2
     with preserved(torch.Tensor.mul_, (x, 3)) as snapshot:
@@ -545,6 +600,21 @@ def test_a_compiled_function_is_seen_through() -> None:
         assert seen == [1]
     assert seen == []
     assert len(snapshot._objects) < 100
+
+
+def test_what_was_compiled_before_still_hits_its_cache() -> None:
+    net, optim, _, step = training_step(functools.partial(torch.optim.Adam, lr=0.1))
+    x = torch.randn(8, 4)
+    forward = torch.compile(lambda x: net.fc(x) * len(optim.param_groups), backend="eager")
+    forward(x)
+    step(x)
+    forward(x)
+    with preserved(step, (x,)) as snapshot:
+        for _ in range(10):
+            step(x)
+            snapshot.restore()
+    with torch.compiler.set_stance("fail_on_recompile"):
+        forward(x)
 
 
 def test_named_tensors() -> None:

@@ -10,6 +10,11 @@ from typing import Any
 import torch
 
 _AUTOCAST_DEVICES = ("cpu", "cuda")
+_BACKENDS: tuple[Any, ...] = (
+    torch.backends,
+    torch.backends.cuda.matmul,
+    torch.backends.mkldnn.matmul,  # type: ignore[attr-defined]
+)
 
 
 class SavedRandomness:
@@ -54,7 +59,7 @@ def _modes() -> list[tuple[Callable[[], Any], Callable[[Any], object]]]:
     modes: list[tuple[Callable[[], Any], Callable[[Any], object]]] = [
         (torch.is_grad_enabled, torch.set_grad_enabled),
         (torch.get_default_dtype, torch.set_default_dtype),
-        (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
+        (_precision, _set_precision),
         (torch.get_num_threads, torch.set_num_threads),
         (torch.is_autocast_cache_enabled, torch.set_autocast_cache_enabled),
         (
@@ -83,6 +88,25 @@ def _modes() -> list[tuple[Callable[[], Any], Callable[[Any], object]]]:
             )
         )
     return modes
+
+
+def _precision() -> tuple[str, ...]:
+    """By torch's older name, or by those of the newer API where the user has set one of those.
+
+    torch raises when the older is asked for what only the newer can say.
+    """
+    try:
+        return (torch.get_float32_matmul_precision(),)
+    except RuntimeError:
+        return tuple(str(backend.fp32_precision) for backend in _BACKENDS)
+
+
+def _set_precision(was: tuple[str, ...]) -> None:
+    if len(was) == 1:
+        torch.set_float32_matmul_precision(was[0])
+        return
+    for backend, value in zip(_BACKENDS, was, strict=True):
+        backend.fp32_precision = value
 
 
 def _set_cudnn(was: tuple[bool, bool]) -> None:

@@ -34,7 +34,7 @@ _ROOTS = (
 _CLOSED = {
     "IPython", "ipykernel", "ipywidgets", "traitlets", "comm", "zmq", "tornado", "jupyter_client",
     "matplotlib", "plotly", "pandas", "sympy", "triton", "numpy", "tqdm", "compilescope", "pytest",
-    "_pytest", "pybind11_builtins",
+    "_pytest", "pybind11_builtins", "wandb", "tensorboard", "mlflow",
 }  # fmt: skip
 """Top-level packages whose instances are not looked into."""
 

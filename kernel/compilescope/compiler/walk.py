@@ -148,7 +148,8 @@ def _opaque(obj: object) -> str:
         return f"a {cls.__name__} cannot be rewound"
     if issubclass(cls, io.IOBase):
         return "what is read from or written to a file is not undone"
-    if cls.__module__ in ("builtins", "itertools") and hasattr(cls, "__next__"):
+    # A class of the user's keeps its place in attributes; a library's may keep it in a worker.
+    if any("__next__" in vars(base) for base in cls.__mro__) and not is_user_class(cls):
         return f"an iterator ({cls.__name__}) cannot be rewound"
     return ""
 
