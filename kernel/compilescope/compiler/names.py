@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from .libraries import is_user_module
 
-_READS = {"LOAD_GLOBAL", "LOAD_NAME"}
+_READS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 _WRITES = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_NAME", "DELETE_NAME"}
 _ATTRIBUTE_WRITES = {"STORE_ATTR", "DELETE_ATTR"}
 
