@@ -10,6 +10,7 @@ import {
   sourceText
 } from '../../src/panels/code/describe';
 import { problemOf, whyNothing } from '../../src/panels/code/explain';
+import { embeddedSource } from '../../src/panels/code/embedded';
 import { modesFor } from '../../src/panels/code/mode';
 import { artifact, compilation, region, report, variant } from './codeSupport';
 
@@ -215,6 +216,30 @@ describe('whyNothing', () => {
   it('never is blank', () => {
     const empty = report([variant('python', [])]);
     expect(why('python', empty)?.what).not.toBe('');
+  });
+});
+
+describe('embeddedSource', () => {
+  it('finds the C++ in a kernel’s definition', () => {
+    const text =
+      "cpp_fused_0 = async_compile.cpp_pybinding(['float*'], r'''\n" +
+      "void kernel() {}\n''')";
+    const found = embeddedSource(text)!;
+    expect(found.language).toBe('cpp');
+    expect(text.slice(found.from, found.to)).toBe('\nvoid kernel() {}\n');
+  });
+
+  it('knows Triton for Python', () => {
+    const text =
+      "# kernel path: /a.py\nk = async_compile.triton('k', '''\nimport x\n''', device_str='cuda')";
+    const found = embeddedSource(text)!;
+    expect(found.language).toBe('python');
+    expect(text.slice(found.from, found.to)).toBe('\nimport x\n');
+  });
+
+  it('leaves alone what it does not know', () => {
+    expect(embeddedSource('extern "C" void kernel() {}')).toBeNull();
+    expect(embeddedSource("k = async_compile.cpp(r'''cut off")).toBeNull();
   });
 });
 

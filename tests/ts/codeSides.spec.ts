@@ -9,10 +9,11 @@ import type {
   Region,
   ReportSummary
 } from '../../src/protocol/types';
-import type { ISides, ISubjectModel } from '../../src/tokens';
+import type { ISides, IStatus, ISubjectModel } from '../../src/tokens';
 import { artifact, compilation, region, report, variant } from './codeSupport';
 
 const trans = nullTranslator.load('');
+const nothing: SideState = { kind: 'empty', problem: null };
 
 const both = report([
   variant('python', [
@@ -142,7 +143,7 @@ describe('compare', () => {
     const a = state('python', 'x = 1');
     expect(compare(a, state('python', 'x = 1')).identical).toBe(true);
     expect(compare(a, state('python', 'x = 2')).identical).toBe(false);
-    expect(compare({ kind: 'empty' }, { kind: 'empty' }).identical).toBe(false);
+    expect(compare(nothing, nothing).identical).toBe(false);
   });
 
   it('counts lines as an editor does', () => {
@@ -158,6 +159,8 @@ describe('Sides', () => {
     compilation = '0/0';
     pending = false;
     asked: string[] = [];
+    status: IStatus = { kind: 'ready' };
+    statusChanged = new Signal<this, IStatus>(this);
     reportChanged = new Signal<this, void>(this);
     selectedVariantsChanged = new Signal<this, ISides>(this);
     compilationChanged = new Signal<this, string>(this);
@@ -192,6 +195,18 @@ describe('Sides', () => {
     model.report = both;
     model.reportChanged.emit();
     expect(model.asked).toHaveLength(2);
+  });
+
+  it('says how the kernel stands while there is no report', () => {
+    const { model, sides } = make(null);
+    const what = () => {
+      const { state } = sides.loader('left');
+      return state.kind === 'empty' ? state.problem?.what : null;
+    };
+    expect(what()).toContain('Nothing inspected');
+    model.status = { kind: 'connecting' };
+    model.statusChanged.emit(model.status);
+    expect(what()).toContain('Waiting');
   });
 
   it('asks only for what changed', () => {

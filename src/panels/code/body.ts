@@ -4,7 +4,12 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { foldKernels, initialFolds, rememberFolds } from './editor/folding';
 import { linksField, setHighlight, setLinks } from './editor/links';
-import { cursorLine, rememberPlace, scrollToPlace } from './editor/place';
+import {
+  cursorLine,
+  rememberPlace,
+  scrollToCalls,
+  scrollToPlace
+} from './editor/place';
 import { editorSetup, wrapping, type IEditorSetup } from './editor/setup';
 import type { IHighlight } from './highlight';
 import type { SideState } from './loader';
@@ -37,28 +42,12 @@ export class CodeBody extends Widget {
   /** Show why there is no text. */
   showMessage(state: Exclude<SideState, { kind: 'data' }>): void {
     this._drop();
+    const problem = state.kind === 'loading' ? null : state.problem;
     this.node.replaceChildren(
-      state.kind === 'missing'
-        ? renderMessage(state.problem, this._trans)
-        : renderMessage(
-            {
-              what:
-                state.kind === 'loading'
-                  ? this._trans.__('Loading…')
-                  : this._trans.__('Nothing inspected yet'),
-              why:
-                state.kind === 'loading'
-                  ? ''
-                  : this._trans.__('The generated code appears here.'),
-              remedy:
-                state.kind === 'loading'
-                  ? ''
-                  : this._trans.__(
-                      'Put %%compile at the top of a cell and run it.'
-                    )
-            },
-            this._trans
-          )
+      renderMessage(
+        problem ?? { what: this._trans.__('Loading…') },
+        this._trans
+      )
     );
   }
 
@@ -99,19 +88,21 @@ export class CodeBody extends Widget {
       effects,
       selection: { anchor: state.doc.line(line).from }
     }).state;
-    const scrollTo = place ? scrollToPlace(place, { state }) : undefined;
+    const scrollTo = place ? scrollToPlace(place, state) : scrollToCalls(state);
     if (old) {
       const focused = old.hasFocus;
       old.setState(state);
-      if (scrollTo) {
-        old.dispatch({ effects: scrollTo });
-      }
+      old.dispatch({ effects: scrollTo });
       if (focused) {
         old.focus();
       }
     } else {
       this.node.replaceChildren();
-      this._view = new EditorView({ state, parent: this.node });
+      this._view = new EditorView({
+        state,
+        parent: this.node,
+        scrollTo
+      });
     }
     this._result = result;
   }

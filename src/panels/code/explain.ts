@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IChoice } from './artifacts';
-import type { Problem } from './types';
+import type { ConnectionKind, Problem } from './types';
 
 /**
  * Why a side has nothing to show, where that is known without asking the kernel.
@@ -50,6 +50,39 @@ export function whyNothing(
       trans.__('Check that the call works on tensors.')
     )
   );
+}
+
+/**
+ * What a side says while there is no report at all.
+ *
+ * @param status How the model stands with its kernel.
+ * @param trans The translator.
+ */
+export function whyEmpty(
+  status: ConnectionKind,
+  trans: TranslationBundle
+): Problem {
+  switch (status) {
+    case 'ready':
+      return info(
+        trans.__('Nothing inspected yet'),
+        trans.__('The generated code of what you compile appears here.'),
+        trans.__('Put %%compile at the top of a cell and run it.')
+      );
+    case 'connecting':
+      return info(trans.__('Waiting for the kernel…'));
+    case 'busy':
+      return info(
+        trans.__('Waiting for the kernel…'),
+        trans.__('It runs a cell, and answers when that is done.')
+      );
+    default:
+      return info(
+        trans.__('No report to show'),
+        trans.__('There is no kernel with compilescope here.'),
+        trans.__('The Compilescope sidebar says what is missing.')
+      );
+  }
 }
 
 /**

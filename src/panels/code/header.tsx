@@ -119,25 +119,27 @@ function Header(props: IHeaderProps): JSX.Element {
           ))}
         </Picker>
       )}
-      <Picker
-        label={trans.__('%1: artifact', side)}
-        value={address.artifact}
-        onChange={value => actions.pick({ artifact: value })}
-        grow
-      >
-        {!listed && (
-          <option value={address.artifact}>{address.artifact}</option>
-        )}
-        {groups.map(([group, artifacts]) => (
-          <optgroup key={group} label={groupLabel(group, trans)}>
-            {artifacts.map(item => (
-              <option key={item.name} value={item.name}>
-                {item.label || item.name}
-              </option>
-            ))}
-          </optgroup>
-        ))}
-      </Picker>
+      {compilation && (
+        <Picker
+          label={trans.__('%1: artifact', side)}
+          value={address.artifact}
+          onChange={value => actions.pick({ artifact: value })}
+          grow
+        >
+          {!listed && (
+            <option value={address.artifact}>{address.artifact}</option>
+          )}
+          {groups.map(([group, artifacts]) => (
+            <optgroup key={group} label={groupLabel(group, trans)}>
+              {artifacts.map(item => (
+                <option key={item.name} value={item.name}>
+                  {item.label || item.name}
+                </option>
+              ))}
+            </optgroup>
+          ))}
+        </Picker>
+      )}
       <span className="jp-Compilescope-code-lines" aria-live="off">
         {props.pending
           ? trans.__('updating…')

@@ -6,13 +6,13 @@ import type { ArtifactResult, Problem } from './types';
 /**
  * What one side has to show.
  *
- * - `empty`: there is no report to choose from.
+ * - `empty`: there is no report to choose from; `problem` says why.
  * - `loading`: the first text is on its way.
  * - `missing`: there is no such text; `problem` says why.
  * - `data`: the text; `pending` while a newer one is on its way.
  */
 export type SideState =
-  | { kind: 'empty' }
+  | { kind: 'empty'; problem: Problem | null }
   | { kind: 'loading'; choice: IChoice }
   | { kind: 'missing'; choice: IChoice; problem: Problem }
   | {
@@ -49,10 +49,10 @@ export class SideLoader {
     return this._changed;
   }
 
-  /** Show nothing. */
-  clear(): void {
+  /** Show nothing, and say why. */
+  clear(problem: Problem): void {
     this._ticket++;
-    this._set({ kind: 'empty' });
+    this._set({ kind: 'empty', problem });
   }
 
   /** Say why there is nothing. */
@@ -64,7 +64,7 @@ export class SideLoader {
   /** Forget what is shown: the next text is of another subject. */
   forget(): void {
     this._ticket++;
-    this._state = { kind: 'empty' };
+    this._state = { kind: 'empty', problem: null };
   }
 
   /**
@@ -104,7 +104,7 @@ export class SideLoader {
   }
 
   private _fetch: Fetch;
-  private _state: SideState = { kind: 'empty' };
+  private _state: SideState = { kind: 'empty', problem: null };
   private _ticket = 0;
   private _changed = new Signal<this, void>(this);
 }

@@ -15,6 +15,7 @@ import { compare, marksOf, type IComparison } from './comparison';
 import { mainSource, sourceText } from './describe';
 import { DiffBody } from './diff';
 import { Alignment } from './editor/alignment';
+import { embeddedKernels } from './editor/embedded';
 import { Languages } from './editor/languages';
 import type { IEditorSetup } from './editor/setup';
 import type { IHighlight } from './highlight';
@@ -26,6 +27,8 @@ import { SIDES, Sides } from './sides';
 import { SelectionStatus } from './status';
 import { CompareToolbar } from './toolbar';
 import type { ISelection, ISubjectModel, Region, SourceLine } from './types';
+
+const NOTHING: SideState = { kind: 'empty', problem: null };
 
 /** Below this width the panes stand one below the other. */
 const STACK_BELOW_PX = 700;
@@ -113,9 +116,12 @@ export class CodePanel extends Panel {
       left: this._sides.loader('left').state,
       right: this._sides.loader('right').state
     };
-    const languages = await Promise.all(
-      SIDES.map(side => this._languageOf(states[side]))
-    );
+    const [left, right, cpp, python] = await Promise.all([
+      this._languageOf(states.left),
+      this._languageOf(states.right),
+      this._languages.get('cpp'),
+      this._languages.get('python')
+    ]);
     if (ticket !== this._ticket || this.isDisposed) {
       return;
     }
@@ -126,7 +132,8 @@ export class CodePanel extends Panel {
       this._comparison = compare(states.left, states.right);
     }
     this._states = states;
-    this._language = { left: languages[0], right: languages[1] };
+    this._language = { left, right };
+    this._embedded = embeddedKernels({ cpp, python });
     this._show();
   }
 
@@ -155,6 +162,7 @@ export class CodePanel extends Panel {
         left: this._setup('left'),
         right: this._setup('right')
       });
+      SIDES.forEach(side => this._diff.wrap(side, this._wraps(side)));
       this._diff.mark(marks);
     } else {
       this._diff.clear();
@@ -235,6 +243,7 @@ export class CodePanel extends Panel {
     }
     const marks = marksOf(this._comparison, selection);
     if (this._mode() === 'diff') {
+      SIDES.forEach(side => this._diff.wrap(side, this._wraps(side)));
       this._diff.mark(marks);
     } else {
       SIDES.forEach(side => this._panes[side].body.mark(marks[side]));
@@ -312,13 +321,17 @@ export class CodePanel extends Panel {
       change => this._sides.pick(side, change),
       () => this._shownView(side),
       () => {
-        const { body, wrap } = this._panes[side];
-        body.wrap(wrap);
-        this._diff.wrap(side, wrap);
+        this._panes[side].body.wrap(this._wraps(side));
+        this._diff.wrap(side, this._wraps(side));
         this._describe();
       },
       this._trans
     );
+  }
+
+  /** Whether a side's lines wrap: as the user wants it; always in a diff too narrow for lines. */
+  private _wraps(side: Side): boolean {
+    return this._panes[side].wrap || (this._stacked && this._mode() === 'diff');
   }
 
   private _shownView(side: Side): EditorView | null {
@@ -333,7 +346,8 @@ export class CodePanel extends Panel {
     return {
       label: this._trans.__('%1 of variant %2', label, choice?.address.variant),
       language: this._language[side],
-      wrap: this._panes[side].wrap,
+      embedded: choice?.artifact?.language === 'python' ? this._embedded : [],
+      wrap: this._wraps(side),
       folds: this._mode() !== 'diff',
       files: () => this._model.report?.files ?? {},
       events: {
@@ -357,12 +371,10 @@ export class CodePanel extends Panel {
   private _panes: Record<Side, Pane>;
   private _diff = new DiffBody();
   private _status: SelectionStatus;
-  private _comparison: IComparison = compare(
-    { kind: 'empty' },
-    { kind: 'empty' }
-  );
+  private _comparison: IComparison = compare(NOTHING, NOTHING);
   private _states: Record<Side, SideState> | null = null;
   private _language: Record<Side, Extension> = { left: [], right: [] };
+  private _embedded: Extension = [];
   private _alignment: Alignment | null = null;
   private _wishes = new Map<Mode, Mode>();
   private _lastUsed: Side = 'left';

@@ -8,7 +8,7 @@ import {
   type IChoice,
   type Side
 } from './artifacts';
-import { whyNothing } from './explain';
+import { whyEmpty, whyNothing } from './explain';
 import { SideLoader } from './loader';
 import type { ISubjectModel } from './types';
 
@@ -37,6 +37,7 @@ export class Sides implements IDisposable {
     model.reportChanged.connect(this.refresh, this);
     model.selectedVariantsChanged.connect(this.refresh, this);
     model.compilationChanged.connect(this._unpin, this);
+    model.statusChanged.connect(this._restate, this);
     model.wantedChanged.connect(this.refresh, this);
     this._disposal = new DisposableDelegate(() => Signal.clearData(this));
     this.refresh();
@@ -104,7 +105,8 @@ export class Sides implements IDisposable {
     if (!report) {
       this._choices = { left: null, right: null };
       this._seen = { left: '', right: '' };
-      SIDES.forEach(side => this._loaders[side].clear());
+      const problem = whyEmpty(this._model.status.kind, this._trans);
+      SIDES.forEach(side => this._loaders[side].clear(problem));
       return;
     }
     if (report.subject.id !== this._subject) {
@@ -151,6 +153,13 @@ export class Sides implements IDisposable {
       left: selectedVariants.left || initial.left,
       right: selectedVariants.right || initial.right
     };
+  }
+
+  /** Without a report the kernel's state is all there is to say; with one it changes nothing. */
+  private _restate(): void {
+    if (!this._model.report) {
+      this.refresh();
+    }
   }
 
   private _unpin(): void {

@@ -8,4 +8,4 @@ export type {
   SourceLine,
   VariantSummary
 } from '../../protocol/types';
-export type { ISelection, ISides, ISubjectModel } from '../../tokens';
+export type { ConnectionKind, ISelection, ISubjectModel } from '../../tokens';

@@ -5,14 +5,23 @@ import type { Side } from '../artifacts';
 import { currentSpacers, setSpacers, type ISpacer } from './spacers';
 
 /** Spacers within this many pixels of what they should be are left as they are. */
-const TOLERANCE = 0.5;
+const TOLERANCE = 0.1;
 
 /**
- * Measuring changes spacers, and new spacers ask for measuring. Two rounds settle it; should they
- * ever not (a font that loads, a zoom half way), this many end it until something else happens.
+ * New spacers make an editor estimate anew how high the wrapped lines out of sight are, and new
+ * estimates ask for other spacers: without a limit the two would never come to rest. After this
+ * many rounds only what is in sight counts; the rest is settled when it is scrolled to.
  */
+const ROUNDS_FOR_ALL = 3;
+
+/** Rounds end here, until something else happens (a font that loads, a zoom half way). */
 const MAX_ROUNDS = 8;
+
+/** Rounds closer together than this belong together. */
 const ROUNDS_RESET_MS = 250;
+
+/** A side that was let go scrolls by itself for this long; later scrolls are the user's. */
+const RELEASE_MS = 300;
 
 /**
  * Keeps two editors aligned: anchors at one height, both scrolled alike.
@@ -62,10 +71,14 @@ export class Alignment implements IDisposable {
 
   /** Align again in the next frame: a line became higher, a kernel was folded. */
   schedule(): void {
-    if (!this._frame && !this._isDisposed) {
-      this._frame = requestAnimationFrame(time => {
+    const pause = performance.now() - this._lastRound > ROUNDS_RESET_MS;
+    if (pause) {
+      this._rounds = 0;
+    }
+    if (!this._frame && !this._isDisposed && this._rounds < MAX_ROUNDS) {
+      this._frame = requestAnimationFrame(() => {
         this._frame = 0;
-        this._align(time);
+        this._align();
       });
     }
   }
@@ -74,34 +87,52 @@ export class Alignment implements IDisposable {
   release(side: Side): void {
     this._driver = side === 'left' ? 'right' : 'left';
     this._released = side;
+    this._releasedAt = performance.now();
   }
 
-  private _align(time: number): void {
-    this._rounds =
-      time - this._lastRound > ROUNDS_RESET_MS ? 0 : this._rounds + 1;
-    this._lastRound = time;
+  private _align(): void {
+    this._rounds++;
+    this._lastRound = performance.now();
     const { left, right } = this._views;
-    const measured = measure(left, right, this._anchors);
+    const anchors =
+      this._rounds <= ROUNDS_FOR_ALL
+        ? this._anchors
+        : this._anchors.filter(
+            anchor =>
+              isReached(left, anchor.left) || isReached(right, anchor.right)
+          );
+    const all = anchors.length === this._anchors.length;
+    const measured = measure(left, right, anchors, all);
     const spacers = spacerHeights(measured.tops);
     const changed = [
-      update(left, measured.lines.left, spacers, 'left'),
-      update(right, measured.lines.right, spacers, 'right')
+      update(left, measured.lines.left, spacers, 'left', all),
+      update(right, measured.lines.right, spacers, 'right', all)
     ].some(Boolean);
     if (changed && this._rounds < MAX_ROUNDS) {
       this.schedule();
-    } else if (!this._released) {
+      return;
+    }
+    this._settled = true;
+    if (!this._released) {
       this._follow(this._driver);
     }
   }
 
   private _scrolled(side: Side): void {
+    if (!this._settled) {
+      // Both texts may just have been scrolled to their own places; the driver's counts.
+      return;
+    }
     const { scrollTop } = this._views[side].scrollDOM;
     const expected = this._expected[side];
     this._expected[side] = null;
     if (expected !== null && Math.abs(scrollTop - expected) < 1.5) {
       return;
     }
-    if (this._released === side) {
+    if (
+      this._released === side &&
+      performance.now() - this._releasedAt < RELEASE_MS
+    ) {
       return;
     }
     this._released = null;
@@ -128,6 +159,8 @@ export class Alignment implements IDisposable {
   private _anchors: readonly IAnchor[];
   private _driver: Side;
   private _released: Side | null = null;
+  private _releasedAt = 0;
+  private _settled = false;
   private _expected: Record<Side, number | null> = { left: null, right: null };
   private _listeners: Partial<Record<Side, () => void>> = {};
   private _frame = 0;
@@ -143,12 +176,13 @@ interface IMeasured {
 
 /**
  * Where the anchors' lines begin without spacers, in pixels. An anchor that is folded away on
- * either side is left out; the last entry is the end of both texts.
+ * either side is left out; the last entry is the end of both texts, where `all` anchors are given.
  */
 function measure(
   left: EditorView,
   right: EditorView,
-  anchors: readonly IAnchor[]
+  anchors: readonly IAnchor[],
+  all: boolean
 ): IMeasured {
   const tops = {
     left: naturalTops(
@@ -165,7 +199,7 @@ function measure(
     left: left.state.doc.lines + 1,
     right: right.state.doc.lines + 1
   };
-  [...anchors, last].forEach((anchor, i) => {
+  (all ? [...anchors, last] : anchors).forEach((anchor, i) => {
     const l = tops.left[i];
     const r = tops.right[i];
     if (l !== null && r !== null) {
@@ -200,13 +234,23 @@ function naturalTops(
   return [...tops, view.lineBlockAt(doc.length).bottom - space];
 }
 
-/** Install spacers where they differ from those there are; returns whether they did. */
+/** Whether a line is above the end of what is drawn, and so counts for what is in sight. */
+function isReached(view: EditorView, line: number): boolean {
+  return view.state.doc.line(line).from <= view.viewport.to;
+}
+
+/**
+ * Install spacers where they differ from those there are; returns whether they did. Unless `all`
+ * are given, those below the last line stay.
+ */
 function update(
   view: EditorView,
   lines: readonly number[],
   heights: readonly ITops[],
-  side: Side
+  side: Side,
+  all: boolean
 ): boolean {
+  const current = currentSpacers(view);
   const wanted: ISpacer[] = [];
   lines.forEach((line, i) => {
     const height = heights[i][side];
@@ -214,7 +258,10 @@ function update(
       wanted.push({ line, height });
     }
   });
-  const current = currentSpacers(view);
+  if (!all) {
+    const last = lines[lines.length - 1] ?? 0;
+    wanted.push(...current.filter(spacer => spacer.line > last));
+  }
   const same =
     wanted.length === current.length &&
     wanted.every(

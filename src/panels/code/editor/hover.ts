@@ -1,5 +1,5 @@
 import type { Extension } from '@codemirror/state';
-import { hoverTooltip } from '@codemirror/view';
+import { EditorView, hoverTooltip } from '@codemirror/view';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { kindLabel, shortList, sourceText } from '../describe';
 import type { Region } from '../types';
@@ -17,9 +17,15 @@ export function regionHover(
   trans: TranslationBundle,
   files: () => Readonly<Record<string, string>>
 ): Extension {
-  return hoverTooltip(
+  let pointerY = 0;
+  const tooltip = hoverTooltip(
     (view, position) => {
       const line = view.state.doc.lineAt(position);
+      const text = view.coordsAtPos(position);
+      // The nearest position to a spacer is a line's, but the pointer is not on that line.
+      if (!text || pointerY < text.top || pointerY > text.bottom) {
+        return null;
+      }
       const region = view.state.field(linksField).index.at(line.number);
       if (!region) {
         return null;
@@ -31,6 +37,14 @@ export function regionHover(
     },
     { hoverTime: 500 }
   );
+  return [
+    tooltip,
+    EditorView.domEventObservers({
+      mousemove: event => {
+        pointerY = event.clientY;
+      }
+    })
+  ];
 }
 
 function render(

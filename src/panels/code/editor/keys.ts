@@ -2,6 +2,7 @@ import { Prec, type Extension } from '@codemirror/state';
 import { EditorView, keymap, type Command } from '@codemirror/view';
 import type { Region } from '../types';
 import { linksField } from './links';
+import { isSpacer } from './spacers';
 
 /**
  * What an editor tells the view.
@@ -65,6 +66,9 @@ export function regionKeys(events: IEditorEvents): Extension {
       click: (event, view) => {
         // A drag selects text to copy; it chooses nothing.
         if (event.button !== 0 || !view.state.selection.main.empty) {
+          return false;
+        }
+        if (isSpacer(event.target)) {
           return false;
         }
         const at = view.posAtCoords({ x: event.clientX, y: event.clientY });

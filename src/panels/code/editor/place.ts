@@ -1,5 +1,5 @@
 import { EditorView } from '@codemirror/view';
-import type { StateEffect } from '@codemirror/state';
+import type { EditorState, StateEffect } from '@codemirror/state';
 import type { RegionIndex } from '../regions';
 import { linksField } from './links';
 
@@ -16,6 +16,9 @@ export interface IPlace {
   cursorKey: string | null;
   cursorLine: number;
 }
+
+/** What stays in sight above the first call. */
+const CALLS_MARGIN_PX = 40;
 
 /** Remember an editor's place before its text is replaced. */
 export function rememberPlace(view: EditorView): IPlace {
@@ -52,17 +55,31 @@ export function cursorLine(place: IPlace, index: RegionIndex): number {
   return region?.start ?? Math.min(place.cursorLine, index.lineCount);
 }
 
+/**
+ * The effect that scrolls a text, when it is first shown, past imports and definitions to where the
+ * kernels are called.
+ */
+export function scrollToCalls(state: EditorState): StateEffect<unknown> {
+  const { launches, regions } = state.field(linksField).index;
+  const entry = regions.find(region => region.kind === 'entry');
+  const line = launches.length ? (entry ?? launches[0]).start : 1;
+  return EditorView.scrollIntoView(state.doc.line(line).from, {
+    y: 'start',
+    yMargin: CALLS_MARGIN_PX
+  });
+}
+
 /** The effect that scrolls another text to a remembered place. */
 export function scrollToPlace(
   place: IPlace,
-  view: { state: EditorView['state'] }
+  state: EditorState
 ): StateEffect<unknown> {
-  const { index } = view.state.field(linksField);
+  const { index } = state.field(linksField);
   const region = place.key
     ? index.withKey(place.key).find(item => item.kind !== 'kernel')
     : null;
-  const line = region?.start ?? Math.min(place.line, view.state.doc.lines);
-  return EditorView.scrollIntoView(view.state.doc.line(line).from, {
+  const line = region?.start ?? Math.min(place.line, state.doc.lines);
+  return EditorView.scrollIntoView(state.doc.line(line).from, {
     y: 'start',
     yMargin: Math.max(0, region || !place.key ? place.offset : 0)
   });

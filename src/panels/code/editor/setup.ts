@@ -34,6 +34,8 @@ export interface IEditorSetup {
   /** What a screen reader calls the editor. */
   label: string;
   language: Extension;
+  /** Syntax for what stands inside the text: kernels in a Python wrapper. */
+  embedded: Extension;
   wrap: boolean;
   /** Whether kernels fold; a diff collapses what is equal instead. */
   folds: boolean;
@@ -72,6 +74,7 @@ export function editorSetup(setup: IEditorSetup): Extension {
     search(),
     keymap.of([...searchKeymap, ...defaultKeymap]),
     setup.language,
+    setup.embedded,
     jupyterTheme
   ];
 }

@@ -6,6 +6,8 @@ import {
   type DecorationSet
 } from '@codemirror/view';
 
+const SPACER_CLASS = 'jp-Compilescope-code-spacer';
+
 /** Empty space above a line, in pixels. A line past the last one means below the text. */
 export interface ISpacer {
   line: number;
@@ -53,6 +55,11 @@ export function currentSpacers(view: EditorView): readonly ISpacer[] {
   return view.state.field(spacerField, false)?.list ?? [];
 }
 
+/** Whether an event's target is a spacer, and so no line of the text. */
+export function isSpacer(target: EventTarget | null): boolean {
+  return target instanceof Element && target.classList.contains(SPACER_CLASS);
+}
+
 function widget(height: number, side: number): Decoration {
   return Decoration.widget({
     widget: new Spacer(height),
@@ -72,7 +79,7 @@ class Spacer extends WidgetType {
 
   override toDOM(): HTMLElement {
     const node = document.createElement('div');
-    node.className = 'jp-Compilescope-code-spacer';
+    node.className = SPACER_CLASS;
     node.style.height = `${this.height}px`;
     node.setAttribute('aria-hidden', 'true');
     return node;
