@@ -338,3 +338,18 @@ def test_an_attempt_that_came_to_nothing_shows_no_older_code(records):
 
 def test_nothing_from_nothing():
     assert assemble([], variant="python") == []
+
+
+def test_several_graphs_under_one_id_are_all_kept(records):
+    """DistributedDataParallel's optimizer splits a graph before Inductor sees it."""
+    given = records("mlp", "python")
+    names = ("before_post_grad_graph", "inductor_post_grad_graph", "inductor_output_code")
+    (plain,) = assemble(given, variant="python")
+    again = [record for record in given if record.name in names]
+    (found,) = assemble([*given, *again], variant="python")
+    assert found.code.python == plain.code.python
+    assert [one.python for one in found.code.others] == [plain.code.python]
+    assert "2 inference graphs" in found.absent["inference graphs"]
+    assert len(found.kernels) == 2 * len(plain.kernels)
+    keys = [launch.key for kernel in found.kernels for launch in kernel.launches]
+    assert len(keys) == len(set(keys))
