@@ -22,7 +22,7 @@ def frame_of(records: Sequence[Record]) -> SourceLine | None:
             if isinstance(detail, dict) and detail.get("co_filename"):
                 return SourceLine(
                     file=str(detail["co_filename"]),
-                    line=int(detail.get("co_firstlineno") or 0),
+                    line=_number(detail.get("co_firstlineno")),
                     function=str(detail.get("co_name") or ""),
                 )
     return None
@@ -50,7 +50,11 @@ def _stack(record: Record) -> list[dict[str, Any]]:
 def _line(frame: dict[str, Any]) -> SourceLine:
     return SourceLine(
         file=str(frame.get("filename", "")),
-        line=int(frame.get("line") or 0),
+        line=_number(frame.get("line")),
         function=str(frame.get("name", "")),
         code=str(frame.get("loc") or ""),
     )
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) else 0
