@@ -202,5 +202,5 @@ def test_the_recordings_name_no_machine(data):
         text = gzip.decompress(path.read_bytes()).decode()
         assert json.loads(text)
         assert "/site-packages/torch" in text
-        for folder in ("/home/", "/root/", "/work/", "/Users/"):
+        for folder in ("/home/", "/root/", "/tmp/", "/Users/"):
             assert folder not in text
