@@ -140,3 +140,17 @@ def test_words_of_what_is_not_known() -> None:
     assert wording.place(CELL) == "cell, line 3"
     assert wording.place(SourceLine(file="<ipython-input-7-ab>", line=2)) == "In[7], line 2"
     assert wording.place(SourceLine(file="C:\\a\\b.py", line=2)) == "b.py:2"
+
+
+def test_a_problem_of_several_variants_is_told_once() -> None:
+    made = report()
+    made.variants[1].problems = list(made.variants[2].problems)
+    assert "error: [python, cpp] No compiler." in text.render(made)
+    assert text.render(made).count("No compiler.") == 1
+
+
+def test_links_are_not_broken() -> None:
+    made = report()
+    link = "https://example.org/" + "long-" * 30
+    made.problems[0].remedy = f"See {link}"
+    assert link in text.render(made, width=60)

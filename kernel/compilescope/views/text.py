@@ -74,12 +74,20 @@ def environment(report: Report) -> str:
 
 
 def problems(report: Report) -> list[tuple[str, Problem]]:
-    """Return all problems with the variant they belong to ("" for the whole), worst first."""
+    """Return all problems, worst first, each once, with the variants that have it.
+
+    The variants are ``""`` for a problem of the whole report, else names with commas between.
+    """
     found = [("", problem) for problem in report.problems]
     for variant in report.variants:
         found += [(variant.name, problem) for problem in variant.problems]
+    once: dict[tuple[str, ...], tuple[list[str], Problem]] = {}
+    for name, problem in found:
+        key = (problem.severity, problem.what, problem.why, problem.remedy, problem.detail)
+        once.setdefault(key, ([], problem))[0].append(name)
     rank = {"error": 0, "warning": 1, "info": 2}
-    return sorted(found, key=lambda item: rank[item[1].severity])
+    ordered = sorted(once.values(), key=lambda item: rank[item[1].severity])
+    return [(", ".join(filter(None, names)), problem) for names, problem in ordered]
 
 
 def _problems(report: Report, paint: _Paint, width: int) -> Iterator[str]:
@@ -168,18 +176,24 @@ def _kernel(kernel: Kernel) -> str:
 def _wrapped(text: str, width: int, first: str) -> Iterator[str]:
     for line in text.splitlines():
         yield from textwrap.wrap(
-            line, width, initial_indent=first, subsequent_indent=" " * len(first)
+            line,
+            width,
+            initial_indent=first,
+            subsequent_indent=" " * len(first),
+            break_on_hyphens=False,
+            break_long_words=False,
         )
         first = " " * len(first)
 
 
 def _next(report: Report, name: str, paint: _Paint) -> Iterator[str]:
     steps = [(f'{name}.save("report.html")', "everything, in one file")]
-    for _, compilation in compilations(report)[:1]:
+    found = [compilation for _, compilation in compilations(report)]
+    with_code = [pair.compilation for pair in pairs(report) if pair.right]
+    for compilation in [one for one in found if one.kernels][:1]:
         one = f'{name}.compilation("{compilation.id}")'
-        if compilation.kernels:
-            steps.append((f"{one}.kernels[0].source", "a kernel"))
-        if any(pair.right for pair in pairs(report)):
+        steps.append((f"{one}.kernels[0].source", "a kernel"))
+        if compilation.id in with_code:
             steps.append((f"{one}.code.cpp", "the C++ wrapper"))
     size = max(len(step) for step, _ in steps)
     for step, meaning in steps:
