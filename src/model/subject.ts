@@ -22,6 +22,11 @@ import { Switches } from './switches';
 import { chooseCompilation, chooseSides, placeVariant } from './variants';
 
 const NO_CHOICES: Choices = { backends: [], modes: [], targets: [] };
+/**
+ * Loads the extension into the kernel without leaving a name there.
+ */
+const LOAD = "get_ipython().run_line_magic('load_ext', 'compilescope')";
+
 const NO_SELECTION: ISelection = { key: null, source: null, origin: null };
 
 /**
@@ -95,10 +100,17 @@ export class SubjectModel implements ISubjectModel {
     return this._sides;
   }
   set selectedVariants(sides: ISides) {
-    if (sides.left !== this._sides.left || sides.right !== this._sides.right) {
-      this._sides = sides;
-      this._selectedVariantsChanged.emit(sides);
+    const { left, right } = this._sides;
+    if (sides.left === left && sides.right === right) {
+      return;
     }
+    // A side that was filled for want of better stays open for better.
+    this._chosen = {
+      left: sides.left === left ? this._chosen.left : sides.left,
+      right: sides.right === right ? this._chosen.right : sides.right
+    };
+    this._sides = sides;
+    this._selectedVariantsChanged.emit(sides);
   }
 
   get compilation(): string {
@@ -193,6 +205,7 @@ export class SubjectModel implements ISubjectModel {
     this._wantedName = null;
     this._switches.reset(variant.requested);
     if (variant.requested.backend !== null) {
+      this._chosen = placeVariant(this._chosen, variant);
       this.selectedVariants = placeVariant(this._sides, variant);
     }
   }
@@ -224,9 +237,15 @@ export class SubjectModel implements ISubjectModel {
 
   load(): Promise<void> {
     return this._try(async connection => {
-      await connection.execute(
-        "get_ipython().run_line_magic('load_ext', 'compilescope')"
-      );
+      const { status } = this;
+      // The first import of torch takes its time.
+      this._setStatus({ kind: 'connecting' });
+      try {
+        await connection.execute(LOAD);
+      } catch (error) {
+        this._setStatus(status);
+        throw error;
+      }
       await connection.open();
     });
   }
@@ -302,9 +321,7 @@ export class SubjectModel implements ISubjectModel {
     const current = this._subject;
     const next =
       focus ??
-      (current !== null && ids.includes(current)
-        ? current
-        : (ids[0] ?? null));
+      (current !== null && ids.includes(current) ? current : (ids[0] ?? null));
     if (next === current) {
       this._subjectsChanged.emit();
     } else {
@@ -324,16 +341,17 @@ export class SubjectModel implements ISubjectModel {
   private _setReport(report: ReportSummary): void {
     const isFirst = this._report === null;
     this._report = report;
-    const sides = chooseSides(this._sides, report.variants);
     const wanted = report.variants.find(each => each.name === this._wantedName);
     if (wanted) {
       this._wantedName = null;
+      this._chosen = placeVariant(this._chosen, wanted);
     }
+    this._sides = chooseSides(this._chosen, report.variants);
     if (isFirst) {
-      const shown = report.variants.find(each => each.name === sides.left);
+      const { left } = this._sides;
+      const shown = report.variants.find(each => each.name === left);
       this._switches.reset(shown?.requested);
     }
-    this._sides = wanted ? placeVariant(sides, wanted) : sides;
     this._compilation = chooseCompilation(this._compilation, report.variants);
     this._reportChanged.emit();
     this._selectedVariantsChanged.emit(this._sides);
@@ -391,6 +409,7 @@ export class SubjectModel implements ISubjectModel {
   private _choices = NO_CHOICES;
   private _report: ReportSummary | null = null;
   private _sides: ISides = { left: '', right: '' };
+  private _chosen: ISides = { left: '', right: '' };
   private _compilation = '';
   private _selection = NO_SELECTION;
   private _wantedName: string | null = null;

@@ -32,11 +32,11 @@ export function isSameVariant(a: Variant, b: Variant): boolean {
 }
 
 /**
- * The variants to show left and right: what is shown, as far as the report has
- * it; else a Python wrapper left and a C++ wrapper right.
+ * The variants to show left and right: what was chosen, as far as the report
+ * has it; else a Python wrapper left and a C++ wrapper right.
  */
 export function chooseSides(
-  shown: ISides,
+  chosen: ISides,
   variants: readonly VariantSummary[]
 ): ISides {
   const compiled = variants.filter(each => each.requested.backend !== null);
@@ -45,8 +45,8 @@ export function chooseSides(
     compiled.find(each => each.requested.cpp_wrapper === isCpp)?.name;
   const any = compiled[0]?.name ?? '';
   return {
-    left: has(shown.left) ? shown.left : (first(false) ?? any),
-    right: has(shown.right) ? shown.right : (first(true) ?? any)
+    left: has(chosen.left) ? chosen.left : (first(false) ?? any),
+    right: has(chosen.right) ? chosen.right : (first(true) ?? any)
   };
 }
 

@@ -65,6 +65,27 @@ describe('SubjectModel', () => {
     expect(model.compilation).toBe('0/0');
   });
 
+  it('shows the C++ wrapper once it is there, unless the user chose', async () => {
+    connection.hello();
+    const more = (revision: number, names: string[]) => {
+      connection.event.emit({
+        event: 'report_changed',
+        data: { subject: 'f', revision, variant: null }
+      });
+      const variants = names.map(name =>
+        variantSummary(name, { cpp_wrapper: name.startsWith('cpp') })
+      );
+      return connection.answer('get_report', report('f', { variants }));
+    };
+    await inspect('f', { variants: [variantSummary('python')] });
+    expect(model.selectedVariants).toEqual({ left: 'python', right: 'python' });
+    await more(2, ['python', 'cpp']);
+    expect(model.selectedVariants).toEqual({ left: 'python', right: 'cpp' });
+    model.selectedVariants = { left: 'python', right: 'python' };
+    await more(3, ['python', 'cpp', 'cpp max-autotune']);
+    expect(model.selectedVariants).toEqual({ left: 'python', right: 'python' });
+  });
+
   it('drops the report of a subject that is not selected any more', async () => {
     connection.hello({ subjects: [subjectSummary('f'), subjectSummary('g')] });
     model.subject = 'g';
