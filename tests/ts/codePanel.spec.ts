@@ -1,0 +1,202 @@
+import { EditorLanguageRegistry } from '@jupyterlab/codemirror';
+import type { IEditorServices } from '@jupyterlab/codeeditor';
+import { Signal } from '@lumino/signaling';
+import { Widget } from '@lumino/widgets';
+import { CodePanel } from '../../src/panels/code';
+import type { ArtifactResult, Region } from '../../src/protocol/types';
+import type { ISelection, ISides, ISubjectModel } from '../../src/tokens';
+import { artifact, compilation, region, report, variant } from './codeSupport';
+
+const PYTHON = 'def call(args):\n    k0(buf0)\n    return buf0\n';
+const CPP = 'void call() {\n  k0(buf0.data_ptr());\n}\n';
+
+const texts: Record<string, [string, Region[]]> = {
+  'python python': [
+    PYTHON,
+    [region('launch', 2, 2, 'launch:1', { kernel: 'k0', nodes: ['add'] })]
+  ],
+  'again python': [PYTHON, []],
+  'other python': [PYTHON.replace('return buf0', 'return buf1'), []],
+  'cpp cpp': [CPP, [region('launch', 2, 2, 'launch:1', { kernel: 'k0' })]]
+};
+
+/** As much of a model as the view looks at. */
+class Model {
+  report = report([
+    ...['python', 'again', 'other'].map(name =>
+      variant(name, [compilation('0/0', [artifact('python')])])
+    ),
+    variant('cpp', [compilation('0/0', [artifact('cpp', 'code', 'cpp')])], {
+      cpp_wrapper: true
+    }),
+    variant('eager', [], { backend: null })
+  ]);
+  status = { kind: 'ready' };
+  compilation = '0/0';
+  pending = false;
+  selection: ISelection = { key: null, source: null, origin: null };
+  selectionChanged = new Signal<this, ISelection>(this);
+  statusChanged = new Signal<this, void>(this);
+  reportChanged = new Signal<this, void>(this);
+  selectedVariantsChanged = new Signal<this, ISides>(this);
+  compilationChanged = new Signal<this, string>(this);
+  wantedChanged = new Signal<this, void>(this);
+
+  get selectedVariants(): ISides {
+    return this._variants;
+  }
+
+  set selectedVariants(value: ISides) {
+    this._variants = value;
+    this.selectedVariantsChanged.emit(value);
+  }
+
+  select(selection: Partial<ISelection>): void {
+    this.selection = { key: null, source: null, origin: null, ...selection };
+    this.selectionChanged.emit(this.selection);
+  }
+
+  async getArtifact(
+    variant: string,
+    _: string,
+    name: string
+  ): Promise<ArtifactResult> {
+    const [text, regions] = texts[`${variant} ${name}`];
+    return { artifact: artifact(name), text, regions };
+  }
+
+  private _variants: ISides = { left: '', right: '' };
+}
+
+/** Waits until something holds: promises, React and frames take their turns. */
+async function until(holds: () => boolean): Promise<void> {
+  for (let i = 0; i < 100 && !holds(); i++) {
+    await new Promise(resolve => setTimeout(resolve, 20));
+  }
+  expect(holds()).toBe(true);
+}
+
+describe('CodePanel', () => {
+  let model: Model;
+  let panel: CodePanel;
+
+  beforeAll(() => {
+    // jsdom lays nothing out, and so has no observer of sizes.
+    globalThis.ResizeObserver ??= class {
+      observe() {}
+      unobserve() {}
+      disconnect() {}
+    };
+    Range.prototype.getClientRects ??= () => [] as unknown as DOMRectList;
+  });
+
+  beforeEach(async () => {
+    model = new Model();
+    const languages = new EditorLanguageRegistry();
+    EditorLanguageRegistry.getDefaultLanguages().forEach(language =>
+      languages.addLanguage(language)
+    );
+    panel = new CodePanel({
+      model: model as unknown as ISubjectModel,
+      editorServices: {} as IEditorServices,
+      languages
+    });
+    Widget.attach(panel, document.body);
+    await until(() => summary().includes('1 launch'));
+  });
+
+  afterEach(() => panel.dispose());
+
+  const all = (selector: string) =>
+    [...panel.node.querySelectorAll<HTMLElement>(selector)].filter(
+      node => !node.closest('.lm-mod-hidden')
+    );
+  const show = async (left: string, right: string) => {
+    model.selectedVariants = { left, right };
+    await until(() =>
+      [left, right].every((name, i) => pickers()[i * 2]?.value === name)
+    );
+  };
+  const pickers = () =>
+    all('select').map(select => select as HTMLSelectElement);
+  const marked = () =>
+    all('.jp-Compilescope-code-strong').map(n => n.textContent?.trim());
+  const pressed = () => all('button[aria-pressed="true"]')[0]?.textContent;
+  const summary = () =>
+    all('.jp-Compilescope-code-summary')[0]?.textContent ?? '';
+
+  it('shows the Python wrapper left and the C++ wrapper right, aligned', () => {
+    const [left, right] = all('.cm-content');
+    expect(left.textContent).toContain('def call(args)');
+    expect(right.textContent).toContain('void call()');
+    expect(pressed()).toBe('Aligned');
+    expect(summary()).toContain('1 launch');
+  });
+
+  it('marks a selection on both sides and says what it is', async () => {
+    model.select({ key: 'launch:1' });
+    expect(marked()).toEqual(['k0(buf0)', 'k0(buf0.data_ptr());']);
+    const status = () =>
+      all('.jp-Compilescope-code-selected')[0]?.textContent ?? '';
+    await until(() => status().includes('k0') && status().includes('add'));
+    model.select({});
+    expect(marked()).toEqual([]);
+  });
+
+  it('keeps the selection when a variant is exchanged', async () => {
+    model.select({ key: 'launch:1' });
+    await show('cpp', 'python');
+    await until(() => marked().join() === 'k0(buf0.data_ptr());,k0(buf0)');
+  });
+
+  it('selects what is jumped to by key, and lets go on Escape', () => {
+    const content = all('.cm-content')[0];
+    const press = (key: string) =>
+      content.dispatchEvent(
+        new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true })
+      );
+    press('n');
+    expect(model.selection.key).toBe('launch:1');
+    expect(model.selection.origin === panel).toBe(true);
+    press('Escape');
+    expect(model.selection.key).toBeNull();
+  });
+
+  it('shows two variants of one artifact as a diff', async () => {
+    await show('python', 'other');
+    await until(() => summary() === '1 change');
+    expect(pressed()).toBe('Diff');
+    expect(all('.cm-mergeView')).toHaveLength(1);
+  });
+
+  it('says when two texts are identical', async () => {
+    await show('python', 'again');
+    await until(() => summary().includes('Identical'));
+  });
+
+  it('says why there is no text', async () => {
+    await show('python', 'eager');
+    await until(() => all('.jp-Compilescope-code-message').length === 1);
+    const message = all('.jp-Compilescope-code-message')[0].textContent;
+    expect(message).toContain('without torch.compile');
+    expect(all('.cm-content')).toHaveLength(1);
+  });
+
+  it('names every control', () => {
+    const controls = all('button, select, [contenteditable]');
+    expect(controls.length).toBeGreaterThan(10);
+    for (const control of controls) {
+      const name =
+        control.getAttribute('aria-label') || control.textContent?.trim();
+      expect(name).toBeTruthy();
+    }
+  });
+
+  it('hears nothing after it is disposed', () => {
+    panel.dispose();
+    expect(() => {
+      model.select({ key: 'launch:1' });
+      model.reportChanged.emit();
+    }).not.toThrow();
+  });
+});
