@@ -350,3 +350,28 @@ def test_unloading_takes_everything_away(shell: InteractiveShell) -> None:
         assert name not in shell.magics_manager.magics[kind]
     shell.run_line_magic("load_ext", "compilescope")
     assert shell.input_transformers_cleanup == before
+
+
+def test_a_real_inspection_points_at_the_cells_lines(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = [
+        "import torch",
+        "def g(v):",
+        "    w = v * 2",
+        "    return w.sin() + 1",
+        "g(torch.ones(4))",
+    ]
+    succeed(shell.run_cell("\n".join(["%%compile --no-run --name made", *body])))
+    made = shell.user_ns["made"]
+    assert made.subject.where.line == 3
+    assert made.compilation("0/0").code.cpp is not None
+    graph = made.compilation("0/0").graphs["dynamo"]
+    lines = {
+        source.line: linecache.getline(source.file, source.line).strip()
+        for node in graph.nodes
+        for source in node.sources
+    }
+    assert lines[4] == "w = v * 2"
+    assert lines[5] == "return w.sin() + 1"
+    assert "cpp_fused_add_mul_sin_0" in capsys.readouterr().out
