@@ -12,6 +12,8 @@ configure_jupyter_server(c)
 c.ServerApp.ip = "127.0.0.1"
 c.ServerApp.port = int(os.environ["COMPILESCOPE_UI_PORT"])
 c.ServerApp.allow_root = True
+# What tests leave behind is deleted while the server still looks at it: no news.
+c.Application.log_level = "ERROR"
 
 # The kernelspecs of this folder stand beside the environment's own.
 os.environ["JUPYTER_PATH"] = str(Path(__file__).parent / "jupyter_path")

@@ -28,6 +28,7 @@ export default defineConfig({
   testDir: 'specs',
   outputDir: 'test-results',
   reporter: [['list']],
+  globalTimeout: 570_000,
   timeout: 120_000,
   expect: { timeout: 15_000 },
   // One server, and tests that measure time: one at a time.
@@ -36,7 +37,7 @@ export default defineConfig({
   forbidOnly: Boolean(process.env.CI),
   use: {
     baseURL: url,
-    viewport: { width: 1600, height: 1000 },
+    viewport: { width: 1920, height: 1080 },
     trace: 'retain-on-failure',
     video: 'off',
     screenshot: 'only-on-failure',

@@ -22,6 +22,22 @@ export function sidebar(page: Page): Locator {
 }
 
 /**
+ * What the sidebar lists as inspected.
+ */
+export function subjects(page: Page): Locator {
+  return sidebar(page)
+    .getByRole('listbox', { name: 'Inspected subjects' })
+    .getByRole('option');
+}
+
+/**
+ * The rows of the sidebar's table of variants, without its head.
+ */
+export function variants(page: Page): Locator {
+  return sidebar(page).locator('.jp-Compilescope-variants tbody tr');
+}
+
+/**
  * A switch of torch.compile that is on or off.
  */
 export function toggle(page: Page, name: string): Locator {

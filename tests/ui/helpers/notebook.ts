@@ -69,16 +69,36 @@ export async function openNotebook(
 }
 
 /**
+ * What is used of JupyterLab's application object.
+ */
+interface IApp {
+  commands: { execute(id: string, args?: object): Promise<unknown> };
+  shell: {
+    collapseLeft(): void;
+    currentWidget: {
+      context: { ready: Promise<void> };
+      sessionContext: {
+        ready: Promise<void>;
+        session: { kernel: { info: Promise<unknown>; status: string } } | null;
+      };
+    };
+  };
+}
+
+/**
  * Open a notebook of the server, and wait for its kernel.
  */
 export async function open(page: Page, path: string): Promise<void> {
   await page.evaluate(async path => {
-    const { jupyterapp } = window as unknown as {
-      jupyterapp: {
-        commands: { execute(id: string, args: object): Promise<unknown> };
-      };
-    };
-    await jupyterapp.commands.execute('docmanager:open', { path });
+    const { jupyterapp: app } = window as unknown as { jupyterapp: IApp };
+    await app.commands.execute('docmanager:open', { path });
+    // Room for the two sides of the code view.
+    app.shell.collapseLeft();
+    // The indicator of the toolbar says "idle" before there is a kernel.
+    const { context, sessionContext } = app.shell.currentWidget;
+    await context.ready;
+    await sessionContext.ready;
+    await sessionContext.session?.kernel.info;
   }, path);
   await waitForKernel(page);
 }
@@ -87,9 +107,17 @@ export async function open(page: Page, path: string): Promise<void> {
  * Wait until the kernel of the notebook in front has nothing to do.
  */
 export async function waitForKernel(page: Page): Promise<void> {
-  await expect(
-    notebook(page).locator('.jp-Notebook-ExecutionIndicator')
-  ).toHaveAttribute('data-status', 'idle', { timeout: 60_000 });
+  await expect
+    .poll(
+      () =>
+        page.evaluate(() => {
+          const { jupyterapp: app } = window as unknown as { jupyterapp: IApp };
+          const { session } = app.shell.currentWidget.sessionContext;
+          return session?.kernel.status;
+        }),
+      { timeout: 60_000, intervals: [50] }
+    )
+    .toBe('idle');
 }
 
 /**
@@ -111,7 +139,12 @@ export function cell(page: Page, index: number): Locator {
  */
 export async function start(page: Page, index: number): Promise<void> {
   await cell(page, index).locator('.jp-InputPrompt').click();
-  await page.keyboard.press('Control+Enter');
+  await expect(cell(page, index)).toHaveClass(/jp-mod-active/);
+  await page.evaluate(() => {
+    const { jupyterapp: app } = window as unknown as { jupyterapp: IApp };
+    // Its promise is that of the cell's end.
+    void app.commands.execute('notebook:run-cell');
+  });
 }
 
 /**
@@ -143,9 +176,7 @@ export async function runAll(page: Page, count: number): Promise<void> {
  */
 export async function command(page: Page, id: string): Promise<void> {
   await page.evaluate(async id => {
-    const { jupyterapp } = window as unknown as {
-      jupyterapp: { commands: { execute(id: string): Promise<unknown> } };
-    };
-    await jupyterapp.commands.execute(id);
+    const { jupyterapp: app } = window as unknown as { jupyterapp: IApp };
+    await app.commands.execute(id);
   }, id);
 }
