@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from compilescope.report import Region, Report
@@ -151,6 +152,35 @@ def test_a_cell_is_cut_and_says_so() -> None:
     assert "980 more guards" in cell
     assert "more lines" not in page
     assert page.count("check_tensor") == 1000
+
+
+def test_what_is_cut_is_never_lexed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = report()
+    made.variants[1].compilations[0].kernels[0].source = "float x;\n" * 3000
+    made.variants[1].compilations[0].code.python = PYTHON + "# more\n" * 3000
+    seen: list[int] = []
+    lines = highlight.lines
+
+    def counting(text: str, language: str) -> Any:
+        seen.append(text.count("\n"))
+        return lines(text, language)
+
+    monkeypatch.setattr(highlight, "lines", counting)
+    html.render(made)
+    assert 0 < sum(seen) < 100
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"), [("", []), ("\n", [""]), ("a\n\n", ["a", ""]), ("a\nb", ["a", "b"])]
+)
+def test_lines_are_split_as_they_are_numbered(text: str, lines: list[str]) -> None:
+    assert highlight.split(text) == lines
+
+
+def test_breaks_and_recompilations_are_counted_on_top() -> None:
+    told = Page(html.render(report())).text
+    counted = "1 compilation, 1 kernel, 1 graph break, 1 recompilation"
+    assert told.index(counted) < told.index("Python wrapper")
 
 
 def test_rows_face_each_other_by_launch() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from html import escape
 from itertools import groupby
 
@@ -38,7 +37,6 @@ Line = tuple[tuple[str, str], ...]
 """(style or "", text) pieces of one line, without its end."""
 
 
-@lru_cache(maxsize=64)
 def lines(text: str, language: str) -> tuple[Line, ...]:
     """Split a text into lines of coloured pieces.
 
@@ -50,6 +48,7 @@ def lines(text: str, language: str) -> tuple[Line, ...]:
     language
         ``python``, ``triton``, ``cpp``, ``fx``; anything else stays without colour.
     """
+    # The slow part of a report: what a cell leaves out never comes here.
     lexer = _LEXERS.get(language, TextLexer)(stripnl=False, ensurenl=False)
     rows: list[list[tuple[str, str]]] = [[]]
     for kind, value in lexer.get_tokens(text):
@@ -59,6 +58,11 @@ def lines(text: str, language: str) -> tuple[Line, ...]:
     if text.endswith("\n"):
         rows.pop()
     return tuple(tuple(_joined(row)) for row in rows)
+
+
+def split(text: str) -> list[str]:
+    """Split a text into its lines; a line break at the end begins no further one."""
+    return text.removesuffix("\n").split("\n") if text else []
 
 
 def html(shown: Sequence[Line], markup: Markup, start: int = 1) -> str:

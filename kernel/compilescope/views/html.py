@@ -46,6 +46,7 @@ def render(
         _head(report, markup),
         problems(report, markup, limits.problems),
         timings(report, markup),
+        markup.element("p", "line", _counts(report)),
         wrappers(report, markup, limits, hint, left=left, right=right),
         *(compilation_details(*one, markup, limits, hint) for one in found[: limits.compilations]),
     ]
@@ -71,6 +72,19 @@ def _head(report: Report, markup: Markup) -> str:
         told.append(wording.count(len(subject.arguments) - len(told), "more argument"))
     told.append(escape(environment(report)))
     return title + markup.element("p", "line", "<br>".join(told))
+
+
+def _counts(report: Report) -> str:
+    found = [compilation for _, compilation in compilations(report)]
+    broken = sum(len(one.breaks) for one in found)
+    again = sum(one.recompile is not None for one in found)
+    told = [
+        wording.count(len(found), "compilation"),
+        wording.count(sum(len(one.kernels) for one in found), "kernel"),
+        wording.count(broken, "graph break") if broken else "",
+        wording.count(again, "recompilation") if again else "",
+    ]
+    return ", ".join(part for part in told if part)
 
 
 def _page(report: Report, body: str) -> str:

@@ -46,7 +46,7 @@ def _summary(pair: Pair) -> str:
 
 
 def _pair(pair: Pair, markup: Markup, limits: Limits, hint: str) -> str:
-    shown = [_Column(side, highlight.lines(side.text, side.artifact)) for side in _sides(pair)]
+    shown = [_Column(side, highlight.split(side.text)) for side in _sides(pair)]
     first, second = shown[0], shown[1] if len(shown) == 2 else None
     aligned = rows(
         first.side.regions,
@@ -78,7 +78,7 @@ def _pair(pair: Pair, markup: Markup, limits: Limits, hint: str) -> str:
 
 class _Column(NamedTuple):
     side: Side
-    lines: tuple[highlight.Line, ...]
+    lines: list[str]
 
 
 def _sides(pair: Pair) -> list[Side]:
@@ -113,14 +113,19 @@ def _wash(hue: str) -> str:
 def _chunk(chunk: Chunk | None, column: _Column, markup: Markup, *, folds: bool) -> str:
     if chunk is None:
         return ""
+    lines = column.lines[chunk.start - 1 : chunk.end]
     if chunk.fold:
         summary = f"lines {chunk.start} to {chunk.end}: {chunk.fold}"
         head = markup.element("span", "muted", escape(summary))
         if not folds:
             return markup.element("p", "summary", head)
-        cut = column.lines[chunk.start - 1 : chunk.end]
-        return details(head, highlight.html(cut, markup, chunk.start), markup)
-    cut = column.lines[chunk.start - 1 : chunk.end]
-    while cut and not any(text.strip() for _, text in cut[-1]):
-        cut = cut[:-1]
-    return highlight.html(cut, markup, chunk.start) if cut else ""
+        return details(head, _code(lines, chunk, column, markup), markup)
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return _code(lines, chunk, column, markup) if lines else ""
+
+
+def _code(lines: list[str], chunk: Chunk, column: _Column, markup: Markup) -> str:
+    # The line break at the end stands for itself: the last line may be a blank one.
+    shown = highlight.lines("\n".join(lines) + "\n", column.side.artifact)
+    return highlight.html(shown, markup, chunk.start)

@@ -152,8 +152,9 @@ def _absent(compilation: Compilation, markup: Markup) -> str:
 
 
 def _code(text: str, language: str, limit: int, markup: Markup, hint: str) -> str:
-    lines = highlight.lines(text, language)
-    code = highlight.html(lines[:limit], markup)
+    lines = highlight.split(text)
+    shown = highlight.lines("\n".join(lines[:limit]) + "\n", language)
+    code = highlight.html(shown, markup)
     return markup.element("div", "paper", code) + _left_out(
         len(lines) - limit, "line", markup, hint
     )
