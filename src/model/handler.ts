@@ -75,11 +75,11 @@ export class KernelHandler implements IDisposable {
       }
     } else if (msg_type === 'status' && parent && parent === this._mention) {
       const { execution_state } = (message as KernelMessage.IStatusMsg).content;
-      const { kind } = this.model.status;
       if (execution_state === 'idle') {
         this._mention = null;
-        // The cell may have installed or loaded the package.
-        if (kind === 'missing' || kind === 'unloaded' || kind === 'error') {
+        // The cell may have installed or loaded the package. An attempt from
+        // before it may still wait behind the cells that are queued.
+        if (this.model.status.kind !== 'ready') {
           void this.model.refresh();
         }
       }

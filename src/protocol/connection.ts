@@ -29,10 +29,18 @@ const TIMEOUT = 30_000;
 const QUEUED = 400;
 
 /**
- * The expression that tells whether the package can be imported.
+ * How often a kernel that serves panels may close the comms at once.
+ */
+const REFUSALS = 3;
+
+/**
+ * The expression that tells whether the kernel serves panels by now, and if not
+ * whether the package can be imported.
  */
 const PROBE =
-  "__import__('importlib.util', fromlist=['']).find_spec('compilescope') is not None";
+  "'serving' if getattr(__import__('sys').modules.get('compilescope.comms.endpoints')," +
+  " 'is_serving', bool)() else" +
+  " __import__('importlib.util', fromlist=['']).find_spec('compilescope') is not None";
 
 /**
  * An event with its data.
@@ -275,6 +283,7 @@ export class Connection implements IConnection {
       return;
     }
     this._wasOpened = true;
+    this._refusals = 0;
     this._setStatus({ kind: 'ready' });
     this._opened.emit(state);
   }
@@ -309,7 +318,21 @@ export class Connection implements IConnection {
       this._setStatus({ kind: 'busy' });
     }
     const found = await evaluate(this._kernel, PROBE).catch(() => null);
-    if (!this._isDisposed && attempt === this._attempt) {
+    if (this._isDisposed || attempt !== this._attempt) {
+      return;
+    }
+    if (found === "'serving'" && this._refusals++ < REFUSALS) {
+      // It was loaded while the question waited behind a cell.
+      void this.open();
+    } else if (found === "'serving'") {
+      this._setStatus({
+        kind: 'error',
+        problem: problem({
+          what: 'The kernel closes the connection as soon as it is opened',
+          remedy: 'Restart the kernel.'
+        })
+      });
+    } else {
       this._setStatus({ kind: found === 'True' ? 'unloaded' : 'missing' });
     }
   }
@@ -396,6 +419,7 @@ export class Connection implements IConnection {
   private _heartbeat: number;
   private _isDisposed = false;
   private _isRestarting = false;
+  private _refusals = 0;
   private _wasOffline = false;
   private _wasOpened = false;
   private _statusChanged = new Signal<IConnection, IStatus>(this);

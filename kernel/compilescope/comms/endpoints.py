@@ -121,6 +121,11 @@ def start(session: Session) -> None:
         _endpoints = Endpoints(session)
 
 
+def is_serving() -> bool:
+    """Whether panels are served. The front end asks before it says that they are not."""
+    return _endpoints is not None
+
+
 def stop() -> None:
     """Serves nobody any more."""
     global _endpoints
