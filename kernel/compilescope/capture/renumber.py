@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 
 import msgspec
 
 from .records import Record
+
+_ID = re.compile(r"\b\d+/\d+\b")
 
 
 def renumber(records: Sequence[Record]) -> list[Record]:
@@ -37,6 +40,8 @@ def _renamed(record: Record, ids: dict[str, str]) -> Record:
         if arguments.get("compile_id") in ids:
             arguments["compile_id"] = ids[arguments["compile_id"]]
             payload = json.dumps(event)
+    if record.name == "recompile_reasons" and payload is not None:
+        payload = _ID.sub(lambda found: ids.get(found.group(), found.group()), payload)
     if record.compile_id is None:
         return msgspec.structs.replace(record, payload=payload)
     name = ids[record.compile_id]

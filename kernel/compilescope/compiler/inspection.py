@@ -20,7 +20,9 @@ from . import notebook
 from .callees import functions_of
 from .capturing import Captured, capture, key_of
 from .progress import Monitor
-from .runs import NOTHING_COMPILED, run_variants
+from .quiet import quiet
+from .remarks import remarks
+from .runs import run_variants
 from .sources import generate
 from .state import preserved
 from .subject import describe, unwrap
@@ -135,8 +137,8 @@ class Inspection:
         compilations, problems = generate(captured, name, variant)
         if captured.problem is not None:
             problems.insert(0, captured.problem)
-        elif not captured.graphs:
-            problems.append(NOTHING_COMPILED)
+        else:
+            problems += remarks(compilations)
         failed = any(problem.severity == "error" for problem in problems)
         return VariantReport(
             name=name,
@@ -178,7 +180,8 @@ class Inspection:
     def _blame(self, problem: Problem) -> Problem:
         """A problem of the capture; the subject's own when it fails in eager too."""
         try:
-            self.fn(*self.args, **self.kwargs)
+            with quiet():
+                self.fn(*self.args, **self.kwargs)
         except Exception as error:  # noqa: BLE001 - it is the subject's problem
             return failures.own(error)
         return problem

@@ -23,6 +23,7 @@ from .building import Built, build
 from .outcome import Outcome, outcome_of
 from .progress import Monitor
 from .quiet import quiet
+from .remarks import remarks
 from .state import Snapshot
 from .wardrobe import Wardrobe
 
@@ -142,8 +143,7 @@ def _report(built: Built, variant: Variant, reference: Outcome, *, random: bool)
         report.problems.append(built.problem)
         return report
     report.compile_time = split(built.compilations, built.first_call_s)
-    if not built.compilations:
-        report.problems.append(NOTHING_COMPILED)
+    report.problems += remarks(built.compilations)
     if random and "fallback_random" not in report.config and variant.backend == "inductor":
         report.absent["accuracy"] = RANDOM
     elif built.outcome is not None:
@@ -184,11 +184,4 @@ def _failed(name: str, variant: Variant, problem: Problem) -> VariantReport:
 RANDOM = (
     "The subject draws random numbers, and Inductor's code draws others than eager. "
     "With options={'fallback_random': True} both draw the same, and are compared."
-)
-
-NOTHING_COMPILED = Problem(
-    severity="warning",
-    what="torch.compile compiled nothing.",
-    why="The call does no tensor work that Dynamo sees, or every frame was skipped.",
-    remedy="Inspect a call that works on tensors.",
 )

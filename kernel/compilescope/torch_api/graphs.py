@@ -117,12 +117,13 @@ def _module(node: FxNode) -> tuple[str | None, str | None]:
     return _module_path(str(path)), name
 
 
-_ATTRIBUTE = re.compile(r"\['?([^'\]]*)'?\]")
+_ITEM = re.compile(r"\['?([^'\]]*)'?\]")
+_ROOT = re.compile(r"^[LG]\.(?:(?:self|fn)(?:\.|$))?|^L__self___")
 
 
 def _module_path(source: str) -> str:
-    """Dynamo's name of a module (``L['self']._modules['blocks']._modules['0']``) as a path."""
-    names = [part for part in _ATTRIBUTE.findall(source) if part not in ("self", "fn")]
-    if names:
-        return ".".join(names)
-    return source.removeprefix("L__self___").replace("L['self'].", "").replace("L['self']", "")
+    """Dynamo's name of a module as a path: ``L['net'].layers.0`` is ``net.layers.0``.
+
+    The subject itself, ``L['self']`` or ``L['fn']``, is left out, as in ``named_modules``.
+    """
+    return _ROOT.sub("", _ITEM.sub(r".\1", source).replace("._modules.", "."))
