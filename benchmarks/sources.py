@@ -54,6 +54,7 @@ def main() -> None:
         turn = repeat % len(cases)
         for case in cases[turn:] + cases[:turn]:
             seconds[case].append(_in_a_process(*case))
+            print(*case, f"{seconds[case][-1]:.3f} s", file=sys.stderr)
     print("medians in seconds, and the lowest to the highest")
     print(f"{'subject':12} {'state':6} " + " ".join(f"{kind:>20}" for kind in KINDS) + "   ratio")
     for name in names:
