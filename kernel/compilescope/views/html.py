@@ -12,7 +12,7 @@ from .html_summary import details, problems, timings
 from .limits import CELL, FULL
 from .pairs import as_written, compilations
 from .style import Markup, style_sheet
-from .text import environment
+from .summary import environment
 
 
 def render(

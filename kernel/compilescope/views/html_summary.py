@@ -5,14 +5,14 @@ from __future__ import annotations
 from html import escape
 
 from ..report import Problem, Report, VariantReport
-from . import text, wording
+from . import summary, wording
 from .pairs import compared
 from .style import Markup
 
 
 def problems(report: Report, markup: Markup, limit: int) -> str:
     """Return the problems of a report and of its variants, worst first."""
-    found = text.problems(report)
+    found = summary.problems(report)
     shown = "".join(_problem(variant, problem, markup) for variant, problem in found[:limit])
     if len(found) > limit:
         left_out = wording.count(len(found) - limit, "more problem")

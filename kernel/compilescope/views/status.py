@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from . import wording
 from .pairs import compared
-from .text import environment
+from .summary import environment
 
 if TYPE_CHECKING:
     from ..session import Session

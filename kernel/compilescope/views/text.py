@@ -5,9 +5,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from ..report import Break, Compilation, Kernel, Problem, Report, VariantReport
+from ..report import Break, Compilation, Kernel, Report, VariantReport
 from . import wording
 from .pairs import as_written, compared, compilations, pairs
+from .summary import environment, problems
 
 _COLOURS = {"error": "31", "warning": "33", "info": "36", "bold": "1", "dim": "2"}
 _SHOWN_KERNELS = 12
@@ -56,38 +57,6 @@ def _head(report: Report, paint: _Paint) -> Iterator[str]:
     for argument in report.subject.arguments:
         yield f"  {argument}"
     yield paint("dim", environment(report))
-
-
-def environment(report: Report) -> str:
-    """Return where the report was made, in one line."""
-    made = report.environment
-    known = [
-        f"compilescope {made.compilescope}" if made.compilescope else "",
-        f"torch {made.torch}" if made.torch else "",
-        f"triton {made.triton}" if made.triton else "",
-        f"Python {made.python}" if made.python else "",
-        ", ".join(made.gpus) or made.cpu,
-        wording.count(made.threads, "thread") if made.threads else "",
-        made.compiler,
-    ]
-    return " · ".join(part for part in known if part)
-
-
-def problems(report: Report) -> list[tuple[str, Problem]]:
-    """Return all problems, worst first, each once, with the variants that have it.
-
-    The variants are ``""`` for a problem of the whole report, else names with commas between.
-    """
-    found = [("", problem) for problem in report.problems]
-    for variant in report.variants:
-        found += [(variant.name, problem) for problem in variant.problems]
-    once: dict[tuple[str, ...], tuple[list[str], Problem]] = {}
-    for name, problem in found:
-        key = (problem.severity, problem.what, problem.why, problem.remedy, problem.detail)
-        once.setdefault(key, ([], problem))[0].append(name)
-    rank = {"error": 0, "warning": 1, "info": 2}
-    ordered = sorted(once.values(), key=lambda item: rank[item[1].severity])
-    return [(", ".join(filter(None, names)), problem) for names, problem in ordered]
 
 
 def _problems(report: Report, paint: _Paint, width: int) -> Iterator[str]:

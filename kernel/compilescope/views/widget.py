@@ -15,7 +15,7 @@ from ..variant import Variant
 from . import charts, wording
 from .main_thread import Main
 from .pairs import compared
-from .text import problems
+from .summary import problems
 
 if TYPE_CHECKING:
     from ..compiler.progress import Progress
