@@ -8,9 +8,9 @@ export default tseslint.config(
   { ignores: ['node_modules', 'lib', 'coverage', '**/*.js', '**/*.d.ts'] },
   js.configs.recommended,
   ...tseslint.configs.recommended,
+  ...[jupyter.configs.recommended].flat(),
   {
     files: ['**/*.ts', '**/*.tsx'],
-    plugins: { jupyter },
     languageOptions: {
       globals: globals.browser,
       parserOptions: {
@@ -19,7 +19,6 @@ export default tseslint.config(
       }
     },
     rules: {
-      ...jupyter.configs?.recommended?.rules,
       '@typescript-eslint/naming-convention': [
         'error',
         {

@@ -120,6 +120,7 @@ describe('SidebarBody', () => {
     expect(host.querySelector('[role=status]')!.textContent).toContain('gone');
     expect(host.querySelectorAll('tbody tr')).toHaveLength(3);
     expect(button('Build and time').hasAttribute('disabled')).toBe(true);
+    expect(host.querySelector('fieldset')!.disabled).toBe(true);
   });
 
   it('says that the report is on its way', () => {

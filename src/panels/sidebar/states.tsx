@@ -118,8 +118,10 @@ export function Strip({
     connecting: trans.__('Connecting to the kernel…'),
     busy: trans.__('Kernel busy, queued'),
     dead: trans.__('The kernel is gone: this is its last report.'),
-    missing: trans.__('compilescope is not installed in this kernel.'),
-    unloaded: trans.__('compilescope is not loaded in this kernel.'),
+    missing: trans.__(
+      'This kernel lacks compilescope: this is the last report.'
+    ),
+    unloaded: trans.__('Kernel restarted: this is the report from before.'),
     unsupported: trans.__('Not a Python kernel.'),
     error: status.problem?.what ?? trans.__('The kernel could not answer.')
   };

@@ -25,9 +25,9 @@ export function Switches({ state, actions, trans }: IPartProps): JSX.Element {
         )
       }
     >
-      <div
+      <fieldset
         className="jp-Compilescope-switches"
-        role="group"
+        disabled={state.status.kind !== 'ready' && state.status.kind !== 'busy'}
         aria-label={trans.__('Switches of torch.compile')}
       >
         <Toggle
@@ -97,7 +97,7 @@ export function Switches({ state, actions, trans }: IPartProps): JSX.Element {
             {trans.__('No other target devices to choose from.')}
           </p>
         )}
-      </div>
+      </fieldset>
     </Section>
   );
 }
