@@ -4,12 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { foldKernels, initialFolds, rememberFolds } from './editor/folding';
 import { linksField, setHighlight, setLinks } from './editor/links';
-import {
-  cursorLine,
-  rememberPlace,
-  scrollToCalls,
-  scrollToPlace
-} from './editor/place';
+import { cursorLine, type IPlace } from './editor/place';
 import { editorSetup, wrapping, type IEditorSetup } from './editor/setup';
 import type { IHighlight } from './highlight';
 import type { SideState } from './loader';
@@ -52,15 +47,18 @@ export class CodeBody extends Widget {
   }
 
   /**
-   * Show a text. One that takes another's place keeps what it can: the scroll position and the
-   * cursor by region, folds by kernel.
+   * Show a text. One that takes another's place keeps what it can: folds by kernel, and the cursor
+   * by region.
+   *
+   * @param place Where the text before it was; the panel scrolls there once all is laid out.
    */
   showText(
     result: ArtifactResult,
     index: RegionIndex,
     bars: ReadonlyMap<string, IBar | null>,
     marks: IHighlight,
-    setup: IEditorSetup
+    setup: IEditorSetup,
+    place: IPlace | null
   ): void {
     if (this._view && this._result === result) {
       this._view.dispatch({
@@ -69,7 +67,6 @@ export class CodeBody extends Widget {
       return;
     }
     const old = this._view;
-    const place = old && rememberPlace(old);
     if (old) {
       rememberFolds(old.state).forEach((folded, name) =>
         this._folds.set(name, folded)
@@ -88,21 +85,15 @@ export class CodeBody extends Widget {
       effects,
       selection: { anchor: state.doc.line(line).from }
     }).state;
-    const scrollTo = place ? scrollToPlace(place, state) : scrollToCalls(state);
     if (old) {
       const focused = old.hasFocus;
       old.setState(state);
-      old.dispatch({ effects: scrollTo });
       if (focused) {
         old.focus();
       }
     } else {
       this.node.replaceChildren();
-      this._view = new EditorView({
-        state,
-        parent: this.node,
-        scrollTo
-      });
+      this._view = new EditorView({ state, parent: this.node });
     }
     this._result = result;
   }

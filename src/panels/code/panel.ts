@@ -10,13 +10,15 @@ import { MessageLoop, type Message } from '@lumino/messaging';
 import { Signal } from '@lumino/signaling';
 import { Panel, SplitPanel, Widget } from '@lumino/widgets';
 import type { Extension } from '@codemirror/state';
-import type { Side } from './artifacts';
+import type { IAnchor } from './align';
+import { sameAddress, type Side } from './artifacts';
 import { compare, marksOf, type IComparison } from './comparison';
 import { mainSource, sourceText } from './describe';
 import { DiffBody } from './diff';
 import { Alignment } from './editor/alignment';
 import { embeddedKernels } from './editor/embedded';
 import { Languages } from './editor/languages';
+import { rememberPlace, restorePlace, type IPlace } from './editor/place';
 import type { IEditorSetup } from './editor/setup';
 import type { IHighlight } from './highlight';
 import type { SideState } from './loader';
@@ -27,6 +29,9 @@ import { SIDES, Sides } from './sides';
 import { SelectionStatus } from './status';
 import { CompareToolbar } from './toolbar';
 import type { ISelection, ISubjectModel, Region, SourceLine } from './types';
+
+/** Layouts closer together than this come of one change. */
+const SAME_CHANGE_MS = 400;
 
 const NOTHING: SideState = { kind: 'empty', problem: null };
 
@@ -126,8 +131,8 @@ export class CodePanel extends Panel {
       return;
     }
     if (
-      states.left !== this._states?.left ||
-      states.right !== this._states.right
+      !showsTheSame(states.left, this._states?.left) ||
+      !showsTheSame(states.right, this._states?.right)
     ) {
       this._comparison = compare(states.left, states.right);
     }
@@ -145,14 +150,32 @@ export class CodePanel extends Panel {
 
   /** Show both sides as they are now. */
   private _show(): void {
-    const states = this._states;
-    if (!states) {
+    if (!this._states) {
       return;
     }
-    const { texts, bars } = this._comparison;
+    const comparison = this._comparison;
     const mode = this._mode();
-    const marks = marksOf(this._comparison, this._model.selection);
+    const marks = marksOf(comparison, this._model.selection);
+    // Signals come in bursts; laying out anew would take spacers out and put them in again.
+    if (this._shown?.comparison !== comparison || this._shown.mode !== mode) {
+      this._layOut(this._states, mode, marks);
+    }
+    if (mode === 'diff') {
+      SIDES.forEach(side => this._diff.wrap(side, this._wraps(side)));
+    }
+    this._describe();
+    this._showStatus(marks);
+  }
+
+  private _layOut(
+    states: Record<Side, SideState>,
+    mode: Mode,
+    marks: Record<Side, IHighlight>
+  ): void {
+    const { anchors, bars, texts } = this._comparison;
     const isDiff = mode === 'diff';
+    const places = this._remember();
+    this._shown = { comparison: this._comparison, mode };
     this.toggleClass('jp-mod-diff', isDiff);
     this._diff.setHidden(!isDiff);
     this._alignment?.dispose();
@@ -162,7 +185,6 @@ export class CodePanel extends Panel {
         left: this._setup('left'),
         right: this._setup('right')
       });
-      SIDES.forEach(side => this._diff.wrap(side, this._wraps(side)));
       this._diff.mark(marks);
     } else {
       this._diff.clear();
@@ -171,26 +193,64 @@ export class CodePanel extends Panel {
       const { body } = this._panes[side];
       const text = texts[side];
       const state = states[side];
-      if (text) {
-        if (!isDiff) {
-          const setup = this._setup(side);
-          body.showText(text.result, text.index, bars, marks[side], setup);
-        }
+      if (text && !isDiff) {
+        body.showText(
+          text.result,
+          text.index,
+          bars,
+          marks[side],
+          this._setup(side),
+          places[side]
+        );
       } else if (state.kind !== 'data') {
         body.showMessage(state);
       }
     }
-    const { left, right } = this._panes;
-    if (mode === 'aligned' && left.body.view && right.body.view) {
-      this._alignment = new Alignment(
-        left.body.view,
-        right.body.view,
-        this._comparison.anchors,
-        this._lastUsed
+    this._scroll(mode, places, anchors);
+  }
+
+  /** Scroll to where the sides were before; to where kernels are called at first. */
+  private _scroll(
+    mode: Mode,
+    places: Record<Side, IPlace | null>,
+    anchors: readonly IAnchor[]
+  ): void {
+    const restore = (side: Side) => {
+      const view = this._shownView(side);
+      if (view) {
+        restorePlace(view, places[side]);
+      }
+    };
+    const left = this._panes.left.body.view;
+    const right = this._panes.right.body.view;
+    const driver = this._lastUsed;
+    if (mode === 'aligned' && left && right) {
+      this._alignment = new Alignment(left, right, anchors, driver, () =>
+        restore(driver)
       );
+    } else if (mode === 'independent') {
+      SIDES.forEach(restore);
+    } else if (places[driver]) {
+      restore(driver);
     }
-    this._describe();
-    this._showStatus(marks);
+  }
+
+  /**
+   * Where both sides are scrolled to. The two texts of a flipped switch come one after the other;
+   * what counts is where the sides were before the first one.
+   */
+  private _remember(): Record<Side, IPlace | null> {
+    const now = performance.now();
+    if (now - this._placesTime > SAME_CHANGE_MS) {
+      this._places = { left: this._place('left'), right: this._place('right') };
+    }
+    this._placesTime = now;
+    return this._places;
+  }
+
+  private _place(side: Side): IPlace | null {
+    const view = this._shownView(side);
+    return view && rememberPlace(view);
   }
 
   /** Bring headers and toolbar up to date. */
@@ -335,7 +395,7 @@ export class CodePanel extends Panel {
   }
 
   private _shownView(side: Side): EditorView | null {
-    return this._mode() === 'diff'
+    return this._shown?.mode === 'diff'
       ? this._diff.view(side)
       : this._panes[side].body.view;
   }
@@ -372,6 +432,10 @@ export class CodePanel extends Panel {
   private _diff = new DiffBody();
   private _status: SelectionStatus;
   private _comparison: IComparison = compare(NOTHING, NOTHING);
+  private _places: Record<Side, IPlace | null> = { left: null, right: null };
+  private _placesTime = -Infinity;
+  /** What is laid out at the moment. */
+  private _shown: { comparison: IComparison; mode: Mode } | null = null;
   private _states: Record<Side, SideState> | null = null;
   private _language: Record<Side, Extension> = { left: [], right: [] };
   private _embedded: Extension = [];
@@ -380,6 +444,17 @@ export class CodePanel extends Panel {
   private _lastUsed: Side = 'left';
   private _stacked = false;
   private _ticket = 0;
+}
+
+/** Whether two states differ at most in what is on its way. */
+function showsTheSame(a: SideState, b: SideState | undefined): boolean {
+  return (
+    a === b ||
+    (a.kind === 'data' &&
+      b?.kind === 'data' &&
+      a.result === b.result &&
+      sameAddress(a.choice.address, b.choice.address))
+  );
 }
 
 function other(side: Side): Side {

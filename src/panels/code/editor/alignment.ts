@@ -30,12 +30,18 @@ const RELEASE_MS = 300;
  * count as they are on screen.
  */
 export class Alignment implements IDisposable {
+  /**
+   * @param driver The side that the other one follows until the user scrolls.
+   * @param onSettled Called once, when the two stand aligned for the first time.
+   */
   constructor(
     left: EditorView,
     right: EditorView,
     anchors: readonly IAnchor[],
-    driver: Side
+    driver: Side,
+    onSettled: () => void
   ) {
+    this._onSettled = onSettled;
     this._views = { left, right };
     this._anchors = anchors;
     this._driver = driver;
@@ -112,7 +118,10 @@ export class Alignment implements IDisposable {
       this.schedule();
       return;
     }
-    this._settled = true;
+    if (!this._settled) {
+      this._settled = true;
+      this._onSettled();
+    }
     if (!this._released) {
       this._follow(this._driver);
     }
@@ -161,6 +170,7 @@ export class Alignment implements IDisposable {
   private _released: Side | null = null;
   private _releasedAt = 0;
   private _settled = false;
+  private _onSettled: () => void;
   private _expected: Record<Side, number | null> = { left: null, right: null };
   private _listeners: Partial<Record<Side, () => void>> = {};
   private _frame = 0;

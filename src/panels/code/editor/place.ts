@@ -1,4 +1,4 @@
-import { EditorView } from '@codemirror/view';
+import { BlockType, EditorView } from '@codemirror/view';
 import type { EditorState, StateEffect } from '@codemirror/state';
 import type { RegionIndex } from '../regions';
 import { linksField } from './links';
@@ -20,33 +20,54 @@ export interface IPlace {
 /** What stays in sight above the first call. */
 const CALLS_MARGIN_PX = 40;
 
-/** Remember an editor's place before its text is replaced. */
+/** Remember an editor's place before its text, or the way it is shown, changes. */
 export function rememberPlace(view: EditorView): IPlace {
   const { index } = view.state.field(linksField);
   const { doc, selection } = view.state;
-  const window = view.scrollDOM.getBoundingClientRect();
-  const top = window.top - view.documentTop;
-  const block = view.lineBlockAtHeight(Math.max(0, top));
-  const line = doc.lineAt(block.from).number;
-  const last = doc.lineAt(
-    view.lineBlockAtHeight(top + window.height).from
-  ).number;
-  const seen = index.regions.find(
+  // In a diff it is not the editor that scrolls, but what is around both.
+  const scroller = view.dom.closest('.cm-mergeView') ?? view.scrollDOM;
+  const window = scroller.getBoundingClientRect();
+  const top = Math.max(0, window.top - view.documentTop);
+  const line = lineAtHeight(view, top);
+  const last = lineAtHeight(view, top + window.height);
+  const inSight = index.regions.filter(
     region =>
       region.key &&
       region.kind !== 'kernel' &&
       region.start >= line &&
-      region.start <= last
+      region.start <= last &&
+      textTop(view, region.start) >= top
   );
-  const start = seen ? view.lineBlockAt(doc.line(seen.start).from) : block;
+  // Launches are what both wrappers have in the same order.
+  const seen = inSight.find(region => region.kind === 'launch') ?? inSight[0];
   const cursorLine = doc.lineAt(selection.main.head).number;
   return {
     key: seen?.key ?? null,
     line,
-    offset: start.top - top,
+    offset: textTop(view, seen?.start ?? line) - top,
     cursorKey: index.at(cursorLine)?.key || null,
     cursorLine
   };
+}
+
+function lineAtHeight(view: EditorView, height: number): number {
+  return view.state.doc.lineAt(view.lineBlockAtHeight(height).from).number;
+}
+
+/** The top of a line's text, below any spacer, in pixels from the top of all text. */
+function textTop(view: EditorView, line: number): number {
+  const block = view.lineBlockAt(view.state.doc.line(line).from);
+  const parts = Array.isArray(block.type) ? block.type : [block];
+  return (parts.find(part => part.type === BlockType.Text) ?? block).top;
+}
+
+/** Scroll to a remembered place; without one, to where the kernels are called. */
+export function restorePlace(view: EditorView, place: IPlace | null): void {
+  view.dispatch({
+    effects: place
+      ? scrollToPlace(place, view.state)
+      : scrollToCalls(view.state)
+  });
 }
 
 /** Where the remembered cursor stands in another text. */
@@ -59,7 +80,7 @@ export function cursorLine(place: IPlace, index: RegionIndex): number {
  * The effect that scrolls a text, when it is first shown, past imports and definitions to where the
  * kernels are called.
  */
-export function scrollToCalls(state: EditorState): StateEffect<unknown> {
+function scrollToCalls(state: EditorState): StateEffect<unknown> {
   const { launches, regions } = state.field(linksField).index;
   const entry = regions.find(region => region.kind === 'entry');
   const line = launches.length ? (entry ?? launches[0]).start : 1;
@@ -70,7 +91,7 @@ export function scrollToCalls(state: EditorState): StateEffect<unknown> {
 }
 
 /** The effect that scrolls another text to a remembered place. */
-export function scrollToPlace(
+function scrollToPlace(
   place: IPlace,
   state: EditorState
 ): StateEffect<unknown> {
