@@ -18,7 +18,7 @@ export interface IPlace {
 }
 
 /** What stays in sight above the first call. */
-const CALLS_MARGIN_PX = 40;
+const CALLS_MARGIN_PX = 90;
 
 /** Remember an editor's place before its text, or the way it is shown, changes. */
 export function rememberPlace(view: EditorView): IPlace {
@@ -81,9 +81,8 @@ export function cursorLine(place: IPlace, index: RegionIndex): number {
  * kernels are called.
  */
 function scrollToCalls(state: EditorState): StateEffect<unknown> {
-  const { launches, regions } = state.field(linksField).index;
-  const entry = regions.find(region => region.kind === 'entry');
-  const line = launches.length ? (entry ?? launches[0]).start : 1;
+  const { launches } = state.field(linksField).index;
+  const line = launches[0]?.start ?? 1;
   return EditorView.scrollIntoView(state.doc.line(line).from, {
     y: 'start',
     yMargin: CALLS_MARGIN_PX
