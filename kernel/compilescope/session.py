@@ -9,7 +9,7 @@ from typing import Any
 
 from .compiler import variants as names
 from .compiler.inspection import Inspection
-from .compiler.progress import Monitor, Progress
+from .compiler.progress import Cancelled, Monitor, Progress
 from .compiler.watching import Watched, watching
 from .errors import CompilescopeError
 from .jobs import Job, Jobs
@@ -195,10 +195,15 @@ class Session:
     def _work(
         self, inspection: Inspection, wanted: Mapping[str, Variant], run: bool, monitor: Monitor
     ) -> None:
-        inspection.capture(wanted, monitor)
-        inspection.generate(wanted, monitor)
-        if run:
-            inspection.run(list(wanted), monitor)
+        try:
+            inspection.capture(wanted, monitor)
+            inspection.generate(wanted, monitor)
+            if run:
+                inspection.run(list(wanted), monitor)
+        except Cancelled:
+            raise
+        except Exception as error:  # noqa: BLE001 - what the report has by now is not lost
+            inspection.fault(error)
 
     @contextmanager
     def _job(self, job: Job, progress: Callable[[Progress], None] | None) -> Iterator[Monitor]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import threading
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -127,6 +128,20 @@ class Inspection:
         with self._lock:
             self._put(result)
         self._changed(result.name)
+
+    def fault(self, error: Exception) -> None:
+        """Notes an error of compilescope's own, which ends the work on this report."""
+        with self._lock:
+            self.report.problems.append(
+                Problem(
+                    severity="error",
+                    what=f"compilescope failed: {type(error).__name__}: {error}",
+                    why="This is a fault of compilescope, not of your code.",
+                    remedy="Please report it with the details below.",
+                    detail="".join(traceback.format_exception(error)),
+                )
+            )
+        self._changed("")
 
     def _sources(self, name: str, variant: Variant) -> VariantReport:
         if variant.backend is None:

@@ -15,6 +15,7 @@ import torch
 from torch._inductor.cpp_builder import get_cpp_compiler
 
 from ..report import Environment
+from ..version import __version__
 
 _TRITON = (
     "triton",
@@ -34,7 +35,7 @@ def environment() -> Environment:
     second, and memory on the device.
     """
     return Environment(
-        torch=torch.__version__,
+        torch=str(torch.__version__),
         triton=next((found for name in _TRITON if (found := _version(name))), None),
         python=platform.python_version(),
         platform=_platform(),
@@ -42,7 +43,7 @@ def environment() -> Environment:
         threads=torch.get_num_threads(),
         gpus=_gpus(),
         compiler=_compiler(),
-        compilescope=_version("jupyterlab-compilescope"),
+        compilescope=__version__,
     )
 
 
