@@ -8,7 +8,8 @@ export default tseslint.config(
   { ignores: ['node_modules', 'lib', 'coverage', '**/*.js', '**/*.d.ts'] },
   js.configs.recommended,
   ...tseslint.configs.recommended,
-  ...[jupyter.configs.recommended].flat(),
+  { plugins: { jupyter } },
+  ...jupyter.configs.recommended,
   {
     files: ['**/*.ts', '**/*.tsx'],
     languageOptions: {
@@ -31,10 +32,17 @@ export default tseslint.config(
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-namespace': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { args: 'none' }],
+      // The code view is loaded when it is first opened; all else is needed at
+      // the start.
+      'jupyter/prefer-lazy-imports': 'off',
       curly: ['error', 'all'],
       eqeqeq: 'error',
       'prefer-arrow-callback': 'error'
     }
+  },
+  {
+    files: ['tests/**'],
+    rules: { 'jupyter/no-untranslated-string': 'off' }
   },
   prettier
 );

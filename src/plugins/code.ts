@@ -12,7 +12,7 @@ import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { CommandIDs } from '../commands';
 import { compilescopeIcon } from '../icons';
-import { CodeWidget } from '../panels/main';
+import type { CodeWidget } from '../panels/main';
 import { ICompilescope } from '../tokens';
 
 const PLUGIN_ID = 'jupyterlab-compilescope:plugin';
@@ -50,32 +50,41 @@ export const codePlugin: JupyterFrontEndPlugin<void> = {
       namespace: 'compilescope-code'
     });
 
-    const open = (notebook: NotebookPanel, activate: boolean) => {
+    const create = async (notebook: NotebookPanel): Promise<CodeWidget> => {
+      const { CodeWidget } = await import('../panels/main');
+      const widget = new CodeWidget({
+        model: service.modelOf(notebook),
+        notebook,
+        commands,
+        editorServices,
+        languages,
+        translator: translator ?? undefined
+      });
+      service.associate(widget, notebook);
+      notebook.context.pathChanged.connect(() => {
+        if (!widget.isDisposed) {
+          void tracker.save(widget);
+        }
+      });
+      shell.add(widget, 'main', {
+        mode: 'split-right',
+        ref: notebook.id,
+        activate: false,
+        type: 'Compilescope'
+      });
+      await tracker.add(widget);
+      return widget;
+    };
+
+    const opening = new Map<NotebookPanel, Promise<CodeWidget>>();
+    const open = async (notebook: NotebookPanel, activate: boolean) => {
       let widget = tracker.find(each => each.notebook === notebook);
       if (!widget) {
-        widget = new CodeWidget({
-          model: service.modelOf(notebook),
-          notebook,
-          commands,
-          editorServices,
-          languages,
-          translator: translator ?? undefined
-        });
-        const opened = widget;
-        service.associate(opened, notebook);
-        notebook.context.pathChanged.connect(() => {
-          if (!opened.isDisposed) {
-            void tracker.save(opened);
-          }
-        });
-        shell.add(widget, 'main', {
-          mode: 'split-right',
-          ref: notebook.id,
-          activate,
-          type: 'Compilescope'
-        });
-        void tracker.add(widget);
-      } else if (activate) {
+        const created = opening.get(notebook) ?? create(notebook);
+        opening.set(notebook, created);
+        widget = await created.finally(() => opening.delete(notebook));
+      }
+      if (activate) {
         shell.activateById(widget.id);
       }
       return widget;
@@ -138,7 +147,7 @@ export const codePlugin: JupyterFrontEndPlugin<void> = {
     service.inspected.connect((_, widget) => {
       const notebook = notebooks.find(each => each === widget);
       if (openAfterCompile && notebook) {
-        open(notebook, false);
+        void open(notebook, false);
       }
     });
   }

@@ -3,6 +3,11 @@ import type { IPartProps } from './types';
 import { Section } from './section';
 
 /**
+ * The name of the variant that is not compiled.
+ */
+const EAGER = 'eager';
+
+/**
  * torch.compile's switches as one form; a flip asks for the sources at once.
  */
 export function Switches({ state, actions, trans }: IPartProps): JSX.Element {
@@ -148,7 +153,7 @@ function Select(
         onChange={event => props.onChange(event.target.value)}
       >
         {(props.empty !== undefined || value === '') && (
-          <option value="">{props.empty ?? 'eager'}</option>
+          <option value="">{props.empty ?? EAGER}</option>
         )}
         {listed.map(each => (
           <option key={each} value={each}>
