@@ -95,7 +95,20 @@ export async function clickLine(
 ): Promise<void> {
   const line = editor.locator('.cm-line').filter({ hasText: text }).first();
   await line.scrollIntoViewIfNeeded();
-  await line.click({ position: { x: 80, y: 5 } });
+  // The other side scrolls along, and then both settle at one height.
+  await line.page().waitForTimeout(500);
+  // Long lines reach out of the editor: click where the line can be seen.
+  const scroller = editor.locator('xpath=..');
+  const [seen, whole] = [
+    await scroller.boundingBox(),
+    await line.boundingBox()
+  ];
+  if (!seen || !whole) {
+    throw new Error(`No line with ${text} can be seen`);
+  }
+  await line
+    .page()
+    .mouse.click(seen.x + seen.width / 2, whole.y + whole.height / 2);
 }
 
 function escape(text: string): string {
