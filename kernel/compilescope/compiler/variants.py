@@ -56,6 +56,12 @@ def parse(variants: object) -> dict[str, Variant]:
         )
     if not found:
         raise CompilescopeError("variants is empty.", remedy=f"Name some of {_listed(named())}.")
+    if "eager" in found and found["eager"].backend is not None:
+        raise CompilescopeError(
+            "A compiled variant cannot be called 'eager'.",
+            "The plain call, which the others are compared to, goes by that name.",
+            "Give it another name.",
+        )
     return found
 
 
