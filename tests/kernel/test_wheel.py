@@ -57,7 +57,7 @@ def test_the_wheel_holds_both_packages_and_the_front_end_once(wheel: Path) -> No
     assert any(name.startswith(f"{SHARE}static/remoteEntry.") for name in shared)
     assert any(name.startswith(f"{SHARE}schemas/") for name in shared)
     assert not [name for name in names if name.startswith("jupyterlab_compilescope/labextension")]
-    assert not [name for name in names if "tests/" in name or "node_modules" in name]
+    assert not [name for name in names if "tests/" in name or "node_modules/" in name]
 
 
 def test_the_wheel_installs_and_loads_without_node(wheel: Path, tmp_path: Path) -> None:
