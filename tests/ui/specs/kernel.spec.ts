@@ -73,6 +73,9 @@ test('the stop button of the notebook stops %%compile', async ({
   await command(page, 'notebook:interrupt-kernel');
   await waitForKernel(page);
   expect(Date.now() - before).toBeLessThan(CANCELLED);
+  // What is sent before the error has come is taken back by the kernel.
+  await expect(cell(page, 2).locator('.jp-InputPrompt')).toHaveText(/\[\d+\]:/);
+  await page.waitForTimeout(500);
   await run(page, 3);
   await expect(cell(page, 3)).toContainText('torch.Size([16, 16])');
 });
