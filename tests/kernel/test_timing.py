@@ -55,7 +55,7 @@ def test_times_are_those_of_the_clock(clock: Clock) -> None:
     assert times["eager"].ratio is None
     assert times["cpp"].interval_us == (25, 25)
     assert times["slow"].calls_per_sample == 1
-    assert times["cpp"].calls_per_sample == 133
+    assert times["cpp"].calls_per_sample == 33
     assert all(one.device == "cpu" for one in times.values())
 
 
@@ -68,7 +68,7 @@ def test_turns_rotate(clock: Clock) -> None:
     order: list[str] = []
     time_calls({name: clock.call(1e6) for name in "ABC"}, budget_s=9.0, before_each=order.append)
     turns = ["".join(order[start : start + 3]) for start in range(3, len(order), 3)]
-    assert turns == ["ABC", "CAB", "BCA"]
+    assert turns[:3] == ["ABC", "CAB", "BCA"]
 
 
 def test_a_slow_start_is_not_measured(clock: Clock) -> None:

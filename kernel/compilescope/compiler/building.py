@@ -50,6 +50,7 @@ def build(
     name: str,
     variant: Variant,
     wardrobe: Wardrobe,
+    outfit: Outfit,
     folder: Path,
     gradients: Callable[[], Mapping[str, Any]],
 ) -> Built:
@@ -65,7 +66,6 @@ def build(
     """
     inductor = variant.backend == "inductor"
     begin()
-    outfit = wardrobe.outfit()
     wardrobe.wear(outfit)
     compiled = compile_callable(
         fn,

@@ -16,7 +16,7 @@ from ..measure.timing import time_calls
 from ..problem import Problem
 from ..report import OutputError, VariantReport
 from ..torch_api import caches, failures, workers
-from ..torch_api.compiling import differing_settings, settings_of
+from ..torch_api.compiling import ISOLATES, differing_settings, settings_of
 from ..torch_api.dynamo import isolated
 from ..variant import Variant
 from .building import Built, build
@@ -68,6 +68,7 @@ def run_variants(
     reports: dict[str, VariantReport] = {}
     calls: dict[str, Callable[[], object]] = {"eager": lambda: fn(*args, **kwargs)}
     outfits = {}
+    shared = wardrobe.outfit() if ISOLATES else None
     with wardrobe.guarded(), isolated(), workers.borrowed():
         for index, (name, variant) in enumerate(variants.items()):
             if variant.backend is None:
@@ -82,6 +83,7 @@ def run_variants(
                         kwargs,
                         name=name,
                         variant=variant,
+                        outfit=shared or wardrobe.outfit(),
                         wardrobe=wardrobe,
                         folder=folder,
                         gradients=gradients,
@@ -100,14 +102,17 @@ def run_variants(
         monitor.step("timing", fraction=len(variants) / (len(variants) + 1))
 
         def dress(name: str) -> None:
-            monitor.check()
             if name in outfits:
                 wardrobe.wear(outfits[name])
 
         with quiet():
             timings = time_calls(
-                calls, budget_s=SECONDS_PER_VARIANT * len(calls), before_each=dress
+                calls,
+                budget_s=SECONDS_PER_VARIANT * len(calls),
+                before_each=None if ISOLATES else dress,
+                cancelled=lambda: monitor.cancelled,
             )
+        monitor.check()
         for name, report in reports.items():
             if name in calls or report.requested.backend is None:
                 report.timing = timings[name if name in timings else "eager"]

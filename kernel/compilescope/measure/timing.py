@@ -20,8 +20,12 @@ BASELINE = "eager"
 _SHORTEST_NS = 50_000
 _CLOCK_STEPS = 1_000
 """A sample is at least so many steps of the clock long: an error of a thousandth."""
-_SAMPLES = 100
-"""How many samples a call should get: batches of a fast one grow to fill its share of the time."""
+_SAMPLES = 400
+"""How many samples a call should get: batches of a fast one grow to fill its share of the time.
+Many short ones, because a batch that the machine disturbs is spoilt as a whole."""
+_FEWEST = 11
+"""Rounds that are run even when the time is up, within `_OVERTIME` times it."""
+_OVERTIME = 4
 _WARM_SHARE = 0.25
 _WARM_AGREE = 0.05
 _WARM_GROUP = 3
@@ -49,7 +53,8 @@ def time_calls(
         Name → call without arguments. The one named ``"eager"`` is what the others are compared to.
     budget_s
         Seconds of sampling for all calls together, after warm-ups of a quarter of that at most.
-        Each call is run at least twice, however long it takes.
+        On a disturbed machine up to four times that, for eleven rounds. Each call is run at least
+        twice, however long it takes.
     before_each
         Called with the name before every batch; not timed.
     cancelled
@@ -72,6 +77,8 @@ def time_calls(
     def sample(name: str, batch: int) -> int:
         prepare(name)
         call = calls[name]
+        if before_each is not None:
+            call()  # what was prepared may leave the interpreter's caches cold
         synchronize()
         start = time.perf_counter_ns()
         for _ in itertools.repeat(None, batch):
@@ -92,8 +99,7 @@ def time_calls(
                 int(share_ns * _WARM_SHARE),
                 cancelled,
             )
-        end = time.perf_counter_ns() + budget_s * 1e9
-        for name in _turns(list(calls), end, progress, budget_s):
+        for name in _turns(list(calls), progress, budget_s):
             if cancelled():
                 break
             samples[name].append(sample(name, batches[name]) / batches[name] / 1000)
@@ -119,27 +125,30 @@ def _warm_up(
         took = sample(batch)
         calls += batch
     before = math.inf
-    now: float = took
+    best, now = float(took), float(took)
     while time.perf_counter_ns() < end and not cancelled():
         group = [sample(batch) for _ in range(_WARM_GROUP)]
         calls += batch * _WARM_GROUP
         before, now = now, statistics.median(group)
+        best = min(best, *group)
         if abs(now - before) <= _WARM_AGREE * before:
             break
-    return max(1, round(batch * target_ns / now)), calls
+    # By the quickest: a disturbed batch would make the following ones too short or too long.
+    return max(1, round(batch * target_ns / best)), calls
 
 
 def _turns(
-    names: list[str], end_ns: float, progress: Callable[[float], None] | None, budget_s: float
+    names: list[str], progress: Callable[[float], None] | None, budget_s: float
 ) -> Iterator[str]:
     """Names in whole rounds, each round begun with the last of the one before."""
+    start_ns = time.perf_counter_ns()
     for turn in itertools.count():
         first = -turn % len(names) if names else 0
         yield from names[first:] + names[:first]
-        left = (end_ns - time.perf_counter_ns()) / (budget_s * 1e9) if budget_s > 0 else 0.0
+        spent = (time.perf_counter_ns() - start_ns) / (budget_s * 1e9) if budget_s > 0 else math.inf
         if progress is not None:
-            progress(min(1.0, max(0.0, 1 - left)))
-        if left <= 0:
+            progress(min(1.0, spent))
+        if spent >= (1 if turn + 1 >= _FEWEST else _OVERTIME):
             return
 
 

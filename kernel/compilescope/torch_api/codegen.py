@@ -22,6 +22,7 @@ from torch._functorch import config as functorch_config
 from torch._guards import CompileContext, CompileId, TracingContext, compile_context, tracing
 from torch._logging._internal import trace_structured
 
+from .dynamo import uncounted
 from .patching import patched
 
 
@@ -101,6 +102,7 @@ def generate(capture: Capture, settings: dict[str, Any]) -> None:
     try:
         with (
             compile_lock,
+            uncounted(),
             patched(GraphLowering, "compile_to_module", _compile_to_module),
             _modes(capture),
             tracing(TracingContext(capture.fake_mode)),

@@ -23,6 +23,11 @@ PROVENANCE = {"trace.provenance_tracking_level": 1}
 is otherwise the same."""
 
 
+ISOLATES = "isolate_recompiles" in inspect.signature(torch.compile).parameters
+"""Whether compiled callables of one function keep caches apart (2.13). Before, they share one, and
+each needs a copy of the code to itself."""
+
+
 def settings_of(variant: Variant) -> dict[str, Any]:
     """The Inductor settings that a variant stands for."""
     mode = {} if variant.mode in (None, "default") else inductor.list_mode_options(variant.mode)
@@ -38,9 +43,7 @@ def compile_callable(
     fullgraph: bool = False,
 ) -> Callable[..., Any]:
     """``torch.compile(function, ...)`` that shares no cache entry with any other call of it."""
-    more: dict[str, Any] = {}
-    if "isolate_recompiles" in inspect.signature(torch.compile).parameters:  # 2.13
-        more["isolate_recompiles"] = True
+    more: dict[str, Any] = {"isolate_recompiles": True} if ISOLATES else {}
     compiled = torch.compile(
         function, backend=backend, options=settings, dynamic=dynamic, fullgraph=fullgraph, **more
     )

@@ -6,8 +6,8 @@ an inspection leave none of them.
 
 Stands on ``torch._dynamo.convert_frame`` (FRAME_COUNTER, FRAME_COMPILE_COUNTER, bytecode hooks),
 ``torch._dynamo.pgo`` (_CODE_STATE, _INIT_CODE_STATE), ``torch._dynamo.eval_frame`` (reset_code,
-cached_backends, _debug_get_cache_entry_list) and ``torch._dynamo.utils`` (counters, metrics). Names
-that a version lacks are left alone.
+cached_backends, _debug_get_cache_entry_list) and ``torch._dynamo.utils`` (counters, metrics,
+CleanupManager, orig_code_map). Names that a version lacks are left alone.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import copy
+import threading
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -48,13 +49,19 @@ def begin() -> None:
 
 @contextlib.contextmanager
 def _foreign_code() -> Iterator[None]:
-    """Clears the entries of code that was compiled in the block and had none before."""
+    """Clears the entries of code that this thread compiled in the block and that had none before.
+
+    And the globals that Dynamo made for them (``__resume_at_…``) in the user's modules: it removes
+    those of a frame with a graph break only in `torch._dynamo.reset`.
+    """
     clean: dict[int, types.CodeType] = {}
     seen: set[int] = set()
+    thread = threading.get_ident()
+    globals_before = dict(dynamo_utils.CleanupManager.instance.refs)
 
     def hook(code: types.CodeType, new_code: types.CodeType) -> None:
         # Called before the entry is stored: what is there now was there before the block.
-        if id(code) not in seen:
+        if threading.get_ident() == thread and id(code) not in seen:
             seen.add(id(code))
             if not _debug_get_cache_entry_list(code):
                 clean[id(code)] = code
@@ -66,6 +73,18 @@ def _foreign_code() -> Iterator[None]:
         handle.remove()
         for code in clean.values():
             reset_code(code)
+        _remove_globals(globals_before, clean)
+
+
+def _remove_globals(before: dict[int, Any], originals: dict[int, types.CodeType]) -> None:
+    """Runs the cleanups that Dynamo has noted, since ``before``, for code made of these."""
+    manager = dynamo_utils.CleanupManager.instance
+    for key, reference in list(manager.refs.items()):
+        made = reference() if reference is not before.get(key) else None
+        if made is not None and id(dynamo_utils.orig_code_map.get(made)) in originals:
+            cleanups, manager[made] = manager[made], []
+            for cleanup in cleanups:
+                cleanup()
 
 
 _next_frame = 1_000_000
@@ -77,17 +96,26 @@ def _counters() -> Iterator[None]:
     global _next_frame
     frame_counter = convert_frame.FRAME_COUNTER
     compile_counter = copy.copy(convert_frame.FRAME_COMPILE_COUNTER)
-    restores = [_saved(value) for value in _process_wide()]
     # Some code (torch's own, resume functions) keeps the frame number that it got first, so no
     # number is given twice: not to a frame of the user, nor to one of an earlier inspection.
     convert_frame.FRAME_COUNTER = max(_next_frame, frame_counter)
     try:
-        yield
+        with uncounted():
+            yield
     finally:
         _next_frame = convert_frame.FRAME_COUNTER
         convert_frame.FRAME_COUNTER = frame_counter
         convert_frame.FRAME_COMPILE_COUNTER.clear()
         convert_frame.FRAME_COMPILE_COUNTER.update(compile_counter)
+
+
+@contextlib.contextmanager
+def uncounted() -> Iterator[None]:
+    """What is compiled in the block does not show in torch's counters, times and metrics."""
+    restores = [_saved(value) for value in _process_wide()]
+    try:
+        yield
+    finally:
         for restore in restores:
             restore()
 

@@ -28,6 +28,9 @@ class Event(NamedTuple):
 
 Sink = Callable[[Event], None]
 
+_lock = threading.Lock()
+"""Over the trace's list of handlers: several threads may begin and end listening at once."""
+
 _sink: ContextVar[Sink | None] = ContextVar("compilescope_sink", default=None)
 
 
@@ -42,18 +45,21 @@ def listening(sink: Sink) -> Iterator[None]:
     """
     handler = _Handler(sink)
     log = _internal.trace_log
-    before = list(log.handlers)
-    # First, because torch's own lazy handler removes itself during the first event, and the logging
-    # module would then skip the handler behind it.
-    log.handlers.insert(0, handler)
+    with _lock:
+        before = [other for other in log.handlers if not isinstance(other, _Handler)]
+        # First, because torch's own lazy handler removes itself during the first event, and the
+        # logging module would then skip the handler behind it.
+        log.handlers.insert(0, handler)
     token = _sink.set(sink)
     try:
         yield
     finally:
         _sink.reset(token)
-        log.handlers[:] = before + [
-            other for other in log.handlers if other is not handler and other not in before
-        ]
+        with _lock:
+            rest = [other for other in log.handlers if other is not handler and other not in before]
+            # Behind the handlers of other threads that listen yet, for the reason above.
+            others = any(isinstance(other, _Handler) for other in rest)
+            log.handlers[:] = rest + before if others else before + rest
     if handler.failure is not None:
         raise handler.failure
 
