@@ -172,11 +172,11 @@ export async function runAll(page: Page, count: number): Promise<void> {
 }
 
 /**
- * Run a command of JupyterLab, as its palette does.
+ * Start a command of JupyterLab, as its palette does: it may open a dialog.
  */
 export async function command(page: Page, id: string): Promise<void> {
-  await page.evaluate(async id => {
+  await page.evaluate(id => {
     const { jupyterapp: app } = window as unknown as { jupyterapp: IApp };
-    await app.commands.execute(id);
+    void app.commands.execute(id);
   }, id);
 }

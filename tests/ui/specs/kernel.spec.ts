@@ -89,7 +89,7 @@ test('a restarted kernel starts afresh, and is followed', async ({
   await runAll(page, SUBJECT.length);
   await expect(subjects(page)).toHaveCount(1);
   await command(page, 'notebook:restart-kernel');
-  await page.getByRole('button', { name: 'Restart' }).click();
+  await page.locator('.jp-Dialog .jp-mod-accept').click();
   await expect(panel).toContainText('not loaded in this kernel');
   await waitForKernel(page);
   await runAll(page, SUBJECT.length);
