@@ -90,11 +90,11 @@ test('a restarted kernel starts afresh, and is followed', async ({
   await expect(subjects(page)).toHaveCount(1);
   await command(page, 'notebook:restart-kernel');
   await page.locator('.jp-Dialog .jp-mod-accept').click();
-  await expect(panel).toContainText('not loaded in this kernel');
+  await expect(panel).toContainText('Kernel restarted');
   await waitForKernel(page);
   await runAll(page, SUBJECT.length);
   await expect(subjects(page)).toHaveCount(1);
-  await expect(panel).not.toContainText('not loaded in this kernel');
+  await expect(panel).not.toContainText('Kernel restarted');
   await expect(editors(page)).toHaveCount(2);
 });
 

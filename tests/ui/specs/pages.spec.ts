@@ -20,7 +20,7 @@ test('a reloaded page shows what was there', async ({ page, tmpPath }) => {
   await runAll(page, SUBJECT.length);
   await expect(editors(page)).toHaveCount(2);
   await notebook(page).press('Control+s');
-  await page.reload();
+  await page.reload({ waitForIsReady: false });
   await expect(subjects(page)).toHaveCount(1, {
     timeout: 30_000
   });
