@@ -65,13 +65,14 @@ def capture(
     ):
         begin()
         wardrobe.wear(wardrobe.outfit())
-        compiled = compile_callable(
-            fn,
-            backend=CapturingBackend(captured.graphs.append),
-            dynamic=variant.dynamic,
-            fullgraph=variant.fullgraph,
-        )
         try:
+            # Fails by itself where torch's cache folder cannot be made.
+            compiled = compile_callable(
+                fn,
+                backend=CapturingBackend(captured.graphs.append),
+                dynamic=variant.dynamic,
+                fullgraph=variant.fullgraph,
+            )
             compiled(*args, **kwargs)
         except Exception as error:  # noqa: BLE001 - it is the capture's problem
             captured.problem = failures.explain(error)

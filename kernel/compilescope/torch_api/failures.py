@@ -15,6 +15,7 @@ from pathlib import Path
 
 from torch._dynamo import exc as dynamo
 from torch._inductor import exc as inductor
+from torch.fx import Node
 
 from ..report import Problem, SourceLine
 from .graphs import source_lines
@@ -72,7 +73,7 @@ def _graph_break(error: BaseException) -> Problem:
     return Problem(
         severity="error",
         what=f"Graph break with fullgraph=True: {kind}",
-        why=_after("Explanation: ", message),
+        why=_after("Explanation: ", message) or _after("Developer debug context: ", message),
         remedy=" ".join([*hints, f"See {link.group()}" if link else ""]).strip(),
         where=frames[-1] if frames else None,
         detail=message,
@@ -122,7 +123,7 @@ def _generated_line(file: str, line: str) -> str:
 def _lowering(error: BaseException) -> Problem:
     message = str(error)
     target = re.search(r"target: (\S+)", message)
-    frames = source_lines(message)
+    frames = source_lines(message) or _lowered(error)
     return Problem(
         severity="error",
         what=f"Inductor has no code for the operator {target.group(1) if target else ''}".rstrip()
@@ -133,6 +134,15 @@ def _lowering(error: BaseException) -> Problem:
         where=frames[-1] if frames else None,
         detail=message,
     )
+
+
+def _lowered(error: BaseException) -> list[SourceLine]:
+    """Where the node comes from that was being lowered; some messages do not say."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        node = frame.f_locals.get("n") if frame.f_code.co_name == "run_node" else None
+        if isinstance(node, Node):
+            return source_lines(node.meta.get("stack_trace") or "")
+    return []
 
 
 def _fake(error: BaseException) -> Problem:
@@ -156,6 +166,7 @@ def _disk(error: BaseException) -> Problem:
         errno.EROFS: (f"{path} is on a read-only file system.", "Make it writable"),
         errno.EACCES: (f"{path} may not be written to.", "Make it writable"),
         errno.EPERM: (f"{path} may not be written to.", "Make it writable"),
+        errno.EEXIST: (f"{path} cannot be made: a file is in its way.", "Remove that file"),
         errno.ENOTDIR: (f"{path} cannot be made: a file is in its way.", "Remove that file"),
     }
     if number not in reasons:
