@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,8 @@ from .jobs import Job, Jobs
 from .report import Report, VariantReport
 from .torch_api import compiling
 from .variant import Choices, Variant
+
+_log = logging.getLogger(__name__)
 
 SUBJECTS = 30
 """How many subjects are kept. Each holds on to its arguments; the oldest goes first."""
@@ -60,13 +63,14 @@ class Session:
         inspection = Inspection(fn, args, kwargs, cell=cell)
         subject = inspection.report.subject.id
         inspection.on_change(lambda variant: self._grown(subject, variant))
-        self._keep(subject, inspection)
-        if self._watched is not None:
-            self._add_watched(inspection, self._watched)
-            self._watched = None
         job = self.jobs.new(subject, list(wanted), build=run)
-        with self._job(job, progress) as monitor:
-            self._work(inspection, wanted, run, monitor)
+        with self._alone(job):
+            self._keep(subject, inspection)
+            if self._watched is not None:
+                self._add_watched(inspection, self._watched)
+                self._watched = None
+            with self.jobs.running(job, progress) as monitor:
+                self._work(inspection, wanted, run, monitor)
         return inspection.report
 
     def add(
@@ -82,7 +86,7 @@ class Session:
         inspection = self.inspection(subject)
         wanted = {self.name_for(inspection, variant): variant}
         job = self.jobs.new(subject, list(wanted), build=run)
-        with self._job(job, progress) as monitor:
+        with self._alone(job), self.jobs.running(job, progress) as monitor:
             self._work(inspection, wanted, run, monitor)
         return inspection.report
 
@@ -137,9 +141,11 @@ class Session:
                 self.jobs.drop(job)
                 continue
             known = {one.name: one.requested for one in inspection.report.variants}
-            wanted = {name: {**known, **job.requested}[name] for name in job.variants}
+            known |= job.requested
+            # The cell may have run again meanwhile, with other variants.
+            wanted = {name: known[name] for name in job.variants if name in known}
             try:
-                with self._job(job, None) as monitor:
+                with self._alone(job), self.jobs.running(job) as monitor:
                     self._work(inspection, wanted, job.build, monitor)
             except KeyboardInterrupt:
                 continue  # said by the job's state; the panel asked for it
@@ -206,7 +212,7 @@ class Session:
             inspection.fault(error)
 
     @contextmanager
-    def _job(self, job: Job, progress: Callable[[Progress], None] | None) -> Iterator[Monitor]:
+    def _alone(self, job: Job) -> Iterator[None]:
         if not self._working.acquire(blocking=False):
             self.jobs.drop(job)
             raise CompilescopeError(
@@ -215,8 +221,7 @@ class Session:
                 "Wait for it, or cancel it.",
             )
         try:
-            with self.jobs.running(job, progress) as monitor:
-                yield monitor
+            yield
         finally:
             self._working.release()
 
@@ -226,7 +231,7 @@ class Session:
         self.revisions[subject] = self.revisions.get(subject, 0) + 1
         while len(self.inspections) > SUBJECTS:
             oldest = next(iter(self.inspections))
-            del self.inspections[oldest]
+            del self.inspections[oldest], self.revisions[oldest]
         self._tell("subjects", subject)
 
     def _add_watched(self, inspection: Inspection, watched: Watched) -> None:
@@ -244,7 +249,11 @@ class Session:
 
     def _tell(self, kind: str, subject: str, job: Job | None = None) -> None:
         for observer in list(self._observers):
-            observer(kind, subject, job)
+            try:
+                observer(kind, subject, job)
+            except Exception:  # noqa: BLE001, PERF203 - who looks on must not stop the work
+                self._observers.remove(observer)
+                _log.warning("An observer failed and hears no more.", exc_info=True)
 
 
 _session: Session | None = None

@@ -1,0 +1,311 @@
+"""The session: jobs one at a time, cancel, observers, and what it keeps and forgets."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope import session as sessions
+from compilescope.compiler.inspection import Inspection
+from compilescope.compiler.progress import Progress
+from compilescope.jobs import Job
+from compilescope.session import Session
+
+from . import subjects
+
+X = torch.randn(4, 8)
+CPP = cs.Variant(cpp_wrapper=True)
+
+
+class Heard:
+    """An observer that notes what it is told."""
+
+    def __init__(self, session: Session) -> None:
+        self.kinds: list[str] = []
+        self.states: list[tuple[str, str]] = []
+        self.stop = session.observe(self)
+
+    def __call__(self, kind: str, subject: str, job: Job | None) -> None:
+        self.kinds.append(kind)
+        if job is not None and (job.id, job.state) not in self.states[-1:]:
+            self.states.append((job.id, job.state))
+
+
+def inspected(session: Session, **options: Any) -> str:
+    options = {"run": False, "variants": "python", **options}
+    return session.inspect(subjects.plain, (X,), **options).subject.id
+
+
+def in_thread(work: Callable[[], Any]) -> Any:
+    """What ``work`` returned or raised in a thread of its own."""
+    found: list[Any] = []
+
+    def body() -> None:
+        try:
+            found.append(work())
+        except Exception as error:  # noqa: BLE001 - handed to the test
+            found.append(error)
+
+    thread = threading.Thread(target=body)
+    thread.start()
+    thread.join(60)
+    return found[0]
+
+
+def test_progress_and_observers_follow_an_inspection() -> None:
+    session = Session()
+    heard = Heard(session)
+    steps: list[Progress] = []
+    inspected(session, progress=steps.append)
+    assert [step.step for step in steps] == [
+        "running the subject under Dynamo",
+        "generating code",
+    ]
+    assert {step.variant for step in steps} == {"python"}
+    assert heard.states == [("job-1", "running"), ("job-1", "done")]
+    assert heard.kinds[0] == "subjects"
+    assert "report" in heard.kinds
+    heard.stop()
+    heard.stop()
+    inspected(session)
+    assert len(heard.states) == 2
+
+
+def test_the_same_call_is_the_same_subject() -> None:
+    session = Session()
+    first = inspected(session)
+    revision = session.revisions[first]
+    assert inspected(session) == first
+    assert session.revisions[first] > revision
+    assert list(session.inspections) == [first]
+
+
+def test_the_oldest_subjects_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "SUBJECTS", 2)
+    session = Session()
+    made = [
+        session.inspect(subjects.plain, (torch.ones(2, size),), variants="eager", run=False)
+        for size in (2, 3, 4)
+    ]
+    assert list(session.inspections) == [report.subject.id for report in made[1:]]
+    assert set(session.revisions) == set(session.inspections)
+
+
+def test_a_forgotten_subject_says_so() -> None:
+    session = Session()
+    subject = inspected(session)
+    session.forget(subject)
+    for ask in (
+        lambda: session.inspection(subject),
+        lambda: session.sources(subject, CPP),
+        lambda: session.queue_run(subject),
+    ):
+        with pytest.raises(cs.CompilescopeError) as error:
+            ask()
+        assert str(error.value) == (
+            "This subject is not in the kernel any more. It was forgotten, or the kernel was "
+            "restarted. Run its cell again."
+        )
+    session.forget(subject)
+
+
+def test_sources_come_at_once_where_a_capture_serves_and_by_a_job_where_not() -> None:
+    session = Session()
+    subject = inspected(session)
+    report = session.inspection(subject).report
+    assert session.sources(subject, CPP) == ("cpp", None)
+    assert report.variant("cpp").compilations[0].code.cpp
+    assert session.sources(subject, cs.Variant()) == ("python", None)
+    dynamic = cs.Variant(dynamic=True)
+    name, job = session.sources(subject, dynamic)
+    assert job is not None
+    assert (name, job.state, job.variants, job.build) == (
+        "python dynamic",
+        "queued",
+        ["python dynamic"],
+        False,
+    )
+    assert session.sources(subject, dynamic) == (name, job), "asked again it is not doubled"
+    session.run_pending()
+    assert job.state == "done"
+    assert report.variant(name).requested == dynamic
+    assert session.sources(subject, dynamic) == (name, None)
+
+
+def test_a_waiting_job_can_be_cancelled() -> None:
+    session = Session()
+    subject = inspected(session)
+    heard = Heard(session)
+    _, job = session.sources(subject, cs.Variant(dynamic=True))
+    assert job is not None
+    session.jobs.cancel(job.id)
+    session.jobs.cancel("no such job")
+    session.run_pending()
+    assert heard.states == [(job.id, "queued"), (job.id, "cancelled")]
+    assert [one.name for one in session.inspection(subject).report.variants] == ["python"]
+    _, again = session.sources(subject, cs.Variant(dynamic=True))
+    assert again is not None
+    assert again.id != job.id
+    session.run_pending()
+    assert again.state == "done"
+
+
+def test_jobs_of_a_forgotten_subject_are_dropped_and_the_others_done() -> None:
+    session = Session()
+    gone, kept = inspected(session), None
+    _, first = session.sources(gone, cs.Variant(dynamic=True))
+    kept = session.inspect(subjects.plain, (X[:2],), variants="python", run=False).subject.id
+    _, second = session.sources(kept, cs.Variant(dynamic=True))
+    session.forget(gone)
+    session.run_pending()
+    assert first is not None
+    assert second is not None
+    assert (first.state, second.state) == ("cancelled", "done")
+
+
+def test_a_variant_that_is_gone_when_its_job_runs_is_left_out() -> None:
+    session = Session()
+    subject = inspected(session, variants=["python", "cpp"])
+    job = session.queue_run(subject, ["cpp"])
+    inspected(session)  # the cell ran again, with fewer variants
+    session.run_pending()
+    assert job.state == "done"
+
+
+def test_a_fault_of_ours_is_told_and_the_next_job_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session()
+    subject = inspected(session)
+    capture = Inspection.capture
+
+    def fail(self: Any, wanted: Any, monitor: Any) -> None:
+        monkeypatch.setattr(Inspection, "capture", capture)
+        raise LookupError("a fault of ours")
+
+    monkeypatch.setattr(Inspection, "capture", fail)
+    _, first = session.sources(subject, cs.Variant(dynamic=True))
+    _, second = session.sources(subject, cs.Variant(dynamic=True, cpp_wrapper=True))
+    session.run_pending()
+    assert first is not None
+    assert second is not None
+    assert (first.state, second.state) == ("done", "done")
+    report = session.inspection(subject).report
+    (problem,) = report.problems
+    assert problem.what == "compilescope failed: LookupError: a fault of ours"
+    assert "in fail" in problem.detail
+    assert [one.name for one in report.variants] == ["python", "cpp dynamic"]
+    assert session.jobs.current is None
+
+
+def test_an_interrupt_ends_the_job_that_runs_and_only_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = Session()
+    subject = inspected(session)
+    capture = Inspection.capture
+
+    def interrupt(self: Any, wanted: Any, monitor: Any) -> None:
+        monkeypatch.setattr(Inspection, "capture", capture)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Inspection, "capture", interrupt)
+    _, first = session.sources(subject, cs.Variant(dynamic=True))
+    _, second = session.sources(subject, cs.Variant(dynamic=True, cpp_wrapper=True))
+    session.run_pending()
+    assert first is not None
+    assert second is not None
+    assert (first.state, second.state) == ("cancelled", "done")
+
+
+def test_a_running_job_is_cancelled_from_another_thread_at_its_next_step() -> None:
+    session = Session()
+    seen: list[str] = []
+
+    def progress(now: Progress) -> None:
+        seen.append(now.step)
+        job = session.jobs.current
+        assert job is not None
+        in_thread(lambda: session.jobs.cancel(job.id))
+
+    heard = Heard(session)
+    report = session.inspect(subjects.plain, (X,), run=True, progress=progress)
+    assert seen == ["running the subject under Dynamo"]
+    assert heard.states == [("job-1", "running"), ("job-1", "cancelled")]
+    assert report.variants == []
+    assert session.inspect(subjects.plain, (X,), run=False).variants[0].stage == "sources"
+
+
+def test_two_inspections_do_not_run_at_once() -> None:
+    session = Session()
+    told: list[Any] = []
+
+    def progress(_: Progress) -> None:
+        if not told:
+            told.append(in_thread(lambda: inspected(session)))
+
+    report = session.inspect(subjects.plain, (X,), variants="python", run=False, progress=progress)
+    assert str(told[0]) == (
+        "Another inspection is running in this kernel. A subject is called by one thread at a "
+        "time. Wait for it, or cancel it."
+    )
+    assert isinstance(told[0], cs.CompilescopeError)
+    assert session.inspection(report.subject.id).report is report, "the running one stays"
+    assert report.variants[0].stage == "sources"
+
+
+def test_an_inspection_may_run_in_any_thread() -> None:
+    session = Session()
+    subject = in_thread(lambda: inspected(session))
+    assert session.inspection(subject).report.variants[0].stage == "sources"
+
+
+def test_sources_are_made_while_the_main_thread_builds() -> None:
+    session = Session()
+    subject = session.inspect(subjects.two, (X,), {"shift": 1}, run=False).subject.id
+    made: list[Any] = []
+    threads: list[threading.Thread] = []
+
+    def progress(now: Progress) -> None:
+        if now.step == "building" and not threads:
+            variant = cs.Variant(options={"size_asserts": False})
+            thread = threading.Thread(target=lambda: made.append(session.sources(subject, variant)))
+            threads.append(thread)
+            thread.start()
+
+    report = session.inspect(subjects.plain, (X,), variants="python", progress=progress)
+    threads[0].join(60)
+    assert made == [("python size_asserts=False", None)]
+    other = session.inspection(subject).report.variant("python size_asserts=False")
+    assert other.stage == "sources"
+    (compilation,) = other.compilations
+    assert compilation.code.python
+    assert report.variant("python").stage == "built"
+    assert len(report.variant("python").compilations) == 1
+
+
+def test_an_observer_that_fails_does_not_reach_the_inspection() -> None:
+    session = Session()
+
+    def broken(*_: Any) -> None:
+        raise OSError("the line is dead")
+
+    session.observe(broken)
+    heard = Heard(session)
+    inspected(session)
+    assert heard.states[-1] == ("job-1", "done")
+
+
+def test_what_the_cell_itself_compiled_is_part_of_the_next_report() -> None:
+    session = Session()
+    with session.watch_cell():
+        torch.compile(subjects.shout, backend="eager")(torch.randn(3))
+        torch._dynamo.reset()
+    subject = inspected(session)
+    names = [one.name for one in session.inspection(subject).report.variants]
+    assert names == [sessions.CELL, "python"]
+    assert session.queue_run(subject).variants == ["python"]
+    session.inspect(subjects.plain, (X[:2],), variants="python", run=False)
+    assert [len(one.report.variants) for one in session.inspections.values()] == [2, 1]
