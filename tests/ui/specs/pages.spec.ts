@@ -20,7 +20,9 @@ test('a reloaded page shows what was there', async ({ page, tmpPath }) => {
   await runAll(page, SUBJECT.length);
   await expect(editors(page)).toHaveCount(2);
   await notebook(page).press('Control+s');
-  await page.reload({ waitForIsReady: false });
+  // Galata's own reload waits for a launcher, which is not in front here.
+  await page.evaluate(() => window.location.reload());
+  await page.waitForURL(/lab/);
   await expect(subjects(page)).toHaveCount(1, {
     timeout: 30_000
   });
