@@ -120,3 +120,7 @@ def broken(x: torch.Tensor) -> torch.Tensor:
     if y.sum() > 0:
         y = y * 2
     return shout(y) - 1
+
+
+def once_broken(x: torch.Tensor) -> torch.Tensor:
+    return shout(x + 1) * 2
