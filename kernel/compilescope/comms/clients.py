@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from typing import Any
@@ -14,6 +15,18 @@ from .messages import Event, Message
 SILENCE_S = 180.0
 """After this long without a word a client is taken for gone. A browser lets a hidden tab's timers
 run once a minute."""
+
+
+_log = logging.getLogger(__name__)
+
+
+def plain(message: Message) -> dict[str, Any]:
+    """A message as dicts, lists, numbers and text.
+
+    Options of a variant may be anything: what JSON does not know goes as its ``repr``.
+    """
+    found: dict[str, Any] = msgspec.to_builtins(message, enc_hook=repr)
+    return found
 
 
 class Client(msgspec.Struct, kw_only=True):
@@ -66,12 +79,17 @@ class Clients:
 
     def tell(self, event: str, data: Message) -> None:
         """Sends an event to every client."""
-        message: Any = msgspec.to_builtins(Event(event=event, data=msgspec.to_builtins(data)))
+        message = plain(Event(event=event, data=plain(data)))
         with self._lock:
             comms = [client.events for client in self._clients.values()]
         for comm in comms:
-            if comm is not None:
+            if comm is None:
+                continue
+            try:
                 comm.send(message)
+            except Exception:  # noqa: BLE001 - one line that is cut is not the others' matter
+                _log.warning("A panel cannot be reached and hears no more.", exc_info=True)
+                self.close(comm)
 
     def __len__(self) -> int:
         return len(self._clients)

@@ -20,7 +20,7 @@ from ..jobs import Job
 from ..problem import Problem
 from ..session import Session
 from . import commands, messages, summaries
-from .clients import Clients
+from .clients import Clients, plain
 
 
 class Endpoints:
@@ -60,7 +60,7 @@ class Endpoints:
         """The reply to a request, as plain data. Never raises: an error is a reply too."""
         reply = messages.Reply(id=str(data.get("id", "")) if isinstance(data, dict) else "")
         try:
-            reply.result = msgspec.to_builtins(self._result(data))
+            reply.result = plain(self._result(data))
         except CompilescopeError as error:
             reply.error = error.problem
         except msgspec.ValidationError as error:
@@ -77,8 +77,7 @@ class Endpoints:
                 remedy="Please report it with the details below.",
                 detail=traceback.format_exc(),
             )
-        answer: dict[str, Any] = msgspec.to_builtins(reply)
-        return answer
+        return plain(reply)
 
     def _result(self, data: Any) -> messages.Message:
         request = msgspec.convert(data, messages.Request)

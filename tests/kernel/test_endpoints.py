@@ -1,0 +1,362 @@
+"""The kernel's end of the line: every command, wrong requests, and clients that come and go."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import comm
+import compilescope as cs
+import msgspec
+import pytest
+import torch
+from comm.base_comm import CommManager
+from compilescope.comms import clients, commands, messages
+from compilescope.comms.clients import Clients
+from compilescope.comms.endpoints import Endpoints
+from compilescope.compiler.inspection import Inspection
+from compilescope.report import Report
+from compilescope.session import Session
+
+from . import subjects
+from .views_report import report
+
+EXCHANGES = Path(__file__).parents[1] / "data" / "protocol" / "exchanges.json"
+
+
+class FakeComm:
+    """A comm whose other end is the test."""
+
+    def __init__(self) -> None:
+        self.sent: list[dict[str, Any]] = []
+        self.closed = False
+        self.broken = False
+        self.message: Any = None
+        self.gone: Any = None
+
+    def send(self, data: dict[str, Any]) -> None:
+        if self.broken:
+            raise OSError("the line is cut")
+        json.dumps(data)
+        self.sent.append(data)
+
+    def on_msg(self, callback: Any) -> None:
+        self.message = callback
+
+    def on_close(self, callback: Any) -> None:
+        self.gone = callback
+
+    def close(self) -> None:
+        self.closed = True
+
+    def ask(self, command: str, **arguments: Any) -> dict[str, Any]:
+        self.message({"content": {"data": request(command, **arguments)}})
+        return self.sent[-1]
+
+    @property
+    def events(self) -> list[str]:
+        return [sent["event"] for sent in self.sent]
+
+
+def request(command: str, **arguments: Any) -> dict[str, Any]:
+    return {
+        "version": messages.PROTOCOL_VERSION,
+        "client": "tab",
+        "id": "7",
+        "command": command,
+        "arguments": arguments,
+    }
+
+
+class Kept:
+    """Stands in for an inspection: a report that is there."""
+
+    def __init__(self, kept: Report) -> None:
+        self.report = kept
+
+    def has_capture(self, variant: cs.Variant) -> bool:
+        return False
+
+
+@pytest.fixture
+def manager(monkeypatch: pytest.MonkeyPatch) -> CommManager:
+    made = CommManager()
+    monkeypatch.setattr(comm, "get_comm_manager", lambda: made)
+    return made
+
+
+@pytest.fixture
+def session() -> Session:
+    made = Session()
+    kept = report()
+    made.inspections[kept.subject.id] = Kept(kept)
+    made.revisions[kept.subject.id] = 3
+    return made
+
+
+@pytest.fixture
+def endpoints(manager: CommManager, session: Session) -> Endpoints:
+    return Endpoints(session)
+
+
+def connect(manager: CommManager, name: str = "tab") -> tuple[FakeComm, FakeComm]:
+    """A panel's two comms, opened as JupyterLab does."""
+    opened = FakeComm(), FakeComm()
+    for end, target in zip(opened, (messages.REQUESTS_TARGET, messages.EVENTS_TARGET), strict=True):
+        manager.targets[target](end, {"content": {"comm_id": "c", "data": {"client": name}}})
+    return opened
+
+
+SUBJECT = report().subject.id
+ASKED: list[dict[str, Any]] = [
+    request("hello"),
+    request("heartbeat"),
+    request("get_report", subject=SUBJECT),
+    request("get_artifact", subject=SUBJECT, variant="cpp", compilation="0/0", artifact="cpp"),
+    request("get_artifact", subject=SUBJECT, variant="cpp", compilation="0/0", artifact="python"),
+    request("add_variant", subject=SUBJECT, variant={"cpp_wrapper": True}),
+    request("add_variant", subject=SUBJECT, variant={"dynamic": True}),
+    request("add_variant", subject=SUBJECT, variant={"mode": "fastest"}),
+    request("start_run", subject=SUBJECT, variants=["python"]),
+    request("start_run", subject=SUBJECT, variants=["rust"]),
+    request("cancel", job="job-2"),
+    request("save_report", subject=SUBJECT, format="json"),
+    request("forget", subject=SUBJECT),
+    request("get_report", subject=SUBJECT),
+]
+
+
+def test_every_command_is_answered_as_both_ends_expect(
+    endpoints: Endpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The exchanges are kept in a file, which the front end's tests may decode too."""
+    where = cs.report.Environment(torch="2.13.0")
+    choices = cs.variant.Choices(backends=["inductor"], modes=["default"])
+    monkeypatch.setattr(commands, "environment", lambda: where)
+    monkeypatch.setattr(commands, "__version__", "0.1.0")
+    monkeypatch.setattr(Session, "choices", lambda _: choices)
+    monkeypatch.setattr("compilescope.torch_api.compiling.modes", lambda: ["default"])
+    made = [{"request": asked, "reply": endpoints.answer(asked)} for asked in ASKED]
+    exchanges = json.loads(json.dumps(made))
+    if os.environ.get("COMPILESCOPE_UPDATE_GOLDENS"):
+        EXCHANGES.parent.mkdir(exist_ok=True)
+        EXCHANGES.write_text(json.dumps(exchanges, indent=1) + "\n", "utf-8")
+    assert exchanges == json.loads(EXCHANGES.read_text("utf-8"))
+    assert {asked["command"] for asked in ASKED} == set(messages.COMMANDS) == set(commands.HANDLERS)
+    for exchange in exchanges:
+        asked, answer = exchange["request"], exchange["reply"]
+        reply = msgspec.convert(answer, messages.Reply)
+        assert reply.id == "7"
+        assert (reply.result is None) != (reply.error is None)
+        _, result = messages.COMMANDS[asked["command"]]
+        if reply.result is not None:
+            msgspec.convert(reply.result, result)
+    failed = [exchange for exchange in exchanges if exchange["reply"]["error"]]
+    assert [one["request"]["command"] for one in failed] == [
+        "get_artifact",
+        "add_variant",
+        "start_run",
+        "get_report",
+    ]
+
+
+def test_the_texts_are_left_out_of_the_summary_and_fetched_one_by_one(
+    endpoints: Endpoints,
+) -> None:
+    summary = endpoints.answer(request("get_report", subject=SUBJECT))["result"]
+    code = report().compilation("0/0", "cpp").code.cpp
+    assert code is not None
+    assert code not in json.dumps(summary)
+    for variant in summary["variants"]:
+        for compilation in variant["compilations"]:
+            for artifact in compilation["artifacts"]:
+                found = endpoints.answer(
+                    request(
+                        "get_artifact",
+                        subject=SUBJECT,
+                        variant=variant["name"],
+                        compilation=compilation["id"],
+                        artifact=artifact["name"],
+                    )
+                )["result"]
+                assert found["artifact"] == artifact
+                assert len(found["text"].splitlines()) == artifact["lines"]
+
+
+VERSIONS = (
+    "The panel and the kernel have different versions. Install the same version of "
+    "jupyterlab-compilescope in both and restart them."
+)
+WRONG: dict[str, tuple[Any, str, str]] = {
+    "no dict": (["hello"], "", "Expected `object`, got `array`"),
+    "nothing": (None, "", "Expected `object`, got `null`"),
+    "no id": ({"version": 1}, "", "Object missing required field `client`"),
+    "version's type": ({**request("hello"), "version": "1"}, "7", "got `str` - at `$.version`"),
+    "another version": ({**request("hello"), "version": 99}, "7", VERSIONS),
+    "unknown command": (request("explode"), "7", "does not know the command 'explode'"),
+    "missing argument": (request("get_report"), "7", "missing required field `subject`"),
+    "argument's type": (request("get_report", subject=3), "7", "at `$.subject`"),
+    "inside an argument": (
+        request("add_variant", subject=SUBJECT, variant={"cpp_wrapper": 1}),
+        "7",
+        "Expected `bool`, got `int` - at `$.variant.cpp_wrapper`",
+    ),
+    "in a list": (request("start_run", subject=SUBJECT, variants=["cpp", 3]), "7", "`$.variants[1"),
+    "a choice": (request("save_report", subject=SUBJECT, format="pdf"), "7", "at `$.format`"),
+    "unknown subject": (request("get_report", subject="x"), "7", "Run its cell again."),
+    "unknown variant": (
+        request("get_artifact", subject=SUBJECT, variant="r", compilation="0/0", artifact="cpp"),
+        "7",
+        "The report has no variant 'r'.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_request_is_answered_with_what_is_wrong(endpoints: Endpoints, case: str) -> None:
+    asked, name, message = WRONG[case]
+    reply = msgspec.convert(endpoints.answer(asked), messages.Reply)
+    assert reply.id == name
+    assert reply.result is None
+    assert reply.error is not None
+    told = " ".join([reply.error.what, reply.error.why, reply.error.remedy])
+    assert message in told
+    assert reply.error.remedy
+    assert endpoints.answer(request("heartbeat"))["error"] is None
+
+
+def test_a_fault_of_ours_is_a_reply_with_its_details(
+    endpoints: Endpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> messages.Done:
+        raise LookupError("nobody home")
+
+    monkeypatch.setitem(commands.HANDLERS, "heartbeat", fail)
+    error = endpoints.answer(request("heartbeat"))["error"]
+    assert error["what"] == "compilescope failed: LookupError: nobody home"
+    assert "in fail" in error["detail"]
+    assert endpoints.answer(request("hello"))["error"] is None
+
+
+def test_requests_and_events_go_over_their_own_comms(
+    manager: CommManager, endpoints: Endpoints, session: Session
+) -> None:
+    requests, events = connect(manager)
+    assert requests.ask("hello")["result"]["protocol"] == messages.PROTOCOL_VERSION
+    assert events.sent == []
+    answer = requests.ask("start_run", subject=SUBJECT)
+    assert answer["result"]["job"]["state"] == "queued"
+    assert events.events == ["job_changed"]
+    requests.ask("cancel", job=answer["result"]["job"]["id"])
+    requests.ask("forget", subject=SUBJECT)
+    assert events.events == ["job_changed", "job_changed", "subjects_changed"]
+    assert events.sent[-1]["data"] == {"subjects": [], "focus": None}
+    assert len(requests.sent) == 4, "on the requests' comm the kernel only replies"
+    for event in events.sent:
+        msgspec.convert(event["data"], messages.EVENTS[event["event"]])
+
+
+def test_an_inspection_is_pushed_as_it_grows(manager: CommManager) -> None:
+    session = Session()
+    endpoints = Endpoints(session)
+    _, events = connect(manager)
+    options = {"post_grad_custom_pre_pass": None, "size_asserts": False}
+    made = session.inspect(
+        subjects.plain,
+        (torch.randn(4, 8),),
+        variants=[cs.Variant(options=options)],
+        run=False,
+        cell="cell-1",
+    )
+    first = events.sent[0]
+    assert first["event"] in ("subjects_changed", "job_changed")
+    focus = [one["data"] for one in events.sent if one["event"] == "subjects_changed"]
+    assert focus[0]["focus"] == made.subject.id
+    assert focus[0]["subjects"][0]["subject"]["cell"] == "cell-1"
+    revisions = [one["data"] for one in events.sent if one["event"] == "report_changed"]
+    assert revisions[-1]["revision"] == session.revisions[made.subject.id]
+    states = [one["data"]["job"]["state"] for one in events.sent if one["event"] == "job_changed"]
+    assert (states[0], states[-1]) == ("running", "done")
+    endpoints.close()
+
+
+def test_options_that_are_not_json_go_as_text(endpoints: Endpoints, session: Session) -> None:
+    kept = session.inspections[SUBJECT].report
+    kept.variants[0].requested = cs.Variant(options={"post_grad_custom_pre_pass": len})
+    (first, *_) = endpoints.answer(request("get_report", subject=SUBJECT))["result"]["variants"]
+    assert first["requested"]["options"] == {"post_grad_custom_pre_pass": "<built-in function len>"}
+
+
+def test_a_cut_line_does_not_stop_the_others_nor_the_work(
+    manager: CommManager, endpoints: Endpoints, session: Session
+) -> None:
+    _, cut = connect(manager, "cut")
+    _, whole = connect(manager, "whole")
+    cut.broken = True
+    session.forget(SUBJECT)
+    session.forget(SUBJECT)
+    assert whole.events == ["subjects_changed"] * 2
+    cut.broken = False
+    session.forget(SUBJECT)
+    assert cut.sent == []
+
+
+def test_a_closed_panel_hears_no_more(
+    manager: CommManager, endpoints: Endpoints, session: Session
+) -> None:
+    requests, events = connect(manager)
+    requests.gone({})
+    session.forget(SUBJECT)
+    assert events.sent == []
+
+
+def test_closed_endpoints_serve_nobody(
+    manager: CommManager, endpoints: Endpoints, session: Session
+) -> None:
+    _, events = connect(manager)
+    endpoints.close()
+    session.forget(SUBJECT)
+    assert events.sent == []
+    assert messages.REQUESTS_TARGET not in manager.targets
+    assert messages.EVENTS_TARGET not in manager.targets
+
+
+def test_silent_clients_are_forgotten_and_their_comms_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(clients.time, "monotonic", lambda: now[0])
+    known = Clients()
+    ends = {name: FakeComm() for name in ("old", "old's events", "new", "newest")}
+    known.open("a", "requests", ends["old"])
+    known.open("a", "events", ends["old's events"])
+    known.open("b", "requests", ends["new"])
+    now[0] += clients.SILENCE_S - 1
+    known.heard("b")
+    known.heard("nobody")
+    now[0] += 2
+    known.open("c", "requests", ends["newest"])
+    assert [name for name, end in ends.items() if end.closed] == ["old", "old's events"]
+    assert len(known) == 2
+
+
+def test_the_start_expression_runs_the_queue(
+    manager: CommManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from compilescope import session as sessions
+
+    session = Session()
+    monkeypatch.setattr(sessions, "_session", session)
+    endpoints = Endpoints(session)
+    made = session.inspect(subjects.plain, (torch.randn(4, 8),), variants="python", run=False)
+    asked = request("add_variant", subject=made.subject.id, variant={"dynamic": True})
+    answer = endpoints.answer(asked)["result"]
+    assert answer["job"]["state"] == "queued"
+    namespace: dict[str, Any] = {}
+    eval(answer["code"], namespace)
+    assert [name for name in namespace if name != "__builtins__"] == []
+    assert made.variant(answer["name"]).stage == "sources"
+    assert endpoints.answer(asked)["result"]["code"] == ""
+    assert isinstance(session.inspections[made.subject.id], Inspection)
