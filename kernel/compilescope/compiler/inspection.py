@@ -181,10 +181,13 @@ class Inspection:
         return None
 
     def _merged(self, built: VariantReport) -> VariantReport:
-        """A built variant, with what only its sources know: a backward that never ran."""
+        """A built variant, with what only its sources know: a backward that never ran, say."""
         before = self._find(built.name)
-        if before is None or before.stage == "failed":
+        if before is None:
             return built
+        if built.stage == "failed" and not any(one.kernels for one in built.compilations):
+            # The build's failure takes nothing away: the sources were there to be read.
+            built.compilations = before.compilations
         known = {compilation.id: compilation for compilation in before.compilations}
         for compilation in built.compilations:
             earlier = known.get(compilation.id)

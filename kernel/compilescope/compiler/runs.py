@@ -52,17 +52,17 @@ def run_variants(
             if tensor.is_leaf and tensor.grad is not None
         }
 
+    monitor.step("running eager", variant="eager", fraction=0.0)
+    before = _random_state()
     try:
-        monitor.step("running eager", variant="eager", fraction=0.0)
-        before = torch.get_rng_state()
         with quiet():
             reference = outcome_of(fn(*args, **kwargs), gradients)
-        random = not torch.equal(before, torch.get_rng_state())
     except Exception as error:  # noqa: BLE001 - it is every variant's problem
         for name, variant in variants.items():
             yield _failed(name, variant, failures.own(error))
         return
     finally:
+        random = _random_state() != before
         snapshot.restore()
 
     reports: dict[str, VariantReport] = {}
@@ -132,6 +132,14 @@ def _bound(
     call: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Callable[[], object]:
     return lambda: call(*args, **kwargs)
+
+
+def _random_state() -> list[bytes]:
+    """Where the random generators of every device in use stand."""
+    states = [torch.get_rng_state()]
+    if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        states += torch.cuda.get_rng_state_all()
+    return [state.numpy().tobytes() for state in states]
 
 
 @contextmanager
