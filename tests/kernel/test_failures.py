@@ -107,6 +107,17 @@ def test_an_operator_without_lowering(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "dynamo" in graphs, "what came before the failure is there to be read"
 
 
+def test_a_fault_in_code_generation_is_not_the_subject_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise LookupError("no such loop")
+
+    monkeypatch.setattr(CppScheduling, "flush", fail)
+    for run in (False, True):
+        problem = the_problem(inspect(Call(subjects.plain, (X,)), run=run, variants=["python"]))
+        assert problem.what.startswith("torch.compile failed: ")
+        assert "no such loop" in problem.what + problem.detail
+
+
 @pytest.fixture
 def opaque() -> Iterator[Any]:
     """A custom operator of which torch knows nothing but how to run it."""

@@ -338,3 +338,126 @@ def test_sources_come_from_one_capture_without_a_build(
     fast = report.variant("python size_asserts=False").compilations[0].code.python
     assert fast is not None
     assert "assert_size_stride(" not in fast.partition("def call(")[2]
+
+
+def normalized(text: str) -> str:
+    """A wrapper's text without what differs from one compilation to the next.
+
+    torch numbers a backward's launches anew when it compiles it later than the forward.
+    """
+    text = re.sub(r"(\[Provenance debug handles\] [\w.]+):\d+", r"\1", text)
+    text = re.sub(r"# AOT ID: .*", "# AOT ID", text)
+    text = re.sub(r"(?:/[\w.+-]+)+/(?=[\w.+-]+)", "/", text)
+    return re.sub(r"\b[a-z2-7]{40,}\b", "HASH", text)
+
+
+@pytest.fixture(scope="module")
+def training() -> tuple[Report, Report]:
+    """One subject with a backward pass: its sources, then everything from a real build."""
+    x = torch.randn(4, 8, requires_grad=True)
+    weight = torch.randn(8, 8, requires_grad=True)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        return (x @ weight).sin()
+
+    call = Call(step, (x,))
+    return sources(call), inspect(call)
+
+
+def test_sources_are_those_of_the_real_build(training: tuple[Report, Report]) -> None:
+    early, built = training
+    for name in ("python", "cpp"):
+        codes = [one.compilation("0/0", name).code for one in (early, built)]
+        backwards = [code.backward for code in codes]
+        assert all(backwards)
+        for before, after in (codes, backwards):
+            for artifact in ("python", "cpp", "shell"):
+                texts = [getattr(code, artifact) for code in (before, after)]
+                assert (texts[0] is None) == (texts[1] is None)
+                if texts[0] is not None:
+                    assert normalized(texts[0]) == normalized(texts[1])
+
+
+def test_a_build_is_checked_against_eager_with_its_gradients(
+    training: tuple[Report, Report],
+) -> None:
+    _, built = training
+    for name in ("python", "cpp"):
+        variant = built.variant(name)
+        assert (variant.stage, variant.problems) == ("built", [])
+        found = {error.path: error for error in variant.accuracy}
+        assert set(found) == {"output", "args[0].grad", "weight.grad"}
+        assert all(error.ok and error.dtype == "float32" for error in found.values())
+        assert all(0 < error.tolerance_abs < 1e-3 for error in found.values())
+
+
+def test_every_variant_is_timed_and_eager_too(training: tuple[Report, Report]) -> None:
+    _, built = training
+    assert [one.name for one in built.variants] == ["python", "cpp", "eager"]
+    for variant in built.variants:
+        timing = variant.timing
+        assert timing is not None
+        assert 0 < timing.interval_us[0] <= timing.median_us <= timing.interval_us[1]
+        assert timing.baseline == "eager"
+        assert timing.device == "cpu"
+        assert timing.samples_us
+        if variant.name != "eager":
+            assert timing.ratio is not None
+            assert timing.ratio > 0
+
+
+def test_compile_time_and_its_parts(training: tuple[Report, Report]) -> None:
+    _, built = training
+    for name in ("python", "cpp"):
+        spent = built.variant(name).compile_time
+        assert spent is not None
+        assert spent.cold
+        assert {"dynamo", "aot_autograd", "inductor", "code_generation", "cpp_build"} <= set(
+            spent.parts
+        )
+        assert all(seconds > 0 for seconds in spent.parts.values())
+        assert sum(spent.parts.values()) <= spent.total_s * 1.02
+    early, _ = training
+    assert early.variant("python").compile_time is None
+
+
+def test_phases_caches_and_settings_of_a_build(training: tuple[Report, Report]) -> None:
+    early, built = training
+    compilation = built.compilation("0/0", "cpp")
+    assert compilation.phases
+    assert all(phase.duration_us >= 0 for phase in compilation.phases)
+    assert {event.outcome for event in compilation.cache} <= {"miss", "bypass"}
+    assert compilation.cache
+    assert built.variant("cpp").config["cpp_wrapper"] == "True"
+    before = early.compilation("0/0", "cpp")
+    assert (before.phases, before.cache) == ([], [])
+    assert before.absent["phases"] == before.absent["cache"]
+
+
+def test_environment_and_subject(training: tuple[Report, Report]) -> None:
+    _, built = training
+    assert built.environment.torch == torch.__version__
+    assert built.environment.compiler
+    assert built.environment.threads == torch.get_num_threads()
+    assert built.subject.device == "cpu"
+    assert built.subject.arguments == ["x: float32[4, 8] cpu requires_grad"]
+    assert built.schema_version == cs.report.SCHEMA_VERSION
+
+
+def test_a_built_report_survives_json(training: tuple[Report, Report], tmp_path: Path) -> None:
+    _, built = training
+    assert cs.load(built.save(tmp_path / "report.json")) == built
+
+
+def test_a_report_shows_itself(training: tuple[Report, Report]) -> None:
+    _, built = training
+    assert "step" in str(built)
+    assert "<" in built._repr_html_()
+
+
+def test_floats_that_may_change_keep_their_symbol_or_are_made_constant() -> None:
+    both = [cs.Variant(dynamic=True), cs.Variant(dynamic=True, cpp_wrapper=True)]
+    for fn in (lambda x, by: x * by, lambda x, by: (x + by).sin().sum() / by):
+        report = sources(Call(fn, (torch.randn(4), 1.5)), variants=both)
+        assert [(one.stage, one.problems) for one in report.variants] == [("sources", [])] * 2
+        assert all(one.compilations[0].kernels for one in report.variants)

@@ -40,7 +40,7 @@ def _generate(
                 try:
                     codegen.generate(graph, settings)
                 except Exception as error:  # noqa: BLE001 - it is the variant's problem
-                    problems.append(failures.explain(error))
+                    problems.append(failures.of_codegen(error))
     compilations = assemble(renumber(records), variant=name, nodes=nodes)
     for compilation in compilations:
         _forget_the_run(compilation)

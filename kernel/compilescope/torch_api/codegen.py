@@ -18,12 +18,14 @@ from typing import Any
 import torch
 from torch import fx
 from torch._dynamo.convert_frame import compile_lock
+from torch._dynamo.exc import TensorifyScalarRestartAnalysis
 from torch._functorch import config as functorch_config
 from torch._guards import CompileContext, CompileId, TracingContext, compile_context, tracing
 from torch._logging._internal import trace_structured
 
 from .dynamo import uncounted
 from .patching import patched
+from .trace import listening
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,20 +64,22 @@ class CapturingBackend:
         context = TracingContext.get()
         compile_id = CompileContext.current_compile_id()
         placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
-        self._captured(
-            Capture(
-                graph=copy.deepcopy(graph),
-                inputs=[
-                    _fake(node.meta.get("example_value"), example)
-                    for node, example in zip(placeholders, inputs, strict=True)
-                ],
-                fake_mode=context.fake_mode,
-                compile_id=str(compile_id),
-                grad=torch.is_grad_enabled(),
-                inference=torch.is_inference_mode_enabled(),
-                autocast=_autocast_state(),
-            )
+        fakes = [
+            _fake(node.meta.get("example_value"), example, context.fake_mode)
+            for node, example in zip(placeholders, inputs, strict=True)
+        ]
+        capture = Capture(
+            graph=copy.deepcopy(graph),
+            inputs=fakes,
+            fake_mode=context.fake_mode,
+            compile_id=str(compile_id),
+            grad=torch.is_grad_enabled(),
+            inference=torch.is_inference_mode_enabled(),
+            autocast=_autocast_state(),
         )
+        if any(_number(fake) is not None for fake in fakes):
+            _settle_floats(capture)
+        self._captured(capture)
         return graph.forward
 
 
@@ -145,9 +149,39 @@ def _compile_id(text: str) -> CompileId:
     return CompileId(frame_id=int(frame.rpartition("/")[2]), frame_compile_id=int(compilation))
 
 
-def _fake(example: Any, given: Any) -> Any:
+def _fake(example: Any, given: Any, mode: Any) -> Any:
     """A placeholder's fake value; sizes of dynamic shapes are plain numbers or symbols already."""
-    return given if example is None else example
+    if example is None:
+        return given
+    number = _number(example)
+    if number is None:
+        return example
+    # A float that may change: a tensor whose item() is a symbol, which only its own mode knows.
+    with mode:
+        fake: Any = torch.empty((), dtype=example.dtype)
+    fake.item_memo = number
+    return fake
+
+
+def _number(fake: Any) -> torch.SymFloat | None:
+    """The symbol that Dynamo passes to the graph as this tensor, if it does."""
+    number = getattr(fake, "item_memo", None)
+    return number if isinstance(number, torch.SymFloat) else None
+
+
+def _settle_floats(capture: Capture) -> None:
+    """Has Inductor say whether a float can stay a symbol.
+
+    Where not, it tells Dynamo to begin anew with a constant, by an exception that must pass through
+    the backend. Without this the captured graph would not be the one of the real compilation.
+    """
+    with listening(lambda event: None):  # this trial is not part of the compilation's record
+        try:
+            generate(capture, {})
+        except TensorifyScalarRestartAnalysis:
+            raise
+        except Exception:  # noqa: BLE001 - it comes again, and is told, with the sources
+            return
 
 
 def _autocast_state() -> tuple[tuple[str, bool, torch.dtype], ...]:

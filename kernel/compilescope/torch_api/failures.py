@@ -28,23 +28,37 @@ def explain(error: BaseException) -> Problem:
             if isinstance(cause, kind):
                 return describe(cause)
     if isinstance(error, dynamo.TorchDynamoException):
-        return Problem(
-            severity="error",
-            what=f"torch.compile failed: {_first_line(error)}",
-            why="An internal error of Dynamo or of the backend.",
-            remedy="Try backend='eager' and backend='aot_eager': the first that fails names the "
-            "part.",
-            where=_where(error),
-            detail=str(error),
-        )
+        return _internal(error, str(error))
     return own(error)
+
+
+def of_codegen(error: BaseException) -> Problem:
+    """The problem of an exception while code was generated, where nothing of the subject runs."""
+    problem = explain(error)
+    if problem.what.startswith(_OWN):
+        return _internal(error, "".join(traceback.format_exception(error)))
+    return problem
+
+
+_OWN = "The subject raised "
+
+
+def _internal(error: BaseException, detail: str) -> Problem:
+    return Problem(
+        severity="error",
+        what=f"torch.compile failed: {_first_line(error) or type(error).__name__}",
+        why="An internal error of Dynamo or of the backend.",
+        remedy="Try backend='eager' and backend='aot_eager': the first that fails names the part.",
+        where=_where(error),
+        detail=detail,
+    )
 
 
 def own(error: BaseException) -> Problem:
     """An exception that the subject itself raised, with or without torch.compile."""
     return Problem(
         severity="error",
-        what=f"The subject raised {type(error).__name__}: {_first_line(error)}",
+        what=f"{_OWN}{type(error).__name__}: {_first_line(error)}",
         why="It is the subject's own exception, raised by the call that was inspected.",
         remedy="Make the call work without compilescope first.",
         where=_where(error),
