@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import signal
@@ -18,6 +19,7 @@ import psutil
 import pytest
 import torch
 from compilescope.session import Session
+from compilescope.torch_api.dynamo import compiled_entries
 from torch._dynamo.convert_frame import register_bytecode_hook
 from torch._inductor.codegen.cpp import CppScheduling
 from torch._inductor.graph import GraphLowering
@@ -301,3 +303,59 @@ def test_a_forgotten_subject_lets_go_of_its_arguments() -> None:
     session.forget(report.subject.id)
     gc.collect()
     assert [reference() for reference in references] == [None, None, None]
+
+
+class Tool:
+    def run(self, x: torch.Tensor) -> torch.Tensor:
+        print("run")
+        return x.sin()
+
+    @staticmethod
+    def still(x: torch.Tensor) -> torch.Tensor:
+        print("still")
+        return x.cos()
+
+    @property
+    def chosen(self) -> Callable[..., torch.Tensor]:
+        return by_property
+
+
+def by_property(x: torch.Tensor) -> torch.Tensor:
+    print("property")
+    return x * 5
+
+
+def by_table(x: torch.Tensor) -> torch.Tensor:
+    print("table")
+    return x * 2
+
+
+def by_partial(x: torch.Tensor, k: int) -> torch.Tensor:
+    print("partial")
+    return x * k
+
+
+TABLE = {"a": by_table}
+PARTIAL = functools.partial(by_partial, k=3)
+
+
+def many_ways(tool: Tool, x: torch.Tensor) -> torch.Tensor:
+    print("begin")
+    return tool.run(x) + tool.still(x) + TABLE["a"](x) + PARTIAL(x) + tool.chosen(x)
+
+
+def test_functions_behind_breaks_keep_their_entries_however_they_are_reached() -> None:
+    tool, x = Tool(), torch.randn(3)
+    functions = (many_ways, Tool.run, Tool.still, by_property, by_table, by_partial)
+    compiled = torch.compile(many_ways, backend="aot_eager")
+    compiled(tool, x)
+    before = [compiled_entries(function) for function in functions]
+    assert before == [1] * len(functions)
+    with unchanged():
+        report = inspect(Call(many_ways, (tool, x)))
+    assert [compiled_entries(function) for function in functions] == before
+    frames = [one.frame.function for one in report.variant("python").compilations if one.frame]
+    assert {"many_ways", "run", "still", "by_property", "by_table", "by_partial"} <= set(frames)
+    with compiled_frames() as again:
+        compiled(tool, x)
+    assert again == []

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
+
+from .walk import walk
 
 LIMIT = 10_000
 """Functions looked at before the search stops. A model's library may name a great many."""
 
 
-def functions_of(subject: Callable[..., Any]) -> list[types.FunctionType]:
-    """The Python functions that ``subject`` reaches by closure, by global name and by module.
+def functions_of(
+    subject: Callable[..., Any],
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+) -> list[types.FunctionType]:
+    """The Python functions that a call reaches: by closure, global name, module, object or class.
 
-    torch's own are left out: their frames are skipped or inlined. What is reached in another way (a
-    method of an argument, say) is not found.
+    torch's own are left out: their frames are skipped or inlined. What a library's code reaches
+    through its own objects may not be found.
     """
     found: dict[int, types.FunctionType] = {}
     seen: set[int] = set()
-    waiting: list[Any] = [subject]
+    reached = walk(subject, args, kwargs).objects
+    waiting: list[Any] = [one for one, _ in reached if type(one) is types.FunctionType]
+    waiting.append(subject)
     while waiting and len(seen) < LIMIT:
         value = waiting.pop()
         if id(value) in seen:

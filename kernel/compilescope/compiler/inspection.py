@@ -69,7 +69,7 @@ class Inspection:
         self._changed: Callable[[str], None] = lambda variant: None
         self._lock = threading.RLock()
         self._captures: dict[tuple[bool | None, bool], Captured] = {}
-        self._wardrobe = Wardrobe(functions_of(self.fn))
+        self._wardrobe = Wardrobe(functions_of(self.fn, self.args, self.kwargs))
 
     def on_change(self, changed: Callable[[str], None]) -> None:
         """Has ``changed`` called with a variant's name after the report has something new of it."""
