@@ -39,7 +39,7 @@ class Session:
         self.revisions: dict[str, int] = {}
         self.jobs = Jobs(changed=lambda job: self._tell("job", job.subject, job=job))
         self._observers: list[Callable[[str, str, Job | None], None]] = []
-        self._working = threading.RLock()
+        self._working = threading.Lock()
         self._watched: Watched | None = None
 
     def inspect(

@@ -256,6 +256,19 @@ def test_two_inspections_do_not_run_at_once() -> None:
     assert report.variants[0].stage == "sources"
 
 
+def test_a_subject_that_inspects_is_told_so() -> None:
+    session = Session()
+
+    def nested(x: torch.Tensor) -> torch.Tensor:
+        session.inspect(subjects.plain, (x,), run=False)
+        return x + 1
+
+    report = session.inspect(nested, (X,), variants="python", run=False)
+    (problem,) = report.variant("python").problems
+    assert "Another inspection is running in this kernel." in problem.what
+    assert list(session.inspections) == [report.subject.id]
+
+
 def test_an_inspection_may_run_in_any_thread() -> None:
     session = Session()
     subject = in_thread(lambda: inspected(session))
