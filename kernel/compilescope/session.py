@@ -16,12 +16,16 @@ from .errors import CompilescopeError
 from .jobs import Job, Jobs
 from .report import Report, VariantReport
 from .torch_api import compiling
+from .torch_api.codegen import free_to_compile
 from .variant import Choices, Variant
 
 _log = logging.getLogger(__name__)
 
 SUBJECTS = 30
 """How many subjects are kept. Each holds on to its arguments; the oldest goes first."""
+
+PATIENCE_S = 0.5
+"""How long the panel's request for sources waits for a compilation that is under way."""
 
 CELL = "as written"
 """The name under which a report shows what the cell itself compiled."""
@@ -93,8 +97,8 @@ class Session:
     def sources(self, subject: str, variant: Variant) -> tuple[str, Job | None]:
         """Generates a variant's sources here and now if a capture serves it.
 
-        Otherwise queues a job for the main thread (`run_pending`), because a new capture calls the
-        subject. May be called from any thread.
+        Otherwise queues a job for the main thread (`run_pending`): a new capture calls the subject,
+        and while something is being compiled nothing else can be. May be called from any thread.
 
         Returns
         -------
@@ -110,8 +114,10 @@ class Session:
         if name in known and known[name].stage != "failed":
             return name, None
         if inspection.has_capture(variant):
-            inspection.generate({name: variant}, Monitor())
-            return name, None
+            with free_to_compile(PATIENCE_S) as free:
+                if free:
+                    inspection.generate({name: variant}, Monitor())
+                    return name, None
         return name, self.jobs.queue(subject, [name], build=False, requested={name: variant})
 
     def queue_run(self, subject: str, variants: Sequence[str] = ()) -> Job:

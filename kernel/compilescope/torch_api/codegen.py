@@ -128,6 +128,23 @@ def generate(capture: Capture, settings: dict[str, Any]) -> None:
         _generating.reset(token)
 
 
+@contextlib.contextmanager
+def free_to_compile(patience_s: float) -> Iterator[bool]:
+    """Holds torch's compile lock in the block, if it is to be had in time.
+
+    Yields
+    ------
+    bool
+        False: another thread compiles, and did so for all of ``patience_s``.
+    """
+    free = compile_lock.acquire(timeout=patience_s)
+    try:
+        yield free
+    finally:
+        if free:
+            compile_lock.release()
+
+
 _generating: ContextVar[bool] = ContextVar("compilescope_generating", default=False)
 
 
