@@ -3,6 +3,11 @@ import type { JSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 
 /**
+ * How much longer than its comm a subshell lasts, in milliseconds.
+ */
+const LINGER = 1_000;
+
+/**
  * A comm that this page opened, on a subshell where the kernel has them.
  */
 export class Channel implements IDisposable {
@@ -14,22 +19,33 @@ export class Channel implements IDisposable {
   static async open(options: Channel.IOptions): Promise<Channel | null> {
     const { kernel, target, data } = options;
     const comm = kernel.createComm(target);
+    let hold: Kernel.IComm | null = null;
     if (usesSubshells(kernel)) {
+      hold = kernel.createComm(target);
       // Until this resolves the comm has no subshell to be opened on; where
       // the kernel has none, it never resolves.
       await (comm as ISubshellComm).subshellStarted;
     }
     if (comm.isDisposed || kernel.isDisposed || options.isStale()) {
       comm.dispose();
+      hold?.dispose();
       return null;
     }
-    const channel = new Channel(comm, options);
+    const channel = new Channel(comm, hold, options);
     comm.open(data);
     return channel;
   }
 
+  /**
+   * @param _comm - The comm.
+   * @param _hold - A comm of the same target that is never opened. JupyterLab
+   * has the subshell of a target deleted together with its last comm, while the
+   * kernel may still be at work on the closing; what is left undone then shows
+   * up as a warning in the cell that the user runs. This one lasts longer.
+   */
   private constructor(
     private _comm: Kernel.IComm,
+    private _hold: Kernel.IComm | null,
     private _options: Channel.IOptions
   ) {
     _comm.onMsg = message => {
@@ -38,6 +54,7 @@ export class Channel implements IDisposable {
       }
     };
     _comm.onClose = () => {
+      this._release();
       if (!this._isDisposed) {
         this._isDisposed = true;
         this._options.onClose();
@@ -80,6 +97,23 @@ export class Channel implements IDisposable {
     this._isDisposed = true;
     if (!this._comm.isDisposed && !this._options.kernel.isDisposed) {
       this._comm.close();
+    }
+    this._release();
+  }
+
+  /**
+   * Let the subshell go once it has nothing left to do.
+   */
+  private _release(): void {
+    const hold = this._hold;
+    this._hold = null;
+    if (hold) {
+      setTimeout(() => {
+        // A restart, or the end of the kernel, takes it along.
+        if (!hold.isDisposed && !this._options.kernel.isDisposed) {
+          hold.dispose();
+        }
+      }, LINGER);
     }
   }
 

@@ -7,7 +7,8 @@ import { Signal } from '@lumino/signaling';
 import type { IStatus } from '../tokens';
 import { Channel, usesSubshells } from './channel';
 import { Client, problem, problemOf, RequestError } from './client';
-import { evaluate, execute } from './execute';
+import { execute } from './execute';
+import { probe } from './probe';
 import type { Commands, Event, Events, HelloResult } from './types';
 import { EVENTS_TARGET, PROTOCOL_VERSION, REQUESTS_TARGET } from './types';
 
@@ -32,15 +33,6 @@ const QUEUED = 400;
  * How often a kernel that serves panels may close the comms at once.
  */
 const REFUSALS = 3;
-
-/**
- * The expression that tells whether the kernel serves panels by now, and if not
- * whether the package can be imported.
- */
-const PROBE =
-  "'serving' if getattr(__import__('sys').modules.get('compilescope.comms.endpoints')," +
-  " 'is_serving', bool)() else" +
-  " __import__('importlib.util', fromlist=['']).find_spec('compilescope') is not None";
 
 /**
  * An event with its data.
@@ -177,9 +169,18 @@ export class Connection implements IConnection {
           return;
         }
         this._close();
-        // JupyterLab deletes the subshell of a closed comm a moment later; a
-        // comm that is opened at once would be given the doomed one.
-        await new Promise(resolve => setTimeout(resolve));
+        // No threads for a kernel that serves nobody. One that is busy answers
+        // only when its cell is done: there the comms are simply tried.
+        if (this._kernel.status === 'idle') {
+          const presence = await probe(this._kernel);
+          if (isStale()) {
+            return;
+          }
+          if (presence !== 'serving') {
+            this._setStatus({ kind: presence });
+            return;
+          }
+        }
         await this._openChannels(isStale);
       } catch (error) {
         if (!isStale()) {
@@ -308,23 +309,25 @@ export class Connection implements IConnection {
       this._events?.abandon();
       this._requests?.abandon();
       this._close();
-      void this._probe();
+      void this._lookInto();
     }
   }
 
-  private async _probe(): Promise<void> {
+  private async _lookInto(): Promise<void> {
     const attempt = ++this._attempt;
     if (this._kernel.status === 'busy') {
       this._setStatus({ kind: 'busy' });
     }
-    const found = await evaluate(this._kernel, PROBE).catch(() => null);
+    const presence = await probe(this._kernel);
     if (this._isDisposed || attempt !== this._attempt) {
       return;
     }
-    if (found === "'serving'" && this._refusals++ < REFUSALS) {
+    if (presence !== 'serving') {
+      this._setStatus({ kind: presence });
+    } else if (this._refusals++ < REFUSALS) {
       // It was loaded while the question waited behind a cell.
       void this.open();
-    } else if (found === "'serving'") {
+    } else {
       this._setStatus({
         kind: 'error',
         problem: problem({
@@ -332,8 +335,6 @@ export class Connection implements IConnection {
           remedy: 'Restart the kernel.'
         })
       });
-    } else {
-      this._setStatus({ kind: found === 'True' ? 'unloaded' : 'missing' });
     }
   }
 

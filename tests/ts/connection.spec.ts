@@ -48,6 +48,8 @@ describe('Connection', () => {
     connection = new Connection(fake.kernel);
     void connection.open();
     await turn();
+    // The kernel was asked whether it has the package.
+    jest.mocked(fake.kernel.requestExecute).mockClear();
     if (state) {
       await answer(fake, state);
     }
@@ -79,14 +81,54 @@ describe('Connection', () => {
 
   it('waits for the subshells where there are some', async () => {
     await open({ subshells: true }, null);
-    expect(fake.comms).toHaveLength(1);
-    expect(fake.comms[0].opened).toBeNull();
-    fake.comms[0].startSubshell();
+    const [events, eventsHold] = fake.comms;
+    expect(events.opened).toBeNull();
+    events.startSubshell();
     await turn();
-    expect(fake.comms[0].opened).not.toBeNull();
-    fake.comms[1].startSubshell();
+    expect(events.opened).not.toBeNull();
+    const [requests, requestsHold] = fake.comms.slice(2);
+    requests.startSubshell();
     await turn();
-    expect(last(fake).command).toBe('hello');
+    expect(requests.sent[0]).toMatchObject({ command: 'hello' });
+    expect([eventsHold.opened, requestsHold.opened]).toEqual([null, null]);
+  });
+
+  it('lets a subshell last longer than its comm', async () => {
+    await open({ subshells: true }, null);
+    const [events, hold] = fake.comms;
+    events.startSubshell();
+    await turn();
+    jest.useFakeTimers();
+    connection.dispose();
+    events.closeFromKernel();
+    expect(hold.isDisposed).toBe(false);
+    jest.runAllTimers();
+    expect(hold.isDisposed).toBe(true);
+    jest.useRealTimers();
+  });
+
+  it.each([
+    ['True', 'unloaded'],
+    ['False', 'missing']
+  ])('opens nothing in an idle kernel without it (%s)', async (found, kind) => {
+    fake = fakeKernel({ subshells: true });
+    fake.found = found;
+    connection = new Connection(fake.kernel);
+    fake.setStatus('idle');
+    await connection.open();
+    expect(connection.status.kind).toBe(kind);
+    expect(fake.comms).toEqual([]);
+  });
+
+  it('tries the comms of a busy kernel at once', async () => {
+    fake = fakeKernel();
+    fake.found = 'True';
+    connection = new Connection(fake.kernel);
+    fake.setStatus('busy');
+    void connection.open();
+    await turn();
+    expect(fake.comms).toHaveLength(2);
+    expect(fake.kernel.requestExecute).not.toHaveBeenCalled();
   });
 
   it('passes on events, but not those it does not know', async () => {

@@ -85,7 +85,7 @@ export function fakeKernel(
   const fake: IFakeKernel = {
     kernel: kernel as unknown as Kernel.IKernelConnection,
     comms,
-    found: null,
+    found: "'serving'",
     comm: target => {
       const found = comms.filter(
         each => each.targetName === target && !each.isDisposed
