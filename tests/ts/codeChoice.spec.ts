@@ -182,7 +182,7 @@ describe('modesFor', () => {
 
 describe('whyNothing', () => {
   const why = (name: string, in_ = both, pending = false) =>
-    whyNothing(choose(in_, 'left', name, '0/0', null), pending, trans);
+    whyNothing(choose(in_, 'left', name, '0/0', null), in_, pending, trans);
 
   it('says nothing when the text can be asked for', () => {
     expect(why('python')).toBeNull();
@@ -191,6 +191,20 @@ describe('whyNothing', () => {
   it('tells a variant to come from one that does not exist', () => {
     expect(why('lite', both, true)?.what).toContain('being made');
     expect(why('lite')?.what).toContain('no variant “lite”');
+  });
+
+  it('tells a report in the making from one that was stopped', () => {
+    const none = report([], 'attend');
+    expect(why('', none, true)?.what).toContain('being made');
+    const stopped = why('', none);
+    expect(stopped?.what).toContain('“attend”');
+    expect(stopped?.remedy).toContain('Run the cell again');
+  });
+
+  it('passes on the error of a report without variants', () => {
+    const fault = { ...why('', report([]))!, severity: 'error' as const };
+    const failed = { ...report([]), problems: [fault] };
+    expect(why('', failed)).toBe(fault);
   });
 
   it('says that eager generates no code', () => {

@@ -41,6 +41,8 @@ class Model {
   selectedVariantsChanged = new Signal<this, ISides>(this);
   compilationChanged = new Signal<this, string>(this);
   wantedChanged = new Signal<this, void>(this);
+  jobChanged = new Signal<this, void>(this);
+  job = null;
 
   get selectedVariants(): ISides {
     return this._variants;

@@ -165,6 +165,8 @@ describe('Sides', () => {
     selectedVariantsChanged = new Signal<this, ISides>(this);
     compilationChanged = new Signal<this, string>(this);
     wantedChanged = new Signal<this, void>(this);
+    jobChanged = new Signal<this, void>(this);
+    job = null;
     get selectedVariants(): ISides {
       return this._variants;
     }

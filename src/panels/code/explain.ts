@@ -1,21 +1,26 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IChoice } from './artifacts';
-import type { ConnectionKind, Problem } from './types';
+import type { ConnectionKind, Problem, ReportSummary } from './types';
 
 /**
  * Why a side has nothing to show, where that is known without asking the kernel.
  *
  * @param choice What the side is to show.
- * @param pending Whether new sources are being made.
+ * @param report The report that it is chosen from.
+ * @param pending Whether the kernel is at work on the report.
  * @param trans The translator.
  * @returns The reason, or null when the text can be asked for.
  */
 export function whyNothing(
   choice: IChoice,
+  report: ReportSummary,
   pending: boolean,
   trans: TranslationBundle
 ): Problem | null {
   const { variant, compilation, address } = choice;
+  if (!report.variants.length) {
+    return whyNoVariants(report, pending, trans);
+  }
   if (!variant) {
     return pending
       ? info(
@@ -48,6 +53,30 @@ export function whyNothing(
       trans.__('Nothing was compiled for “%1”.', variant.name),
       trans.__('torch.compile met no operation that it could capture.'),
       trans.__('Check that the call works on tensors.')
+    )
+  );
+}
+
+/**
+ * Why a report has nothing yet: it is being made, it failed, or the work on it was stopped.
+ */
+function whyNoVariants(
+  report: ReportSummary,
+  pending: boolean,
+  trans: TranslationBundle
+): Problem {
+  if (pending) {
+    return info(
+      trans.__('The sources are being made.'),
+      trans.__('They appear here as soon as torch has generated them.')
+    );
+  }
+  return (
+    report.problems.find(item => item.severity === 'error') ??
+    info(
+      trans.__('No code was generated for “%1”.', report.subject.name),
+      trans.__('The work on it was stopped before torch had made any.'),
+      trans.__('Run the cell again, or flip a switch in the sidebar.')
     )
   );
 }

@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
+import { isActive } from '../../model/jobs';
 import {
   choose,
   defaultVariants,
@@ -39,6 +40,7 @@ export class Sides implements IDisposable {
     model.compilationChanged.connect(this._unpin, this);
     model.statusChanged.connect(this._restate, this);
     model.wantedChanged.connect(this.refresh, this);
+    model.jobChanged.connect(this._rework, this);
     this._disposal = new DisposableDelegate(() => Signal.clearData(this));
     this.refresh();
   }
@@ -126,7 +128,12 @@ export class Sides implements IDisposable {
         this._artifacts[side]
       );
       this._choices[side] = choice;
-      const problem = whyNothing(choice, this._model.pending, this._trans);
+      const problem = whyNothing(
+        choice,
+        report,
+        this._isWorking(),
+        this._trans
+      );
       // Signals come in bursts; only what makes a difference is fetched or said again.
       const seen = JSON.stringify([report.revision, choice.address, problem]);
       if (seen === this._seen[side]) {
@@ -162,6 +169,21 @@ export class Sides implements IDisposable {
     }
   }
 
+  /** Whether the kernel is at work on the report. */
+  private _isWorking(): boolean {
+    const { job, pending, report } = this._model;
+    return pending || (isActive(job) && job?.subject === report?.subject.id);
+  }
+
+  /** A job's progress changes nothing here; only its start and its end do. */
+  private _rework(): void {
+    const isWorking = this._isWorking();
+    if (isWorking !== this._wasWorking) {
+      this._wasWorking = isWorking;
+      this.refresh();
+    }
+  }
+
   private _unpin(): void {
     this._compilations = { left: null, right: null };
     this.refresh();
@@ -172,6 +194,7 @@ export class Sides implements IDisposable {
   private _loaders: Record<Side, SideLoader>;
   private _disposal: DisposableDelegate;
   private _subject: string | null = null;
+  private _wasWorking = false;
   private _choices: Record<Side, IChoice | null> = { left: null, right: null };
   private _artifacts: Record<Side, string | null> = { left: null, right: null };
   private _compilations: Record<Side, string | null> = {
