@@ -13,9 +13,16 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { CommandIDs } from '../commands';
 import { compilescopeIcon } from '../icons';
 import type { CodeWidget } from '../panels/main';
+import { divide } from '../panels/split';
 import { ICompilescope } from '../tokens';
 
 const PLUGIN_ID = 'jupyterlab-compilescope:plugin';
+
+/**
+ * The code view's part of the width that it shares with its notebook: two
+ * wrappers need more than one cell.
+ */
+const SHARE = 0.55;
 
 /**
  * The code view beside the notebook.
@@ -50,6 +57,12 @@ export const codePlugin: JupyterFrontEndPlugin<void> = {
       namespace: 'compilescope-code'
     });
 
+    // A layout that is restored has the user's own sizes.
+    let isRestored = false;
+    void app.restored.then(() => {
+      isRestored = true;
+    });
+
     const create = async (notebook: NotebookPanel): Promise<CodeWidget> => {
       const { CodeWidget } = await import('../panels/main');
       const widget = new CodeWidget({
@@ -73,6 +86,9 @@ export const codePlugin: JupyterFrontEndPlugin<void> = {
         type: 'Compilescope'
       });
       await tracker.add(widget);
+      if (isRestored) {
+        requestAnimationFrame(() => divide(notebook, widget, SHARE));
+      }
       return widget;
     };
 

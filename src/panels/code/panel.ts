@@ -36,7 +36,7 @@ const SAME_CHANGE_MS = 400;
 const NOTHING: SideState = { kind: 'empty', problem: null };
 
 /** Below this width the panes stand one below the other. */
-const STACK_BELOW_PX = 700;
+const STACK_BELOW_PX = 520;
 
 /**
  * The Code view: two artifacts of a report side by side.

@@ -1,0 +1,37 @@
+import type { Widget } from '@lumino/widgets';
+import { DockLayout, DockPanel } from '@lumino/widgets';
+
+/**
+ * How far apart the edges of neighbours may be, in pixels.
+ */
+const TOLERANCE = 8;
+
+/**
+ * Move the border between two widgets of a dock panel. Where they do not stand
+ * side by side, as in the single-document mode, nothing changes.
+ *
+ * @param left - The left widget, laid out.
+ * @param right - Its right neighbour.
+ * @param share - The right one's part of the width of both, between 0 and 1.
+ */
+export function divide(left: Widget, right: Widget, share: number): void {
+  const dock = right.parent;
+  if (!(dock instanceof DockPanel) || !(dock.layout instanceof DockLayout)) {
+    return;
+  }
+  const a = left.node.getBoundingClientRect();
+  const b = right.node.getBoundingClientRect();
+  const border = [...dock.handles()].find(handle => {
+    const box = handle.getBoundingClientRect();
+    return (
+      box.width > 0 &&
+      Math.abs(box.left - a.right) < TOLERANCE &&
+      Math.abs(box.right - b.left) < TOLERANCE
+    );
+  });
+  if (border) {
+    const origin = dock.node.getBoundingClientRect().left;
+    const x = b.right - share * (b.right - a.left) - origin;
+    dock.layout.moveHandle(border, x, border.offsetTop);
+  }
+}
