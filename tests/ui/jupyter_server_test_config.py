@@ -16,6 +16,9 @@ c.ServerApp.allow_root = True
 c.Application.log_level = "ERROR"
 
 # The kernelspecs of this folder stand beside the environment's own.
-os.environ["JUPYTER_PATH"] = str(Path(__file__).parent / "jupyter_path")
+kernels = str(Path(__file__).parent / "jupyter_path")
+os.environ["JUPYTER_PATH"] = os.pathsep.join(
+    filter(None, [kernels, os.environ.get("JUPYTER_PATH")])
+)
 # What is compiled here is compiled afresh, and leaves the user's cache alone.
 os.environ["TORCHINDUCTOR_CACHE_DIR"] = tempfile.mkdtemp(prefix="compilescope-ui-")
