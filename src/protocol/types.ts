@@ -240,7 +240,8 @@ export interface Guard {
 }
 
 /**
- * The panel is alive. A client not heard of for a minute is forgotten.
+ * The panel is alive. A client that says nothing for three minutes is
+ * forgotten.
  */
 export type Heartbeat = Record<string, never>;
 

@@ -132,7 +132,7 @@ class HelloResult(Message):
 
 
 class Heartbeat(Message):
-    """The panel is alive. A client not heard of for a minute is forgotten."""
+    """The panel is alive. A client that says nothing for three minutes is forgotten."""
 
 
 class GetReport(Message):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -133,12 +134,17 @@ def _tensors(expected: torch.Tensor, actual: torch.Tensor, path: str) -> OutputE
     return OutputError(
         path=f"{path} (not finite in one of the two: {odd} elements)" if odd else path,
         dtype=_dtype(expected.dtype),
-        max_abs=errors.max().item() if errors.numel() else 0.0,
-        max_rel=ratios.max().item() if ratios.numel() else 0.0,
+        max_abs=_largest(errors),
+        max_rel=_largest(ratios),
         tolerance_abs=absolute,
         tolerance_rel=relative,
         ok=bool((errors <= allowed).all()) and odd == 0 and (not exact or equal),
     )
+
+
+def _largest(errors: torch.Tensor) -> float:
+    """The largest error; one beyond the numbers that JSON has is the largest of those."""
+    return min(errors.max().item(), sys.float_info.max) if errors.numel() else 0.0
 
 
 def _plain(tensor: torch.Tensor) -> torch.Tensor:

@@ -24,6 +24,8 @@ import torch._dynamo.utils as dynamo_utils
 from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list, reset_code
 from torch._dynamo import convert_frame, eval_frame, pgo
 
+from . import orphans
+
 
 @contextlib.contextmanager
 def isolated() -> Iterator[None]:
@@ -37,6 +39,7 @@ def isolated() -> Iterator[None]:
         stack.enter_context(_counters())
         stack.enter_context(_automatic_dynamic())
         stack.enter_context(_backends())
+        stack.enter_context(orphans.removed())
         stack.enter_context(_foreign_code())
         yield
 
