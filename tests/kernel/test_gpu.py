@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import compilescope as cs
 import pytest
 import torch
-from torch import nn
-
-import compilescope as cs
 from compilescope.report import Report, VariantReport
+from torch import nn
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
