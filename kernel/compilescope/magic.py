@@ -6,7 +6,6 @@ import sys
 from typing import Any
 
 from IPython.core.error import UsageError
-from IPython.core.getipython import get_ipython
 
 from . import cell as cells
 from . import magic_options
@@ -108,7 +107,9 @@ def _lone(lines: list[str]) -> list[str]:
 
 
 def _shell() -> cells.Shell:
-    shell = get_ipython()
+    from .views.shell import current
+
+    shell: cells.Shell | None = current()
     if shell is None:
         raise UsageError("%%compile needs IPython's shell; in a script use compilescope.inspect.")
     return shell

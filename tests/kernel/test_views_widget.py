@@ -148,8 +148,8 @@ def test_a_message_from_a_subshell_waits_for_the_main_thread(
     session: FakeSession, shown: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loop, setting = Loop(), contextvars.ContextVar("setting", default="torch's")
-    kernel = type("Shell", (), {"kernel": type("Kernel", (), {"io_loop": loop})})
-    monkeypatch.setattr(main_thread, "get_ipython", lambda: kernel)
+    running = type("Shell", (), {"kernel": type("Kernel", (), {"io_loop": loop})})
+    monkeypatch.setattr("compilescope.views.shell.current", lambda: running)
     before = signal.getsignal(signal.SIGINT)
     setting.set("the user's")
     widget = ReportWidget()

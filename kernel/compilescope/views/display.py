@@ -10,10 +10,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from IPython import display
-from IPython.core.getipython import get_ipython
 
 from ..report import Report
-from . import html, text
+from . import html, shell, text
 
 _handle: Any = display.DisplayHandle
 _display: Any = display.display
@@ -47,7 +46,7 @@ class Display:
     def __init__(self, session: Session, *, name: str = "report", switches: bool = True) -> None:
         self._session = session
         self._name = name
-        self._kernel = getattr(get_ipython(), "kernel", None) is not None
+        self._kernel = shell.kernel() is not None
         self._switches = switches and self._kernel
         self._handle: Any = None
         self._shown = False
