@@ -14,7 +14,7 @@ from compilescope.compiler.progress import Progress
 from compilescope.errors import CompilescopeError
 from compilescope.report import Report, VariantReport
 from compilescope.variant import Variant
-from compilescope.views import display, main_thread
+from compilescope.views import display
 from compilescope.views.widget import ReportWidget
 from IPython.core.interactiveshell import InteractiveShell
 
