@@ -62,24 +62,35 @@ export function regionKeys(events: IEditorEvents): Extension {
         events.layoutChanged();
       }
     }),
-    EditorView.domEventHandlers({
-      click: (event, view) => {
-        // A drag selects text to copy; it chooses nothing.
-        if (event.button !== 0 || !view.state.selection.main.empty) {
-          return false;
-        }
-        if (isSpacer(event.target)) {
-          return false;
-        }
-        const at = view.posAtCoords({ x: event.clientX, y: event.clientY });
-        const region = at === null ? null : regionAt(view, at);
-        if (region) {
-          events.select(region);
-        }
-        return false;
-      }
-    })
+    pointer(events)
   ];
+}
+
+/**
+ * Choosing with the pointer. The line that becomes active is drawn anew while the button is down,
+ * and then browsers report no click: press and release are looked at instead.
+ */
+function pointer(events: IEditorEvents): Extension {
+  let pressed: Region | null = null;
+  return EditorView.domEventHandlers({
+    mousedown: (event, view) => {
+      pressed = null;
+      if (event.button === 0 && !isSpacer(event.target)) {
+        const at = view.posAtCoords({ x: event.clientX, y: event.clientY });
+        pressed = at === null ? null : regionAt(view, at);
+      }
+      return false;
+    },
+    mouseup: (event, view) => {
+      const region = pressed;
+      pressed = null;
+      // A drag selects text to copy; it chooses nothing.
+      if (region && event.button === 0 && view.state.selection.main.empty) {
+        events.select(region);
+      }
+      return false;
+    }
+  });
 }
 
 function regionAt(view: EditorView, position: number): Region | null {
