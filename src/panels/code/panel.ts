@@ -77,6 +77,12 @@ export class CodePanel extends Panel {
     // The split takes what its neighbours leave: a status line of two lines, a toolbar that wraps,
     // a diff. A panel does not tell its children of that.
     this._observer.observe(this._split.node);
+    for (const type of ['wheel', 'keydown', 'pointerdown']) {
+      this.node.addEventListener(type, () => this._moved(), {
+        capture: true,
+        passive: true
+      });
+    }
     this._sides = new Sides(this._model, this._trans);
     this._sides.changed.connect(this._refresh, this);
     this._model.selectionChanged.connect(this._selected, this);
@@ -240,12 +246,20 @@ export class CodePanel extends Panel {
    * what counts is where the sides were before the first one.
    */
   private _remember(): Record<Side, IPlace | null> {
+    if (this._movedIn !== this._model.subject) {
+      return { left: null, right: null };
+    }
     const now = performance.now();
     if (now - this._placesTime > SAME_CHANGE_MS) {
       this._places = { left: this._place('left'), right: this._place('right') };
     }
     this._placesTime = now;
     return this._places;
+  }
+
+  /** The view has been moved from where it opened; until then no place is worth keeping. */
+  private _moved(): void {
+    this._movedIn = this._model.subject;
   }
 
   private _place(side: Side): IPlace | null {
@@ -302,6 +316,9 @@ export class CodePanel extends Panel {
       return;
     }
     const marks = marksOf(this._comparison, selection);
+    if (selection.key !== null || selection.source !== null) {
+      this._moved();
+    }
     if (this._mode() === 'diff') {
       SIDES.forEach(side => this._diff.wrap(side, this._wraps(side)));
       this._diff.mark(marks);
@@ -434,6 +451,7 @@ export class CodePanel extends Panel {
   private _comparison: IComparison = compare(NOTHING, NOTHING);
   private _places: Record<Side, IPlace | null> = { left: null, right: null };
   private _placesTime = -Infinity;
+  private _movedIn: string | null = null;
   /** What is laid out at the moment. */
   private _shown: { comparison: IComparison; mode: Mode } | null = null;
   private _states: Record<Side, SideState> | null = null;
