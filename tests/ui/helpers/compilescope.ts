@@ -80,10 +80,22 @@ export function editors(page: Page): Locator {
 }
 
 /**
- * The lines that are marked in an editor.
+ * The lines with a text that are marked in an editor.
  */
-export function marked(editor: Locator): Locator {
-  return editor.locator('.jp-Compilescope-code-strong');
+export function marked(editor: Locator, text: string | RegExp): Locator {
+  return editor.locator('.jp-Compilescope-code-strong').filter({
+    hasText: text
+  });
+}
+
+/**
+ * What the kernel's main thread is at, as the sidebar tells.
+ */
+export function progress(page: Page, step: string | RegExp): Locator {
+  return sidebar(page)
+    .locator('.jp-Compilescope-progress')
+    .getByRole('status')
+    .filter({ hasText: step });
 }
 
 /**
@@ -95,20 +107,10 @@ export async function clickLine(
 ): Promise<void> {
   const line = editor.locator('.cm-line').filter({ hasText: text }).first();
   await line.scrollIntoViewIfNeeded();
-  // The other side scrolls along, and then both settle at one height.
-  await line.page().waitForTimeout(500);
-  // Long lines reach out of the editor: click where the line can be seen.
-  const scroller = editor.locator('xpath=..');
-  const [seen, whole] = [
-    await scroller.boundingBox(),
-    await line.boundingBox()
-  ];
-  if (!seen || !whole) {
-    throw new Error(`No line with ${text} can be seen`);
-  }
-  await line
-    .page()
-    .mouse.click(seen.x + seen.width / 2, whole.y + whole.height / 2);
+  // Long lines reach out of the editor: click near their beginning. Playwright
+  // waits until the line stands still: the other side scrolls along, and both
+  // settle at one height.
+  await line.click({ position: { x: 60, y: 5 } });
 }
 
 function escape(text: string): string {

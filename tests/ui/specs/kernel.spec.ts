@@ -2,6 +2,7 @@ import { expect, test } from '@jupyterlab/galata';
 import {
   editors,
   openSidebar,
+  progress,
   subjects,
   toggle,
   variants
@@ -9,7 +10,6 @@ import {
 import {
   cell,
   command,
-  notebook,
   openNotebook,
   run,
   runAll,
@@ -17,10 +17,18 @@ import {
   SUBJECT,
   waitForKernel
 } from '../helpers/notebook';
+import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
 
-// Galata's bookkeeping of kernels takes every answer for JSON; that to an
-// interrupt is empty.
-test.use({ kernels: null });
+test.use(KEEP_KERNELS);
+
+test.afterAll(({ request }) => shutDown(request));
+
+/**
+ * A subject of its own: what another test has built takes no time to build.
+ */
+function subject(formula: string): string[] {
+  return SUBJECT.map(source => source.replace('x @ y', formula));
+}
 
 /**
  * How long a running compile may go on after "Cancel".
@@ -28,18 +36,16 @@ test.use({ kernels: null });
 const CANCELLED = 2_000;
 
 test('cancel stops a running compile, and the kernel goes on', async ({
-  page,
-  tmpPath
+  page
 }) => {
-  const cells = [...SUBJECT, 'attend(x, y).shape'];
-  await openNotebook(page, tmpPath, 'cancel.ipynb', cells);
+  const cells = [...subject('x.sin() @ y'), 'attend(x, y).shape'];
+  await openNotebook(page, SHARED, 'kernel.ipynb', cells);
   const panel = await openSidebar(page);
   await runAll(page, SUBJECT.length);
   await panel.getByRole('button', { name: 'Build and time' }).click();
   const cancel = panel.getByRole('button', { name: 'Cancel' });
-  await expect(cancel).toBeEnabled();
   // In the middle of it: C++ is being built.
-  await expect(panel.getByText(/build/i).first()).toBeVisible();
+  await expect(progress(page, /building/)).toBeVisible();
   const before = Date.now();
   await cancel.click();
   await expect(panel.getByText(/^Cancelled/)).toBeVisible();
@@ -50,44 +56,54 @@ test('cancel stops a running compile, and the kernel goes on', async ({
   await expect(
     panel.getByRole('button', { name: 'Build and time' })
   ).toBeEnabled();
+  // What was there before is there still.
+  await expect(variants(page)).toHaveCount(2);
+  await expect(variants(page).filter({ hasText: 'failed' })).toHaveCount(0);
+  await expect(editors(page).first()).toContainText('AOT ID');
 });
 
-test('the stop button of the notebook stops %%compile', async ({
-  page,
-  tmpPath
-}) => {
+test('the stop button of the notebook stops %%compile', async ({ page }) => {
   const cells = [
-    ...SUBJECT.slice(0, 2),
+    ...subject('x.cos() @ y').slice(0, 2),
     '%%compile\nattend(x, y)',
     'attend(x, y).shape'
   ];
-  await openNotebook(page, tmpPath, 'interrupt.ipynb', cells);
+  await openNotebook(page, SHARED, 'kernel.ipynb', cells);
+  await openSidebar(page);
   await runAll(page, 2);
   await start(page, 2);
-  await expect(
-    notebook(page).locator('.jp-Notebook-ExecutionIndicator')
-  ).toHaveAttribute('data-status', 'busy');
-  // Past the imports, in the compilers.
-  await page.waitForTimeout(2_500);
+  await expect(progress(page, /building/)).toBeVisible({ timeout: 60_000 });
   const before = Date.now();
   await command(page, 'notebook:interrupt-kernel');
   await waitForKernel(page);
   expect(Date.now() - before).toBeLessThan(CANCELLED);
   // What is sent before the error has come is taken back by the kernel.
   await expect(cell(page, 2).locator('.jp-InputPrompt')).toHaveText(/\[\d+\]:/);
-  await page.waitForTimeout(500);
+  await expect(cell(page, 2)).toContainText('Interrupted');
   await run(page, 3);
   await expect(cell(page, 3)).toContainText('torch.Size([16, 16])');
 });
 
-test('a restarted kernel starts afresh, and is followed', async ({
-  page,
-  tmpPath
-}) => {
-  await openNotebook(page, tmpPath, 'restart.ipynb', SUBJECT);
+test('a busy kernel still answers the panel', async ({ page }) => {
+  const cells = [...SUBJECT, 'import time\ntime.sleep(60)'];
+  await openNotebook(page, SHARED, 'kernel.ipynb', cells);
   const panel = await openSidebar(page);
   await runAll(page, SUBJECT.length);
-  await expect(subjects(page)).toHaveCount(1);
+  await start(page, 3);
+  await expect(cell(page, 3).locator('.jp-InputPrompt')).toHaveText('[*]:');
+  await toggle(page, 'fullgraph').check();
+  await expect(variants(page)).toHaveCount(3);
+  await expect(panel).not.toContainText('Kernel busy');
+  await expect(cell(page, 3).locator('.jp-InputPrompt')).toHaveText('[*]:');
+  await command(page, 'notebook:interrupt-kernel');
+  await waitForKernel(page);
+});
+
+test('a restarted kernel starts afresh, and is followed', async ({ page }) => {
+  await openNotebook(page, SHARED, 'kernel.ipynb', SUBJECT);
+  const panel = await openSidebar(page);
+  await runAll(page, SUBJECT.length);
+  await expect(editors(page)).toHaveCount(2);
   await command(page, 'notebook:restart-kernel');
   await page.locator('.jp-Dialog .jp-mod-accept').click();
   await expect(panel).toContainText('Kernel restarted');
@@ -98,18 +114,15 @@ test('a restarted kernel starts afresh, and is followed', async ({
   await expect(editors(page)).toHaveCount(2);
 });
 
-test('a busy kernel still answers the panel', async ({ page, tmpPath }) => {
-  const cells = [...SUBJECT, 'import time\ntime.sleep(20)'];
-  await openNotebook(page, tmpPath, 'busy.ipynb', cells);
+test('a dead kernel leaves its last report to read', async ({ page }) => {
+  await openNotebook(page, SHARED, 'kernel.ipynb', SUBJECT);
   const panel = await openSidebar(page);
   await runAll(page, SUBJECT.length);
-  await start(page, 3);
-  await expect(cell(page, 3).locator('.jp-InputPrompt')).toHaveText('[*]:');
-  await toggle(page, 'fullgraph').check();
-  await expect(variants(page)).toHaveCount(3);
-  await expect(panel).not.toContainText('Kernel busy');
-  await expect(cell(page, 3).locator('.jp-InputPrompt')).toHaveText('[*]:');
-  await command(page, 'notebook:interrupt-kernel');
+  await expect(editors(page)).toHaveCount(2);
+  await command(page, 'kernelmenu:shutdown');
+  await expect(panel.getByRole('status').first()).toContainText(/last report/);
+  await expect(subjects(page).first()).toContainText('attend');
+  await expect(editors(page)).toHaveCount(2);
 });
 
 test('without subshells a busy kernel is said to be busy', async ({
@@ -161,18 +174,4 @@ test('a kernel of another language is left alone', async ({
   await expect(panel).toContainText('echo');
   await run(page, 0);
   await expect(cell(page, 0).locator('.jp-OutputArea')).toHaveText('hello');
-});
-
-test('a dead kernel leaves its last report to read', async ({
-  page,
-  tmpPath
-}) => {
-  await openNotebook(page, tmpPath, 'dead.ipynb', SUBJECT);
-  const panel = await openSidebar(page);
-  await runAll(page, SUBJECT.length);
-  await expect(editors(page)).toHaveCount(2);
-  await command(page, 'kernelmenu:shutdown');
-  await expect(panel.getByRole('status').first()).toContainText(/last report/);
-  await expect(subjects(page)).toHaveCount(1);
-  await expect(editors(page)).toHaveCount(2);
 });

@@ -2,18 +2,23 @@ import { expect, test } from '@jupyterlab/galata';
 import * as path from 'path';
 import { editors, openSidebar, sidebar } from '../helpers/compilescope';
 import { openNotebook, runAll, SUBJECT } from '../helpers/notebook';
+import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+
+test.use(KEEP_KERNELS);
+
+test.afterAll(({ request }) => shutDown(request));
 
 const ARTIFACTS = path.resolve(__dirname, '../artifacts');
 
 // Pictures to look at, not to compare: fonts differ from machine to machine.
 for (const theme of ['light', 'dark'] as const) {
-  test(`the ${theme} theme`, async ({ page, tmpPath }) => {
+  test(`the ${theme} theme`, async ({ page }) => {
     if (theme === 'dark') {
       await page.theme.setDarkTheme();
     } else {
       await page.theme.setLightTheme();
     }
-    await openNotebook(page, tmpPath, 'looks.ipynb', SUBJECT);
+    await openNotebook(page, SHARED, 'looks.ipynb', SUBJECT);
     await openSidebar(page);
     await runAll(page, SUBJECT.length);
     await expect(editors(page)).toHaveCount(2);
@@ -43,11 +48,8 @@ for (const theme of ['light', 'dark'] as const) {
   });
 }
 
-test('every control can be reached and has a name', async ({
-  page,
-  tmpPath
-}) => {
-  await openNotebook(page, tmpPath, 'names.ipynb', SUBJECT);
+test('every control can be reached and has a name', async ({ page }) => {
+  await openNotebook(page, SHARED, 'looks.ipynb', SUBJECT);
   const panel = await openSidebar(page);
   await runAll(page, SUBJECT.length);
   await expect(editors(page)).toHaveCount(2);

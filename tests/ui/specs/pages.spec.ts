@@ -2,20 +2,19 @@ import { expect, test } from '@jupyterlab/galata';
 import {
   editors,
   openSidebar,
-  sidebar,
   subjects,
+  toggle,
   variants
 } from '../helpers/compilescope';
-import {
-  notebook,
-  openNotebook,
-  run,
-  runAll,
-  SUBJECT
-} from '../helpers/notebook';
+import { notebook, openNotebook, runAll, SUBJECT } from '../helpers/notebook';
+import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
 
-test('a reloaded page shows what was there', async ({ page, tmpPath }) => {
-  await openNotebook(page, tmpPath, 'reload.ipynb', SUBJECT);
+test.use(KEEP_KERNELS);
+
+test.afterAll(({ request }) => shutDown(request));
+
+test('a reloaded page shows what was there', async ({ page }) => {
+  await openNotebook(page, SHARED, 'pages.ipynb', SUBJECT);
   await openSidebar(page);
   await runAll(page, SUBJECT.length);
   await expect(editors(page)).toHaveCount(2);
@@ -31,42 +30,43 @@ test('a reloaded page shows what was there', async ({ page, tmpPath }) => {
   await expect(editors(page).first()).toContainText('AOT ID');
 });
 
-test('two tabs on one kernel see the same', async ({ page, tmpPath }) => {
-  const path = await openNotebook(page, tmpPath, 'tabs.ipynb', SUBJECT);
+test('two tabs on one kernel see the same', async ({ page }) => {
+  const path = await openNotebook(page, SHARED, 'pages.ipynb', SUBJECT);
   await openSidebar(page);
-  await runAll(page, 2);
+  await runAll(page, SUBJECT.length);
   const second = await page.context().newPage();
   await second.goto(`lab/workspaces/second/tree/${path}?reset`);
   await expect(notebook(second)).toBeVisible({ timeout: 30_000 });
   await openSidebar(second);
-  await expect(sidebar(second)).toContainText('Nothing inspected yet');
-
-  await run(page, 2);
-  for (const each of [page, second]) {
-    await expect(subjects(each)).toContainText('attend');
-  }
+  await expect(subjects(second).first()).toContainText('attend');
+  await test.step('what one asks for, the other shows too', async () => {
+    await toggle(page, 'fullgraph').check();
+    for (const each of [page, second]) {
+      await expect(variants(each)).toHaveCount(3);
+    }
+  });
   await test.step('closing one leaves the other connected', async () => {
     await second.close();
-    await sidebar(page).getByRole('switch', { name: 'fullgraph' }).check();
-    await expect(variants(page)).toHaveCount(3);
+    await toggle(page, 'cpp_wrapper').check();
+    await expect(variants(page)).toHaveCount(4);
   });
 });
 
-test('the sidebar follows the notebook in front', async ({ page, tmpPath }) => {
+test('the sidebar follows the notebook in front', async ({ page }) => {
   await openSidebar(page);
-  await openNotebook(page, tmpPath, 'first.ipynb', SUBJECT);
+  await openNotebook(page, SHARED, 'pages.ipynb', SUBJECT);
   await runAll(page, SUBJECT.length);
   await openNotebook(
     page,
-    tmpPath,
+    SHARED,
     'second.ipynb',
     SUBJECT.map(source => source.replace('attend', 'other'))
   );
   await runAll(page, SUBJECT.length);
-  const subject = subjects(page);
+  const subject = subjects(page).first();
   await expect(subject).toContainText('other');
-  await page.getByRole('tab', { name: 'first.ipynb' }).click();
+  await page.getByRole('tab', { name: 'pages.ipynb', exact: true }).click();
   await expect(subject).toContainText('attend');
-  await page.getByRole('tab', { name: 'second.ipynb' }).click();
+  await page.getByRole('tab', { name: 'second.ipynb', exact: true }).click();
   await expect(subject).toContainText('other');
 });

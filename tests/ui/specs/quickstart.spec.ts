@@ -3,26 +3,36 @@ import type { Page } from '@playwright/test';
 import * as path from 'path';
 import {
   choice,
+  clickLine,
   editor,
   editors,
+  marked,
   openSidebar,
   picker,
+  sidebar,
   subjects,
   toggle,
+  variants,
   type Side
 } from '../helpers/compilescope';
 import { cell, open, run } from '../helpers/notebook';
 
 /**
- * A flipped switch shows its sources within a second: what "at once" means for
- * the quickstart's subject, the first capture being made.
+ * How long the sources may take after a switch was flipped, in milliseconds,
+ * the first capture being made. Generous, for a small machine with other things
+ * to do; what they did take is printed.
  */
-const AT_ONCE = 1_000;
+const AT_ONCE = 5_000;
 
 const QUICKSTART = path.resolve(
   __dirname,
   '../../../examples/quickstart.ipynb'
 );
+
+const ARTIFACTS = path.resolve(__dirname, '../artifacts');
+
+// The size of the README's picture.
+test.use({ viewport: { width: 1600, height: 1000 } });
 
 test('the quickstart, from the cell to the panel', async ({
   page,
@@ -58,6 +68,20 @@ test('the quickstart, from the cell to the panel', async ({
     );
     await expect(subject).toContainText('Sequential');
     await expect(subject).toContainText('float32[32, 64]');
+  });
+
+  await test.step('a build keeps the place, and gives times', async () => {
+    const launch = /^\s*cpp_fused_\w+\(/;
+    const python = editor(page, 'python');
+    await clickLine(python, launch);
+    await expect(marked(python, launch)).toBeInViewport();
+    await sidebar(page).getByRole('button', { name: 'Build and time' }).click();
+    const built = variants(page).filter({ hasText: 'built' });
+    await expect(built).toHaveCount(2, { timeout: 120_000 });
+    await expect(variants(page).filter({ hasText: /\d[×x]/ })).toHaveCount(2);
+    await expect(marked(python, launch)).toBeInViewport();
+    await expect(marked(editor(page, 'cpp'), launch).first()).toBeInViewport();
+    await page.screenshot({ path: path.join(ARTIFACTS, 'quickstart.png') });
   });
 
   await test.step('a mode shows its own sources at once', async () => {
@@ -129,9 +153,6 @@ async function atOnce(
   );
   await flip();
   const elapsed = await shown;
-  test.info().annotations.push({
-    type: 'sources after a switch',
-    description: `${variant}: ${Math.round(elapsed)} ms`
-  });
-  expect.soft(elapsed, variant).toBeLessThan(AT_ONCE);
+  console.log(`      sources of ${variant}: ${Math.round(elapsed)} ms`);
+  expect(elapsed, variant).toBeLessThan(AT_ONCE);
 }
