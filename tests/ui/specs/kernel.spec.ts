@@ -59,7 +59,7 @@ test('cancel stops a running compile, and the kernel goes on', async ({
   // What was there before is there still.
   await expect(variants(page)).toHaveCount(2);
   await expect(variants(page).filter({ hasText: 'failed' })).toHaveCount(0);
-  await expect(editors(page).first()).toContainText('AOT ID');
+  await expect(editors(page).first()).toContainText('extern_kernels.mm(');
 });
 
 test('the stop button of the notebook stops %%compile', async ({ page }) => {

@@ -22,6 +22,13 @@ for (const theme of ['light', 'dark'] as const) {
     await openSidebar(page);
     await runAll(page, SUBJECT.length);
     await expect(editors(page)).toHaveCount(2);
+    // Both open where the kernels are launched.
+    for (const each of await editors(page).all()) {
+      const launch = each
+        .locator('.cm-line')
+        .filter({ hasText: /mm(_out)?\(/ });
+      await expect(launch.first()).toBeInViewport();
+    }
     await page.screenshot({ path: path.join(ARTIFACTS, `${theme}.png`) });
     // What the theme says, not a colour of our own.
     for (const part of [sidebar(page), editors(page).first()]) {

@@ -27,7 +27,7 @@ test('a reloaded page shows what was there', async ({ page }) => {
   });
   await expect(subjects(page)).toContainText('attend');
   await expect(editors(page)).toHaveCount(2, { timeout: 30_000 });
-  await expect(editors(page).first()).toContainText('AOT ID');
+  await expect(editors(page).first()).toContainText('extern_kernels.mm(');
 });
 
 test('two tabs on one kernel see the same', async ({ page }) => {
