@@ -10,6 +10,7 @@ import msgspec
 
 from ..capture.live import recording
 from ..capture.records import Record
+from ..measure.collection import resting
 from ..problem import Problem
 from ..report import Node
 from ..torch_api import failures, workers
@@ -56,6 +57,7 @@ def capture(
     """
     captured = Captured(context=contextvars.copy_context())
     with (
+        resting(),
         wardrobe.guarded(),
         isolated(),
         workers.borrowed(),

@@ -6,6 +6,7 @@ from ..analysis.assemble import assemble
 from ..capture.live import recording
 from ..capture.records import Record
 from ..capture.renumber import renumber
+from ..measure.collection import resting
 from ..problem import Problem
 from ..report import Compilation, Node
 from ..torch_api import codegen, failures, workers
@@ -24,7 +25,8 @@ def generate(
 
     May run in any thread: it takes torch's settings from where the capture was made.
     """
-    return captured.context.copy().run(_generate, captured, name, variant)
+    with resting():
+        return captured.context.copy().run(_generate, captured, name, variant)
 
 
 def _generate(

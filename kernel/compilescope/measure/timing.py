@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import gc
 import itertools
 import math
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 
 import torch
 
 from ..report import Timing
+from .collection import resting
 from .intervals import median_interval, ratio_interval
 
 BASELINE = "eager"
@@ -89,7 +88,7 @@ def time_calls(
     batches: dict[str, int] = {}
     warm_ups: dict[str, int] = {}
     samples: dict[str, list[float]] = {name: [] for name in calls}
-    with _no_collection():
+    with resting():
         for name in calls:
             if cancelled():
                 return {}
@@ -169,17 +168,6 @@ def _timing(
         timing.ratio = statistics.median(baseline) / timing.median_us
         timing.ratio_interval = ratio_interval(baseline, own)
     return timing
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 def _nothing() -> None:
