@@ -155,9 +155,13 @@ test('a kernel that has not loaded it: one click loads it', async ({
   page,
   tmpPath
 }) => {
-  await openNotebook(page, tmpPath, 'unloaded.ipynb', ['1']);
+  await openNotebook(page, tmpPath, 'unloaded.ipynb', ['%subshell']);
   const panel = await openSidebar(page);
   await expect(panel).toContainText('not loaded in this kernel');
+  // No thread is made for a kernel that serves nobody, and none torn down.
+  await run(page, 0);
+  await expect(cell(page, 0)).toContainText('subshell list: []');
+  await expect(cell(page, 0)).not.toContainText('Task was destroyed');
   await panel.getByRole('button', { name: 'Load compilescope' }).click();
   await expect(panel).toContainText('Nothing inspected yet', {
     timeout: 30_000
