@@ -9,6 +9,9 @@ from . import summary, wording
 from .pairs import compared
 from .style import Markup
 
+SWITCHES = 7
+"""The column of the table of variants that holds words, which may wrap."""
+
 
 def problems(report: Report, markup: Markup, limit: int) -> str:
     """Return the problems of a report and of its variants, worst first."""
@@ -25,6 +28,8 @@ def _problem(variant: str, problem: Problem, markup: Markup) -> str:
     scope = f" in {escape(variant)}" if variant else ""
     where = f" ({escape(wording.place(problem.where))})" if problem.where else ""
     body = f"{mark}{scope}: {escape(problem.what)}{where}"
+    if problem.where is not None and problem.where.code:
+        body += f"<br><code>{escape(problem.where.code)}</code>"
     for line in (problem.why, problem.remedy and f"→ {problem.remedy}"):
         if line:
             body += f"<br>{escape(line)}"
@@ -48,9 +53,10 @@ def timings(report: Report, markup: Markup) -> str:
         return ""
     timed = [variant.timing.median_us for variant in variants if variant.timing]
     slowest = max(timed, default=0.0)
-    columns = ("variant", "switches", "stage", "median", "", "95 % interval", "vs eager")
     rows = [_row(variant, slowest, markup) for variant in variants]
-    heads = (*columns, "compile", "outputs")
+    # A narrow notebook shows the first columns and scrolls to the others: what counts comes first.
+    times = ("median", "vs eager", "", "95 % interval", "compile")
+    heads = ("variant", *times, "outputs", "switches", "stage")
     kept = [index for index in range(len(heads)) if any(row[index] for row in rows)]
     head = "".join(markup.element("th", "head", heads[index]) for index in kept)
     body = "".join(
@@ -74,17 +80,17 @@ def _row(variant: VariantReport, slowest: float, markup: Markup) -> tuple[str, .
         share = 100 * timing.median_us / slowest if slowest else 0
         figures = (
             f"<b>{wording.duration(timing.median_us)}</b>",
+            ratio,
             _bar(share, markup, baseline=variant.name == timing.baseline),
             wording.interval(timing),
-            ratio,
         )
     return (
         f"<b>{escape(variant.name)}</b>",
-        escape(wording.switches(variant.requested)),
-        wording.stage(variant),
         *figures,
         wording.seconds(variant),
         escape(wording.accuracy(variant)),
+        escape(wording.switches(variant.requested)),
+        wording.stage(variant),
     )
 
 
@@ -97,4 +103,4 @@ def _bar(share: float, markup: Markup, *, baseline: bool) -> str:
 def _cell(body: str, index: int, markup: Markup) -> str:
     if index == 0:
         return f'<th scope="row"{markup.attributes("words")}>{body}</th>'
-    return markup.element("td", "words" if index == 1 else "figure", body)
+    return markup.element("td", "words" if index == SWITCHES else "figure", body)
