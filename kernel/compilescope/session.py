@@ -14,7 +14,7 @@ from .compiler.progress import Cancelled, Monitor, Progress
 from .compiler.watching import Watched, watching
 from .errors import CompilescopeError
 from .jobs import Job, Jobs
-from .report import Report, VariantReport
+from .report import Report, Subject, VariantReport
 from .torch_api import compiling
 from .torch_api.codegen import free_to_compile
 from .variant import Choices, Variant
@@ -52,7 +52,7 @@ class Session:
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
         *,
-        variants: object = ("python", "cpp"),
+        variants: object = names.USUAL,
         run: bool = True,
         progress: Callable[[Progress], None] | None = None,
         cell: str | None = None,
@@ -134,7 +134,11 @@ class Session:
         wanted = list(variants) or [
             one.name for one in inspection.report.variants if one.name != CELL
         ]
-        return self.jobs.queue(subject, wanted, build=True)
+        if wanted:
+            return self.jobs.queue(subject, wanted, build=True)
+        # What was interrupted before it had any variant is asked for anew.
+        usual = names.parse(names.USUAL)
+        return self.jobs.queue(subject, list(usual), build=True, requested=usual)
 
     def run_pending(self) -> None:
         """Does the queued jobs, oldest first. The panel has the kernel's main thread call this.
@@ -232,7 +236,11 @@ class Session:
             self._working.release()
 
     def _keep(self, subject: str, inspection: Inspection) -> None:
-        self.inspections.pop(subject, None)
+        for other, known in list(self.inspections.items()):
+            if other == subject:
+                del self.inspections[other]
+            elif _replaces(inspection.report.subject, known.report.subject):
+                del self.inspections[other], self.revisions[other]
         self.inspections[subject] = inspection
         self.revisions[subject] = self.revisions.get(subject, 0) + 1
         while len(self.inspections) > SUBJECTS:
@@ -260,6 +268,15 @@ class Session:
             except Exception:  # noqa: BLE001, PERF203 - who looks on must not stop the work
                 self._observers.remove(observer)
                 _log.warning("An observer failed and hears no more.", exc_info=True)
+
+
+def _replaces(new: Subject, old: Subject) -> bool:
+    """Whether a subject is an earlier one, made again: its cell was run again, or its ``def``."""
+    if (new.name, new.kind, new.arguments) != (old.name, old.kind, old.arguments):
+        return False
+    if new.cell is not None and new.cell == old.cell:
+        return True
+    return new.kind in ("function", "lambda") and new.where is not None and new.where == old.where
 
 
 _session: Session | None = None

@@ -322,3 +322,32 @@ def test_what_the_cell_itself_compiled_is_part_of_the_next_report() -> None:
     assert session.queue_run(subject).variants == ["python"]
     session.inspect(subjects.plain, (X[:2],), variants="python", run=False)
     assert [len(one.report.variants) for one in session.inspections.values()] == [2, 1]
+
+
+def again(scale: float) -> Callable[[torch.Tensor], torch.Tensor]:
+    return lambda x: x * scale
+
+
+def test_a_subject_that_is_made_again_takes_the_place_of_the_earlier_one() -> None:
+    session = Session()
+    for scale in (2.0, 3.0):
+        last = session.inspect(again(scale), (X,), run=False, variants="python")
+    assert list(session.inspections) == [last.subject.id]
+    other = session.inspect(again(2.0), (X[:2],), run=False, variants="python")
+    assert list(session.inspections) == [last.subject.id, other.subject.id]
+    for cell in ("a", "b", "b"):
+        net = torch.nn.Sequential(torch.nn.Linear(8, 8))
+        session.inspect(net, (X,), run=False, variants="python", cell=cell)
+    cells = [one.report.subject.cell for one in session.inspections.values()]
+    assert cells == [None, None, "a", "b"]
+
+
+def test_building_a_report_without_variants_takes_the_usual_ones() -> None:
+    session = Session()
+    subject = inspected(session)
+    session.inspection(subject).report.variants.clear()
+    job = session.queue_run(subject)
+    assert job.variants == ["python", "cpp"]
+    session.run_pending()
+    stages = {one.name: one.stage for one in session.inspection(subject).report.variants}
+    assert stages == {"python": "built", "cpp": "built", "eager": "built"}

@@ -21,6 +21,10 @@ _SETTINGS: dict[str, tuple[tuple[type, ...], str]] = {
 """Setting → the types that it takes, and how to say so."""
 
 
+USUAL = ("python", "cpp")
+"""What is inspected when nothing else is asked for."""
+
+
 def named() -> dict[str, Variant]:
     """The variants that go by a name in the installed torch."""
     modes = [mode for mode in compiling.modes() if mode != "default"]
