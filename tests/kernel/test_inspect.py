@@ -434,6 +434,55 @@ def test_phases_caches_and_settings_of_a_build(training: tuple[Report, Report]) 
     assert before.absent["phases"] == before.absent["cache"]
 
 
+def test_settings_at_their_default_are_not_listed() -> None:
+    def config(**switches: Any) -> dict[str, str]:
+        call = Call(subjects.plain, (torch.ones(2, 3),))
+        (one,) = sources(call, variants=[cs.Variant(**switches)]).variants
+        return one.config
+
+    assert config(options={"epilogue_fusion": False}) == {"epilogue_fusion": "False"}
+    # What was set once, and set back, is at its default again.
+    assert config(options={"epilogue_fusion": True}) == {}
+    assert config(backend="aot_eager") == {}
+
+
+def test_the_frame_of_a_library_module_is_its_forward() -> None:
+    report = sources(Call(torch.nn.Linear(3, 2), (torch.ones(2, 3),)))
+    frame = report.compilations[0].frame
+    assert frame is not None
+    assert frame == report.subject.where
+    assert frame.function.endswith("forward")
+    builtin = sources(Call(torch.sin, (torch.ones(2, 3),))).compilations[0]
+    assert builtin.frame is None
+    assert "frame" in builtin.absent
+
+
+def test_a_backward_s_sources_are_what_is_built() -> None:
+    torch.manual_seed(0)
+    first, second = torch.nn.Linear(8, 16), torch.nn.Linear(16, 4)
+
+    def broken(x: torch.Tensor) -> torch.Tensor:
+        hidden = first(x).relu()
+        torch._dynamo.graph_break()
+        return second(hidden)
+
+    call = Call(broken, (torch.randn(2, 8),))
+    early, built = (inspect(call, variants=["python"], run=run) for run in (False, True))
+    trained = [one.id for one in early.compilations if one.code.backward is not None]
+    assert len(trained) == 2
+    for compile_id in trained:
+        before, after = early.compilation(compile_id), built.compilation(compile_id)
+        for stage in ("forward", "backward", "backward_post_grad"):
+            assert [(node.name, node.target) for node in before.graphs[stage].nodes] == [
+                (node.name, node.target) for node in after.graphs[stage].nodes
+            ]
+        # torch maps no kernel of a backward that it leaves until it is needed; the sources do.
+        assert [(one.name, one.nodes, one.ops) for one in before.kernels] == [
+            (one.name, one.nodes, one.ops) for one in after.kernels
+        ]
+        assert all(kernel.nodes for kernel in after.kernels)
+
+
 def test_environment_and_subject(training: tuple[Report, Report]) -> None:
     _, built = training
     assert built.environment.torch == torch.__version__

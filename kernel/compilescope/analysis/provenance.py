@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..report import Node, SourceLine
-from .scan import Mark
+from .scan import Comments, Mark
 from .stacks import read_stack
 
 
@@ -49,7 +49,7 @@ class Provenance:
         key = ":".join(map(str, comments.handle)) if comments and comments.handle else ""
         names = self.mapping.get(key) or []
         if not names and comments:
-            names = comments.nodes or self._named(comments.source_nodes)
+            names = comments.nodes or self._named(comments)
         if mark.scope:
             names = [self._scoped(mark.scope, name) for name in names]
         names = sorted(dict.fromkeys(names), key=lambda name: self.order.get(name, 1 << 30))
@@ -64,13 +64,23 @@ class Provenance:
         whole = f"{scope}.{name}"
         return whole if whole in self.nodes else name
 
-    def _named(self, source_nodes: Sequence[str]) -> list[str]:
+    def _named(self, comments: Comments) -> list[str]:
+        """The post-grad nodes that the comments' source nodes stand for.
+
+        Some may be unknown: torch maps a backward only where it is compiled at once. The others
+        count only if the operator that comes last is among them. Without it they are what feeds the
+        kernel, not what it computes.
+        """
         names: list[str] = []
-        for name in source_nodes:
-            if name in self.nodes:
-                names.append(name)
-            names += self.pre_to_post.get(name, ())
-        return names
+        whole = True
+        for name in comments.source_nodes:
+            found = [name] if name in self.nodes else []
+            found += self.pre_to_post.get(name, ())
+            whole = whole and bool(found)
+            names += found
+        last = comments.aten[-1] + "." if comments.aten else ""
+        targets = (_short(self.nodes[name].target) for name in names if name in self.nodes)
+        return names if whole or any(target.startswith(last) for target in targets) else []
 
     def _sources(self, key: str, names: Sequence[str], mark: Mark) -> list[SourceLine]:
         """The lines that the nodes stand in; then the lines that called these.

@@ -11,10 +11,11 @@ from typing import Any
 import msgspec
 import torch
 
+from ..analysis.backward import complete
 from ..analysis.links import pair
 from ..problem import Problem
 from ..report import Report, VariantReport
-from ..torch_api import compiling, failures
+from ..torch_api import compiled, compiling, failures
 from ..torch_api.environment import environment
 from ..variant import Variant
 from . import notebook
@@ -159,7 +160,9 @@ class Inspection:
             name=name,
             requested=variant,
             stage="failed" if failed else "sources",
-            config=compiling.differing_settings(compiling.settings_of(variant)),
+            config=compiling.differing_settings(compiling.settings_of(variant))
+            if variant.backend == "inductor"
+            else {},
             compilations=compilations,
             problems=problems,
         )
@@ -185,14 +188,17 @@ class Inspection:
         before = self._find(built.name)
         if before is None:
             return built
-        if built.stage == "failed" and not any(one.kernels for one in built.compilations):
-            # The build's failure takes nothing away: the sources were there to be read.
+        if built.stage == "failed" and len(before.compilations) >= len(built.compilations):
+            # A build that failed knows less: torch tells the guards and where kernels come from
+            # only at the end.
             built.compilations = before.compilations
         known = {compilation.id: compilation for compilation in before.compilations}
         for compilation in built.compilations:
             earlier = known.get(compilation.id)
             if earlier is not None and compilation.code.backward is None:
                 compilation.code.backward = earlier.code.backward
+            elif earlier is not None:
+                complete(compilation, earlier)
         return built
 
     def _blame(self, problem: Problem) -> Problem:
@@ -209,6 +215,11 @@ class Inspection:
 
     def _put(self, result: VariantReport) -> None:
         """Adds a variant or takes the place of an earlier one; then links it with its partner."""
+        for compilation in result.compilations:
+            if compiled.is_wrapper(compilation.frame):
+                compilation.frame = self.report.subject.where
+                if compilation.frame is None:
+                    compilation.absent["frame"] = _NO_FRAME
         variants = self.report.variants
         for index, one in enumerate(variants):
             if one.name == result.name:
@@ -242,6 +253,9 @@ class Inspection:
             )
             if problem not in self.report.problems:
                 self.report.problems.append(problem)
+
+
+_NO_FRAME = "The subject is not written in Python: Dynamo compiled a wrapper of its own around it."
 
 
 def _symbolic(captured: Captured) -> bool:

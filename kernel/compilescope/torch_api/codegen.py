@@ -69,7 +69,7 @@ class CapturingBackend:
             for node, example in zip(placeholders, inputs, strict=True)
         ]
         capture = Capture(
-            graph=copy.deepcopy(graph),
+            graph=_copied(graph),
             inputs=fakes,
             fake_mode=context.fake_mode,
             compile_id=str(compile_id),
@@ -116,7 +116,7 @@ def generate(capture: Capture, settings: dict[str, Any]) -> None:
             ),
         ):
             compile_fx(
-                copy.deepcopy(capture.graph),
+                _copied(capture.graph),
                 list(capture.inputs),
                 config_patches={
                     **settings,
@@ -164,6 +164,21 @@ def _not_built(*_: Any) -> Any:
 def _compile_id(text: str) -> CompileId:
     frame, _, compilation = text.rpartition("/")
     return CompileId(frame_id=int(frame.rpartition("/")[2]), frame_compile_id=int(compilation))
+
+
+def _copied(graph: fx.GraphModule) -> fx.GraphModule:
+    """A copy with what Dynamo notes outside of ``meta``, which ``deepcopy`` leaves out.
+
+    By it AOTAutograd knows parameters from other inputs: what a forward saves for its backward, and
+    what stays in place under CUDA graphs, depend on that.
+    """
+    copied: Any = copy.deepcopy(graph)
+    if hasattr(graph, "_param_name_to_source"):
+        copied._param_name_to_source = graph._param_name_to_source
+    for node, twin in zip(graph.graph.nodes, copied.graph.nodes, strict=True):
+        if hasattr(node, "_dynamo_source"):
+            twin._dynamo_source = node._dynamo_source
+    return copied  # type: ignore[no-any-return]
 
 
 def _fake(example: Any, given: Any, mode: Any) -> Any:

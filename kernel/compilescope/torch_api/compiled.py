@@ -14,6 +14,8 @@ from typing import Any
 import torch
 from torch._dynamo import eval_frame, external_utils
 
+from ..problem import SourceLine
+
 _WRAPPERS = eval_frame.__file__
 _INLINE = external_utils.__file__
 
@@ -42,6 +44,11 @@ def original(fn: Callable[..., Any]) -> Callable[..., Any]:
         wrapped: Callable[..., Any] = vars(fn).get("__wrapped__", fn)
         return wrapped
     return fn
+
+
+def is_wrapper(frame: SourceLine | None) -> bool:
+    """Whether a frame is the function that Dynamo puts around library modules and builtins."""
+    return frame is not None and frame.file == _INLINE
 
 
 def module_of(fn: Callable[..., Any]) -> torch.nn.Module | None:

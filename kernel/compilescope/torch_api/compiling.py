@@ -105,8 +105,9 @@ def differing_settings(settings: dict[str, Any]) -> dict[str, str]:
     """Inductor's settings that are not torch's defaults, with ``settings`` in force."""
     config = _config()
     with config.patch(settings):
+        # By value: torch's _is_default() takes any setting that was ever set for a differing one.
         return {
             name: repr(value)
             for name, value in config.get_config_copy().items()
-            if name not in PROVENANCE and not config._is_default(name)
+            if name not in PROVENANCE and value != config._config[name].default
         }
