@@ -78,6 +78,28 @@ def test_full_graph_with_a_break() -> None:
     assert problem.where.code == "torch._dynamo.graph_break()"
 
 
+def test_a_frame_given_up_names_its_graph_break() -> None:
+    def skipped(items: Iterator[torch.Tensor]) -> torch.Tensor:
+        return sum((item.sin() for item in items), X)
+
+    problem = the_problem(inspect(Call(skipped, (iter([X]),)), run=False), "sources")
+    assert problem.what == "torch.compile compiled nothing."
+    assert problem.why.startswith("Dynamo gave the frame up and left it to eager: ")
+    assert problem.where is not None
+    assert problem.where.file == HERE
+
+
+def test_an_operator_without_a_fake_implementation() -> None:
+    @torch.library.custom_op("compilescope_tests::unfaked", mutates_args=())
+    def unfaked(x: torch.Tensor) -> torch.Tensor:
+        return x + 1
+
+    problem = the_problem(inspect(Call(lambda x: unfaked(x).sin(), (X,)), run=False))
+    assert "no fake impl registered" in problem.why
+    assert problem.where is not None
+    assert (problem.where.file, problem.where.function) == (HERE, "<lambda>")
+
+
 def test_arguments_that_are_not_tensors() -> None:
     report = inspect(Call(lambda a, b: a + b, (1, 2)), run=False)
     problem = the_problem(report, "sources")
@@ -165,6 +187,8 @@ def test_a_cpp_compile_error_shows_the_generated_line(monkeypatch: pytest.Monkey
         assert ".no_such_thing()" in problem.where.code
         assert problem.where.line > 1
         assert "error:" in problem.detail
+        assert variant.compilations[0].guards, "what the sources told stays"
+        assert all(kernel.nodes for kernel in variant.compilations[0].kernels)
         code = variant.compilations[0].code
         assert ".no_such_thing()" in (code.python or code.cpp or "")
 

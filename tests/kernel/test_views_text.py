@@ -19,6 +19,7 @@ torch 2.13.0 · Python 3.12.3 · A CPU · 2 threads
 error: [cpp] No compiler.
   → Install g++.
 warning: The graph breaks.  (cell, line 3)
+  3 | y = x + 1
   print.
 
 variant  switches          stage          median   95 % interval       vs eager              compile  outputs

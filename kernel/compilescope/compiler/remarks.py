@@ -14,7 +14,7 @@ _LIMIT = "recompile limit exceeded"
 def remarks(compilations: Sequence[Compilation]) -> list[Problem]:
     """The problems that a variant has although nothing failed."""
     if not any(compilation.graphs for compilation in compilations):
-        return [_NOTHING]
+        return [_nothing(compilations)]
     return [
         _limit(compilation, compilations)
         for compilation in compilations
@@ -22,12 +22,26 @@ def remarks(compilations: Sequence[Compilation]) -> list[Problem]:
     ]
 
 
-_NOTHING = Problem(
-    severity="warning",
-    what="torch.compile compiled nothing.",
-    why="The call does no tensor work that Dynamo sees, or every frame was skipped.",
-    remedy="Inspect a call that works on tensors.",
-)
+def _nothing(compilations: Sequence[Compilation]) -> Problem:
+    what = "torch.compile compiled nothing."
+    breaks = [one for compilation in compilations for one in compilation.breaks]
+    if breaks:
+        first = breaks[0]
+        told = [*first.hints, f"See {first.link}" if first.link else ""]
+        return Problem(
+            severity="warning",
+            what=what,
+            why=f"Dynamo gave the frame up and left it to eager: {first.reason.splitlines()[-1]}.",
+            remedy=" ".join(told).strip() or "Take what breaks the graph out of the frame.",
+            where=first.where,
+            detail="\n".join(part for part in (first.reason, first.explanation) if part),
+        )
+    return Problem(
+        severity="warning",
+        what=what,
+        why="The call does no tensor work that Dynamo sees, or every frame was skipped.",
+        remedy="Inspect a call that works on tensors.",
+    )
 
 
 def _limit(given_up: Compilation, compilations: Sequence[Compilation]) -> Problem:

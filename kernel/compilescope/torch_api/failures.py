@@ -160,14 +160,20 @@ def _lowered(error: BaseException) -> list[SourceLine]:
 
 
 def _fake(error: BaseException) -> Problem:
+    message = str(error)
+    explained = _after("Explanation: ", message)
+    stack = getattr(error, "real_stack", None) or []
+    users = [frame for frame in stack if not _is_internal(frame.filename)]
+    frames = source_lines("".join(traceback.format_list(users)))
     return Problem(
         severity="error",
         what="An operator failed on fake tensors, as Dynamo traces it.",
-        why=_first_line(error),
+        # The operator's own exception stands at the end; what is before it are Dynamo's arguments.
+        why=explained.rpartition(": got ")[2] or _first_line(error),
         remedy="If the call works without torch.compile, give the operator a fake implementation "
         "(torch.library.register_fake).",
-        where=_where(error),
-        detail=str(error),
+        where=frames[-1] if frames else _where(error),
+        detail=message,
     )
 
 

@@ -66,6 +66,8 @@ def _problems(report: Report, paint: _Paint, width: int) -> Iterator[str]:
         where = wording.place(problem.where)
         scope = f"[{variant}] " if variant else ""
         yield f"{mark} {scope}{problem.what}" + (f"  ({where})" if where else "")
+        if problem.where is not None and problem.where.code:
+            yield f"  {problem.where.line} | {problem.where.code}"
         yield from _wrapped(problem.why, width, "  ")
         yield from _wrapped(problem.remedy, width, "  → ")
     if len(found) > _SHOWN_PROBLEMS:
