@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import inspect
 import traceback
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -63,7 +64,7 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
     code = body.lstrip("\n \t").rstrip()
     above = raw[: raw.rstrip().rindex(code)].count("\n") if code else 0
     # As when any cell is run: the traceback, the debugger and torch find the text by this name.
-    file = shell.compile.cache(raw, shell.execution_count, raw_code=raw)
+    file = shell.compile.cache(raw, _number(shell), raw_code=raw)
     code = "\n" * above + shell.transform_cell(body)
     try:
         tree = shell.compile.ast_parse(code, filename=file)
@@ -84,6 +85,12 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
     if ast.unparse(last.value.func).startswith("get_ipython()."):
         raise CompilescopeError("The cell ends in a magic or a shell command.", _EXPECTED, EXAMPLE)
     return Cell(file, statements[:-1], last)
+
+
+def _number(shell: Shell) -> int:
+    """The running cell's number. ``execution_count`` may be the next one's already (IPython 9)."""
+    stored = len(shell.history_manager.input_hist_raw) - 1
+    return stored if stored > 0 else int(shell.execution_count)
 
 
 _EXPECTED = "%%compile looks into the call in the cell's last line, and there is none."
@@ -167,6 +174,12 @@ def _check(fn: object) -> None:
         what = f"The cell's last call is {name}(...)."
     elif type(owner).__module__.split(".")[0] == "torch" and type(owner).__name__ == "Tensor":
         what = f"The cell's last call is the tensor's own .{name}(...)."
+    elif inspect.iscoroutinefunction(fn):
+        raise CompilescopeError(
+            f"{name} is an async function.",
+            "Calling it computes nothing, and torch.compile takes no coroutines.",
+            "Await in a cell of its own, and call with what came of it.",
+        )
     else:
         return
     why = "torch.compile has nothing to look into there: the outermost call is the subject."

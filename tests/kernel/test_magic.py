@@ -138,6 +138,13 @@ WRONG = [
         ),
     ),
     (
+        "async def g(): pass\ng()",
+        (
+            "g is an async function. Calling it computes nothing, and torch.compile takes no "
+            "coroutines. Await in a cell of its own, and call with what came of it.\n"
+        ),
+    ),
+    (
         "x = 1\nf(x))",
         (
             'The cell is not Python.\n  File "cell", line 3\n    f(x))\n        ^\n'
@@ -171,6 +178,7 @@ def test_a_wrong_cell_says_what_it_should_be(
         ("--mode fast", "There is no mode 'fast'. "),
         ("--variants python,rust", "There is no variant 'rust'. "),
         ("--backend gpu", "There is no backend 'gpu'. "),
+        ("--name 3x", "--name 3x: that is no name of a variable."),
         ("--option size", "--option size has no value. Write --option max_autotune=True."),
         ("--option max_fusion_siz=3", "There is no option 'max_fusion_siz'. Did you mean "),
     ],
@@ -187,6 +195,13 @@ def test_a_wrong_option_says_what_it_may_be(
     assert not result.success
     assert told.err.startswith(f"UsageError: {message}")
     assert shell.user_ns["calls"] == []
+
+
+def test_the_cell_goes_by_its_number(shell: InteractiveShell, session: FakeSession) -> None:
+    for _ in range(2):
+        result = shell.run_cell("%%compile\nf(1)", store_history=True)
+        file = session.asked[-1]["cell_file"]
+        assert shell.compile.format_code_name(file) == ("Cell", f"In[{result.execution_count}]")
 
 
 @pytest.mark.parametrize(

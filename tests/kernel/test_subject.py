@@ -35,6 +35,10 @@ def takes_two(x: torch.Tensor, two: int) -> torch.Tensor:
     return x * two
 
 
+async def waits(x: torch.Tensor) -> torch.Tensor:
+    return x
+
+
 class Net(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -232,6 +236,7 @@ def test_ids_tell_subjects_apart() -> None:
         (plain, (x,), [1], "kwargs is a list", ""),
         (plain, (x,), {1: 2}, "kwargs is a dict", ""),
         (Net, (x,), None, "Net is a class, not a module.", "make a module"),
+        (waits, (x,), None, "waits is an async function.", "takes no coroutines"),
         (plain, (), None, "plain cannot be called", "Missing a required argument: 'x'"),
         (plain, (x, x), None, "plain cannot be called", "Too many positional arguments"),
         (plain, (x,), {"scal": 1}, "plain cannot be called", "unexpected keyword argument 'scal'"),

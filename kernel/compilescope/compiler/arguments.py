@@ -35,6 +35,12 @@ def check_types(fn: object, args: object, kwargs: object) -> None:
             "The first argument is the function itself, not what it returns.",
             "Write inspect(fn, (x,)) and not inspect(fn(x)).",
         )
+    if inspect.iscoroutinefunction(fn):
+        raise CompilescopeError(
+            f"{getattr(fn, '__name__', 'fn')} is an async function.",
+            "Calling it makes a coroutine and computes nothing; torch.compile takes no coroutines.",
+            "Write inspect(...) for the plain function that does the work.",
+        )
     if type(args) not in (tuple, list):
         raise CompilescopeError(
             f"args is a {type(args).__name__}, not a tuple.",
