@@ -18,6 +18,7 @@ from ..torch_api.codegen import Capture, CapturingBackend
 from ..torch_api.compiling import compile_callable
 from ..torch_api.dynamo import begin, isolated
 from ..torch_api.graphs import collecting
+from ..torch_api.guards import untimed
 from ..variant import Variant
 from .quiet import quiet
 from .wardrobe import Wardrobe
@@ -60,6 +61,7 @@ def capture(
         resting(),
         wardrobe.guarded(),
         isolated(),
+        untimed(),
         workers.borrowed(),
         quiet(),
         recording(captured.records),

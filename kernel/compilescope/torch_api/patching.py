@@ -1,4 +1,4 @@
-"""Class attributes replaced for a while.
+"""Attributes of classes and modules replaced for a while.
 
 A patch is seen by the whole process, so a replacement must ask a context variable whether the call
 is its own and else do what the original does. Several contexts may hold the same patch at once; the
@@ -11,15 +11,16 @@ import functools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 _lock = threading.Lock()
-_held: dict[tuple[type, str], int] = {}
-_originals: dict[tuple[type, str], Any] = {}
+_held: dict[tuple[type | ModuleType, str], int] = {}
+_originals: dict[tuple[type | ModuleType, str], Any] = {}
 
 
 @contextmanager
-def patched(owner: type, name: str, replacement: Callable[..., Any]) -> Iterator[None]:
+def patched(owner: type | ModuleType, name: str, replacement: Callable[..., Any]) -> Iterator[None]:
     """Makes ``owner.name(self, ...)`` call ``replacement(original, self, ...)`` in the block."""
     key = (owner, name)
     with _lock:
