@@ -58,9 +58,9 @@ def inspect(
     CompilescopeError
         A variant that the installed torch does not have, or arguments that ``fn`` does not take.
     """
-    from .session import get_session  # torch is loaded here, not when a saved report is opened
+    from .loading import session  # torch is loaded here, not when a saved report is opened
 
-    return get_session().inspect(fn, args, kwargs, variants=variants, run=run)
+    return session().inspect(fn, args, kwargs, variants=variants, run=run)
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

@@ -85,10 +85,15 @@ def load_ipython_extension(shell: cells.Shell) -> None:
     shell.register_magic_function(compilescope, "line", "compilescope")
     if _lone not in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.append(_lone)
-    from .comms import endpoints
-    from .session import get_session
+    from .loading import session
 
-    endpoints.start(get_session())
+    try:
+        current = session()
+    except CompilescopeError as error:
+        raise UsageError(str(error)) from None
+    from .comms import endpoints
+
+    endpoints.start(current)
 
 
 def unload_ipython_extension(shell: cells.Shell) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -297,3 +299,43 @@ def test_a_failure_leaves_no_thread_behind() -> None:
     before = threading.active_count()
     inspect(Call(fails, (X,)))
     assert threading.active_count() == before
+
+
+def test_a_file_in_the_way_of_the_cache_folder_when_torch_is_loaded(tmp_path: Path) -> None:
+    folder = tmp_path / "cache"
+    folder.write_text("in the way")
+    code = """
+import compilescope as cs
+try:
+    cs.inspect(len, ([],))
+except cs.CompilescopeError as error:
+    print(error.problem.what, error.problem.remedy)
+"""
+    environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(folder)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == (
+        f"{folder} cannot be used. Remove what is in its way, or set TORCHINDUCTOR_CACHE_DIR to a "
+        "folder, and restart.\n"
+    )
+
+
+def test_a_break_shows_the_subjects_frames_and_not_ours() -> None:
+    def broken(x: torch.Tensor) -> torch.Tensor:
+        torch._dynamo.graph_break()
+        return x + 1
+
+    report = cs.inspect(broken, (torch.randn(3),), variants="python", run=False)
+    (found,) = [one for compilation in report.compilations for one in compilation.breaks]
+    assert [frame.function for frame in found.stack] == ["broken"]
+
+
+def test_a_call_that_returns_nothing_says_that_nothing_was_compared() -> None:
+    def fill(x: torch.Tensor) -> None:
+        x.add_(1)
+
+    report = cs.inspect(fill, (torch.randn(3),), variants="python")
+    variant = report.variant("python")
+    assert variant.accuracy == []
+    assert "returns nothing" in variant.absent["accuracy"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from ..report import Break, SourceLine
 from .stacks import read_stack
@@ -50,7 +51,7 @@ def parse_break(text: str) -> Break:
             said = stated.group(1) if stated else line.strip()
             if said:
                 reason.append(said)
-    stack = read_stack(_user_stack(lines))
+    stack = _below_us(read_stack(_user_stack(lines)))
     if where and stack:
         same = [frame for frame in stack if (frame.file, frame.line) == (where.file, where.line)]
         where = same[-1] if same else where
@@ -75,6 +76,15 @@ def _end_of_message(lines: list[str]) -> int:
         if line.startswith(_ENDS):
             return index
     return len(lines)
+
+
+_OURS = str(Path(__file__).parents[1])
+
+
+def _below_us(stack: list[SourceLine]) -> list[SourceLine]:
+    """The frames of the subject: without those of the inspection that called it."""
+    ours = [index for index, frame in enumerate(stack) if frame.file.startswith(_OURS)]
+    return stack[ours[-1] + 1 :] if ours else stack
 
 
 def _user_stack(lines: list[str]) -> list[str]:

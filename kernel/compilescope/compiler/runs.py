@@ -170,6 +170,8 @@ def _report(built: Built, variant: Variant, reference: Outcome, *, random: bool)
         report.absent["accuracy"] = RANDOM
     elif built.outcome is not None:
         report.accuracy = _accuracy(reference, built.outcome)
+        if not report.accuracy:
+            report.absent["accuracy"] = NOTHING_TO_COMPARE
         wrong = [error for error in report.accuracy if not error.ok]
         if wrong:
             report.problems.append(_mismatch(wrong))
@@ -202,6 +204,10 @@ def _mismatch(wrong: Sequence[OutputError]) -> Problem:
 def _failed(name: str, variant: Variant, problem: Problem) -> VariantReport:
     return VariantReport(name=name, requested=variant, stage="failed", problems=[problem])
 
+
+NOTHING_TO_COMPARE = (
+    "The call returns nothing and leaves no gradient. What it changes in place is not compared."
+)
 
 RANDOM = (
     "The subject draws random numbers, and Inductor's code draws others than eager. "

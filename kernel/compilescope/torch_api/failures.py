@@ -13,6 +13,7 @@ import types
 from collections.abc import Callable
 from pathlib import Path
 
+import torch
 from torch._dynamo import exc as dynamo
 from torch._inductor import exc as inductor
 from torch.fx import Node
@@ -253,9 +254,12 @@ def _outside(error: BaseException) -> types.TracebackType | None:
     return current or error.__traceback__
 
 
+_INTERNAL = (str(Path(torch.__file__).parent), str(Path(__file__).parents[1]))
+"""Where torch and compilescope stand: frames in there are not the user's."""
+
+
 def _is_internal(file: str) -> bool:
-    file = file.replace("\\", "/")
-    return "/torch/" in file or "/compilescope/" in file
+    return file.startswith(_INTERNAL)
 
 
 def _first_line(error: BaseException) -> str:
