@@ -16,178 +16,38 @@ from typing import Any, Literal
 
 import msgspec
 
+from .artifacts import GUARD_TYPES as GUARD_TYPES
+from .artifacts import PHASE_KINDS as PHASE_KINDS
+from .artifacts import STAGES as STAGES
+from .artifacts import Advice as Advice
+from .artifacts import Autotuning as Autotuning
+from .artifacts import Break as Break
+from .artifacts import CacheEvent as CacheEvent
+from .artifacts import Choice as Choice
+from .artifacts import Code as Code
+from .artifacts import Compilation as Compilation
+from .artifacts import Crossing as Crossing
+from .artifacts import Direction as Direction
+from .artifacts import Failure as Failure
+from .artifacts import Graph as Graph
+from .artifacts import Guard as Guard
+from .artifacts import GuardManager as GuardManager
+from .artifacts import Kernel as Kernel
+from .artifacts import Language as Language
+from .artifacts import Launch as Launch
+from .artifacts import Node as Node
+from .artifacts import Phase as Phase
+from .artifacts import Recompile as Recompile
+from .artifacts import Region as Region
 from .errors import CompilescopeError
+from .packing import pack
 from .problem import Problem as Problem
 from .problem import SourceLine as SourceLine
 from .problem import Struct as Struct
+from .redaction import redact
 from .variant import Variant
 
 SCHEMA_VERSION = 1
-
-Direction = Literal["inference", "forward", "backward"]
-Language = Literal["python", "cpp", "triton", "extern", "fx", "text"]
-
-
-class Node(Struct):
-    """An FX node."""
-
-    name: str
-    op: str
-    target: str
-    args: str = ""
-    inputs: list[str] = []
-    users: list[str] = []
-    shape: list[str] | None = None
-    """Sizes as text, since a size may be a symbol (``s0``)."""
-    stride: list[str] | None = None
-    dtype: str | None = None
-    device: str | None = None
-    sources: list[SourceLine] = []
-    """Innermost frame last, as in a traceback."""
-    module: str | None = None
-    """The path of the owning ``nn.Module`` (``layers.0.attn``)."""
-    module_type: str | None = None
-    line: int | None = None
-    """Where the node stands in the graph's text."""
-
-
-class Graph(Struct):
-    """An FX graph at one stage."""
-
-    stage: str
-    text: str
-    nodes: list[Node] = []
-    absent: dict[str, str] = {}
-
-
-class Region(Struct):
-    """A run of lines of a generated file that means one thing.
-
-    Regions of a Python and a C++ wrapper that do the same thing carry the same ``key``.
-    """
-
-    kind: Literal["kernel", "launch", "alloc", "free", "guard", "return", "entry"]
-    start: int
-    end: int
-    """Inclusive."""
-    key: str = ""
-    label: str = ""
-    kernel: str | None = None
-    nodes: list[str] = []
-    sources: list[SourceLine] = []
-
-
-class Code(Struct):
-    """What Inductor generated for one graph."""
-
-    direction: Direction = "inference"
-    python: str | None = None
-    """The Python wrapper, with its kernels."""
-    cpp: str | None = None
-    """The C++ wrapper, as C++."""
-    shell: str | None = None
-    """The Python around the C++ wrapper, with the C++ cut out."""
-    path: str | None = None
-    """Where torch wrote it, if it did."""
-    regions: dict[str, list[Region]] = {}
-    """Artifact ("python", "cpp") → its regions, by start line."""
-    backward: Code | None = None
-    others: list[Code] = []
-    """Further graphs of this direction, where torch compiled several under one id."""
-    absent: dict[str, str] = {}
-
-
-class Launch(Struct):
-    """A call of a kernel in a wrapper."""
-
-    artifact: Literal["python", "cpp"]
-    variant: str
-    line: int
-    end: int
-    key: str
-
-
-class Kernel(Struct):
-    """A generated kernel (C++ or Triton), or a library call (``extern``)."""
-
-    name: str
-    language: Language
-    direction: Direction = "inference"
-    source: str = ""
-    ops: list[str] = []
-    launches: list[Launch] = []
-    nodes: list[str] = []
-    sources: list[SourceLine] = []
-    assembly: dict[str, str] = {}
-    resources: dict[str, float] = {}
-    absent: dict[str, str] = {}
-
-
-class Guard(Struct):
-    """A check that Dynamo makes before it reuses a compilation."""
-
-    expression: str
-    type: str = ""
-    source: str = ""
-    """What is guarded, as Dynamo writes it: ``L['x']``."""
-    origin: SourceLine | None = None
-
-
-class Break(Struct):
-    """A graph break."""
-
-    reason: str
-    explanation: str = ""
-    hints: list[str] = []
-    context: str = ""
-    link: str = ""
-    where: SourceLine | None = None
-    stack: list[SourceLine] = []
-
-
-class Recompile(Struct):
-    """Why a frame was compiled again."""
-
-    reasons: list[str]
-    previous: str = ""
-    """The compile id whose guards failed."""
-
-
-class Phase(Struct):
-    """A span of compile time, with what happened inside it."""
-
-    name: str
-    start_us: float
-    duration_us: float
-    children: list[Phase] = []
-
-
-class CacheEvent(Struct):
-    """What one of torch's compile caches said."""
-
-    cache: str
-    outcome: Literal["hit", "miss", "bypass"]
-    key: str = ""
-    detail: str = ""
-
-
-class Compilation(Struct):
-    """One Dynamo frame compiled once."""
-
-    id: str
-    """torch's compile id: ``0/0``, after a recompile ``0/1``."""
-    attempt: int = 0
-    frame: SourceLine | None = None
-    graphs: dict[str, Graph] = {}
-    """Stage → graph; the stages are `STAGES`."""
-    code: Code = msgspec.field(default_factory=Code)
-    kernels: list[Kernel] = []
-    guards: list[Guard] = []
-    breaks: list[Break] = []
-    recompile: Recompile | None = None
-    phases: list[Phase] = []
-    cache: list[CacheEvent] = []
-    absent: dict[str, str] = {}
 
 
 class Effective(Struct):
@@ -197,6 +57,13 @@ class Effective(Struct):
     requested: str
     actual: str
     why: str = ""
+    differs: bool = False
+    """Whether torch did something else than was asked for."""
+    remedy: str = ""
+    """What to change, where something can be done."""
+    operators: list[str] = []
+    """The operators or fusions concerned."""
+    where: SourceLine | None = None
 
 
 class CompileTime(Struct):
@@ -237,6 +104,21 @@ class OutputError(Struct):
     ok: bool
 
 
+class DistinctBreak(Struct):
+    """A graph break, with all the places that it was met in."""
+
+    cause: Break
+    count: int = 1
+    cost_us: float | None = None
+    """Compile time spent on attempts that it ended, and on what was compiled behind it."""
+    before: list[str] = []
+    """Compile ids whose graphs end at it."""
+    after: list[str] = []
+    """Compile ids of what was compiled from behind it on."""
+    eager: list[str] = []
+    """What runs in eager because of it."""
+
+
 class VariantReport(Struct):
     """What one variant made of the subject."""
 
@@ -249,6 +131,10 @@ class VariantReport(Struct):
     """Settings in force that differ from torch's defaults."""
     compilations: list[Compilation] = []
     compile_time: CompileTime | None = None
+    warm_compile_time: CompileTime | None = None
+    """The first call again, in a fresh Dynamo but with the caches that the first one filled."""
+    breaks: list[DistinctBreak] = []
+    """Each distinct graph break once."""
     timing: Timing | None = None
     accuracy: list[OutputError] = []
     problems: list[Problem] = []
@@ -274,7 +160,11 @@ class Subject(Struct):
 
     id: str
     name: str
-    kind: Literal["function", "lambda", "method", "module", "callable"] = "function"
+    kind: Literal["function", "lambda", "method", "module", "callable", "watch", "trace"] = (
+        "function"
+    )
+    """watch: whatever was compiled while the kernel was watched. trace: whatever a file that torch
+    wrote tells of."""
     where: SourceLine | None = None
     arguments: list[str] = []
     """One line an argument: ``x: float32[4, 8] cpu``."""
@@ -336,10 +226,36 @@ class Report(Struct, kw_only=True):
 
         Of a variant's options that JSON does not know (a function, say) their ``repr`` is kept.
         """
-        return msgspec.json.encode(self, enc_hook=repr).decode()
+        replace = msgspec.structs.replace
+        packed = replace(
+            self,
+            variants=[
+                replace(
+                    variant,
+                    compilations=[
+                        replace(
+                            one, graphs={name: pack(graph) for name, graph in one.graphs.items()}
+                        )
+                        for one in variant.compilations
+                    ],
+                )
+                for variant in self.variants
+            ],
+        )
+        return msgspec.json.encode(packed, enc_hook=repr).decode()
 
-    def save(self, path: str | Path) -> Path:
+    def redacted(self) -> Report:
+        """A copy without folders' names and without lines of source code.
+
+        Names stay: of files, functions, modules and variables.
+        """
+        return msgspec.convert(redact(msgspec.to_builtins(self, enc_hook=repr)), Report)
+
+    def save(self, path: str | Path, *, redact: bool = False) -> Path:
         """Writes the report as ``.json``, or as one ``.html`` file that needs nothing else.
+
+        With ``redact``, without paths and source code; see `redacted`. JupyterLab opens files that
+        end in ``.compilescope.json`` as reports.
 
         Raises
         ------
@@ -349,10 +265,11 @@ class Report(Struct, kw_only=True):
             The file cannot be written.
         """
         path = Path(path)
+        report = self.redacted() if redact else self
         if path.suffix == ".json":
-            text = self.to_json()
+            text = report.to_json()
         elif path.suffix in (".html", ".htm"):
-            text = renderers["page"](self)
+            text = renderers["page"](report)
         else:
             raise CompilescopeError(
                 f"A report cannot be saved as {path.name!r}.", remedy="Use .json or .html."
@@ -394,22 +311,5 @@ def _missing(kind: str, name: str, known: list[str]) -> CompilescopeError:
     listed = ", ".join(repr(one) for one in known) or "none"
     return CompilescopeError(f"The report has no {kind} {name!r}.", remedy=f"It has {listed}.")
 
-
-STAGES: dict[str, str] = {
-    "dynamo": "Dynamo",
-    "before_pre_grad": "before pre-grad passes",
-    "pre_grad": "after pre-grad passes",
-    "joint": "joint",
-    "before_joint": "before joint passes",
-    "after_joint": "after joint passes",
-    "inference": "inference",
-    "forward": "forward",
-    "backward": "backward",
-    "before_post_grad": "before post-grad passes",
-    "post_grad": "after post-grad passes",
-    "backward_before_post_grad": "backward, before post-grad passes",
-    "backward_post_grad": "backward, after post-grad passes",
-}
-"""Stage → title, in the order in which torch makes them."""
 
 Options = dict[str, Any]

@@ -6,21 +6,29 @@ from collections.abc import Mapping, Sequence
 
 from ..capture.records import Record
 from ..report import Compilation, Node
-from .breaks import parse_break
+from .autotune import add_compile_times, read_autotunings
+from .breaks import read_breaks
 from .caches import parse_cache
+from .crossings import find_crossings
 from .epochs import compile_groups, epochs
+from .estimates_sizes import read_hints
 from .frames import files_of, frame_of
 from .generated import Generated, generate
 from .guards import parse_guards
 from .missing import explain
+from .origins import find_origins
 from .phases import build_phases
-from .recompiles import parse_recompile
+from .recompiles import Memory, follow, parse_recompile
 from .stages import GraphReader, read_stages
 from .units import gather
 
 
 def assemble(
-    records: Sequence[Record], *, variant: str, nodes: Mapping[str, list[Node]] | None = None
+    records: Sequence[Record],
+    *,
+    variant: str,
+    nodes: Mapping[str, list[Node]] | None = None,
+    memory: Memory | None = None,
 ) -> list[Compilation]:
     """Make what torch did out of what it logged.
 
@@ -33,6 +41,8 @@ def assemble(
     nodes
         Graph text → its nodes, where a live hook collected them (with module paths). Other graphs'
         nodes are read from their text.
+    memory
+        What earlier calls learned of frames, where one follows a process by pieces.
 
     Returns
     -------
@@ -46,10 +56,14 @@ def assemble(
     for epoch in epochs(records):
         phases = build_phases(epoch)
         files = files_of(epoch)
-        for compile_id, group in compile_groups(epoch):
+        groups = dict(compile_groups(epoch))
+        found = []
+        for compile_id, group in groups.items():
             compilation = _compilation(compile_id, group, variant, reader, files)
             compilation.phases = phases.pop(compile_id, [])
-            compilations.append(compilation)
+            found.append(compilation)
+        follow(found, groups, memory)
+        compilations += found
     return compilations
 
 
@@ -65,18 +79,23 @@ def _compilation(
     compilation.attempt = attempt
     final = _final(records, attempt)
     graphs = read_stages(final, reader)
-    generated = generate(gather(final), graphs, reader, variant=variant)
+    units = gather(final)
+    hints = read_hints(records)
+    generated = generate(units, graphs, reader, variant=variant, hints=hints)
+    mapping = next((unit.mapping for unit in units if unit.mapping), None)
+    find_origins(generated.graphs, reader.collected, mapping)
     _add_code(compilation, generated)
     guards = [r for r in records if r.event == "dynamo_cpp_guards_str" and r.payload]
     if guards:
         known = [*files, *_graph_files(compilation)]
-        compilation.guards = parse_guards(guards[-1].payload or "", known)
+        parsed = parse_guards(guards[-1].payload or "", known)
+        compilation.guards, compilation.guard_tree = parsed.guards, parsed.managers
+    compilation.autotunings = read_autotunings(records, compilation.kernels)
+    add_compile_times(compilation.kernels, records)
+    compilation.crossings = find_crossings(compilation)
+    compilation.breaks = read_breaks(records, compilation.frame)
     for record in records:
-        if record.name == "dynamo_graph_break_reason" and record.payload:
-            found = parse_break(record.payload)
-            if found not in compilation.breaks:
-                compilation.breaks.append(found)
-        elif record.name == "recompile_reasons" and record.payload:
+        if record.name == "recompile_reasons" and record.payload:
             compilation.recompile = parse_recompile(record.payload)
         elif record.event == "artifact":
             cache = parse_cache(record.name, record.payload)

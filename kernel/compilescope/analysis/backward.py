@@ -8,6 +8,7 @@ known of the one holds for the other.
 from __future__ import annotations
 
 from ..report import Code, Compilation, Kernel, Region
+from .estimates import summarize
 
 _STAGE = "backward_post_grad"
 
@@ -35,12 +36,22 @@ def complete(built: Compilation, sources: Compilation) -> None:
             launch.sources = launch.sources or list(same.sources)
     for kernel in kernels:
         same_kernel = known[kernel.name]
+        if kernel.estimated_bytes is None and kernel.estimated_operations is None:
+            _take_estimates(kernel, same_kernel)
         if same_kernel.nodes:
             kernel.nodes, kernel.ops = list(same_kernel.nodes), list(same_kernel.ops)
             kernel.absent.pop("nodes", None)
         if same_kernel.sources and not kernel.sources:
             kernel.sources = list(same_kernel.sources)
             kernel.absent.pop("sources", None)
+
+
+def _take_estimates(kernel: Kernel, known: Kernel) -> None:
+    for launch, same in zip(kernel.launches, known.launches, strict=False):
+        launch.estimated_bytes = same.estimated_bytes
+        launch.estimated_operations = same.estimated_operations
+    kernel.estimated_for = dict(known.estimated_for)
+    summarize(kernel)
 
 
 def _nodes(compilation: Compilation) -> list[tuple[str, str]] | None:

@@ -26,7 +26,7 @@ _PARTS = {
 the one around them."""
 
 
-def split(compilations: Sequence[Compilation], total_s: float) -> CompileTime:
+def split(compilations: Sequence[Compilation], total_s: float, *, cold: bool = True) -> CompileTime:
     """The parts of ``total_s``, from the spans that torch recorded.
 
     A moment counts for the innermost span around it that names a part. What no span covers (running
@@ -41,18 +41,20 @@ def split(compilations: Sequence[Compilation], total_s: float) -> CompileTime:
     rest = total_s - sum(seconds.values())
     if rest > 0:
         seconds["other"] = rest
-    return CompileTime(total_s=total_s, parts=seconds)
+    return CompileTime(total_s=total_s, parts=seconds, cold=cold)
 
 
 def _add(phase: Phase, outer: str, parts: dict[str, float]) -> None:
     part = _PARTS.get(phase.name, outer)
-    inside = _union_us(phase.children)
+    # What other threads do meanwhile takes nothing from the time that was waited for.
+    own = [child for child in phase.children if child.track == phase.track]
+    inside = _union_us(own)
     parts[part] = parts.get(part, 0.0) + max(phase.duration_us - inside, 0.0)
     if part == "cpp_build":
         # Builds side by side would be counted twice; the span around them is what the user waited.
         parts[part] += inside
         return
-    for child in phase.children:
+    for child in own:
         _add(child, part, parts)
 
 

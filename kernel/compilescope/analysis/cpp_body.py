@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .scan import Comments, Mark, read_comment
+from .scan import Comments, Mark, launch_mark, read_comment
 from .text import depth
 
 _ALLOC = re.compile(r"aoti_torch_(?:empty_strided\w*|_?alloc_from_pool|_?reinterpret_tensor)\(")
@@ -136,19 +136,7 @@ class _Body:
         name = self._launched(text, comments)
         if name is None:
             return None
-        begin = comments.start if comments else start
-        return Mark(
-            "launch",
-            begin + 1,
-            end,
-            label=name,
-            kernel=name,
-            call=first,
-            handle=comments.handle[1] if comments and comments.handle else None,
-            comments=comments,
-            scope=self.scope,
-            order=(begin,),
-        )
+        return launch_mark(name, start, end, comments, self.scope)
 
     def _launched(self, text: str, comments: Comments | None) -> str | None:
         """The name of the kernel that a statement launches."""

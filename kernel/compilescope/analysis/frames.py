@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..capture.records import Record
@@ -28,6 +29,26 @@ def frame_of(records: Sequence[Record]) -> SourceLine | None:
     return None
 
 
+@dataclass(frozen=True)
+class Caller:
+    """The call of a compiled function."""
+
+    where: SourceLine
+    span: tuple[int, int, int, int] | None = None
+    """Its first and last line, and the offsets in bytes where it begins and ends in them."""
+
+
+def caller_of(records: Sequence[Record]) -> Caller | None:
+    """The user's call of the frame, where it was looked for when torch began."""
+    for record in records:
+        if record.event == "dynamo_start":
+            detail = record.metadata.get("dynamo_start")
+            caller = detail.get("caller") if isinstance(detail, dict) else None
+            if isinstance(caller, dict):
+                return Caller(_line(caller), _span(caller.get("span")))
+    return None
+
+
 def files_of(records: Sequence[Record]) -> list[str]:
     """Every file that the records name in full."""
     files: dict[str, None] = {}
@@ -39,6 +60,12 @@ def files_of(records: Sequence[Record]) -> list[str]:
         elif record.event == "dynamo_start":
             files.update({_line(frame).file: None for frame in _stack(record)})
     return list(files)
+
+
+def _span(span: Any) -> tuple[int, int, int, int] | None:
+    if not isinstance(span, list) or not all(isinstance(one, int) for one in span):
+        return None
+    return (span[0], span[1], span[2], span[3]) if len(span) == 4 else None
 
 
 def _stack(record: Record) -> list[dict[str, Any]]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from ..report import STAGES, Code, Direction, Graph, Kernel, Node, Region
+from .estimates import estimate
+from .estimates_sizes import Hints
 from .kernels import collect
 from .provenance import Provenance
 from .regions import scan, to_regions
@@ -36,6 +38,7 @@ def generate(
     reader: GraphReader,
     *,
     variant: str,
+    hints: Hints,
 ) -> Generated:
     """Read what Inductor generated.
 
@@ -45,6 +48,8 @@ def generate(
         From `units.gather`.
     graphs
         The earlier stages, by `stages.read_stages`.
+    hints
+        The values that symbols had when torch compiled.
     """
     result = Generated(graphs=dict(graphs))
     by_direction: dict[str, list[Unit]] = {}
@@ -52,11 +57,11 @@ def generate(
         by_direction.setdefault(_direction(unit, graphs, by_direction), []).append(unit)
     forward = [d for d in ("inference", "forward") if d in by_direction]
     for direction in forward[:1]:
-        result.code = _unit(by_direction[direction], direction, reader, result, variant)
+        result.code = _unit(by_direction[direction], direction, reader, result, variant, hints)
     if not forward:
         result.code.absent = dict.fromkeys(("python", "cpp", "shell"), NO_CODE)
     if "backward" in by_direction:
-        code = _unit(by_direction["backward"], "backward", reader, result, variant)
+        code = _unit(by_direction["backward"], "backward", reader, result, variant, hints)
         if forward:
             result.code.backward = code
         else:
@@ -76,7 +81,12 @@ def _direction(unit: Unit, graphs: Mapping[str, Graph], seen: Mapping[str, objec
 
 
 def _unit(
-    units: Sequence[Unit], direction: str, reader: GraphReader, result: Generated, variant: str
+    units: Sequence[Unit],
+    direction: str,
+    reader: GraphReader,
+    result: Generated,
+    variant: str,
+    hints: Hints,
 ) -> Code:
     """Add the graphs and kernels of one direction to the result; return its code."""
     codes = []
@@ -95,7 +105,7 @@ def _unit(
                 post_grad = graph.nodes
             if number == 0:
                 result.graphs[prefix + stage] = graph
-        code, kernels = _code(unit, direction, post_grad, result.graphs, variant, number)
+        code, kernels = _code(unit, direction, post_grad, result.graphs, variant, number, hints)
         result.kernels += kernels
         codes.append(code)
     first, *others = codes
@@ -115,6 +125,7 @@ def _code(
     graphs: Mapping[str, Graph],
     variant: str,
     number: int,
+    hints: Hints,
 ) -> tuple[Code, list[Kernel]]:
     code = Code(direction=cast(Direction, direction), path=unit.path)
     if not unit.code:
@@ -148,6 +159,8 @@ def _code(
         variant=variant,
     )
     _trace(regions, marks, kernels, provenance)
+    groups = {region.key: region.nodes for region in regions if region.kind == "launch"}
+    estimate(kernels, groups, post_grad, hints)
     return code, kernels
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from ..report import Direction, Kernel, Language, Launch
+from .grid import grid_of
 from .provenance import Origin, Provenance, merge
 from .scan import Mark
 
@@ -15,6 +16,7 @@ Definition = tuple[Mark, list[str]]
 
 NO_SOURCE = "A library's kernel: torch calls it, it does not generate it."
 NOT_FOUND = "The generated code launches this kernel, but does not hold its source."
+NO_GRID = "The kernel's source and its launch do not say how its work is spread."
 NOT_LAUNCHED = "No line of the wrapper launches this kernel itself."
 NO_NODES = "torch recorded no graph nodes for this kernel; provenance tracking may be off."
 NO_LINES = (
@@ -25,7 +27,7 @@ NO_LINES = (
 
 def collect(
     marks: Sequence[Mark],
-    text: str,
+    wrapper: str,
     definitions: Sequence[Mark],
     home: str,
     provenance: Provenance,
@@ -38,13 +40,13 @@ def collect(
 
     Parameters
     ----------
-    marks, text
+    marks, wrapper
         The wrapper's regions and the wrapper.
     definitions, home
         Kernel definitions that stand elsewhere, and the text they stand in: under ``cpp_wrapper``
         the Triton sources are in the Python around the C++.
     """
-    lines = text.split("\n")
+    lines = wrapper.split("\n")
     sources = {mark.kernel: (mark, lines) for mark in marks if mark.kind == "kernel"}
     elsewhere = home.split("\n")
     sources.update({mark.kernel: (mark, elsewhere) for mark in definitions})
@@ -69,13 +71,21 @@ def collect(
             ops=origin.ops,
             launches=[
                 Launch(
-                    artifact=artifact, variant=variant, line=mark.call, end=mark.end, key=mark.key
+                    artifact=artifact,
+                    variant=variant,
+                    line=mark.call,
+                    end=mark.end,
+                    key=mark.key,
+                    text=lines[mark.call - 1].strip(),
                 )
                 for mark in calls
             ],
             nodes=origin.nodes,
             sources=origin.sources,
         )
+        first = calls[0] if calls else None
+        text = "\n".join(lines[first.call - 1 : first.end]) if first else ""
+        kernel.grid = grid_of(kernel.language, kernel.source, text)
         _explain(kernel, definition)
         kernels.append(kernel)
     return kernels
@@ -86,6 +96,8 @@ def _explain(kernel: Kernel, definition: Definition | None) -> None:
         kernel.absent["source"] = NO_SOURCE if definition is None else NOT_FOUND
     if not kernel.launches:
         kernel.absent["launches"] = NOT_LAUNCHED
+    if not kernel.grid:
+        kernel.absent["grid"] = kernel.absent.get("source", NO_GRID)
     if not kernel.nodes:
         kernel.absent["nodes"] = NO_NODES
     if not kernel.sources:

@@ -16,6 +16,8 @@ INFERENCE = "The graph is compiled for inference: no input or parameter needs a 
 TRAINING = "The graph is compiled for training: forward and backward take this stage's place."
 LAZY = "torch compiles the backward pass when it is first run, and that has not happened."
 SILENT = "torch did not log this stage for this compilation."
+UNMEASURED = "Guards are measured where compilescope builds a variant itself."
+UNCOUNTED = "torch counts the checks that fail, not those that hold."
 _TRAINING_ONLY = ("joint", "forward", "backward", "backward_before_post_grad", "backward_post_grad")
 _INFERENCE_ONLY = ("before_joint", "after_joint", "inference")
 
@@ -35,6 +37,8 @@ def explain(compilation: Compilation, records: Sequence[Record]) -> dict[str, st
             )
     if not compilation.guards:
         absent["guards"] = "torch logged no guards: the frame was not kept as compiled code."
+    else:
+        absent |= {"guard_costs": UNMEASURED, "guard_hits": UNCOUNTED}
     if not compilation.phases and not any(r.event == "chromium_event" for r in records):
         absent["phases"] = "torch logged no times for this compilation."
     if not compilation.cache:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ..capture.records import Record
 from ..report import Phase
+from .phase_kinds import name_kinds
 
 
 def build_phases(records: Sequence[Record]) -> dict[str, list[Phase]]:
@@ -21,78 +23,146 @@ def build_phases(records: Sequence[Record]) -> dict[str, list[Phase]]:
     -------
     dict
         Compile id → its outermost phases. Times are in µs from the earliest phase of all records.
-        What runs on other threads (building kernels) names no compile id; it is put into the
-        innermost phase that spans it.
+        What runs on other threads (building kernels) is put into the innermost phase that spans it,
+        on a track of its own: it does not take from that phase's own time.
     """
-    # A frame that is compiled while another one is has an id, and so a stack, of its own.
-    stacks: dict[tuple[int, str | None], list[Phase]] = {}
-    roots: list[tuple[Phase, str | None]] = []
-    instants: list[tuple[Phase, str | None]] = []
+    stacks: dict[int, list[_Open]] = {}
+    roots: list[_Root] = []
+    instants: list[_Root] = []
     for record in records:
         if record.event != "chromium_event" or not record.payload:
             continue
         event = _event(record.payload)
         if event is None:
             continue
-        name, kind, stamp, owner = event
-        owner = owner or record.compile_id
-        stack = stacks.setdefault((record.thread, owner), [])
-        phase = Phase(name=name, start_us=stamp, duration_us=0.0)
-        if kind == "B":
-            stack.append(phase)
-        elif kind == "i":
-            instants.append((phase, owner))
-        elif kind == "E":
-            roots += [(root, owner) for root in _close(stack, name, stamp)]
-    for (_, owner), stack in stacks.items():
-        roots += [(root, owner) for root in _abandon(stack)]
-    trees: dict[str, list[Phase]] = {}
-    loose: list[Phase] = []
-    for phase, owner in roots:
-        if owner is None:
-            loose.append(phase)
-        else:
-            trees.setdefault(owner, []).append(phase)
-    for phase, owner in instants:
-        candidates = trees.get(owner, []) if owner else _all(trees)
-        if not _place(phase, candidates) and owner:
-            trees.setdefault(owner, []).append(phase)
-    for phase in loose:
-        _place(phase, _all(trees))
+        owner = event.owner or record.compile_id
+        stack = stacks.setdefault(record.thread, [])
+        phase = Phase(name=event.name, start_us=event.stamp, duration_us=0.0, detail=event.detail)
+        if event.kind == "B":
+            stack.append(_Open(phase, owner or (stack[-1].owner if stack else None)))
+        elif event.kind == "i":
+            instants.append(_Root(phase, owner, record.thread))
+        elif event.kind == "E":
+            ended = _close(stack, event, owner)
+            roots += [_Root(one.phase, one.owner, record.thread) for one in ended]
+    for thread, stack in stacks.items():
+        roots += [_Root(one.phase, one.owner, thread) for one in _abandon(stack)]
+    trees = _plant(roots, instants)
     origin = min((phase.start_us for phase in _all(trees)), default=0.0)
     for phases in trees.values():
         _settle(phases, origin)
+        name_kinds(phases)
     return trees
 
 
-def _event(payload: str) -> tuple[str, str, float, str | None] | None:
+class _Root(NamedTuple):
+    """A phase that no other of its thread and compilation holds."""
+
+    phase: Phase
+    owner: str | None
+    thread: int
+
+
+class _Open(NamedTuple):
+    """A phase that has begun, with the compilation that it belongs to."""
+
+    phase: Phase
+    owner: str | None
+
+
+class _Event(NamedTuple):
+    name: str
+    kind: str
+    stamp: float
+    """In µs since the epoch."""
+    owner: str | None
+    detail: str
+
+
+_DETAILS = ("compilescope_detail", "kernel_name", "co_name")
+
+
+def _event(payload: str) -> _Event | None:
     try:
         event = json.loads(payload)
-        owner = (event.get("args") or {}).get("compile_id")
-        stamp = float(event["ts"])
-        return str(event["name"]), str(event["ph"]), stamp, None if owner == "None" else owner
+        arguments = event.get("args") or {}
+        owner = arguments.get("compile_id")
+        detail = next((arguments[name] for name in _DETAILS if arguments.get(name)), "")
+        if arguments.get("is_backward") is True:
+            detail = detail or "backward"
+        return _Event(
+            str(event["name"]),
+            str(event["ph"]),
+            float(event["ts"]),
+            None if owner == "None" else owner,
+            str(detail),
+        )
     except (ValueError, KeyError, TypeError, AttributeError):
         return None  # a damaged event is one phase less
 
 
-def _close(stack: list[Phase], name: str, stamp: float) -> list[Phase]:
+def _plant(roots: Sequence[_Root], instants: Sequence[_Root]) -> dict[str, list[Phase]]:
+    """Each compilation's phases in one tree, those of other threads on tracks of their own."""
+    trees: dict[str, list[Phase]] = {}
+    loose: list[_Root] = []
+    home: dict[str, int] = {}
+    for root in sorted(roots, key=lambda one: one.phase.start_us):
+        if root.owner is None:
+            loose.append(root)
+            continue
+        tree = trees.setdefault(root.owner, [])
+        # A backward may be compiled on autograd's thread: afterwards, not meanwhile.
+        if home.setdefault(root.owner, root.thread) != root.thread and any(
+            _overlap(root.phase, other) for other in tree
+        ):
+            loose.append(root)
+        else:
+            tree.append(root.phase)
+    for phase, owner, _ in instants:
+        candidates = trees.get(owner, []) if owner else _all(trees)
+        if not _place(phase, candidates) and owner:
+            trees.setdefault(owner, []).append(phase)
+    tracks = dict.fromkeys(home.values(), 0)
+    for root in loose:
+        track = tracks.setdefault(root.thread, len(set(tracks.values()) | {0}))
+        _set_track(root.phase, track)
+        _place(root.phase, trees.get(root.owner, []) if root.owner else _all(trees))
+    return trees
+
+
+def _overlap(one: Phase, other: Phase) -> bool:
+    return (
+        one.start_us < other.start_us + other.duration_us
+        and other.start_us < one.start_us + one.duration_us
+    )
+
+
+def _set_track(phase: Phase, track: int) -> None:
+    phase.track = track
+    for child in phase.children:
+        _set_track(child, track)
+
+
+def _close(stack: list[_Open], event: _Event, owner: str | None) -> list[_Open]:
     """End the innermost open phase of this name; phases left open inside it end with it.
 
-    Returns the phases that turn out to be outermost: one or none.
+    Returns the phases that turn out to be outermost.
     """
-    at = next((i for i in range(len(stack) - 1, -1, -1) if stack[i].name == name), None)
+    named = [i for i in range(len(stack) - 1, -1, -1) if stack[i].phase.name == event.name]
+    at = next((i for i in named if owner in (None, stack[i].owner)), None)
     if at is None:
         return []
-    for phase in stack[at:]:
-        phase.duration_us = max(0.0, stamp - phase.start_us)
+    for one in stack[at:]:
+        one.phase.duration_us = max(0.0, event.stamp - one.phase.start_us)
+    stack[at].phase.detail = stack[at].phase.detail or event.detail
     return _pop(stack, at)
 
 
-def _abandon(stack: list[Phase]) -> list[Phase]:
+def _abandon(stack: list[_Open]) -> list[_Open]:
     """Phases that never ended (an exception, a cut trace) reach to the end of what they hold."""
-    latest = max((_last_end(phase) for phase in stack), default=0.0)
-    for phase in stack:
-        phase.duration_us = max(0.0, latest - phase.start_us)
+    latest = max((_last_end(one.phase) for one in stack), default=0.0)
+    for one in stack:
+        one.phase.duration_us = max(0.0, latest - one.phase.start_us)
     return _pop(stack, 0)
 
 
@@ -101,14 +171,21 @@ def _last_end(phase: Phase) -> float:
     return max([phase.start_us, *ends])
 
 
-def _pop(stack: list[Phase], at: int) -> list[Phase]:
-    """Take the phases from ``at`` on off the stack, each into the one below it."""
+def _pop(stack: list[_Open], at: int) -> list[_Open]:
+    """Take the phases from ``at`` on off the stack, each into the one around it.
+
+    A frame that is compiled while another one is has a tree of its own: its outermost phase is
+    returned.
+    """
+    outermost = []
     while len(stack) > at:
-        phase = stack.pop()
-        if not stack:
-            return [phase]
-        stack[-1].children.append(phase)
-    return []
+        one = stack.pop()
+        around = next((other for other in reversed(stack) if other.owner == one.owner), None)
+        if around is None:
+            outermost.append(one)
+        else:
+            around.phase.children.append(one.phase)
+    return outermost
 
 
 def _all(trees: dict[str, list[Phase]]) -> list[Phase]:
@@ -116,7 +193,10 @@ def _all(trees: dict[str, list[Phase]]) -> list[Phase]:
 
 
 def _place(phase: Phase, candidates: Sequence[Phase]) -> bool:
-    """Put a phase into the innermost of the candidates that spans it."""
+    """Put a phase into the innermost of the candidates that spans it.
+
+    What its new neighbours on its track did meanwhile, they did inside it.
+    """
     end = phase.start_us + phase.duration_us
     home: Phase | None = None
     while True:
@@ -127,6 +207,7 @@ def _place(phase: Phase, candidates: Sequence[Phase]) -> bool:
                 if other is not phase
                 and other.start_us <= phase.start_us
                 and end <= other.start_us + other.duration_us
+                and other.track in (0, phase.track)
                 and other.duration_us > phase.duration_us
             ),
             None,
@@ -136,6 +217,17 @@ def _place(phase: Phase, candidates: Sequence[Phase]) -> bool:
         home, candidates = spanning, spanning.children
     if home is None:
         return False
+    if phase.duration_us:
+        inside = [
+            other
+            for other in home.children
+            if other.track == phase.track
+            and phase.start_us <= other.start_us
+            and other.start_us + other.duration_us <= end
+        ]
+        if inside:
+            phase.children += inside
+            home.children = [one for one in home.children if all(one is not x for x in inside)]
     home.children.append(phase)
     return True
 

@@ -34,9 +34,8 @@ class Provenance:
         self.order = {node.name: place for place, node in enumerate(post_grad)}
         self.nodes = {node.name: node for node in post_grad}
         self.earlier = {node.name: node for node in earlier}
-        found = _json(mapping)
-        self.mapping = _lists(found.get("cppCodeToPost"))
-        self.pre_to_post = _lists(found.get("preToPost"))
+        self.mapping = read_mapping(mapping, "cppCodeToPost")
+        self.pre_to_post = read_mapping(mapping, "preToPost")
         self.stacks = _lists(_json(stacks))
 
     def of(self, mark: Mark) -> Origin:
@@ -105,6 +104,19 @@ def merge(origins: Sequence[Origin], order: Mapping[str, int]) -> Origin:
         list(dict.fromkeys(op for origin in origins for op in origin.ops)),
         list(dict.fromkeys(line for origin in origins for line in origin.sources)),
     )
+
+
+def read_mapping(text: str | None, name: str) -> dict[str, list[str]]:
+    """One table of torch's node mappings; empty where torch wrote none.
+
+    Parameters
+    ----------
+    text
+        The payload of ``inductor_provenance_tracking_node_mappings``.
+    name
+        ``preToPost``, ``postToPre``, ``cppCodeToPost`` or ``postToCppCode``.
+    """
+    return _lists(_json(text).get(name))
 
 
 def _short(target: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from .scan import Comments, Mark, read_comment
+from .scan import Comments, Mark, launch_mark, read_comment
 from .text import depth
 
 _CALL = re.compile(r"(?:([\w, ()]+?) = )?([A-Za-z_][\w.]*)(\[[^\]]*\])?\(")
@@ -126,17 +126,7 @@ class Body:
         name = head if is_kernel else target
         if comments and comments.handle and not is_kernel:
             name = comments.handle[0]
-        return Mark(
-            "launch",
-            (comments.start if comments else start) + 1,
-            end,
-            label=name,
-            kernel=name,
-            call=first,
-            handle=comments.handle[1] if comments and comments.handle else None,
-            comments=comments,
-            scope=self.scope,
-        )
+        return launch_mark(name, start, end, comments, self.scope)
 
 
 def _argument(text: str) -> str:

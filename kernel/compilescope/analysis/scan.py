@@ -65,6 +65,33 @@ class Comments:
         return comment.startswith((" Source node to ATen", " Graph fragment:", "   %", "   return"))
 
 
+def launch_mark(name: str, start: int, end: int, comments: Comments | None, scope: str) -> Mark:
+    """The mark of a launch, which begins with the comments above it.
+
+    Parameters
+    ----------
+    name
+        The kernel's.
+    start, end
+        The lines [start, end) of the call, from 0.
+    scope
+        The graph inside the graph that it belongs to, or nothing.
+    """
+    begin = comments.start if comments else start
+    return Mark(
+        "launch",
+        begin + 1,
+        end,
+        label=name,
+        kernel=name,
+        call=start + 1,
+        handle=comments.handle[1] if comments and comments.handle else None,
+        comments=comments,
+        scope=scope,
+        order=(begin,),
+    )
+
+
 def read_comment(comments: Comments | None, comment: str, number: int) -> Comments | None:
     """Read a comment line; return what the comments that are now pending say.
 

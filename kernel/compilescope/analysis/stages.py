@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from ..capture.records import Record
@@ -21,6 +22,9 @@ STAGE_OF = {
 }
 """Event or artifact → stage. The graphs around the post-grad passes come by `units`."""
 
+_GRAPH_ID = re.compile(r"\n\n # graph id: \d+$")
+"""What torch writes below the graphs around the pre-grad passes, after printing them."""
+
 
 class GraphReader:
     """Makes graphs; reads a text that torch logs twice (before and after a pass) once."""
@@ -31,7 +35,7 @@ class GraphReader:
 
     def __call__(self, stage: str, text: str) -> Graph:
         """Make the graph of a stage from its text."""
-        live = self._live.get(text)
+        live = self.collected(text)
         if live is not None:
             if any(node.line is None for node in live):
                 lines = {node.name: node.line for node in self._parsed(text)}
@@ -40,6 +44,10 @@ class GraphReader:
             return Graph(stage=stage, text=text, nodes=[*live, *self._inner(text, live)])
         nodes = self._parsed(text)
         return Graph(stage=stage, text=text, nodes=nodes, absent={"modules": NO_MODULES})
+
+    def collected(self, text: str) -> list[Node] | None:
+        """The nodes that a live hook collected of the graph that prints as this text."""
+        return self._live.get(text) or self._live.get(_GRAPH_ID.sub("", text))
 
     def _inner(self, text: str, live: Sequence[Node]) -> list[Node]:
         """The nodes of graphs in the graph, which a hook on the outer one does not see."""

@@ -8,6 +8,8 @@ import statistics
 from collections.abc import Sequence
 
 _CONFIDENCE = 0.95
+_TAILS = 40
+"""How many tails make the whole, each of them half of what the confidence leaves."""
 _RESAMPLES = 500
 
 
@@ -30,8 +32,8 @@ def median_interval(samples: Sequence[float]) -> tuple[float, float]:
     ordered = sorted(samples)
     count = len(ordered)
     below, rank = 1, 0
-    tail = (1 - _CONFIDENCE) / 2 * 2**count
-    while below <= tail:
+    # In whole numbers: from 1,024 samples on, 2**count is no float.
+    while _TAILS * below <= 2**count:
         rank += 1
         below += math.comb(count, rank)
     low = max(rank - 1, 0)

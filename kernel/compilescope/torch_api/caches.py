@@ -1,9 +1,10 @@
-"""Inductor's caches: an empty one to compile in, and back to the user's.
+"""Inductor's caches: one of our own to compile in, and back to the user's.
 
 Stands on ``torch._inductor.runtime.cache_dir_utils.cache_dir`` (and the TORCHINDUCTOR_CACHE_DIR and
 TRITON_CACHE_DIR variables, which it and Triton read at each call) and on the in-memory caches of
-``torch._inductor.utils._registered_caches``. Precompiled headers live outside the cache folder
-(``codecache._HEADER_DIR``), so an empty cache does not mean building those again.
+``torch._inductor.utils._registered_caches``, and on ``codecache.CacheBase.get_local_cache_path``
+(the autotuner's folder, remembered for the process). Precompiled headers live outside the cache
+folder (``codecache._HEADER_DIR``), so an empty cache does not mean building those again.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from torch._inductor import utils
+from torch._inductor import codecache, utils
 from torch._inductor.runtime.cache_dir_utils import cache_dir
 
 _FOLDER = "TORCHINDUCTOR_CACHE_DIR"
@@ -23,15 +24,20 @@ _TRITON_FOLDER = "TRITON_CACHE_DIR"
 
 
 @contextlib.contextmanager
-def empty(folder: Path) -> Iterator[None]:
-    """Compiles in the block find nothing cached and write to ``folder``.
+def only(folder: Path) -> Iterator[None]:
+    """Compiles in the block find cached what is in ``folder``, and nothing else, and write there.
 
-    Nothing of the user's caches, on disk or in memory, is changed.
+    As a new process would: what this one has loaded is set aside. Nothing of the user's caches, on
+    disk or in memory, is changed.
     """
+    # Once in a process torch hashes its own files for its caches' keys: not one variant's work.
+    if hasattr(codecache, "torch_key"):
+        codecache.torch_key()
     before = {name: os.environ.get(name) for name in (_FOLDER, _TRITON_FOLDER)}
     memory = [(cache, dict(cache)) for cache in _in_memory()]
     for cache, _ in memory:
         cache.clear()
+    _forget_path()
     os.environ[_FOLDER] = str(folder)
     os.environ[_TRITON_FOLDER] = str(folder / "triton")
     try:
@@ -45,6 +51,7 @@ def empty(folder: Path) -> Iterator[None]:
         for cache, content in memory:
             cache.clear()
             cache.update(content)
+        _forget_path()
 
 
 def new_folder() -> Path:
@@ -66,7 +73,18 @@ def new_folder() -> Path:
     return Path(tempfile.mkdtemp(dir=parent))
 
 
+_MEMORIES = ("cache", "_cache", "modules_no_attr")
+"""What code caches name the dictionary in which they keep what they loaded, by key."""
+
+
 def _in_memory() -> list[dict[Any, Any]]:
-    """The dictionaries in which code caches keep what they loaded, by key."""
-    found = [getattr(owner, "cache", None) for owner in utils._registered_caches]
+    owners = utils._registered_caches
+    found = [getattr(owner, name, None) for owner in owners for name in _MEMORIES]
     return [cache for cache in found if isinstance(cache, dict)]
+
+
+def _forget_path() -> None:
+    """Has the autotuner look up its folder anew: it does so once in a process."""
+    path: Any = getattr(codecache.CacheBase, "get_local_cache_path", None)
+    if hasattr(path, "cache_clear"):
+        path.cache_clear()

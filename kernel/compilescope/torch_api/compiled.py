@@ -51,6 +51,20 @@ def is_wrapper(frame: SourceLine | None) -> bool:
     return frame is not None and frame.file == _INLINE
 
 
+def is_wrapper_code(code: types.CodeType) -> bool:
+    """Whether code is that of this function: ``inner(*args, **kwargs)``, which calls its ``fn``."""
+    return code.co_filename == _INLINE and code.co_freevars == ("fn",)
+
+
+def wrapper_code_of(fn: Callable[..., Any]) -> types.CodeType | None:
+    """The code of the function that Dynamo put around what ``torch.compile`` was given, if any."""
+    outer = fn.forward if isinstance(fn, eval_frame.OptimizedModule) else fn
+    inner = getattr(outer, "_torchdynamo_orig_callable", None)
+    if isinstance(inner, types.FunctionType) and is_wrapper_code(inner.__code__):
+        return inner.__code__
+    return None
+
+
 def module_of(fn: Callable[..., Any]) -> torch.nn.Module | None:
     """The module whose uncompiled call `original` gave; None for any other callable."""
     if isinstance(fn, types.MethodType) and fn.__func__ is torch.nn.Module._call_impl:

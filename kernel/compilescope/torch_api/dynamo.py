@@ -25,6 +25,7 @@ from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list, reset_code
 from torch._dynamo import convert_frame, eval_frame, pgo
 
 from . import orphans
+from .trace import FIRST_FRAME
 
 
 @contextlib.contextmanager
@@ -90,8 +91,8 @@ def _remove_globals(before: dict[int, Any], originals: dict[int, types.CodeType]
                 cleanup()
 
 
-_next_frame = 1_000_000
-"""The first frame number of the next inspection. Far from the user's."""
+_next_frame = FIRST_FRAME
+"""The first frame number of the next inspection."""
 
 
 @contextlib.contextmanager

@@ -1,31 +1,72 @@
 """FX graphs as torch holds them, at the moment when torch prints them for its trace.
 
 Stands on ``torch.fx.GraphModule.print_readable`` (public; the trace's payloads come from it) and on
-the keys of ``Node.meta``: ``val``, ``example_value``, ``stack_trace``, ``nn_module_stack``.
+the keys of ``Node.meta``: ``val``, ``example_value``, ``stack_trace``, ``nn_module_stack``, and
+those that `trails` reads.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
 import torch
+from torch._guards import CompileContext
 from torch.fx import GraphModule
 from torch.fx import Node as FxNode
 
 from ..report import Node, SourceLine
 from .patching import patched
+from .trace import is_users_own
+from .trails import Trail, trail
 
-_collected: ContextVar[dict[str, list[Node]] | None] = ContextVar(
-    "compilescope_nodes", default=None
-)
+
+class Collected(list[Node]):
+    """A graph's nodes, with what torch notes of the nodes that each was made from.
+
+    The nodes of a graph in the graph (a branch of ``torch.cond``) come behind the others and have
+    that graph's name before their own: ``true_graph_0.sin``.
+    """
+
+    def __init__(self, graph: GraphModule) -> None:
+        super().__init__()
+        self.graphs = {id(graph.graph)}
+        """What torch knew the graph by while it lived; several, where copies print alike."""
+        self.trails: dict[str, Trail] = {}
+        self._add(graph, "")
+
+    def _add(self, graph: GraphModule, prefix: str) -> None:
+        for fx_node in graph.graph.nodes:
+            node = describe(fx_node)
+            if prefix:
+                node.name = prefix + node.name
+                node.inputs = [prefix + name for name in node.inputs]
+                node.users = [prefix + name for name in node.users]
+            self.append(node)
+            self.trails[node.name] = trail(fx_node)
+        for name, child in _graphs_in(graph):
+            self._add(child, f"{prefix}{name}.")
+
+
+def _graphs_in(graph: GraphModule) -> Iterable[tuple[str, GraphModule]]:
+    used = {node.target for node in graph.graph.nodes if node.op == "get_attr"}
+    for name, child in graph.named_children():
+        if isinstance(child, GraphModule) and name in used:
+            yield name, child
+
+
+Nodes = dict[str, list[Node]]
+"""A graph's text → its nodes."""
+
+_collected: ContextVar[Nodes | None] = ContextVar("compilescope_nodes", default=None)
+_everywhere: list[Callable[[str, GraphModule], None]] = []
 
 
 @contextmanager
-def collecting(nodes: dict[str, list[Node]]) -> Iterator[None]:
+def collecting(nodes: Nodes) -> Iterator[None]:
     """Adds the nodes of every graph that torch prints in this context to ``nodes``, by the text."""
     token = _collected.set(nodes)
     try:
@@ -38,9 +79,47 @@ def collecting(nodes: dict[str, list[Node]]) -> Iterator[None]:
 def _print_readable(original: Any, self: GraphModule, *args: Any, **kwargs: Any) -> str:
     text: str = original(self, *args, **kwargs)
     nodes = _collected.get()
-    if nodes is not None and text not in nodes:
-        nodes[text] = [describe(node) for node in self.graph.nodes]
+    if nodes is not None:
+        _add(nodes, text, self)
+    if _everywhere and _is_users_own():
+        for sink in tuple(_everywhere):
+            sink(text, self)
     return text
+
+
+@contextmanager
+def collecting_everywhere(nodes: Nodes, failed: Callable[[Exception], None]) -> Iterator[None]:
+    """As `collecting`, of every graph of the user's that is compiled, in whichever thread.
+
+    Those of inspections are left out. Errors go to ``failed`` and never to the compilation.
+    """
+
+    def collect(text: str, graph: GraphModule) -> None:
+        try:
+            _add(nodes, text, graph)
+        except Exception as error:  # noqa: BLE001 - must not reach the user's compilation
+            failed(error)
+
+    _everywhere.append(collect)
+    try:
+        with patched(GraphModule, "print_readable", _print_readable):
+            yield
+    finally:
+        _everywhere.remove(collect)
+
+
+def _is_users_own() -> bool:
+    """Whether the graph is one that the user's code has compiled: people print graphs as well."""
+    compile_id = CompileContext.current_compile_id()
+    return compile_id is not None and is_users_own(compile_id.frame_id)
+
+
+def _add(nodes: Nodes, text: str, graph: GraphModule) -> None:
+    known = nodes.get(text)
+    if known is None:
+        nodes[text] = Collected(graph)
+    elif isinstance(known, Collected):
+        known.graphs.add(id(graph.graph))
 
 
 def describe(node: FxNode) -> Node:

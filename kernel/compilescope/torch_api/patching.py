@@ -21,18 +21,16 @@ _originals: dict[tuple[type | ModuleType, str], Any] = {}
 
 @contextmanager
 def patched(owner: type | ModuleType, name: str, replacement: Callable[..., Any]) -> Iterator[None]:
-    """Makes ``owner.name(self, ...)`` call ``replacement(original, self, ...)`` in the block."""
+    """Makes ``owner.name(self, ...)`` call ``replacement(original, self, ...)`` in the block.
+
+    Of a static or class method, the replacement gets neither ``self`` nor ``cls``: what it is given
+    as the original has the class already, a subclass where it was called on one.
+    """
     key = (owner, name)
     with _lock:
         if not _held.get(key):
             _originals[key] = vars(owner)[name]
-            original = getattr(owner, name)
-
-            @functools.wraps(original)
-            def call(*args: Any, **kwargs: Any) -> Any:
-                return replacement(original, *args, **kwargs)
-
-            setattr(owner, name, call)
+            setattr(owner, name, _replaced(_originals[key], getattr(owner, name), replacement))
         _held[key] = _held.get(key, 0) + 1
     try:
         yield
@@ -42,3 +40,21 @@ def patched(owner: type | ModuleType, name: str, replacement: Callable[..., Any]
             if not _held[key]:
                 setattr(owner, name, _originals.pop(key))
                 del _held[key]
+
+
+def _replaced(found: Any, original: Callable[..., Any], replacement: Callable[..., Any]) -> Any:
+    """What to put in the place of ``found``, as the owner's dictionary has it."""
+    if isinstance(found, classmethod):
+        function = found.__func__
+
+        @functools.wraps(function)
+        def call_of_class(cls: type, *args: Any, **kwargs: Any) -> Any:
+            return replacement(functools.partial(function, cls), *args, **kwargs)
+
+        return classmethod(call_of_class)
+
+    @functools.wraps(original)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return replacement(original, *args, **kwargs)
+
+    return staticmethod(call) if isinstance(found, staticmethod) else call

@@ -1,0 +1,134 @@
+"""Which operators the generated code calls through Python: each call takes the GIL."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterator
+
+from ..report import Code, Compilation, Crossing, Direction
+from ..torch_api.operators import python_kernel
+
+_DISPATCHED = re.compile(
+    r"(?:aoti_torch_call_dispatcher|findSchemaOrThrow)\(\s*\"(?P<name>[^\"]+)\",\s*"
+    r"\"(?P<overload>[^\"]*)\""
+)
+_WRAPPED = re.compile(r"PyUnicode_FromString\(\"torch\.ops\.(?P<name>[\w.]+)\"\)")
+_NODE = re.compile(r"torch\.ops\.(\w+)\.(\w+)(?:\.(\w+))?$")
+
+_REGISTER = (
+    "Register its kernel in C++ (TORCH_LIBRARY_IMPL), or write it with operators that Inductor "
+    "generates code for."
+)
+_NO_BRIDGE = (
+    "Its signature has a type that the C++ wrapper cannot pass to the dispatcher, so it is called "
+    "as a Python function."
+)
+_SIGNATURE = "Give it a signature of tensors, numbers, devices and optional ones of these."
+_PYTHON_WRAPPER = "The Python wrapper calls it as a Python function."
+_SWITCH = "With cpp_wrapper=True it is called from C++."
+
+
+def find_crossings(compilation: Compilation) -> list[Crossing]:
+    """The operators that a compilation's code calls through Python.
+
+    Parameters
+    ----------
+    compilation
+        With its wrappers, their regions, and its kernels, which tell library calls from others.
+
+    Notes
+    -----
+    An operator that the C++ wrapper calls through the dispatcher crosses where its kernel is
+    registered in Python. Where the operator is not known in this process (a trace of another one),
+    that cannot be told, and it is left out.
+    """
+    device = device_of(compilation)
+    library = {kernel.name for kernel in compilation.kernels if kernel.language == "extern"}
+    written = functools.cache(lambda operator: python_kernel(operator, device))
+    found: list[Crossing] = []
+    for one in _all(compilation.code):
+        if one.cpp:
+            found += _grouped(_in_cpp(one.cpp, written), "cpp", one.direction)
+        if one.python:
+            found += _grouped(_in_python(one, library, written), "python", one.direction)
+    return found
+
+
+def device_of(compilation: Compilation) -> str:
+    """The kind of device that a compilation's graphs work on: the first that is no CPU."""
+    kinds = {
+        node.device.partition(":")[0]
+        for graph in compilation.graphs.values()
+        for node in graph.nodes
+        if node.device
+    }
+    return next(iter(sorted(kinds - {"cpu", "meta"})), "cpu")
+
+
+def _all(code: Code | None) -> list[Code]:
+    return [] if code is None else [code, *code.others, *_all(code.backward)]
+
+
+def _grouped(
+    calls: Iterator[tuple[str, int, str, str]], artifact: str, direction: Direction
+) -> list[Crossing]:
+    found: dict[str, Crossing] = {}
+    for operator, line, why, remedy in calls:
+        if operator not in found:
+            found[operator] = Crossing(
+                operator=operator,
+                artifact="cpp" if artifact == "cpp" else "python",
+                direction=direction,
+                why=why,
+                remedy=remedy,
+            )
+        found[operator].lines.append(line)
+    return list(found.values())
+
+
+def _in_cpp(text: str, written: Callable[[str], str | None]) -> Iterator[tuple[str, int, str, str]]:
+    for match in _DISPATCHED.finditer(text):
+        name = match["name"] + (f".{match['overload']}" if match["overload"] else "")
+        place = written(name)
+        if place:
+            yield name, _line(text, match.start()), _registered(place), _REGISTER
+    for match in _WRAPPED.finditer(text):
+        namespace, name, *overload = match["name"].split(".")
+        more = f".{overload[0]}" if overload and overload[0] != "default" else ""
+        operator = f"{namespace}::{name}{more}"
+        yield operator, _line(text, match.start()), _NO_BRIDGE, _SIGNATURE
+
+
+def _in_python(
+    code: Code, library: set[str], written: Callable[[str], str | None]
+) -> Iterator[tuple[str, int, str, str]]:
+    lines = (code.python or "").split("\n")
+    for region in code.regions.get("python", ()):
+        if region.kind != "launch" or region.kernel not in library:
+            continue
+        call = next(
+            (
+                number
+                for number in range(region.start, region.end + 1)
+                if not lines[number - 1].lstrip().startswith("#")
+            ),
+            region.end,
+        )
+        node = _NODE.match(region.kernel)
+        place = None
+        if node:
+            overload = f".{node[3]}" if node[3] and node[3] != "default" else ""
+            place = written(f"{node[1]}::{node[2]}{overload}")
+        if place:
+            yield region.kernel, call, f"{_PYTHON_WRAPPER} {_registered(place)}", _REGISTER
+        else:
+            yield region.kernel, call, _PYTHON_WRAPPER, _SWITCH
+
+
+def _registered(place: str) -> str:
+    return f"Its kernel is written in Python: {place}."
+
+
+def _line(text: str, offset: int) -> int:
+    return text.count("\n", 0, offset) + 1

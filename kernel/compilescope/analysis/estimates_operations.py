@@ -1,0 +1,271 @@
+"""How many arithmetic operations an FX node stands for.
+
+A multiply and an add count as two, whatever else computes one element of the result counts as one:
+the formulas are those of ``torch.utils.flop_counter`` for matrix products, convolutions and
+attention, and the number of elements for the rest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+Shape = Sequence[int]
+
+MOVES = frozenset(
+    (
+        "alias",
+        "as_strided",
+        "cat",
+        "clone",
+        "constant_pad_nd",
+        "contiguous",
+        "convert_element_type",
+        "copy",
+        "copy_",
+        "detach",
+        "device_put",
+        "diagonal",
+        "embedding",
+        "empty",
+        "empty_strided",
+        "expand",
+        "expand_copy",
+        "fill",
+        "flip",
+        "full",
+        "full_like",
+        "gather",
+        "index",
+        "index_put",
+        "index_put_",
+        "index_select",
+        "inductor_force_stride_order",
+        "iota",
+        "lift_fresh_copy",
+        "masked_scatter",
+        "new_empty",
+        "new_full",
+        "new_ones",
+        "new_zeros",
+        "ones",
+        "permute",
+        "repeat",
+        "reshape",
+        "resize",
+        "scatter",
+        "select",
+        "select_scatter",
+        "slice",
+        "slice_scatter",
+        "_to_copy",
+        "unfold",
+        "view",
+        "where",
+        "scalar_tensor",
+        "zeros",
+        "_unsafe_index",
+        "_unsafe_index_put",
+        "inductor_seeds",
+        "inductor_lookup_seed",
+        "inductor_seed",
+        "getitem",
+        "auto_functionalized",
+        "resize_",
+        "set_",
+        "lift_fresh",
+    )
+)
+"""Operators that move or select elements and compute none."""
+
+VIEWS = frozenset(
+    (
+        "alias",
+        "as_strided",
+        "chunk",
+        "detach",
+        "diagonal",
+        "expand",
+        "getitem",
+        "lift_fresh",
+        "movedim",
+        "permute",
+        "reshape",
+        "_reshape_alias",
+        "select",
+        "slice",
+        "split",
+        "split_with_sizes",
+        "squeeze",
+        "t",
+        "transpose",
+        "unbind",
+        "unfold",
+        "unsqueeze",
+        "_unsafe_view",
+        "view",
+        "view_as_complex",
+        "view_as_real",
+    )
+)
+"""Operators whose result is the storage of their first argument."""
+
+GATHERS = frozenset(("embedding", "index", "gather", "index_select", "_unsafe_index"))
+"""Operators that read at most as much of their first argument as they give."""
+
+_PER_INPUT = {
+    **dict.fromkeys(("sum", "amax", "amin", "max", "min", "prod", "any", "all"), 1),
+    **dict.fromkeys(("argmax", "argmin", "mean", "cumsum", "cumprod", "logsumexp"), 1),
+    "var_mean": 4,
+    "var": 4,
+    "std": 4,
+}
+"""Reductions: operations for each element that goes in. A variance takes a mean, a difference, a
+square and a sum."""
+
+
+def is_product(target: str) -> bool:
+    """Whether an operator is a matrix product, a convolution or an attention."""
+    return operator_name(target) in _FORMULAS
+
+
+def operations(target: str, shape: Shape, arguments: Sequence[Shape | None]) -> int | None:
+    """Count the operations of one node; None where there is no formula for its operator.
+
+    Parameters
+    ----------
+    target
+        The node's: ``torch.ops.aten.addmm.default``.
+    shape
+        The result's.
+    arguments
+        The shapes of the positional arguments; None for one that is no tensor.
+    """
+    name = operator_name(target)
+    formula = _FORMULAS.get(name)
+    if formula is not None:
+        return formula(shape, arguments)
+    if name in MOVES or name in VIEWS:
+        return 0
+    if name in _PER_INPUT:
+        taken = arguments[0] if arguments else None
+        return None if taken is None else _PER_INPUT[name] * math.prod(taken)
+    return math.prod(shape) if is_pointwise(target) else None
+
+
+def is_pointwise(target: str) -> bool:
+    """Whether an operator is torch's own, and no library's that has a formula of its own."""
+    return target.startswith(_TORCHS) and operator_name(target) not in _OPAQUE
+
+
+_TORCHS = ("torch.ops.aten.", "torch.ops.prims.", "torch.ops.inductor.", "operator.", "_operator.")
+
+
+def operator_name(target: str) -> str:
+    """``torch.ops.aten.addmm.default`` is ``addmm``."""
+    parts = target.removeprefix("torch.ops.").split(".")
+    return parts[1] if len(parts) > 1 else parts[0]
+
+
+_OPAQUE = frozenset(
+    (
+        "sort",
+        "topk",
+        "linalg_qr",
+        "linalg_svd",
+        "linalg_inv_ex",
+        "linalg_cholesky_ex",
+        "linalg_eigh",
+        "unique",
+        "_unique2",
+        "nonzero",
+        "fft_fft",
+        "_fft_r2c",
+        "_fft_c2r",
+        "_fft_c2c",
+        "bincount",
+        "histc",
+        "multinomial",
+        "kthvalue",
+        "median",
+        "mode",
+        "_cdist_forward",
+        "_pdist_forward",
+        "grid_sampler_2d",
+        "upsample_bicubic2d",
+        "linalg_solve",
+        "max_pool2d_with_indices",
+        "avg_pool2d",
+        "_adaptive_avg_pool2d",
+        "native_group_norm",
+        "max_pool2d_with_indices_backward",
+        "avg_pool2d_backward",
+        "_low_memory_max_pool_with_offsets",
+    )
+)
+
+
+def _matrix(out: Shape, arguments: Sequence[Shape | None], first: int = 0) -> int | None:
+    left = arguments[first] if len(arguments) > first else None
+    return None if not left else 2 * math.prod(out) * left[-1]
+
+
+def _after_bias(out: Shape, arguments: Sequence[Shape | None]) -> int | None:
+    return _matrix(out, arguments, 1)
+
+
+def _convolution(out: Shape, arguments: Sequence[Shape | None]) -> int | None:
+    weight = arguments[1] if len(arguments) > 1 else None
+    return None if weight is None else 2 * math.prod(out) * math.prod(weight[1:])
+
+
+def _convolution_backward(out: Shape, arguments: Sequence[Shape | None]) -> int | None:
+    """Two products as big as the forward's: one for the input's gradient, one for the weight's."""
+    gradient, weight = (*arguments, None, None, None)[0], (*arguments, None, None, None)[2]
+    if gradient is None or weight is None:
+        return None
+    return 2 * 2 * math.prod(gradient) * math.prod(weight[1:])
+
+
+def _attention(forward: bool, first: int) -> Callable[[Shape, Sequence[Shape | None]], int | None]:
+    def count(out: Shape, arguments: Sequence[Shape | None]) -> int | None:
+        found = list(arguments[first : first + 3])
+        if len(found) < 3 or any(shape is None or len(shape) < 3 for shape in found):
+            return None
+        query, key, value = (shape for shape in found if shape is not None)
+        pairs = math.prod(query[:-1]) * key[-2]
+        wide, deep = query[-1], value[-1]
+        return 2 * pairs * (wide + deep) if forward else 2 * pairs * (3 * wide + 2 * deep)
+
+    return count
+
+
+_FORMULAS: dict[str, Callable[[Shape, Sequence[Shape | None]], int | None]] = {
+    **dict.fromkeys(("mm", "bmm", "_int_mm", "_scaled_mm", "mv", "dot", "vdot"), _matrix),
+    **dict.fromkeys(("addmm", "baddbmm", "addmv", "_addmm_activation", "addbmm"), _after_bias),
+    **dict.fromkeys(("_linear_pointwise", "mkl_linear", "_mkl_linear", "linear"), _matrix),
+    "convolution": _convolution,
+    "_convolution_pointwise": _convolution,
+    "_convolution_pointwise_": _convolution,
+    "convolution_backward": _convolution_backward,
+    **dict.fromkeys(
+        (
+            "_scaled_dot_product_flash_attention_for_cpu",
+            "_scaled_dot_product_flash_attention",
+            "_scaled_dot_product_efficient_attention",
+            "_scaled_dot_product_cudnn_attention",
+            "scaled_dot_product_attention",
+            "_flash_attention_forward",
+        ),
+        _attention(True, 0),
+    ),
+    **dict.fromkeys(
+        (
+            "_scaled_dot_product_flash_attention_for_cpu_backward",
+            "_scaled_dot_product_flash_attention_backward",
+            "_scaled_dot_product_efficient_attention_backward",
+            "_scaled_dot_product_cudnn_attention_backward",
+        ),
+        _attention(False, 1),
+    ),
+}

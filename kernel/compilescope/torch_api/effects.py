@@ -1,0 +1,134 @@
+"""What Inductor's settings come to, and what it complains of.
+
+Stands on ``torch._inductor.config`` and on the source of the functions in `_FUSIONS`: whether they
+ask for ``cpp_wrapper`` differs from 2.11 to 2.15, and is read there. Complaints are the warnings
+that torch logs under ``torch._inductor``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import inspect
+import logging
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import Any
+
+import torch._inductor
+from torch._inductor import cpu_vec_isa
+
+NAMES = (
+    "triton.cudagraphs",
+    "graph_partition",
+    "max_autotune",
+    "max_autotune_gemm",
+    "max_autotune_pointwise",
+    "freezing",
+    "use_static_cuda_launcher",
+    "cpp.simdlen",
+)
+"""The settings that a report compares with what became of them.
+
+torch 2.13 has ``use_static_triton_launcher`` as another name of ``use_static_cuda_launcher``.
+"""
+
+_FUSIONS = {
+    "mix-order reduction": (
+        "triton.mix_order_reduction",
+        "torch._inductor.scheduler",
+        "MixOrderReduction",
+    ),
+    "nested reduction": (
+        "triton.nested_reduction",
+        "torch._inductor.scheduler",
+        "NestedReduction",
+    ),
+    "bias_addmm": ("triton.autotune_cublasLt", "torch._inductor.kernel.mm", "tuned_addmm"),
+    "decompose_k": (
+        "max_autotune_gemm",
+        "torch._inductor.utils",
+        "use_decompose_k_choice",
+    ),
+    "auto-chunker": (
+        "auto_chunker.enable",
+        "torch._inductor.fx_passes.auto_chunker",
+        "",
+    ),
+}
+"""Fusion or choice → the setting that allows it, and where it is decided."""
+
+
+def in_force(settings: dict[str, Any]) -> dict[str, Any]:
+    """The values of `NAMES` with ``settings`` in force; those that a version lacks are left out."""
+    config: Any = torch._inductor.config
+    with config.patch(settings):
+        return {name: _value(config, name) for name in NAMES if name in config._config}
+
+
+def without_cpp_wrapper(settings: dict[str, Any]) -> list[str]:
+    """The fusions that are allowed by ``settings``, and that a C++ wrapper has to do without.
+
+    All of them are for GPUs.
+    """
+    config: Any = torch._inductor.config
+    with config.patch(settings):
+        return [
+            name
+            for name, (setting, module, owner) in _FUSIONS.items()
+            if setting in config._config and _value(config, setting) and _asks(module, owner)
+        ]
+
+
+def _value(config: Any, name: str) -> Any:
+    return functools.reduce(getattr, name.split("."), config)
+
+
+@functools.cache
+def _asks(module: str, owner: str) -> bool:
+    """Whether the code that decides asks for ``cpp_wrapper``."""
+    try:
+        place = importlib.import_module(module)
+        return "cpp_wrapper" in inspect.getsource(getattr(place, owner) if owner else place)
+    except (ImportError, AttributeError, OSError, TypeError):
+        return False
+
+
+def vector_instructions() -> str:
+    """The vector instructions that Inductor uses on this CPU: ``avx512``; empty for none.
+
+    torch builds a small program to find out, once.
+    """
+    isa: Any = cpu_vec_isa.pick_vec_isa()
+    return str(isa) if isa else ""
+
+
+_heard: ContextVar[list[str] | None] = ContextVar("compilescope_heard", default=None)
+
+
+@contextlib.contextmanager
+def hearing(complaints: list[str]) -> Iterator[None]:
+    """Adds the warnings that Inductor logs in this context to ``complaints``; changes no level."""
+    handler = _Handler(logging.WARNING)
+    logger = logging.getLogger("torch._inductor")
+    token = _heard.set(complaints)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        _heard.reset(token)
+
+
+class _Handler(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        heard = _heard.get()
+        if heard is None:
+            return
+        try:
+            text = record.getMessage()
+        except (TypeError, ValueError):  # the message's own fault, and not ours to report
+            return
+        if text not in heard:
+            heard.append(text)
