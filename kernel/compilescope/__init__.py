@@ -7,7 +7,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import views  # noqa: F401 - reports show themselves through it
@@ -20,7 +22,19 @@ from .version import __version__
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-__all__ = ["CompilescopeError", "Report", "Variant", "__version__", "inspect", "load"]
+    from .compiler.what_if_result import WhatIf
+
+__all__ = [
+    "CompilescopeError",
+    "Report",
+    "Variant",
+    "__version__",
+    "inspect",
+    "load",
+    "read_trace",
+    "watch",
+    "what_if",
+]
 
 
 def inspect(
@@ -61,6 +75,96 @@ def inspect(
     from .loading import session  # torch is loaded here, not when a saved report is opened
 
     return session().inspect(fn, args, kwargs, variants=variants, run=run)
+
+
+@contextmanager
+def watch(*, memory_mb: float = 256.0) -> Iterator[Report]:
+    """Watches whatever ``torch.compile`` compiles while the block runs, the code unchanged.
+
+    >>> with cs.watch() as report:                            # doctest: +SKIP
+    ...     train()
+
+    Compilations, recompiles and graph breaks of every thread and library are in the report's
+    ``compilations`` as soon as they are complete, also while the block runs; it is whole when the
+    block ends, with or without an exception. Nothing about them is changed, and calls of what is
+    compiled already cost nothing.
+
+    Parameters
+    ----------
+    memory_mb
+        How much the report may hold, in MB. The oldest compilations lose their texts beyond that,
+        and say so.
+
+    Raises
+    ------
+    CompilescopeError
+        ``memory_mb`` is no positive number.
+    """
+    from .loading import session
+    from .watcher import caller
+
+    with session().watcher.block(memory_mb, caller()) as report:
+        yield report
+
+
+def read_trace(path: str | Path) -> Report:
+    """What was compiled elsewhere, from what torch logged there.
+
+    >>> cs.read_trace("traces/").save("run.compilescope.json")  # doctest: +SKIP
+
+    Parameters
+    ----------
+    path
+        A file that torch wrote because ``TORCH_TRACE`` was set, plain or compressed with gzip; or
+        the folder that it named, of which each ``.log`` becomes a variant: one a rank, say.
+
+    Returns
+    -------
+    Report
+        What could not be read is in its problems.
+
+    Raises
+    ------
+    CompilescopeError
+        There is no such file, or no trace in the folder.
+    """
+    from .traces import report_of
+
+    return report_of(path)
+
+
+def what_if(call: Report | Callable[..., Any], /, *args: Any, **kwargs: Any) -> WhatIf:
+    """What a call with these arguments would meet, without making it.
+
+    >>> cs.what_if(compiled, x[:2], scale=3.0)                # doctest: +SKIP
+
+    Nothing is run and nothing is compiled: the guards of the compilations that are there are asked,
+    in the order in which torch tries them, and neither count it nor change.
+
+    Parameters
+    ----------
+    call
+        A function or module that was compiled (what ``torch.compile`` returned, or what it was
+        given), or the report of an inspection made in this kernel.
+    args, kwargs
+        The arguments of the call.
+
+    Returns
+    -------
+    WhatIf
+        Displays itself: the compilation that would serve the call, or for each one the guard that
+        fails first, with the value it expects and the one it finds. Torch's modes count as they are
+        now; for a report, as they were when it was made.
+
+    Raises
+    ------
+    CompilescopeError
+        The arguments do not fit the call, or the report's subject is not in this kernel.
+    """
+    from .loading import session
+    from .questions import ask_call
+
+    return ask_call(session(), call, args, kwargs)
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

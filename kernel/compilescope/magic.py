@@ -12,7 +12,8 @@ from . import cell as cells
 from . import magic_options
 from .errors import CompilescopeError
 
-_COMMANDS_TO_COME = ("watch", "off", "doctor")
+_COMMANDS_TO_COME = ("doctor",)
+_COMMANDS = "watch, off, clear, status"
 
 
 def compile_cell(line: str, cell: str | None = None) -> None:
@@ -67,16 +68,49 @@ def compile_cell(line: str, cell: str | None = None) -> None:
 
 
 def compilescope(line: str) -> None:
-    """``%compilescope status``: what this kernel has inspected, and with which versions."""
-    command = line.strip() or "status"
-    if command in _COMMANDS_TO_COME:
-        raise UsageError(f"%compilescope {command} is not there yet; %compilescope status is.")
-    if command != "status":
-        raise UsageError(f"There is no %compilescope {command}. Use %compilescope status.")
-    from .session import get_session
-    from .views.status import status
+    """Watch the kernel, or say what it has inspected.
 
-    _tell(status(get_session()))
+    ``%compilescope watch [--memory MB]``: from now on, show whatever is compiled, as it happens and
+    with the code unchanged. ``off`` ends that and keeps what was seen, ``clear`` empties it.
+    ``status``: the subjects, the watch, and the versions.
+    """
+    command, _, rest = line.strip().partition(" ")
+    command = command or "status"
+    if command in _COMMANDS_TO_COME:
+        raise UsageError(f"%compilescope {command} is not there yet; {_COMMANDS} are.")
+    memory = _memory(rest) if command == "watch" else None
+    if command not in _COMMANDS.split(", ") or (rest.strip() and memory is None):
+        raise UsageError(f"There is no %compilescope {line.strip()}. There are {_COMMANDS}.")
+    from .session import get_session
+    from .views import status
+
+    session = get_session()
+    try:
+        if command == "watch":
+            session.watcher.on(memory)
+        elif command == "off":
+            if not session.watcher.off():
+                _tell("Nothing was watched.")
+                return
+        elif command == "clear":
+            session.watcher.clear()
+    except CompilescopeError as error:
+        raise UsageError(str(error)) from None
+    _tell(status.status(session) if command == "status" else status.watching(session))
+
+
+def _memory(text: str) -> float | None:
+    """Return what ``--memory MB`` says; None where nothing is said."""
+    words = text.replace("=", " ").split()
+    if not words:
+        return None
+    try:
+        option, value = words
+        if option == "--memory":
+            return float(value)
+    except ValueError:
+        pass
+    raise UsageError(f"%compilescope watch {text.strip()}: write --memory 512, in MB.")
 
 
 def load_ipython_extension(shell: cells.Shell) -> None:
@@ -103,7 +137,9 @@ def unload_ipython_extension(shell: cells.Shell) -> None:
     if _lone in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.remove(_lone)
     from .comms import endpoints
+    from .session import get_session
 
+    get_session().watcher.off()
     endpoints.stop()
 
 

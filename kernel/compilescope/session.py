@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from . import subjects
 from .compiler import variants as names
 from .compiler.inspection import Inspection
 from .compiler.progress import Cancelled, Monitor, Progress
+from .compiler.watch import CELL, Watch
 from .compiler.watching import Watched, watching
 from .errors import CompilescopeError
 from .jobs import Job, Jobs
-from .report import Report, Subject, VariantReport
+from .observers import Observer, Observers
+from .report import Report, VariantReport
 from .torch_api import compiling
 from .torch_api.codegen import free_to_compile
 from .variant import Choices, Variant
-
-_log = logging.getLogger(__name__)
-
-SUBJECTS = 30
-"""How many subjects are kept. Each holds on to its arguments; the oldest goes first."""
+from .watcher import Watcher
 
 PATIENCE_S = 0.5
 """How long the panel's request for sources waits for a compilation that is under way."""
-
-CELL = "as written"
-"""The name under which a report shows what the cell itself compiled."""
 
 
 class Session:
@@ -39,10 +34,11 @@ class Session:
     """
 
     def __init__(self) -> None:
-        self.inspections: dict[str, Inspection] = {}
+        self.inspections: dict[str, Inspection | Watch] = {}
         self.revisions: dict[str, int] = {}
         self.jobs = Jobs(changed=lambda job: self._tell("job", job.subject, job=job))
-        self._observers: list[Callable[[str, str, Job | None], None]] = []
+        self.watcher = Watcher(keep=self._keep, changed=self._watch_changed)
+        self._observers = Observers()
         self._working = threading.Lock()
         self._watched: Watched | None = None
 
@@ -69,7 +65,7 @@ class Session:
         inspection.on_change(lambda variant: self._grown(subject, variant))
         job = self.jobs.new(subject, list(wanted), build=run)
         with self._alone(job):
-            self._keep(subject, inspection)
+            self._keep(inspection, focus=True)
             if self._watched is not None:
                 self._add_watched(inspection, self._watched)
                 self._watched = None
@@ -87,7 +83,7 @@ class Session:
     ) -> Report:
         """Adds a variant to a subject's report, or builds and times one that it has."""
         names.check(variant)
-        inspection = self.inspection(subject)
+        inspection = self._callable(subject)
         wanted = {self.name_for(inspection, variant): variant}
         job = self.jobs.new(subject, list(wanted), build=run)
         with self._alone(job), self.jobs.running(job, progress) as monitor:
@@ -108,7 +104,7 @@ class Session:
             The queued job; None when the sources are in the report.
         """
         names.check(variant)
-        inspection = self.inspection(subject)
+        inspection = self._callable(subject)
         name = self.name_for(inspection, variant)
         known = {one.name: one for one in inspection.report.variants}
         if name in known and known[name].stage != "failed":
@@ -128,7 +124,7 @@ class Session:
         CompilescopeError
             A name that the report does not have.
         """
-        inspection = self.inspection(subject)
+        inspection = self._callable(subject)
         for name in variants:
             inspection.report.variant(name)
         wanted = list(variants) or [
@@ -147,7 +143,7 @@ class Session:
         """
         while (job := self.jobs.next()) is not None:
             inspection = self.inspections.get(job.subject)
-            if inspection is None:
+            if not isinstance(inspection, Inspection):
                 self.jobs.drop(job)
                 continue
             known = {one.name: one.requested for one in inspection.report.variants}
@@ -167,8 +163,8 @@ class Session:
             yield watched
         self._watched = watched
 
-    def inspection(self, subject: str) -> Inspection:
-        """The inspection of a subject.
+    def inspection(self, subject: str) -> Inspection | Watch:
+        """The inspection of a subject, or the watch that it is.
 
         Raises
         ------
@@ -183,6 +179,17 @@ class Session:
             )
         return self.inspections[subject]
 
+    def _callable(self, subject: str) -> Inspection:
+        inspection = self.inspection(subject)
+        if isinstance(inspection, Watch):
+            raise CompilescopeError(
+                "A watch has no variants.",
+                "It shows what your own code compiled, as it is written: there is no call to "
+                "make again under other switches.",
+                "Put %%compile over a cell that ends with the call.",
+            )
+        return inspection
+
     def name_for(self, inspection: Inspection, variant: Variant) -> str:
         """The name of a variant in a report: the one it has there, or a new one."""
         for one in inspection.report.variants:
@@ -192,21 +199,20 @@ class Session:
 
     def forget(self, subject: str) -> None:
         """Drops a subject with its report, its captures and its hold on the arguments."""
-        self.inspections.pop(subject, None)
+        dropped = self.inspections.pop(subject, None)
         self.revisions.pop(subject, None)
+        if isinstance(dropped, Watch):
+            self.watcher.forget(dropped)
+            self._tell("watch", subject)
         self._tell("subjects", "")
 
     def choices(self) -> Choices:
         """What the installed torch allows for each switch."""
         return Choices(backends=compiling.usual_backends(), modes=compiling.modes())
 
-    def observe(self, observer: Callable[[str, str, Job | None], None]) -> Callable[[], None]:
-        """Calls ``observer(kind, subject, job)`` after changes; returns the way to stop that.
-
-        ``kind`` is "subjects", "report" or "job".
-        """
-        self._observers.append(observer)
-        return lambda: self._observers.remove(observer) if observer in self._observers else None
+    def observe(self, observer: Observer) -> Callable[[], None]:
+        """Calls ``observer(kind, subject, job)`` after changes; returns the way to stop that."""
+        return self._observers.add(observer)
 
     def _work(
         self, inspection: Inspection, wanted: Mapping[str, Variant], run: bool, monitor: Monitor
@@ -235,18 +241,21 @@ class Session:
         finally:
             self._working.release()
 
-    def _keep(self, subject: str, inspection: Inspection) -> None:
-        for other, known in list(self.inspections.items()):
-            if other == subject:
-                del self.inspections[other]
-            elif _replaces(inspection.report.subject, known.report.subject):
-                del self.inspections[other], self.revisions[other]
-        self.inspections[subject] = inspection
-        self.revisions[subject] = self.revisions.get(subject, 0) + 1
-        while len(self.inspections) > SUBJECTS:
-            oldest = next(iter(self.inspections))
-            del self.inspections[oldest], self.revisions[oldest]
-        self._tell("subjects", subject)
+    def _keep(self, inspection: Inspection | Watch, focus: bool = False) -> None:
+        new = inspection.report.subject
+        revision = self.revisions.get(new.id, 0) + 1
+        for other in subjects.replaced(new, self.inspections):
+            del self.inspections[other], self.revisions[other]
+        self.inspections[new.id], self.revisions[new.id] = inspection, revision
+        for other in subjects.superfluous(self.inspections):
+            del self.inspections[other], self.revisions[other]
+        self._tell("subjects", new.id if focus else "")
+
+    def _watch_changed(self, watch: Watch) -> None:
+        subject = watch.report.subject.id
+        if subject in self.inspections:
+            self._grown(subject, CELL)
+        self._tell("watch", subject)
 
     def _add_watched(self, inspection: Inspection, watched: Watched) -> None:
         compilations = watched.compilations(CELL)
@@ -262,21 +271,7 @@ class Session:
         self._tell("report", subject)
 
     def _tell(self, kind: str, subject: str, job: Job | None = None) -> None:
-        for observer in list(self._observers):
-            try:
-                observer(kind, subject, job)
-            except Exception:  # noqa: BLE001, PERF203 - who looks on must not stop the work
-                self._observers.remove(observer)
-                _log.warning("An observer failed and hears no more.", exc_info=True)
-
-
-def _replaces(new: Subject, old: Subject) -> bool:
-    """Whether a subject is an earlier one, made again: its cell was run again, or its ``def``."""
-    if (new.name, new.kind, new.arguments) != (old.name, old.kind, old.arguments):
-        return False
-    if new.cell is not None and new.cell == old.cell:
-        return True
-    return new.kind in ("function", "lambda") and new.where is not None and new.where == old.where
+        self._observers.tell(kind, subject, job)
 
 
 _session: Session | None = None

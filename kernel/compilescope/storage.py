@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from .errors import CompilescopeError
+from .packing import unpack
 from .report import SCHEMA_VERSION, Report
 
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -47,8 +48,12 @@ def from_json(text: str | bytes, name: str = "The text") -> Report:
             "Upgrade with pip install -U jupyterlab-compilescope.",
         )
     try:
-        return msgspec.json.decode(text, type=Report)
+        report = msgspec.json.decode(text, type=Report)
     except _UNREADABLE as error:
         raise CompilescopeError(
             f"{name} is damaged.", f"{error}.", "Write the report again."
         ) from None
+    for compilation in report.compilations:
+        for graph in compilation.graphs.values():
+            unpack(graph)
+    return report

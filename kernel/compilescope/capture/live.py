@@ -10,13 +10,17 @@ from .records import Record
 
 
 @contextmanager
-def recording(records: list[Record]) -> Iterator[None]:
-    """Appends what torch traces in this context to ``records`` while the block runs."""
-    with listening(lambda event: records.append(_record(event))):
+def recording(records: list[Record], *, shared: bool = False) -> Iterator[None]:
+    """Appends what torch traces in this context to ``records`` while the block runs.
+
+    ``shared`` as in `torch_api.trace.listening`.
+    """
+    with listening(lambda event: records.append(record_of(event)), shared=shared):
         yield
 
 
-def _record(event: Event) -> Record:
+def record_of(event: Event) -> Record:
+    """The record of an event that has its names."""
     frame = event.metadata.get("frame_id")
     return Record(
         event=next(iter(event.metadata), ""),

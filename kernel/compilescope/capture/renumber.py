@@ -19,6 +19,12 @@ def renumber(records: Sequence[Record]) -> list[Record]:
     torch counts through the whole process, and a frame that was compiled before keeps its number.
     Counted by first appearance, the same frame of every variant of a subject has the same id.
     """
+    ids = numbers(records)
+    return [renamed(record, ids) for record in records]
+
+
+def numbers(records: Sequence[Record]) -> dict[str, str]:
+    """Compile ids as torch counts them → those of `renumber`."""
     frames: dict[str, int] = {}
     compilations: dict[str, dict[str, int]] = {}
     ids: dict[str, str] = {}
@@ -28,10 +34,11 @@ def renumber(records: Sequence[Record]) -> list[Record]:
             number = frames.setdefault(frame, len(frames))
             seen = compilations.setdefault(frame, {})
             ids[record.compile_id] = f"{number}/{seen.setdefault(compilation, len(seen))}"
-    return [_renamed(record, ids) for record in records]
+    return ids
 
 
-def _renamed(record: Record, ids: dict[str, str]) -> Record:
+def renamed(record: Record, ids: dict[str, str]) -> Record:
+    """The record under another compile id; ``ids`` are the old ones → the new ones."""
     payload = record.payload
     if record.event == "chromium_event" and payload is not None:
         # Spans carry their compile id in the payload; the record's own is often missing.

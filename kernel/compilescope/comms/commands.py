@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
+from .. import questions
 from ..errors import CompilescopeError
 from ..report import renderers
 from ..session import Session
 from ..torch_api.environment import environment
 from ..version import __version__
-from . import messages, summaries
+from . import messages, slices, summaries
 
 _START = "__import__('compilescope.session', fromlist=['_']).get_session().run_pending()"
 """An expression, so that it leaves no name in the user's namespace."""
@@ -26,6 +29,7 @@ def hello(session: Session, _: messages.Hello) -> messages.HelloResult:
         choices=session.choices(),
         subjects=subjects(session),
         job=summaries.job(job) if job is not None else None,
+        watching=summaries.watch(session.watcher.state()),
     )
 
 
@@ -44,6 +48,55 @@ def get_artifact(session: Session, asked: messages.GetArtifact) -> messages.Arti
     """One artifact's text."""
     inspection = session.inspection(asked.subject)
     return summaries.artifact(inspection.report, asked.variant, asked.compilation, asked.artifact)
+
+
+def get_variant(session: Session, asked: messages.GetVariant) -> messages.VariantResult:
+    """A variant, its compilations in outline."""
+    report = session.inspection(asked.subject).report
+    return messages.VariantResult(
+        revision=session.revisions.get(asked.subject, 0),
+        variant=slices.variant(report, asked.variant),
+    )
+
+
+def get_compilation(session: Session, asked: messages.GetCompilation) -> messages.CompilationResult:
+    """Parts of a compilation."""
+    if "guards" in asked.parts:
+        questions.count_fails(session, asked.subject, asked.compilation)
+    report = session.inspection(asked.subject).report
+    return messages.CompilationResult(
+        revision=session.revisions.get(asked.subject, 0),
+        compilation=slices.compilation(report, asked.variant, asked.compilation, asked.parts),
+    )
+
+
+def get_graph(session: Session, asked: messages.GetGraph) -> messages.GraphResult:
+    """A stage's graph."""
+    report = session.inspection(asked.subject).report
+    return messages.GraphResult(
+        revision=session.revisions.get(asked.subject, 0),
+        graph=slices.graph(report, asked.variant, asked.compilation, asked.stage),
+    )
+
+
+def what_if(session: Session, asked: messages.WhatIf) -> messages.WhatIfResult:
+    """Which guards would fail for other arguments."""
+    answer = questions.ask_text(
+        session, asked.subject, asked.variant, asked.arguments, asked.compilation
+    )
+    return msgspec.convert(msgspec.to_builtins(answer), messages.WhatIfResult)
+
+
+def set_watch(session: Session, asked: messages.SetWatch) -> messages.WatchState:
+    """Turns watching on or off, and empties what was seen."""
+    watcher = session.watcher
+    if asked.clear:
+        watcher.clear()
+    if asked.on:
+        watcher.on()
+    else:
+        watcher.off()
+    return summaries.watch(watcher.state())
 
 
 def add_variant(session: Session, asked: messages.AddVariant) -> messages.AddVariantResult:
@@ -78,8 +131,15 @@ def forget(session: Session, asked: messages.Forget) -> messages.Done:
 def save_report(session: Session, asked: messages.SaveReport) -> messages.SaveReportResult:
     """The whole report as the text of a file."""
     report = session.inspection(asked.subject).report
+    if asked.redact:
+        report = report.redacted()
     text = report.to_json() if asked.format == "json" else renderers["page"](report)
-    return messages.SaveReportResult(filename=f"{report.subject.name}.{asked.format}", text=text)
+    # JupyterLab opens files that end so as reports.
+    ending = "compilescope.json" if asked.format == "json" else "html"
+    if asked.redact:
+        # Beside the whole one, nobody should have to guess which is safe to send.
+        ending = f"redacted.{ending}"
+    return messages.SaveReportResult(filename=f"{report.subject.name}.{ending}", text=text)
 
 
 def subjects(session: Session) -> list[messages.SubjectSummary]:
@@ -95,6 +155,11 @@ HANDLERS: dict[str, Callable[[Session, Any], messages.Message]] = {
     "heartbeat": heartbeat,
     "get_report": get_report,
     "get_artifact": get_artifact,
+    "get_variant": get_variant,
+    "get_compilation": get_compilation,
+    "get_graph": get_graph,
+    "what_if": what_if,
+    "set_watch": set_watch,
     "add_variant": add_variant,
     "start_run": start_run,
     "cancel": cancel,

@@ -21,6 +21,7 @@ from ..problem import Problem
 from ..session import Session
 from . import commands, messages, summaries
 from .clients import Clients, plain
+from .parts import split
 
 
 class Endpoints:
@@ -49,7 +50,7 @@ class Endpoints:
 
     def _open_requests(self, opened: BaseComm, message: dict[str, Any]) -> None:
         self._clients.open(_client(message), "requests", opened)
-        opened.on_msg(lambda asked: opened.send(self.answer(asked["content"]["data"])))
+        opened.on_msg(lambda asked: _send(opened, self.answer(asked["content"]["data"])))
         opened.on_close(lambda _: self._clients.close(opened))
 
     def _open_events(self, opened: BaseComm, message: dict[str, Any]) -> None:
@@ -93,6 +94,9 @@ class Endpoints:
             return
         if job is not None:
             self._clients.tell("job_changed", messages.JobChanged(job=summaries.job(job)))
+        elif kind == "watch":
+            state = summaries.watch(self._session.watcher.state())
+            self._clients.tell("watch_changed", messages.WatchChanged(watch=state))
         elif kind == "subjects":
             listed = commands.subjects(self._session)
             self._clients.tell(
@@ -103,6 +107,19 @@ class Endpoints:
             self._clients.tell(
                 "report_changed", messages.ReportChanged(subject=subject, revision=revision)
             )
+
+
+def _send(opened: BaseComm, reply: dict[str, Any]) -> None:
+    """Sends a reply, in parts if it is long."""
+    text = msgspec.json.encode(reply).decode()
+    pieces = list(split(text, messages.PART_BYTES))
+    if len(pieces) == 1:
+        opened.send(reply)
+        return
+    for part, piece in enumerate(pieces):
+        opened.send(
+            plain(messages.ReplyPart(id=reply["id"], part=part, parts=len(pieces), text=piece))
+        )
 
 
 def _client(message: dict[str, Any]) -> str:

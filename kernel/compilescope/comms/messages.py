@@ -11,13 +11,25 @@ from typing import Any, Literal
 
 import msgspec
 
-from ..report import Environment, Problem, Region, Subject
+from ..report import (
+    Compilation,
+    Environment,
+    Graph,
+    Guard,
+    Problem,
+    Region,
+    SourceLine,
+    Subject,
+    VariantReport,
+)
 from ..variant import Choices as Choices
 from ..variant import Variant
 
 PROTOCOL_VERSION = 1
 REQUESTS_TARGET = "compilescope.requests"
 EVENTS_TARGET = "compilescope.events"
+PART_BYTES = 900_000
+"""No message over the comm is longer than a megabyte: the line is shared with the notebook."""
 
 
 class Message(msgspec.Struct, kw_only=True):
@@ -43,6 +55,19 @@ class Reply(Message):
     id: str
     result: dict[str, Any] | None = None
     error: Problem | None = None
+
+
+class ReplyPart(Message):
+    """A piece of a reply that is longer than `PART_BYTES`.
+
+    The pieces' texts, one after the other, are the reply as JSON.
+    """
+
+    id: str
+    part: int
+    """From 0."""
+    parts: int
+    text: str
 
 
 class Event(Message):
@@ -76,6 +101,19 @@ class CompilationSummary(Message):
     breaks: int = 0
     kernels: int = 0
     recompile: list[str] = []
+    stages: list[str] = []
+    """The stages that it has a graph of."""
+    nodes: int = 0
+    """Of its largest graph."""
+    started_s: float | None = None
+    duration_s: float | None = None
+    cell: str | None = None
+    call: SourceLine | None = None
+    where: SourceLine | None = None
+    """The frame."""
+    reduced: str = ""
+    torch_id: str = ""
+    cell_number: int | None = None
 
 
 class VariantSummary(Message):
@@ -129,6 +167,7 @@ class HelloResult(Message):
     choices: Choices
     subjects: list[SubjectSummary] = []
     job: JobState | None = None
+    watching: WatchState | None = None
 
 
 class Heartbeat(Message):
@@ -156,6 +195,153 @@ class ArtifactResult(Message):
     artifact: Artifact
     text: str
     regions: list[Region] = []
+
+
+class GetVariant(Message):
+    """Asks for a variant with its compilations in outline.
+
+    That is what every one is, why it was made and what broke, without code, graphs and `PARTS`.
+    """
+
+    subject: str
+    variant: str
+
+
+class VariantResult(Message):
+    """The report's own struct, the large parts of its compilations left out."""
+
+    revision: int
+    variant: VariantReport
+
+
+class GetCompilation(Message):
+    """Asks for some parts of a compilation; see `PARTS`."""
+
+    subject: str
+    variant: str
+    compilation: str
+    parts: list[str]
+
+
+class CompilationResult(Message):
+    """The report's own struct with the parts that were asked for.
+
+    Kernels come without their source and assembly, which are artifacts.
+    """
+
+    revision: int
+    compilation: Compilation
+
+
+class GetGraph(Message):
+    """Asks for a stage's graph."""
+
+    subject: str
+    variant: str
+    compilation: str
+    stage: str
+
+
+class GraphResult(Message):
+    """The report's own struct without the graph's text, which is an artifact."""
+
+    revision: int
+    graph: Graph
+
+
+class WhatIf(Message):
+    """Asks which guards would fail for other arguments; runs and compiles nothing of the user's.
+
+    ``arguments`` is Python as written in a call: ``x[:2], scale=3.0``. Its names are the
+    notebook's.
+    """
+
+    subject: str
+    variant: str
+    arguments: str
+    compilation: str = ""
+    """Of a watch, the compilation whose function would be called; a subject has its own call."""
+
+
+class GuardOutcome(Message):
+    """What one compilation's guards say."""
+
+    compilation: str
+    passes: bool
+    guard: Guard | None = None
+    """The first that fails."""
+    place: int | None = None
+    """Its place in the compilation's guards, where it is there."""
+    expected: str = ""
+    found: str = ""
+    message: str = ""
+    """torch's own words."""
+
+
+class WhatIfResult(Message):
+    """What would happen at a call with these arguments."""
+
+    arguments: list[str]
+    """One line an argument, as in `Subject.arguments`."""
+    verdict: Literal["reuse", "recompile", "limit", "unknown"]
+    reuses: str = ""
+    """The compilation that would serve the call."""
+    outcomes: list[GuardOutcome] = []
+    """In the order in which torch tries them."""
+    why: str = ""
+
+
+class SetWatch(Message):
+    """Turns watching on or off."""
+
+    on: bool
+    clear: bool = False
+    """Whether to empty what was seen first."""
+
+
+class WatchedCompilation(Message):
+    """A compilation that was seen just now, in a line: nothing has been read of it yet."""
+
+    id: str
+    frame: SourceLine | None = None
+    started_s: float | None = None
+    """Since the epoch."""
+    duration_s: float | None = None
+    """None while it is being compiled."""
+    breaks: int = 0
+    recompile: str = ""
+    """The first guard that failed; empty for a frame's first compilation."""
+    failed: str = ""
+    """Why torch gave up, where it did."""
+    cell: str | None = None
+    cell_number: int | None = None
+    call: SourceLine | None = None
+
+
+class WatchState(Message):
+    """Whether the kernel is watched, and since when."""
+
+    on: bool
+    subject: str = ""
+    """The subject under which the panel shows what was compiled; stays when watching ends."""
+    since_s: float | None = None
+    compilations: int = 0
+    reduced: int = 0
+    """How many compilations were reduced to an outline, to bound memory."""
+    held_bytes: int = 0
+    """About how much is held."""
+    problem: Problem | None = None
+    """What went wrong in watching; the user's code went on."""
+    budget_bytes: int = 0
+    """What may be held."""
+    left_out: int = 0
+    """How many of the oldest are only counted: not even their outline is held."""
+    recompiles: int = 0
+    breaks: int = 0
+    seconds: float = 0.0
+    """Spent in compiling, backward included."""
+    latest: list[WatchedCompilation] = []
+    """The last few, newest first."""
 
 
 class AddVariant(Message):
@@ -223,6 +409,8 @@ class SaveReport(Message):
 
     subject: str
     format: Literal["json", "html"] = "json"
+    redact: bool = False
+    """Without paths and source code."""
 
 
 class SaveReportResult(Message):
@@ -241,6 +429,11 @@ COMMANDS: dict[str, tuple[type[Message], type[Message]]] = {
     "heartbeat": (Heartbeat, Done),
     "get_report": (GetReport, ReportSummary),
     "get_artifact": (GetArtifact, ArtifactResult),
+    "get_variant": (GetVariant, VariantResult),
+    "get_compilation": (GetCompilation, CompilationResult),
+    "get_graph": (GetGraph, GraphResult),
+    "what_if": (WhatIf, WhatIfResult),
+    "set_watch": (SetWatch, WatchState),
     "add_variant": (AddVariant, AddVariantResult),
     "start_run": (StartRun, StartRunResult),
     "cancel": (Cancel, Done),
@@ -275,9 +468,20 @@ class JobChanged(Message):
     job: JobState
 
 
+class WatchChanged(Message):
+    """Watching began, ended or went on; at most a few times a second."""
+
+    watch: WatchState
+
+
+PARTS = ("guards", "kernels", "phases", "autotunings", "crossings")
+"""The parts of a compilation that `GetCompilation` knows. ``guards`` brings the guard tree with it,
+``phases`` the warm ones too."""
+
 EVENTS: dict[str, type[Message]] = {
     "subjects_changed": SubjectsChanged,
     "report_changed": ReportChanged,
     "job_changed": JobChanged,
+    "watch_changed": WatchChanged,
 }
 """Event → its data."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
+from ..compiler.watch import WatchSummary
 from ..errors import CompilescopeError
 from ..jobs import Job
 from ..report import STAGES, Code, Compilation, Region, Report, VariantReport
@@ -15,6 +18,8 @@ from .messages import (
     ReportSummary,
     SubjectSummary,
     VariantSummary,
+    WatchedCompilation,
+    WatchState,
 )
 
 _WRAPPERS = {
@@ -60,6 +65,18 @@ def job(job: Job) -> JobState:
     )
 
 
+def watch(state: WatchSummary) -> WatchState:
+    """How the watch stands, as the panel shows it."""
+    found = WatchState(on=state.on)
+    for name in state.__struct_fields__:
+        if name != "latest":
+            setattr(found, name, getattr(state, name))
+    found.latest = [
+        WatchedCompilation(**msgspec.structs.asdict(sighting)) for sighting in state.latest
+    ]
+    return found
+
+
 def artifact(report: Report, variant: str, compilation: str, name: str) -> ArtifactResult:
     """One artifact's text, and what its lines mean.
 
@@ -98,14 +115,28 @@ def _variant(variant: VariantReport) -> VariantSummary:
 
 def _compilation(compilation: Compilation) -> CompilationSummary:
     frame = compilation.frame
+    # Of one that was reduced, how many there were.
+    counts = compilation.counts
     return CompilationSummary(
         id=compilation.id,
         frame="" if frame is None else f"{frame.function} ({frame.file}:{frame.line})",
         artifacts=[one for one, _, _ in _artifacts(compilation)],
-        guards=len(compilation.guards),
+        guards=counts.get("guards", len(compilation.guards)),
         breaks=len(compilation.breaks),
-        kernels=len(compilation.kernels),
+        kernels=counts.get("kernels", len(compilation.kernels)),
         recompile=compilation.recompile.reasons if compilation.recompile else [],
+        stages=[stage for stage in STAGES if stage in compilation.graphs],
+        nodes=counts.get(
+            "nodes", max((len(graph.nodes) for graph in compilation.graphs.values()), default=0)
+        ),
+        started_s=compilation.started_s,
+        duration_s=compilation.duration_s,
+        cell=compilation.cell,
+        call=compilation.call,
+        where=frame,
+        reduced=compilation.reduced,
+        torch_id=compilation.torch_id,
+        cell_number=compilation.cell_number,
     )
 
 

@@ -109,6 +109,19 @@ def lines(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     return [f"{name}: {summary(value)}" for name, value in named]
 
 
+def named(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """A call's arguments by the names that the signature gives them, defaults too."""
+    signature = _signature(fn)
+    if signature is None:
+        return dict(kwargs)
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError:
+        return dict(kwargs)
+    bound.apply_defaults()
+    return bound.arguments
+
+
 def summary(value: object) -> str:
     """A value in a few words, without asking an object of the user's for its ``repr``."""
     cls = type(value)

@@ -12,14 +12,20 @@ import msgspec
 from ..analysis.assemble import assemble
 from ..capture.live import recording
 from ..capture.records import Record
-from ..capture.renumber import renumber
+from ..capture.renumber import numbers, renumber
 from ..problem import Problem
-from ..report import Compilation, Node
+from ..report import Compilation, Effective, Node
 from ..torch_api import caches, failures
+from ..torch_api.autotuning import tuned
 from ..torch_api.compiling import compile_callable, settings_of
 from ..torch_api.dynamo import begin
+from ..torch_api.effects import hearing
 from ..torch_api.graphs import collecting
+from ..torch_api.guard_keeping import KeptGuards, keeping
+from ..torch_api.spans import timed
 from ..variant import Variant
+from .askable import Askable, by_report_id
+from .effects import effects_of
 from .outcome import Outcome, outcome_of
 from .quiet import quiet
 from .wardrobe import Outfit, Wardrobe
@@ -35,11 +41,14 @@ class Built(msgspec.Struct, kw_only=True):
     call: Callable[..., Any]
     outfit: Outfit
     compilations: list[Compilation] = []
+    effective: list[Effective] = []
     first_call_s: float = 0.0
     """The first call and, for a subject that trains, its first backward."""
     outcome: Outcome | None = None
     """What the first call returned and left in the gradients; None when it failed."""
     problem: Problem | None = None
+    askable: Askable | None = None
+    """The guards, with the values of their frames, which the caller has to drop."""
 
 
 def build(
@@ -77,7 +86,19 @@ def build(
     built = Built(name=name, call=compiled, outfit=outfit)
     records: list[Record] = []
     nodes: dict[str, list[Node]] = {}
-    with caches.empty(folder), recording(records), collecting(nodes), quiet():
+    complaints: list[str] = []
+    guards: list[KeptGuards] = []
+    keep = keeping(guards.append, values=True)
+    with (
+        caches.only(folder),
+        recording(records),
+        timed(),
+        tuned(),
+        collecting(nodes),
+        hearing(complaints),
+        keep,
+        quiet(),
+    ):
         start = time.perf_counter()
         try:
             output = compiled(*args, **kwargs)
@@ -86,7 +107,10 @@ def build(
             built.first_call_s = time.perf_counter() - start
         except Exception as error:  # noqa: BLE001 - it is the variant's problem
             built.problem = failures.explain(error)
-    built.compilations = assemble(renumber(records), variant=name, nodes=nodes)
+    built.askable = Askable(guards=by_report_id(guards, numbers(records)), outfit=outfit)
+    records = renumber(records)
+    built.compilations = assemble(records, variant=name, nodes=nodes)
+    built.effective = effects_of(variant, built.compilations, records, complaints, built=True)
     for compilation in built.compilations:
         if not inductor:
             compilation.absent["code"] = f"The backend {variant.backend!r} generates no wrapper."

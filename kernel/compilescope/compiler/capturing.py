@@ -10,6 +10,7 @@ import msgspec
 
 from ..capture.live import recording
 from ..capture.records import Record
+from ..capture.renumber import numbers
 from ..measure.collection import resting
 from ..problem import Problem
 from ..report import Node
@@ -18,8 +19,10 @@ from ..torch_api.codegen import Capture, CapturingBackend
 from ..torch_api.compiling import compile_callable
 from ..torch_api.dynamo import begin, isolated
 from ..torch_api.graphs import collecting
+from ..torch_api.guard_keeping import KeptGuards, keeping
 from ..torch_api.guards import untimed
 from ..variant import Variant
+from .askable import Askable, by_report_id
 from .quiet import quiet
 from .wardrobe import Wardrobe
 
@@ -32,6 +35,8 @@ class Captured(msgspec.Struct, kw_only=True):
     nodes: dict[str, list[Node]] = {}
     problem: Problem | None = None
     """Why the capture ended early, if it did."""
+    askable: Askable | None = None
+    """The guards of what Dynamo compiled."""
     context: contextvars.Context
     """Inductor's settings are context variables: another thread must take them from here."""
 
@@ -57,6 +62,8 @@ def capture(
     Failures of Dynamo and of the subject itself end the capture and are its ``problem``.
     """
     captured = Captured(context=contextvars.copy_context())
+    outfit = wardrobe.outfit()
+    guards: list[KeptGuards] = []
     with (
         resting(),
         wardrobe.guarded(),
@@ -66,9 +73,10 @@ def capture(
         quiet(),
         recording(captured.records),
         collecting(captured.nodes),
+        keeping(guards.append),
     ):
         begin()
-        wardrobe.wear(wardrobe.outfit())
+        wardrobe.wear(outfit)
         try:
             # Fails by itself where torch's cache folder cannot be made.
             compiled = compile_callable(
@@ -80,4 +88,7 @@ def capture(
             compiled(*args, **kwargs)
         except Exception as error:  # noqa: BLE001 - it is the capture's problem
             captured.problem = failures.explain(error)
+    ids = numbers(captured.records)
+    captured.askable = Askable(guards=by_report_id(guards, ids), outfit=outfit)
+    captured.askable.lighten()
     return captured

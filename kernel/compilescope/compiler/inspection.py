@@ -12,13 +12,16 @@ import msgspec
 import torch
 
 from ..analysis.backward import complete
+from ..analysis.distinct import distinct_breaks
 from ..analysis.links import pair
 from ..problem import Problem
 from ..report import Report, VariantReport
 from ..torch_api import compiled, compiling, failures
 from ..torch_api.environment import environment
 from ..variant import Variant
-from . import notebook
+from . import arguments, notebook
+from .asking import Questions
+from .call_text import evaluate_arguments
 from .callees import functions_of
 from .capturing import Captured, capture, key_of
 from .progress import Monitor
@@ -29,6 +32,8 @@ from .sources import generate
 from .state import preserved
 from .subject import describe, unwrap
 from .wardrobe import Wardrobe
+from .what_if import runs
+from .what_if_result import WhatIf
 
 
 class Inspection:
@@ -71,6 +76,7 @@ class Inspection:
         self._lock = threading.RLock()
         self._captures: dict[tuple[bool | None, bool], Captured] = {}
         self._wardrobe = Wardrobe(functions_of(self.fn, self.args, self.kwargs))
+        self._questions = Questions(self.fn, subject.name, self._wardrobe)
 
     def on_change(self, changed: Callable[[str], None]) -> None:
         """Has ``changed`` called with a variant's name after the report has something new of it."""
@@ -103,6 +109,7 @@ class Inspection:
                 # A build that has finished meanwhile knows more.
                 if current is None or current.stage != "built":
                     self._put(result)
+                    self._keep_guards(name, variant)
             self._changed(name)
 
     def run(self, names: Sequence[str], monitor: Monitor) -> None:
@@ -116,13 +123,60 @@ class Inspection:
         wanted = {one.name: one.requested for one in self.report.variants if one.name in names}
         with preserved(self.fn, self.args, self.kwargs) as snapshot:
             results = run_variants(
-                self.fn, self.args, self.kwargs, wanted, self._wardrobe, snapshot, monitor
+                self.fn,
+                self.args,
+                self.kwargs,
+                wanted,
+                self._wardrobe,
+                snapshot,
+                monitor,
+                self._questions.keep,
             )
-            for result in results:
-                with self._lock:
-                    self._put(self._merged(result))
-                self._changed(result.name)
+            try:
+                for result in results:
+                    with self._lock:
+                        self._put(self._merged(result))
+                    self._changed(result.name)
+            finally:
+                self._questions.lighten(wanted)
         self._note_unsaved(snapshot.unsaved)
+
+    def what_if(self, variant: str, text: str, namespace: Mapping[str, Any]) -> WhatIf:
+        """What a call with other arguments would meet; runs and compiles nothing.
+
+        Parameters
+        ----------
+        variant
+            Whose guards are asked.
+        text
+            The arguments as typed in a call.
+        namespace
+            What names in them mean; the subject's own argument names are known besides.
+
+        Raises
+        ------
+        CompilescopeError
+            The arguments cannot be read, evaluated or bound; or the guards are not here.
+        """
+        own = arguments.named(runs(self.fn), self.args, self.kwargs)
+        args, kwargs = evaluate_arguments(text, {**own, **namespace})
+        return self.ask(variant, args, kwargs)
+
+    def ask(self, variant: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> WhatIf:
+        """The same for arguments that are there.
+
+        torch's modes count as they were when the inspection was made.
+        """
+        return self._questions.ask(self.report.variant(variant), args, kwargs)
+
+    def has_guards(self, variant: str) -> bool:
+        """Whether `ask` can answer for a variant."""
+        return self._questions.has(variant)
+
+    def _keep_guards(self, name: str, variant: Variant) -> None:
+        captured = self._capture_for(variant) if variant.backend is not None else None
+        if captured is not None and captured.askable is not None:
+            self._questions.keep(name, captured.askable)
 
     def put(self, result: VariantReport) -> None:
         """Adds a variant that somebody else found out about."""
@@ -150,11 +204,12 @@ class Inspection:
             return VariantReport(name=name, requested=variant, absent=absent)
         captured = self._capture_for(variant)
         assert captured is not None, "generate() is for variants whose capture is there"
-        compilations, problems = generate(captured, name, variant)
+        sources = generate(captured, name, variant)
+        problems = sources.problems
         if captured.problem is not None:
             problems.insert(0, captured.problem)
         else:
-            problems += remarks(compilations)
+            problems += remarks(sources.compilations)
         failed = any(problem.severity == "error" for problem in problems)
         return VariantReport(
             name=name,
@@ -163,7 +218,8 @@ class Inspection:
             config=compiling.differing_settings(compiling.settings_of(variant))
             if variant.backend == "inductor"
             else {},
-            compilations=compilations,
+            effective=sources.effective,
+            compilations=sources.compilations,
             problems=problems,
         )
 
@@ -220,6 +276,7 @@ class Inspection:
                 compilation.frame = self.report.subject.where
                 if compilation.frame is None:
                     compilation.absent["frame"] = _NO_FRAME
+        result.breaks = distinct_breaks(result.compilations)
         variants = self.report.variants
         for index, one in enumerate(variants):
             if one.name == result.name:
@@ -245,16 +302,17 @@ class Inspection:
                         pair(compilation, by_id[compilation.id])
 
     def _note_unsaved(self, unsaved: Sequence[str]) -> None:
+        problems = self.report.problems
+        told = next((one for one in problems if one.what == _UNSAVED), None)
         for reason in unsaved:
-            problem = Problem(
-                severity="info",
-                what="Some of the subject's state is not put back after an inspection.",
-                why=reason,
-            )
-            if problem not in self.report.problems:
-                self.report.problems.append(problem)
+            if told is None:
+                told = Problem(severity="info", what=_UNSAVED, why=reason)
+                problems.append(told)
+            elif reason not in told.why:
+                told.why += f" {reason}"
 
 
+_UNSAVED = "Some of the subject's state is not put back after an inspection."
 _NO_FRAME = "The subject is not written in Python: Dynamo compiled a wrapper of its own around it."
 
 

@@ -3,10 +3,50 @@
 from __future__ import annotations
 
 import linecache
+import sys
+import types
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from ..report import Compilation, SourceLine
+
+
+class Cell(NamedTuple):
+    """A cell that runs."""
+
+    id: str | None
+    """The front end's; None where it sends none (a console, a terminal)."""
+    number: int | None
+    file: str
+    """What Python calls its lines; empty in another thread than the cell's own."""
+
+
+def running() -> Cell | None:
+    """The cell that runs now; None where there is no IPython."""
+    ipython = sys.modules.get("IPython")
+    shell: Any = ipython.get_ipython() if ipython is not None else None
+    if shell is None:
+        return None
+    kernel = getattr(shell, "kernel", None)
+    parent = (kernel.get_parent("shell") if kernel is not None else None) or {}
+    cell_id = (parent.get("metadata") or {}).get("cellId")
+    stored = len(shell.history_manager.input_hist_raw) - 1
+    # As in `cell`: `execution_count` may be the next one's already (IPython 9).
+    number = stored if stored > 0 else int(shell.execution_count)
+    return Cell(str(cell_id) if cell_id else None, number, _outermost())
+
+
+def _outermost() -> str:
+    """The file of the outermost frame that is a cell's: that cell runs."""
+    found = ""
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if "ipykernel_" in name or name.startswith("<ipython-input-"):
+            found = name
+        frame = frame.f_back
+    return found
 
 
 def cells(compilations: Iterable[Compilation]) -> dict[str, str]:

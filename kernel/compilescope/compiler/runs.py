@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,13 +20,16 @@ from ..torch_api import caches, failures, workers
 from ..torch_api.compiling import ISOLATES, differing_settings, settings_of
 from ..torch_api.dynamo import isolated
 from ..variant import Variant
+from .askable import Askable
 from .building import Built, build
+from .guard_costs import add_guard_costs
 from .outcome import Outcome, outcome_of
 from .progress import Monitor
 from .quiet import quiet
 from .remarks import remarks
 from .state import Snapshot
 from .wardrobe import Wardrobe
+from .warming import add_warm
 
 SECONDS_PER_VARIANT = 0.4
 """How long a variant is timed. A second look comes later; this is for the cell's first answer."""
@@ -39,10 +43,12 @@ def run_variants(
     wardrobe: Wardrobe,
     snapshot: Snapshot,
     monitor: Monitor,
+    keep: Callable[[str, Askable], None] = lambda name, askable: None,
 ) -> Iterator[VariantReport]:
     """Yields a report for each variant once it is built, and again once all are timed.
 
-    The caller keeps ``snapshot``: every variant starts from it.
+    The caller keeps ``snapshot``: every variant starts from it. ``keep`` is given a variant's name
+    and its guards, which may be asked when all is done.
     """
 
     def gradients() -> dict[str, torch.Tensor]:
@@ -75,29 +81,38 @@ def run_variants(
                 reports[name] = VariantReport(name=name, requested=variant, stage="built")
                 continue
             monitor.step("building", variant=name, fraction=index / (len(variants) + 1))
+            make = functools.partial(
+                build, fn, args, kwargs, name=name, variant=variant, gradients=gradients
+            )
             try:
                 with _folder() as folder:
-                    built = build(
-                        fn,
-                        args,
-                        kwargs,
-                        name=name,
-                        variant=variant,
-                        outfit=shared or wardrobe.outfit(),
-                        wardrobe=wardrobe,
-                        folder=folder,
-                        gradients=gradients,
-                    )
+                    outfit = shared or wardrobe.outfit()
+                    built = make(wardrobe=wardrobe, outfit=outfit, folder=folder)
+                    snapshot.restore()
+                    if built.askable is not None:
+                        add_guard_costs(built.compilations, built.askable.guards)
+                        keep(name, built.askable)
+                    reports[name] = _report(built, variant, reference, random=random)
+                    if built.problem is None:
+                        calls[name] = _bound(built.call, args, kwargs)
+                        outfits[name] = built.outfit
+                    yield reports[name]
+                    if built.problem is None and variant.backend == "inductor":
+                        monitor.step(
+                            "compiling again, with warm caches",
+                            variant=name,
+                            fraction=(index + 0.8) / (len(variants) + 1),
+                        )
+                        again = wardrobe.outfit()
+                        add_warm(
+                            reports[name], make(wardrobe=wardrobe, outfit=again, folder=folder)
+                        )
+                        wardrobe.wear(outfit)
+                        yield reports[name]
             except OSError as error:
                 yield _failed(name, variant, failures.explain(error))
-                continue
             finally:
                 snapshot.restore()
-            reports[name] = _report(built, variant, reference, random=random)
-            if built.problem is None:
-                calls[name] = _bound(built.call, args, kwargs)
-                outfits[name] = built.outfit
-            yield reports[name]
 
         monitor.step("timing", fraction=len(variants) / (len(variants) + 1))
 
@@ -158,6 +173,7 @@ def _report(built: Built, variant: Variant, reference: Outcome, *, random: bool)
         requested=variant,
         stage="built",
         config=differing_settings(settings_of(variant)) if variant.backend == "inductor" else {},
+        effective=built.effective,
         compilations=built.compilations,
     )
     if built.problem is not None:

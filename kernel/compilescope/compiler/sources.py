@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ..analysis.assemble import assemble
 from ..capture.live import recording
 from ..capture.records import Record
 from ..capture.renumber import renumber
 from ..measure.collection import resting
 from ..problem import Problem
-from ..report import Compilation, Node
+from ..report import Compilation, Effective, Node
 from ..torch_api import codegen, failures, workers
+from ..torch_api.autotuning import tuned
 from ..torch_api.compiling import settings_of
+from ..torch_api.effects import hearing
 from ..torch_api.graphs import collecting
 from ..variant import Variant
 from .capturing import Captured
+from .effects import effects_of
 
 _UNBUILT = "Known once the variant has been built."
 
 
-def generate(
-    captured: Captured, name: str, variant: Variant
-) -> tuple[list[Compilation], list[Problem]]:
-    """The compilations of a variant with their generated code, and what went wrong.
+class Sources(msgspec.Struct, kw_only=True):
+    """The compilations of a variant with their generated code, and what went wrong."""
+
+    compilations: list[Compilation]
+    problems: list[Problem]
+    effective: list[Effective]
+
+
+def generate(captured: Captured, name: str, variant: Variant) -> Sources:
+    """The sources of a variant.
 
     May run in any thread: it takes torch's settings from where the capture was made.
     """
@@ -29,29 +40,37 @@ def generate(
         return captured.context.copy().run(_generate, captured, name, variant)
 
 
-def _generate(
-    captured: Captured, name: str, variant: Variant
-) -> tuple[list[Compilation], list[Problem]]:
+def _generate(captured: Captured, name: str, variant: Variant) -> Sources:
     records: list[Record] = list(captured.records)
     nodes: dict[str, list[Node]] = dict(captured.nodes)
     problems: list[Problem] = []
+    complaints: list[str] = []
     if variant.backend == "inductor":
         settings = settings_of(variant)
         for graph in captured.graphs:
-            with workers.borrowed(), recording(records), collecting(nodes):
+            with (
+                workers.borrowed(),
+                recording(records),
+                tuned(),
+                collecting(nodes),
+                hearing(complaints),
+            ):
                 try:
                     codegen.generate(graph, settings)
                 except Exception as error:  # noqa: BLE001 - it is the variant's problem
                     problems.append(failures.of_codegen(error))
-    compilations = assemble(renumber(records), variant=name, nodes=nodes)
+    records = renumber(records)
+    compilations = assemble(records, variant=name, nodes=nodes)
     for compilation in compilations:
         _forget_the_run(compilation)
         if variant.backend != "inductor":
             compilation.absent["code"] = f"The backend {variant.backend!r} generates no wrapper."
-    return compilations, problems
+    told = effects_of(variant, compilations, records, complaints, built=False)
+    return Sources(compilations=compilations, problems=problems, effective=told)
 
 
 def _forget_the_run(compilation: Compilation) -> None:
     """Phases and caches of a capture say nothing of the variant's real compilation."""
     compilation.phases, compilation.cache = [], []
+    compilation.started_s = compilation.duration_s = None
     compilation.absent |= {"phases": _UNBUILT, "cache": _UNBUILT}

@@ -93,6 +93,12 @@ def _kind(fn: Callable[..., Any]) -> Kind:
     return "function" if isinstance(fn, types.BuiltinFunctionType) else "callable"
 
 
+def name_of(fn: Callable[..., Any]) -> str:
+    """What a callable is called, once every ``torch.compile`` around it is off."""
+    module = compiled.module_of(fn)
+    return _name(module if module is not None else fn)
+
+
 def _name(fn: Callable[..., Any]) -> str:
     if isinstance(fn, functools.partial):
         return _name(fn.func)

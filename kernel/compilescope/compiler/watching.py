@@ -10,7 +10,7 @@ import msgspec
 from ..analysis.assemble import assemble
 from ..capture.live import recording
 from ..capture.records import Record
-from ..capture.renumber import renumber
+from ..capture.renumber import numbers, renumber
 from ..report import Compilation, Node
 from ..torch_api.graphs import collecting
 
@@ -23,12 +23,17 @@ class Watched(msgspec.Struct, kw_only=True):
 
     def compilations(self, name: str) -> list[Compilation]:
         """The compilations that took place, as those of a variant of this name."""
-        return assemble(renumber(self.records), variant=name, nodes=self.nodes)
+        found = assemble(renumber(self.records), variant=name, nodes=self.nodes)
+        counted = {new: old for old, new in numbers(self.records).items()}
+        for one in found:
+            if counted.get(one.id, one.id) != one.id:
+                one.torch_id = counted[one.id]
+        return found
 
 
 @contextmanager
 def watching() -> Iterator[Watched]:
     """Records the compilations of the code in the block. Changes nothing about them."""
     watched = Watched()
-    with recording(watched.records), collecting(watched.nodes):
+    with recording(watched.records, shared=True), collecting(watched.nodes):
         yield watched

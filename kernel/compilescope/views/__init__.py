@@ -1,10 +1,8 @@
 """The report in a cell, in a file and in a terminal. Every view reads a report and nothing else."""
 
-from functools import partial
-
 from ..report import renderers
-from . import html, text
+from . import html, page, text
 
 # What a report prints, what a cell shows of it, and what `save` writes. It stands below the views
 # and cannot import them: importing this package is what gives it a face.
-renderers.update(text=text.render, html=html.render, page=partial(html.render, full=True))
+renderers.update(text=text.render, html=html.render, page=page.render)

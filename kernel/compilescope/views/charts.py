@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 # A grey that reads on white and on near-black: the charts have no background of their own.
 _INK = "#808890"
 _GRID = "rgba(128,128,128,0.22)"
+_CHARACTER, _GAP = 7, 8
+"""The width of a label's character, at most, and what is left before it, in pixels."""
 _BAR, _BASELINE = "#3b7ddd", "#8c959f"
 _PARTS = {
     "dynamo": ("Dynamo", "#3b7ddd"),
@@ -61,11 +63,13 @@ def timings(report: Report) -> Figure | None:
             text=_label(name, timing),
             showarrow=False,
             xanchor="left",
-            xshift=8,
+            xshift=_GAP,
         )
-    # The labels stand right of the bars, outside what Plotly reckons with by itself.
-    figure.update_xaxes(range=[0, 1.35 * scale * longest])
-    return figure
+    # The labels stand right of the intervals, and Plotly does not reckon with them. In pixels:
+    # the width is the notebook's, and a share of a narrow one is too little for them.
+    figure.update_xaxes(range=[0, 1.02 * scale * longest])
+    room = max(len(_label(name, timing)) for name, timing in timed) * _CHARACTER + _GAP
+    return figure.update_layout(margin_r=room)
 
 
 def compile_times(report: Report) -> Figure | None:

@@ -8,7 +8,8 @@ from ..report import Report
 from . import wording
 from .html_code import wrappers
 from .html_compilations import compilation_details
-from .html_summary import details, problems, timings
+from .html_summary import details, deviations, problems, timings
+from .html_watch import watched
 from .limits import CELL, FULL
 from .pairs import as_written, compilations
 from .style import Markup, style_sheet
@@ -41,11 +42,15 @@ def render(
     markup = Markup(page=full)
     limits = FULL if full else CELL
     hint = f'{name}.save("report.html")'
+    if report.subject.kind == "watch":
+        body = markup.element("div", "root", watched(report, markup, limits, hint))
+        return _page(report, body) if full else body
     found = compilations(report)
     parts = [
         _head(report, markup),
         problems(report, markup, limits.problems),
         timings(report, markup),
+        deviations(report, markup),
         markup.element("p", "line", _counts(report)),
         wrappers(report, markup, limits, hint, left=left, right=right),
         *(compilation_details(*one, markup, limits, hint) for one in found[: limits.compilations]),

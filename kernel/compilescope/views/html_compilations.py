@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from ..report import STAGES, Break, Compilation, Guard, Kernel, SourceLine, VariantReport
-from . import highlight, wording
+from . import changes, highlight, wording
 from .html_summary import details
 from .limits import Limits
 from .pairs import AS_WRITTEN, codes
@@ -36,11 +36,23 @@ def compilation_details(
 def _recompile(compilation: Compilation, markup: Markup) -> str:
     if compilation.recompile is None:
         return ""
-    reasons = "<br>".join(escape(reason) for reason in compilation.recompile.reasons)
-    before = compilation.recompile.previous
+    recompile = compilation.recompile
+    told = [*changes.reasons(recompile)]
+    told += [f"dynamic from now on: {symbol}" for symbol in recompile.became_dynamic]
+    told += filter(None, [changes.near_the_limit(recompile)])
+    before = recompile.previous
     after = f" of {escape(before)}" if before else ""
-    body = f"<b>Compiled again</b>: a guard{after} failed.<br>{reasons}"
+    body = f"<b>Compiled again</b>: a guard{after} failed.<br>{'<br>'.join(map(escape, told))}"
+    for what, code in changes.advice(recompile):
+        body += f"<br>→ {escape(what)}"
+        body += "".join(f"<br><code>{_spaced(line)}</code>" for line in code.splitlines())
     return markup.element("div", "problem problem-warning", body)
+
+
+def _spaced(line: str) -> str:
+    """Return a line of code with its indent."""
+    indent = len(line) - len(line.lstrip())
+    return "&nbsp;" * indent + escape(line.lstrip())
 
 
 def _break(broken: Break, markup: Markup) -> str:
@@ -48,6 +60,8 @@ def _break(broken: Break, markup: Markup) -> str:
     body = f"<b>Graph break</b>: {escape(broken.reason)}{where}"
     if broken.where and broken.where.code:
         body += f"<br><code>{escape(broken.where.code.strip())}</code>"
+    if broken.eager:
+        body += f"<br>in eager: <code>{escape(broken.eager)}</code>"
     body += "".join(f"<br>→ {escape(hint)}" for hint in broken.hints)
     if broken.link.startswith("https://"):
         link = escape(broken.link)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from ..report import Problem, Report, VariantReport
-from . import summary, wording
+from . import changes, summary, wording
 from .pairs import compared
 from .style import Markup
 
@@ -20,6 +20,21 @@ def problems(report: Report, markup: Markup, limit: int) -> str:
     if len(found) > limit:
         left_out = wording.count(len(found) - limit, "more problem")
         shown += markup.element("p", "gap", f"{left_out}: <code>.problems</code>")
+    return shown
+
+
+def deviations(report: Report, markup: Markup) -> str:
+    """Return where torch did something else than a variant asked for, with the reason."""
+    shown = ""
+    for variant, one in changes.deviations(report):
+        body = (
+            f"<b>{escape(one.setting)}</b> in {escape(variant.name)}: asked for "
+            f"{escape(one.requested)}, got {escape(one.actual)}"
+        )
+        for line in (one.why, one.remedy and f"→ {one.remedy}"):
+            if line:
+                body += f"<br>{escape(line)}"
+        shown += markup.element("div", "problem problem-warning", body)
     return shown
 
 

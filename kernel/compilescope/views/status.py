@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from . import wording
 from .pairs import compared
 from .summary import environment
+from .watch_rows import headline
 
 if TYPE_CHECKING:
     from ..session import Session
@@ -16,10 +18,39 @@ def status(session: Session) -> str:
     """Return the versions and the subjects of a session, the newest last."""
     reports = [inspection.report for inspection in session.inspections.values()]
     if not reports:
-        return "Nothing inspected yet. Put %%compile over a cell whose last line is a call."
-    lines = [environment(reports[-1])]
+        return (
+            "Nothing inspected yet. Put %%compile over a cell whose last line is a call, or let "
+            "%compilescope watch show whatever is compiled."
+        )
+    lines = [environment(reports[-1]), watching(session)]
     for report in reports:
+        if report.subject.kind == "watch":
+            lines.append(f"  {headline(report)}")
+            continue
         told = [f"{one.name} ({wording.stage(one)})" for one in compared(report)]
         where = wording.place(report.subject.where)
         lines.append(f"  {report.subject.name} {f'({where})' if where else ''}: {', '.join(told)}")
+    return "\n".join(lines)
+
+
+def watching(session: Session) -> str:
+    """Return whether the kernel is watched, and what was seen, in a line or two."""
+    state = session.watcher.state()
+    if not state.subject:
+        return "Nothing is watched. %compilescope watch begins."
+    seen = [
+        wording.count(state.compilations, "compilation"),
+        wording.count(state.recompiles, "recompile"),
+        wording.count(state.breaks, "graph break"),
+        f"{state.seconds:.1f} s of compiling",
+        f"{state.held_bytes / 1e6:.1f} of {state.budget_bytes / 1e6:.0f} MB held",
+    ]
+    since = time.strftime("%H:%M:%S", time.localtime(state.since_s))
+    lines = [
+        (f"Watching since {since}: " if state.on else "Not watching; seen were ") + ", ".join(seen)
+    ]
+    if state.reduced:
+        lines.append(f"{wording.count(state.reduced, 'compilation')} reduced to an outline.")
+    if state.problem is not None:
+        lines.append(f"{wording.MARKS['error']}: {state.problem.what}")
     return "\n".join(lines)

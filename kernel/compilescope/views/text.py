@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from ..report import Break, Compilation, Kernel, Report, VariantReport
-from . import wording
+from ..report import Break, Compilation, Kernel, Recompile, Report, VariantReport
+from . import changes, watch_rows, wording
 from .pairs import as_written, compared, compilations, pairs
 from .summary import environment, problems
 
 _COLOURS = {"error": "31", "warning": "33", "info": "36", "bold": "1", "dim": "2"}
 _SHOWN_KERNELS = 12
 _SHOWN_PROBLEMS = 8
+_SHOWN_WATCHED = 40
 
 
 def render(report: Report, *, width: int = 100, color: bool = False, name: str = "report") -> str:
@@ -30,7 +31,11 @@ def render(report: Report, *, width: int = 100, color: bool = False, name: str =
         The variable that holds the report, for the lines that say what to do next.
     """
     paint = _Paint(color)
+    if report.subject.kind == "watch":
+        parts = [_watched(report, paint), _problems(report, paint, width)]
+        return "\n\n".join("\n".join(block) for block in map(list, parts) if block)
     blocks = [_head(report, paint), _problems(report, paint, width), _variants(report, paint)]
+    blocks.append(_deviations(report, paint, width))
     for variant, compilation in compilations(report):
         blocks.append(_compilation(compilation, f"  (as in {variant.name})", paint, width))
     written = as_written(report)
@@ -94,12 +99,33 @@ def _variants(report: Report, paint: _Paint) -> Iterator[str]:
                 wording.accuracy(variant),
             )
         )
+    yield from _table(rows, paint)
+
+
+def _table(rows: Sequence[Sequence[str]], paint: _Paint) -> Iterator[str]:
+    """Yield the lines of a table whose first row is its head; empty columns are left out."""
     kept = [column for column in zip(*rows, strict=True) if any(column[1:])]
     widths = [max(map(len, column)) for column in kept]
     for number, row in enumerate(zip(*kept, strict=True)):
         cells = (cell.ljust(size) for cell, size in zip(row, widths, strict=True))
         line = "  ".join(cells).rstrip()
         yield paint("bold", line) if number == 0 else line
+
+
+def _watched(report: Report, paint: _Paint) -> Iterator[str]:
+    found = watch_rows.rows(report)
+    yield paint("bold", watch_rows.headline(report))
+    if len(found) > _SHOWN_WATCHED:
+        yield f"the last {_SHOWN_WATCHED}; all of them: .compilations"
+    yield from _table([watch_rows.HEADS, *found[-_SHOWN_WATCHED:]], paint)
+
+
+def _deviations(report: Report, paint: _Paint, width: int) -> Iterator[str]:
+    for variant, one in changes.deviations(report):
+        asked = f"{one.setting}: asked for {one.requested}, got {one.actual}"
+        yield f"{paint('warning', 'differs:')} [{variant.name}] {asked}"
+        yield from _wrapped(one.why, width, "  ")
+        yield from _wrapped(one.remedy, width, "  → ")
 
 
 def _ratio(variant: VariantReport) -> str:
@@ -119,8 +145,7 @@ def _compilation(compilation: Compilation, whose: str, paint: _Paint, width: int
     head = paint("bold", f"compilation {compilation.id}") + (f"  {where}" if where else "")
     yield f"{head}  {', '.join(counts)}{whose}"
     if compilation.recompile is not None:
-        for reason in compilation.recompile.reasons:
-            yield from _wrapped(reason, width, "  recompiled: ")
+        yield from _recompile(compilation.recompile, width)
     for broken in compilation.breaks:
         yield from _break(broken, width)
     for kernel in compilation.kernels[:_SHOWN_KERNELS]:
@@ -129,9 +154,22 @@ def _compilation(compilation: Compilation, whose: str, paint: _Paint, width: int
         yield f"  … and {len(compilation.kernels) - _SHOWN_KERNELS} more: .kernels"
 
 
+def _recompile(recompile: Recompile, width: int) -> Iterator[str]:
+    for reason in changes.reasons(recompile):
+        yield from _wrapped(reason, width, "  recompiled: ")
+    for symbol in recompile.became_dynamic:
+        yield from _wrapped(symbol, width, "    dynamic from now on: ")
+    yield from _wrapped(changes.near_the_limit(recompile), width, "    ")
+    for what, code in changes.advice(recompile):
+        yield from _wrapped(what, width, "    → ")
+        for line in code.splitlines():
+            yield f"        {line}"
+
+
 def _break(broken: Break, width: int) -> Iterator[str]:
     where = wording.place(broken.where)
     yield from _wrapped(f"{broken.reason}" + (f"  ({where})" if where else ""), width, "  break: ")
+    yield from _wrapped(broken.eager, width, "    in eager: ")
     for hint in broken.hints:
         yield from _wrapped(hint, width, "    → ")
 

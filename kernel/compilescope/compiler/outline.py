@@ -1,0 +1,97 @@
+"""What a compilation holds, and what is left of it when memory is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from ..report import STAGES, Code, Compilation, Graph, Phase
+
+_NODE_BYTES = 1500
+_GUARD_BYTES = 700
+_PHASE_BYTES = 300
+_REGION_BYTES = 500
+_BASE_BYTES = 3000
+"""Measured with ``tracemalloc``; the texts themselves are counted by their length."""
+
+
+def held_bytes(compilation: Compilation) -> int:
+    """About how much memory a compilation holds."""
+    size = _BASE_BYTES
+    for graph in compilation.graphs.values():
+        size += len(graph.text) + _NODE_BYTES * len(graph.nodes)
+    for code in _codes(compilation.code):
+        size += sum(len(text or "") for text in (code.python, code.cpp, code.shell))
+        size += _REGION_BYTES * sum(len(regions) for regions in code.regions.values())
+    for kernel in compilation.kernels:
+        size += 1000 + len(kernel.source) + sum(map(len, kernel.assembly.values()))
+    size += _GUARD_BYTES * (len(compilation.guards) + len(compilation.guard_tree))
+    size += sum(len(guard.expression) for guard in compilation.guards)
+    size += _PHASE_BYTES * _count(compilation.phases)
+    size += sum(len(event.detail) for event in compilation.cache)
+    for each in compilation.breaks:
+        size += 300 * (1 + len(each.stack)) + len(each.reason) + len(each.explanation)
+    return size
+
+
+def reduce(compilation: Compilation, why: str) -> Compilation:
+    """A copy without texts, graphs, kernels and guards.
+
+    What it was, where it comes from, how long it took, what broke and why it was made again stay,
+    and how many of everything there were.
+
+    Parameters
+    ----------
+    why
+        One sentence: what was dropped, when and why.
+    """
+    counts = {
+        "graphs": len(compilation.graphs),
+        "nodes": nodes_of(compilation.graphs.values()),
+        "kernels": len(compilation.kernels),
+        "guards": len(compilation.guards),
+        "lines": sum(_lines(code) for code in _codes(compilation.code)),
+    }
+    gone = (*STAGES, "guards", "code", "kernels")
+    return msgspec.structs.replace(
+        compilation,
+        graphs={},
+        code=Code(
+            direction=compilation.code.direction,
+            path=compilation.code.path,
+            absent=dict.fromkeys(("python", "cpp", "shell"), why),
+        ),
+        kernels=[],
+        guards=[],
+        guard_tree=[],
+        autotunings=[],
+        crossings=[],
+        warm_phases=[],
+        phases=[msgspec.structs.replace(phase, children=[]) for phase in compilation.phases],
+        cache=[msgspec.structs.replace(one, detail=one.detail[:200]) for one in compilation.cache],
+        counts=counts,
+        reduced=why,
+        absent=compilation.absent | dict.fromkeys(gone, why),
+    )
+
+
+def nodes_of(graphs: Iterable[Graph]) -> int:
+    """How many nodes the largest of the graphs has."""
+    return max((len(graph.nodes) for graph in graphs), default=0)
+
+
+def _codes(code: Code | None) -> list[Code]:
+    found = []
+    while code is not None:
+        found += [code, *code.others]
+        code = code.backward
+    return found
+
+
+def _lines(code: Code) -> int:
+    return sum((text or "").count("\n") for text in (code.python, code.cpp, code.shell))
+
+
+def _count(phases: Iterable[Phase]) -> int:
+    return sum(1 + _count(phase.children) for phase in phases)

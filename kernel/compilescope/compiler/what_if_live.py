@@ -1,0 +1,101 @@
+"""Asks the guards of what the user compiled: they are live, and stay as they are."""
+
+from __future__ import annotations
+
+import gc
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from ..analysis.guards_failure import recorded_gradients
+from ..errors import CompilescopeError
+from ..report import Compilation
+from ..torch_api import compiled
+from ..torch_api.guard_keeping import live_guards
+from .ambient import SavedModes
+from .askable import by_report_id, report_ids
+from .call_text import evaluate_arguments
+from .entry_frames import entry_functions
+from .subject import name_of, unwrap
+from .what_if import ask
+from .what_if_result import WhatIf
+
+_RESUMED = "torch_dynamo_resume_in_"
+
+
+def ask_compiled(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> WhatIf:
+    """Which of the compilations that Dynamo keeps would serve a call of a compiled callable.
+
+    Torch's modes (grad mode, autocast) count as they are now. Where several ``torch.compile`` were
+    made of one function, the compilations of all are asked.
+
+    Raises
+    ------
+    CompilescopeError
+        ``fn`` cannot be called with these arguments.
+    """
+    subject = unwrap(fn)
+    codes = [function.__code__ for function in entry_functions(subject)]
+    wrapper = compiled.wrapper_code_of(fn)
+    if wrapper is not None:
+        codes.append(wrapper)
+    kept = [one for code in dict.fromkeys(codes) for one in live_guards(code)]
+    return ask(subject, name_of(subject), args, kwargs, kept)
+
+
+def ask_compilation(
+    code: types.CodeType | None,
+    compilation: str,
+    text: str,
+    namespace: Mapping[str, Any],
+    known: Mapping[str, Compilation] | None = None,
+) -> WhatIf:
+    """The same for the frame of a compilation that was watched, with arguments as typed.
+
+    ``known`` are the compilations of the report, by id. Whether gradients are recorded counts as it
+    did when the compilation was made: another thread, which may ask, has a grad mode of its own.
+
+    Raises
+    ------
+    CompilescopeError
+        The frame is gone or none that a call enters, or the arguments cannot be used.
+    """
+    if not compilation:
+        raise CompilescopeError(
+            "A watch has no call of its own.",
+            "It shows whatever was compiled.",
+            "Choose one of its compilations.",
+        )
+    function = _function_of(code) if code is not None else None
+    if function is None:
+        raise CompilescopeError(
+            f"The function that {compilation} was compiled from is gone.",
+            "Its cell ran again, or it was dropped, and its compilation with it.",
+            "Choose a later compilation.",
+        )
+    if function.__code__.co_name.startswith(_RESUMED):
+        raise CompilescopeError(
+            f"{compilation} begins behind a graph break.",
+            "It is reached with values that only running what is before it makes.",
+            "Ask about the compilation of the function itself.",
+        )
+    args, kwargs = evaluate_arguments(text, namespace)
+    name = function.__qualname__.rpartition("<locals>.")[2]
+    modes = SavedModes()
+    guards = known[compilation].guards if known and compilation in known else []
+    torch.set_grad_enabled(recorded_gradients(guards, torch.is_grad_enabled()))
+    try:
+        live = by_report_id(live_guards(function.__code__), report_ids(known or {}))
+        return ask(function, name, args, kwargs, list(live.values()), known)
+    finally:
+        modes.restore()
+
+
+def _function_of(code: types.CodeType) -> types.FunctionType | None:
+    """A function that has this code; its defaults and its closure are needed for a call."""
+    for one in gc.get_referrers(code):
+        if isinstance(one, types.FunctionType) and one.__code__ is code:
+            return one
+    return None

@@ -1,0 +1,35 @@
+"""Who wants to know of changes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from .jobs import Job
+
+_log = logging.getLogger(__name__)
+
+Observer = Callable[[str, str, Job | None], None]
+"""Called with the kind of change ("subjects", "report", "job" or "watch"), the subject and the
+job."""
+
+
+class Observers:
+    """Tells all observers; one that fails hears no more, and nobody else is the worse for it."""
+
+    def __init__(self) -> None:
+        self._observers: list[Observer] = []
+
+    def add(self, observer: Observer) -> Callable[[], None]:
+        """Adds one; returns the way to take it out again."""
+        self._observers.append(observer)
+        return lambda: self._observers.remove(observer) if observer in self._observers else None
+
+    def tell(self, kind: str, subject: str, job: Job | None = None) -> None:
+        """Tells of a change."""
+        for observer in list(self._observers):
+            try:
+                observer(kind, subject, job)
+            except Exception:  # noqa: BLE001, PERF203 - who looks on must not stop the work
+                self._observers.remove(observer)
+                _log.warning("An observer failed and hears no more.", exc_info=True)

@@ -1,0 +1,56 @@
+"""A report as one HTML file with all the views of the panel, which asks nothing of the network."""
+
+from __future__ import annotations
+
+from functools import cache
+from html import escape
+from pathlib import Path
+
+from ..report import Report
+from . import html
+
+_BUILT = Path(__file__).parent / "built"
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "img-src data: blob:; font-src data:; worker-src blob:"
+)
+"""The browser itself refuses whatever would come from elsewhere."""
+
+_UNBUILT = (
+    "<p>This compilescope was installed without its views: graph, guards and the others are left "
+    "out here. <code>make setup</code> builds them.</p>"
+)
+
+
+def render(report: Report) -> str:
+    """Return a report as a page of its own.
+
+    The views are built with the front end; where that was not done (a source checkout without a
+    build), the page holds the report without scripts, and says so.
+    """
+    script, worker, style = (_built(name) for name in ("page.js", "worker.js", "page.css"))
+    if script is None or worker is None or style is None:
+        return html.render(report, full=True).replace("<main>", f"<main>{_UNBUILT}", 1)
+    # In a script element nothing may look like its end, or like a comment.
+    data = report.to_json().replace("<", "\\u003c")
+    return (
+        '<!doctype html>\n<html lang="en" data-theme="light"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>{escape(report.subject.name)} - compilescope</title>\n<style>\n{style}\n</style>"
+        "</head>\n<body><noscript>This page shows the report with a script, which it holds itself: "
+        "it needs no network.</noscript>\n"
+        f'<script type="application/json" id="report">{data}</script>\n'
+        f'<script type="text/plain" id="layout-worker">{worker}</script>\n'
+        f"<script>\n{script}\n</script></body></html>\n"
+    )
+
+
+@cache
+def _built(name: str) -> str | None:
+    path = _BUILT / name
+    if not path.exists():
+        return None
+    text = path.read_text(encoding="utf-8")
+    end = "</style" if name.endswith("css") else "</script"
+    return text.replace(end, end.replace("/", "\\/")).replace("<!--", "<\\!--")
