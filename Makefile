@@ -25,7 +25,8 @@ export YARN_ENABLE_PROGRESS_BARS := 0
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-FRONTEND := $(shell find src style schema -type f 2>/dev/null) package.json tsconfig.json
+FRONTEND := $(shell find src style schema -type f 2>/dev/null) package.json tsconfig.json \
+	scripts/build_page.mjs
 
 .PHONY: help setup setup-tests lab check test dist clean
 
@@ -59,7 +60,7 @@ dist: setup
 	hatchling build -t sdist -t wheel
 
 clean:
-	rm -rf $(VENV) node_modules tests/ui/node_modules lib build dist $(LABEXTENSION)
+	rm -rf $(VENV) node_modules tests/ui/node_modules lib build dist $(LABEXTENSION) kernel/compilescope/views/built
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis coverage
 	rm -rf .eslintcache .stylelintcache tsconfig.tsbuildinfo
 	rm -rf tests/ui/test-results tests/ui/playwright-report tests/ui/artifacts

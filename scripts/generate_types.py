@@ -1,13 +1,15 @@
 """Writes the front end's TypeScript types from the kernel's structs.
 
-``python scripts/generate_types.py`` writes ``src/protocol/types.ts``; with ``--check`` it writes
-nothing and exits with 1 if that file is out of date. The output is formatted as prettier would.
+``python scripts/generate_types.py`` writes ``src/protocol/types.ts``, formatted as prettier would,
+and ``src/protocol/schema.json``, by which the front end checks and completes a report's file. With
+``--check`` it writes nothing and exits with 1 if one of them is out of date.
 """
 
 from __future__ import annotations
 
 import argparse
 import difflib
+import json
 import sys
 import textwrap
 from pathlib import Path
@@ -16,7 +18,8 @@ from typing import Any
 import msgspec
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "src" / "protocol" / "types.ts"
+TYPES = ROOT / "src" / "protocol" / "types.ts"
+SCHEMA = ROOT / "src" / "protocol" / "schema.json"
 sys.path.insert(0, str(ROOT / "kernel"))
 
 from compilescope import report
@@ -109,10 +112,9 @@ def events() -> str:
     return "\n".join([comment("Event → its data."), "export interface Events {", *rows, "}"])
 
 
-def stages() -> str:
-    rows = ",\n".join(f"  {name}: {literal(title)}" for name, title in report.STAGES.items())
-    doc = comment("Stage of a graph → its title, in the order in which torch makes them.")
-    return f"{doc}\nexport const STAGES: Record<string, string> = {{\n{rows}\n}};"
+def titles(name: str, doc: str, known: dict[str, str]) -> str:
+    rows = ",\n".join(f"  {key}: {literal(title)}" for key, title in known.items())
+    return f"{comment(doc)}\nexport const {name}: Record<string, string> = {{\n{rows}\n}};"
 
 
 def generate() -> str:
@@ -121,6 +123,7 @@ def generate() -> str:
         report.Report,
         messages.Request,
         messages.Reply,
+        messages.ReplyPart,
         messages.Event,
         *(struct for pair in messages.COMMANDS.values() for struct in pair),
         *messages.EVENTS.values(),
@@ -136,7 +139,13 @@ def generate() -> str:
                 constant("EVENTS_TARGET", messages.EVENTS_TARGET),
             ]
         ),
-        stages(),
+        titles(
+            "STAGES",
+            "Stage of a graph → its title, in the order in which torch makes them.",
+            report.STAGES,
+        ),
+        titles("PHASE_KINDS", "Kind of a compile phase → its title.", report.PHASE_KINDS),
+        titles("GUARD_TYPES", "Type of a guard → what makes torch add one.", report.GUARD_TYPES),
         *(interface(name, components[name]) for name in sorted(components)),
         commands(),
         events(),
@@ -144,15 +153,27 @@ def generate() -> str:
     return HEADER + "\n" + "\n\n".join(blocks) + "\n"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="exit with 1 if it is out of date")
-    check = parser.parse_args().check
-    wanted = generate()
-    found = TARGET.read_text(encoding="utf-8") if TARGET.exists() else ""
+def schema() -> str:
+    """Return the JSON schema of a report, each struct's, without the words."""
+    _, components = msgspec.json.schema_components([report.Report], ref_template="{name}")
+    structs = {name: bare(components[name]["properties"]) for name in sorted(components)}
+    return json.dumps(structs, indent=1, ensure_ascii=False) + "\n"
+
+
+def bare(schema: Any) -> Any:
+    if isinstance(schema, dict):
+        return {key: bare(value) for key, value in schema.items() if key != "description"}
+    if isinstance(schema, list):
+        return [bare(each) for each in schema]
+    return schema
+
+
+def is_current(target: Path, wanted: str, *, check: bool) -> bool:
+    """Whether a file is as wanted; unless it is only to be checked, it is from now on."""
+    found = target.read_text(encoding="utf-8") if target.exists() else ""
     if found == wanted:
-        return 0
-    name = TARGET.relative_to(ROOT)
+        return True
+    name = target.relative_to(ROOT)
     if check:
         sys.stdout.writelines(
             difflib.unified_diff(
@@ -160,11 +181,20 @@ def main() -> int:
             )
         )
         print(f"{name} is out of date: run python scripts/generate_types.py", file=sys.stderr)
-        return 1
-    TARGET.parent.mkdir(parents=True, exist_ok=True)
-    TARGET.write_text(wanted, encoding="utf-8")
+        return False
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(wanted, encoding="utf-8")
     print(f"wrote {name}")
-    return 0
+    return True
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="exit with 1 if it is out of date")
+    check = parser.parse_args().check
+    files = {TYPES: generate(), SCHEMA: schema()}
+    current = [is_current(*file, check=check) for file in files.items()]
+    return 0 if all(current) else 1
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import type { ICompilescope, ISubjectModel } from './tokens';
  */
 export namespace CommandIDs {
   export const openCode = 'compilescope:open-code';
+  export const openView = 'compilescope:open-view';
   export const showSidebar = 'compilescope:show-sidebar';
   export const run = 'compilescope:run';
   export const cancel = 'compilescope:cancel';
@@ -43,8 +44,10 @@ export function addModelCommands(
   trans: TranslationBundle
 ): IDisposable {
   const model = () => service.current;
-  const isLive = () =>
+  const isReady = () =>
     model()?.status.kind === 'ready' && model()?.report !== null;
+  // A report from a file can be looked at and saved, not built or changed.
+  const isLive = () => isReady() && model()?.isLive === true;
   const disposables = new DisposableSet();
   disposables.add(
     commands.addCommand(CommandIDs.run, {
@@ -83,10 +86,17 @@ export function addModelCommands(
   );
   disposables.add(
     commands.addCommand(CommandIDs.saveReport, {
-      label: args =>
-        args.format === 'html'
+      label: args => {
+        const isPage = args.format === 'html';
+        if (args.redact) {
+          return isPage
+            ? trans.__('Save the Report as HTML, without Paths and Code')
+            : trans.__('Save the Report as JSON, without Paths and Code');
+        }
+        return isPage
           ? trans.__('Save the Report as HTML')
-          : trans.__('Save the Report as JSON'),
+          : trans.__('Save the Report as JSON');
+      },
       caption: trans.__('Download everything known of the selected subject'),
       icon: downloadIcon,
       describedBy: {
@@ -97,14 +107,20 @@ export function addModelCommands(
               type: 'string',
               enum: ['json', 'html'],
               description: trans.__('The format of the file')
+            },
+            redact: {
+              type: 'boolean',
+              description: trans.__('Whether to leave paths and code out')
             }
           }
         }
       },
-      isEnabled: isLive,
+      isEnabled: args =>
+        args.format === 'html' || args.redact === true ? isLive() : isReady(),
       execute: async args => {
         const file = await model()?.save(
-          args.format === 'html' ? 'html' : 'json'
+          args.format === 'html' ? 'html' : 'json',
+          args.redact === true
         );
         if (file) {
           download(file.filename, file.text);

@@ -1,8 +1,15 @@
-import { codePlugin } from './plugins/code';
+import { viewsPlugin } from './plugins/views';
 import { notebookPlugin } from './plugins/notebook';
+import { reportPlugin } from './plugins/report';
 import { servicePlugin } from './plugins/service';
 import { sidebarPlugin } from './plugins/sidebar';
 
 export * from './tokens';
 
-export default [servicePlugin, sidebarPlugin, codePlugin, notebookPlugin];
+export default [
+  servicePlugin,
+  sidebarPlugin,
+  viewsPlugin,
+  notebookPlugin,
+  reportPlugin
+];

@@ -6,11 +6,16 @@ import type { Widget } from '@lumino/widgets';
 import type {
   ArtifactResult,
   Choices,
+  Compilation,
+  Graph,
   JobState,
   Problem,
   ReportSummary,
   SubjectSummary,
-  Variant
+  Variant,
+  VariantReport,
+  WatchState,
+  WhatIfResult
 } from './protocol/types';
 
 /**
@@ -64,7 +69,40 @@ export interface ISourcePosition {
 }
 
 /**
- * What is selected in every view at once.
+ * A node of a graph.
+ */
+export interface INodePosition {
+  readonly stage: string;
+  readonly name: string;
+}
+
+/**
+ * A line of a text of the report, or the text as a whole.
+ */
+export interface ITextPosition {
+  readonly variant: string;
+  readonly compilation: string;
+
+  /**
+   * The artifact's name, `cpp` or `kernel.forward.cpp_fused_add_0`.
+   */
+  readonly artifact: string;
+
+  /**
+   * The line, from 1; null is the text as a whole.
+   */
+  readonly line: number | null;
+}
+
+/**
+ * The parts of a compilation that are fetched when they are looked at.
+ */
+export type CompilationPart =
+  'guards' | 'kernels' | 'phases' | 'autotunings' | 'crossings';
+
+/**
+ * What is selected in every view at once. Whoever selects gives what it knows;
+ * every view finds what that means for it.
  */
 export interface ISelection {
   /**
@@ -78,9 +116,53 @@ export interface ISelection {
   readonly source: ISourcePosition | null;
 
   /**
+   * A node of a graph.
+   */
+  readonly node: INodePosition | null;
+
+  /**
+   * The name of a kernel.
+   */
+  readonly kernel: string | null;
+
+  /**
+   * A text for the code view to turn to.
+   */
+  readonly text: ITextPosition | null;
+
+  /**
    * The view that selected, so that it can tell its own selections apart.
    */
   readonly origin: object | null;
+}
+
+/**
+ * All that a selection means in the compilation that is shown: along source
+ * line, node, kernel and the lines of both wrappers.
+ */
+export interface ILinked {
+  /**
+   * Keys of regions.
+   */
+  readonly keys: ReadonlySet<string>;
+
+  /**
+   * Names of kernels.
+   */
+  readonly kernels: ReadonlySet<string>;
+
+  /**
+   * Stage → names of nodes.
+   */
+  readonly nodes: ReadonlyMap<string, ReadonlySet<string>>;
+
+  readonly sources: readonly ISourcePosition[];
+
+  /**
+   * What torch gives no mapping for, and why, as text to show; empty if
+   * nothing is missing.
+   */
+  readonly missing: string;
 }
 
 /**
@@ -139,7 +221,15 @@ export interface ISubjectModel extends IDisposable {
   readonly selectedVariantsChanged: ISignal<ISubjectModel, ISides>;
 
   /**
-   * The id of the compilation to show, `0/0`; empty while there is none.
+   * The variant that a view of a single one shows, by name: one of the two of
+   * `selectedVariants`, one that torch.compile made. Empty while there is none.
+   */
+  variant: string;
+  readonly variantChanged: ISignal<ISubjectModel, string>;
+
+  /**
+   * The id of the compilation to show, `0/0`: one that `variant` has, if it has
+   * any; empty while there is none.
    */
   compilation: string;
   readonly compilationChanged: ISignal<ISubjectModel, string>;
@@ -149,6 +239,13 @@ export interface ISubjectModel extends IDisposable {
    */
   readonly selection: ISelection;
   readonly selectionChanged: ISignal<ISubjectModel, ISelection>;
+
+  /**
+   * What the selection means. Emitted after `selectionChanged`, once what it
+   * takes to tell has been fetched.
+   */
+  readonly linked: ILinked;
+  readonly linkedChanged: ISignal<ISubjectModel, ILinked>;
 
   /**
    * Selects; what is not given is deselected.
@@ -211,8 +308,13 @@ export interface ISubjectModel extends IDisposable {
 
   /**
    * The whole report of the selected subject as a file's text.
+   *
+   * @param redact - Without paths and source code.
    */
-  save(format: 'json' | 'html'): Promise<{ filename: string; text: string }>;
+  save(
+    format: 'json' | 'html',
+    redact?: boolean
+  ): Promise<{ filename: string; text: string }>;
 
   /**
    * Loads the IPython extension into the kernel.
@@ -225,8 +327,53 @@ export interface ISubjectModel extends IDisposable {
   refresh(): Promise<void>;
 
   /**
-   * An artifact of the report, cached for as long as the report's revision is
-   * the same.
+   * A variant of the report with its compilations in outline. This and what
+   * follows is cached for as long as the report's revision is the same, and
+   * rejects with a `RequestError`.
+   */
+  getVariant(variant: string): Promise<VariantReport>;
+
+  /**
+   * A compilation in outline, with the parts that are asked for.
+   */
+  getCompilation(
+    variant: string,
+    compilation: string,
+    parts: readonly CompilationPart[]
+  ): Promise<Compilation>;
+
+  /**
+   * A stage's graph, without its text.
+   */
+  getGraph(variant: string, compilation: string, stage: string): Promise<Graph>;
+
+  /**
+   * Which guards would fail for other arguments; `args` is Python, as in a
+   * call.
+   */
+  whatIf(variant: string, args: string): Promise<WhatIfResult>;
+
+  /**
+   * Whether the kernel is watched; null until it has said so.
+   */
+  readonly watch: WatchState | null;
+  readonly watchChanged: ISignal<ISubjectModel, WatchState | null>;
+
+  /**
+   * Turn watching on or off.
+   *
+   * @param clear - Whether to empty what was seen first.
+   */
+  setWatch(on: boolean, clear?: boolean): Promise<void>;
+
+  /**
+   * Whether there is a kernel behind the report: it can then be built, timed
+   * and asked for more. A report from a file cannot.
+   */
+  readonly isLive: boolean;
+
+  /**
+   * An artifact of the report: one text, with what its lines mean.
    */
   getArtifact(
     variant: string,
@@ -266,6 +413,12 @@ export interface ICompilescope {
    * Have a view stand for a notebook: while it is current, so is the notebook.
    */
   associate(view: Widget, notebook: NotebookPanel): void;
+
+  /**
+   * Have a view stand for a model of its own (a report's file): while it is
+   * current, so is the model.
+   */
+  adopt(view: Widget, model: ISubjectModel): void;
 }
 
 /**

@@ -11,6 +11,11 @@ import { SubjectModel } from './subject';
 const MENTION = /compilescope|%%compile\b/;
 
 /**
+ * Code that inspects something by itself.
+ */
+const INSPECTION = /^\s*%%compile\b/;
+
+/**
  * Connects the model of one notebook or console to whatever kernel it has.
  *
  * A kernel is left alone until somebody looks, or until it runs code that
@@ -71,6 +76,7 @@ export class KernelHandler implements IDisposable {
       const { code } = (message as KernelMessage.IExecuteInputMsg).content;
       if (MENTION.test(code)) {
         this._mention = parent ?? null;
+        this.model.awaitsInspection ||= INSPECTION.test(code);
         this.activate();
       }
     } else if (msg_type === 'status' && parent && parent === this._mention) {

@@ -26,7 +26,7 @@ export class Compilescope implements ICompilescope {
   }
 
   get current(): ISubjectModel | null {
-    return this._current?.model ?? null;
+    return this._current;
   }
 
   get currentChanged(): ISignal<ICompilescope, ISubjectModel | null> {
@@ -43,7 +43,7 @@ export class Compilescope implements ICompilescope {
   set isWatched(isWatched: boolean) {
     this._isWatched = isWatched;
     if (isWatched) {
-      this._current?.activate();
+      this._activate();
     }
   }
 
@@ -58,6 +58,15 @@ export class Compilescope implements ICompilescope {
   associate(view: Widget, notebook: NotebookPanel): void {
     this._views.set(view, notebook);
     view.disposed.connect(() => this._views.delete(view));
+  }
+
+  adopt(view: Widget, model: ISubjectModel): void {
+    this._models.set(view, model);
+    view.disposed.connect(() => {
+      this._models.delete(view);
+      this._update();
+    });
+    this._update();
   }
 
   private _add(widget: ISource): KernelHandler {
@@ -82,19 +91,43 @@ export class Compilescope implements ICompilescope {
     const { notebooks, consoles, shell } = this._options;
     const widget = shell.currentWidget;
     const source = (widget && this._views.get(widget)) ?? widget;
-    const next =
+    const own = source && this._models.get(source);
+    const handler =
       (source && this._handlers.get(source as ISource)) ??
-      (this._current?.isDisposed === false ? this._current : null) ??
+      (this._handler?.isDisposed === false ? this._handler : null) ??
       this._find(notebooks.currentWidget) ??
       this._find(consoles?.currentWidget ?? null);
+    const next = own ?? this._still(source) ?? handler?.model ?? null;
+    this._handler = handler;
     if (next === this._current) {
       return;
     }
     this._current = next;
     if (this._isWatched) {
-      next?.activate();
+      this._activate();
     }
-    this._currentChanged.emit(this.current);
+    this._currentChanged.emit(next);
+  }
+
+  /**
+   * The model of a report's file, for as long as nothing else that has a model
+   * is turned to.
+   */
+  private _still(source: Widget | null | undefined): ISubjectModel | null {
+    const isOther = source && this._handlers.has(source as ISource);
+    const isOpen = [...this._models.values()].some(
+      each => each === this._current
+    );
+    return isOpen && !isOther ? this._current : null;
+  }
+
+  /**
+   * Connect the kernel whose model is the current one.
+   */
+  private _activate(): void {
+    if (this._handler?.model === this._current) {
+      this._handler?.activate();
+    }
   }
 
   private _find(widget: ISource | null): KernelHandler | null {
@@ -103,7 +136,9 @@ export class Compilescope implements ICompilescope {
 
   private _handlers = new Map<ISource, KernelHandler>();
   private _views = new Map<Widget, ISource>();
-  private _current: KernelHandler | null = null;
+  private _models = new Map<Widget, ISubjectModel>();
+  private _handler: KernelHandler | null = null;
+  private _current: ISubjectModel | null = null;
   private _isWatched = false;
   private _currentChanged = new Signal<ICompilescope, ISubjectModel | null>(
     this

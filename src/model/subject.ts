@@ -1,4 +1,3 @@
-import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 import { problemOf } from '../protocol/client';
 import type { EventOf, IConnection } from '../protocol/connection';
@@ -6,20 +5,34 @@ import type {
   AddVariantResult,
   ArtifactResult,
   Choices,
+  Compilation,
+  Graph,
   HelloResult,
   JobState,
   Problem,
   ReportSummary,
   SaveReportResult,
   SubjectSummary,
-  Variant
+  Variant,
+  VariantReport,
+  WatchState,
+  WhatIfResult
 } from '../protocol/types';
-import type { ISelection, ISides, IStatus, ISubjectModel } from '../tokens';
-import { ArtifactCache } from './artifacts';
+import type {
+  CompilationPart,
+  ILinked,
+  ISelection,
+  ISides,
+  IStatus,
+  ISubjectModel
+} from '../tokens';
 import { Jobs } from './jobs';
 import { ReportLoader } from './loader';
+import { ReportReader } from './reader';
+import { Selected } from './selected';
+import { Shown } from './shown';
+import { ModelSignals } from './signals';
 import { Switches } from './switches';
-import { chooseCompilation, chooseSides, placeVariant } from './variants';
 
 const NO_CHOICES: Choices = { backends: [], modes: [], targets: [] };
 /**
@@ -27,12 +40,10 @@ const NO_CHOICES: Choices = { backends: [], modes: [], targets: [] };
  */
 const LOAD = "get_ipython().run_line_magic('load_ext', 'compilescope')";
 
-const NO_SELECTION: ISelection = { key: null, source: null, origin: null };
-
 /**
  * What one kernel has inspected, as every view of it sees it.
  */
-export class SubjectModel implements ISubjectModel {
+export class SubjectModel extends ModelSignals implements ISubjectModel {
   /**
    * The kernel's connection; null while there is no kernel.
    *
@@ -48,7 +59,7 @@ export class SubjectModel implements ISubjectModel {
     }
     this._connection?.dispose();
     this._connection = connection;
-    this._cache.clear();
+    this._reader.clear();
     if (connection) {
       connection.statusChanged.connect(this._onStatus, this);
       connection.opened.connect(this._onOpened, this);
@@ -60,6 +71,12 @@ export class SubjectModel implements ISubjectModel {
       this._setStatus({ kind: this._report ? 'dead' : 'none' });
     }
   }
+
+  /**
+   * Whether a cell runs, or has run, that inspects something, and nothing was
+   * heard of that yet.
+   */
+  awaitsInspection = false;
 
   get status(): IStatus {
     return this._status;
@@ -82,9 +99,10 @@ export class SubjectModel implements ISubjectModel {
     this._wantedName = null;
     this._setProblem(null);
     this.select({});
+    this._selected.linker.forget();
     this._switches.reset();
-    this._subjectsChanged.emit();
-    this._reportChanged.emit();
+    this.subjectsChanged.emit();
+    this.reportChanged.emit();
     void this._loadReport();
   }
 
@@ -97,34 +115,40 @@ export class SubjectModel implements ISubjectModel {
   }
 
   get selectedVariants(): ISides {
-    return this._sides;
+    return this._shown.sides;
   }
   set selectedVariants(sides: ISides) {
-    const { left, right } = this._sides;
-    if (sides.left === left && sides.right === right) {
-      return;
-    }
-    // A side that was filled for want of better stays open for better.
-    this._chosen = {
-      left: sides.left === left ? this._chosen.left : sides.left,
-      right: sides.right === right ? this._chosen.right : sides.right
-    };
-    this._sides = sides;
-    this._selectedVariantsChanged.emit(sides);
+    this._shown.sides = sides;
+  }
+
+  get variant(): string {
+    return this._shown.variant;
+  }
+  set variant(name: string) {
+    this._shown.variant = name;
   }
 
   get compilation(): string {
-    return this._compilation;
+    return this._shown.compilation;
   }
   set compilation(id: string) {
-    if (id !== this._compilation) {
-      this._compilation = id;
-      this._compilationChanged.emit(id);
-    }
+    this._shown.compilation = id;
   }
 
   get selection(): ISelection {
-    return this._selection;
+    return this._selected.selection;
+  }
+
+  get linked(): ILinked {
+    return this._selected.linked;
+  }
+
+  get watch(): WatchState | null {
+    return this._watch;
+  }
+
+  get isLive(): boolean {
+    return this._connection?.isLive ?? true;
   }
 
   get wanted(): Variant {
@@ -147,49 +171,8 @@ export class SubjectModel implements ISubjectModel {
     return this._isDisposed;
   }
 
-  get statusChanged(): ISignal<ISubjectModel, IStatus> {
-    return this._statusChanged;
-  }
-  get subjectsChanged(): ISignal<ISubjectModel, void> {
-    return this._subjectsChanged;
-  }
-  get inspected(): ISignal<ISubjectModel, string> {
-    return this._inspected;
-  }
-  get reportChanged(): ISignal<ISubjectModel, void> {
-    return this._reportChanged;
-  }
-  get selectedVariantsChanged(): ISignal<ISubjectModel, ISides> {
-    return this._selectedVariantsChanged;
-  }
-  get compilationChanged(): ISignal<ISubjectModel, string> {
-    return this._compilationChanged;
-  }
-  get selectionChanged(): ISignal<ISubjectModel, ISelection> {
-    return this._selectionChanged;
-  }
-  get wantedChanged(): ISignal<ISubjectModel, void> {
-    return this._wantedChanged;
-  }
-  get jobChanged(): ISignal<ISubjectModel, JobState | null> {
-    return this._jobChanged;
-  }
-  get problemChanged(): ISignal<ISubjectModel, Problem | null> {
-    return this._problemChanged;
-  }
-
   select(selection: Partial<ISelection>): void {
-    const next = { ...NO_SELECTION, ...selection };
-    const { key, source } = this._selection;
-    if (
-      next.key === key &&
-      next.source?.file === source?.file &&
-      next.source?.line === source?.line
-    ) {
-      return;
-    }
-    this._selection = next;
-    this._selectionChanged.emit(next);
+    this._selected.select(selection);
   }
 
   setWanted(change: Partial<Variant>): void {
@@ -204,10 +187,7 @@ export class SubjectModel implements ISubjectModel {
     }
     this._wantedName = null;
     this._switches.reset(variant.requested);
-    if (variant.requested.backend !== null) {
-      this._chosen = placeVariant(this._chosen, variant);
-      this.selectedVariants = placeVariant(this._sides, variant);
-    }
+    this._shown.place(variant);
   }
 
   run(): Promise<void> {
@@ -230,9 +210,9 @@ export class SubjectModel implements ISubjectModel {
     });
   }
 
-  save(format: 'json' | 'html'): Promise<SaveReportResult> {
+  save(format: 'json' | 'html', redact = false): Promise<SaveReportResult> {
     const { connection, subject } = this._need();
-    return connection.request('save_report', { subject, format });
+    return connection.request('save_report', { subject, format, redact });
   }
 
   load(): Promise<void> {
@@ -259,8 +239,44 @@ export class SubjectModel implements ISubjectModel {
     compilation: string,
     artifact: string
   ): Promise<ArtifactResult> {
-    const subject = this._subject ?? '';
-    return this._cache.get({ subject, variant, compilation, artifact });
+    return this._reader.getArtifact(variant, compilation, artifact);
+  }
+
+  getVariant(variant: string): Promise<VariantReport> {
+    return this._reader.getVariant(variant);
+  }
+
+  getCompilation(
+    variant: string,
+    compilation: string,
+    parts: readonly CompilationPart[]
+  ): Promise<Compilation> {
+    return this._reader.getCompilation(variant, compilation, parts);
+  }
+
+  getGraph(
+    variant: string,
+    compilation: string,
+    stage: string
+  ): Promise<Graph> {
+    this._selected.linker.graphLooked(variant, compilation, stage);
+    return this._reader.getGraph(variant, compilation, stage);
+  }
+
+  whatIf(variant: string, args: string): Promise<WhatIfResult> {
+    const { connection, subject } = this._need();
+    return connection.request('what_if', {
+      subject,
+      variant,
+      arguments: args,
+      compilation: this.compilation
+    });
+  }
+
+  async setWatch(on: boolean, clear = false): Promise<void> {
+    await this._try(async connection => {
+      this._setWatchState(await connection.request('set_watch', { on, clear }));
+    });
   }
 
   dispose(): void {
@@ -285,12 +301,25 @@ export class SubjectModel implements ISubjectModel {
   private _onOpened(_: unknown, state: HelloResult): void {
     this._choices = state.choices;
     this._jobs.reset(state.job);
+    this._setWatchState(state.watching);
     const known = this._subjects.find(
       each => each.subject.id === this._subject
     );
-    this._setSubjects(state.subjects, null);
+    // A cell may be done before the comms are open: what it inspected is in
+    // the list, and no event told of it.
+    const [latest] = state.subjects;
+    const isMissed =
+      this.awaitsInspection &&
+      latest !== undefined &&
+      !this._subjects.some(
+        each =>
+          each.subject.id === latest.subject.id &&
+          each.revision === latest.revision
+      );
+    this._setSubjects(state.subjects, isMissed ? latest.subject.id : null);
     const now = state.subjects.find(each => each.subject.id === this._subject);
     if (now && (!this._report || now.revision !== known?.revision)) {
+      this._reader.invalidate(now.subject.id, null);
       void this._loadReport();
     }
   }
@@ -301,13 +330,16 @@ export class SubjectModel implements ISubjectModel {
         this._setSubjects(data.subjects, data.focus);
         break;
       case 'report_changed':
-        this._cache.invalidate(data.subject, data.variant);
+        this._reader.invalidate(data.subject, data.variant);
         if (data.subject === this._subject) {
           void this._loadReport();
         }
         break;
       case 'job_changed':
         this._jobs.update(data.job);
+        break;
+      case 'watch_changed':
+        this._setWatchState(data.watch);
         break;
     }
   }
@@ -323,12 +355,13 @@ export class SubjectModel implements ISubjectModel {
       focus ??
       (current !== null && ids.includes(current) ? current : (ids[0] ?? null));
     if (next === current) {
-      this._subjectsChanged.emit();
+      this.subjectsChanged.emit();
     } else {
       this.subject = next;
     }
     if (focus !== null) {
-      this._inspected.emit(focus);
+      this.awaitsInspection = false;
+      this.inspected.emit(focus);
     }
   }
 
@@ -344,18 +377,16 @@ export class SubjectModel implements ISubjectModel {
     const wanted = report.variants.find(each => each.name === this._wantedName);
     if (wanted) {
       this._wantedName = null;
-      this._chosen = placeVariant(this._chosen, wanted);
     }
-    this._sides = chooseSides(this._chosen, report.variants);
+    const tell = this._shown.take(report, wanted);
     if (isFirst) {
-      const { left } = this._sides;
-      const shown = report.variants.find(each => each.name === left);
+      const { variant } = this._shown;
+      const shown = report.variants.find(each => each.name === variant);
       this._switches.reset(shown?.requested);
     }
-    this._compilation = chooseCompilation(this._compilation, report.variants);
-    this._reportChanged.emit();
-    this._selectedVariantsChanged.emit(this._sides);
-    this._compilationChanged.emit(this._compilation);
+    this.reportChanged.emit();
+    tell();
+    void this._selected.linker.look();
   }
 
   private async _onAnswer(answer: AddVariantResult): Promise<void> {
@@ -390,15 +421,20 @@ export class SubjectModel implements ISubjectModel {
     }
   }
 
+  private _setWatchState(watch: WatchState | null): void {
+    this._watch = watch;
+    this.watchChanged.emit(watch);
+  }
+
   private _setStatus(status: IStatus): void {
     this._status = status;
-    this._statusChanged.emit(status);
+    this.statusChanged.emit(status);
   }
 
   private _setProblem(problem: Problem | null): void {
     if (problem !== this._problem) {
       this._problem = problem;
-      this._problemChanged.emit(problem);
+      this.problemChanged.emit(problem);
     }
   }
 
@@ -408,22 +444,34 @@ export class SubjectModel implements ISubjectModel {
   private _subject: string | null = null;
   private _choices = NO_CHOICES;
   private _report: ReportSummary | null = null;
-  private _sides: ISides = { left: '', right: '' };
-  private _chosen: ISides = { left: '', right: '' };
-  private _compilation = '';
-  private _selection = NO_SELECTION;
   private _wantedName: string | null = null;
   private _problem: Problem | null = null;
   private _isDisposed = false;
-  private _cache = new ArtifactCache(request =>
-    this._need().connection.request('get_artifact', request)
-  );
+  private _watch: WatchState | null = null;
+  private _reader = new ReportReader(() => this._need());
+  private _shown = new Shown({
+    onSides: sides => this.selectedVariantsChanged.emit(sides),
+    onVariant: variant => {
+      this.variantChanged.emit(variant);
+      void this._selected.linker.look();
+    },
+    onCompilation: id => {
+      this.compilationChanged.emit(id);
+      void this._selected.linker.look();
+    }
+  });
+  private _selected = new Selected({
+    model: this,
+    reader: this._reader,
+    onSelection: selection => this.selectionChanged.emit(selection),
+    onLinked: linked => this.linkedChanged.emit(linked)
+  });
   private _loader = new ReportLoader({
     onReport: report => this._setReport(report),
     onError: error => this._setProblem(problemOf(error))
   });
   private _jobs = new Jobs({
-    onChange: job => this._jobChanged.emit(job),
+    onChange: job => this.jobChanged.emit(job),
     onEnd: job => this._switches.jobEnded(job.id),
     onError: error => this._setProblem(problemOf(error)),
     onLost: () => void this.refresh()
@@ -435,16 +483,6 @@ export class SubjectModel implements ISubjectModel {
     },
     onAnswer: answer => this._onAnswer(answer),
     onError: error => this._setProblem(problemOf(error)),
-    onChange: () => this._wantedChanged.emit()
+    onChange: () => this.wantedChanged.emit()
   });
-  private _statusChanged = new Signal<ISubjectModel, IStatus>(this);
-  private _subjectsChanged = new Signal<ISubjectModel, void>(this);
-  private _inspected = new Signal<ISubjectModel, string>(this);
-  private _reportChanged = new Signal<ISubjectModel, void>(this);
-  private _selectedVariantsChanged = new Signal<ISubjectModel, ISides>(this);
-  private _compilationChanged = new Signal<ISubjectModel, string>(this);
-  private _selectionChanged = new Signal<ISubjectModel, ISelection>(this);
-  private _wantedChanged = new Signal<ISubjectModel, void>(this);
-  private _jobChanged = new Signal<ISubjectModel, JobState | null>(this);
-  private _problemChanged = new Signal<ISubjectModel, Problem | null>(this);
 }

@@ -1,4 +1,8 @@
-import type { Variant, VariantSummary } from '../protocol/types';
+import type {
+  CompilationSummary,
+  Variant,
+  VariantSummary
+} from '../protocol/types';
 import type { ISides } from '../tokens';
 
 /**
@@ -39,7 +43,7 @@ export function chooseSides(
   chosen: ISides,
   variants: readonly VariantSummary[]
 ): ISides {
-  const compiled = variants.filter(each => each.requested.backend !== null);
+  const compiled = variants.filter(isCompiled);
   const has = (name: string) => compiled.some(each => each.name === name);
   const first = (isCpp: boolean) =>
     compiled.find(each => each.requested.cpp_wrapper === isCpp)?.name;
@@ -60,12 +64,25 @@ export function placeVariant(sides: ISides, variant: VariantSummary): ISides {
 }
 
 /**
- * A compilation that the report has: the one shown, else the first.
+ * Whether a variant is one that torch.compile makes something of.
+ */
+export function isCompiled(variant: VariantSummary): boolean {
+  return variant.requested.backend !== null;
+}
+
+/**
+ * A compilation of a variant (of any, while that one has none): the one shown,
+ * else the first with code.
  */
 export function chooseCompilation(
   shown: string,
+  variant: string,
   variants: readonly VariantSummary[]
 ): string {
-  const ids = variants.flatMap(each => each.compilations.map(({ id }) => id));
-  return ids.includes(shown) ? shown : (ids[0] ?? '');
+  const own = variants.find(each => each.name === variant)?.compilations ?? [];
+  const all = own.length ? own : variants.flatMap(each => each.compilations);
+  const hasCode = (each: CompilationSummary) =>
+    each.artifacts.some(({ group }) => group === 'code');
+  const found = all.find(each => each.id === shown) ?? all.find(hasCode);
+  return (found ?? all[0])?.id ?? '';
 }

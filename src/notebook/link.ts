@@ -18,6 +18,7 @@ export class NotebookLink implements IDisposable {
     private _model: ISubjectModel
   ) {
     _model.selectionChanged.connect(this._onSelection, this);
+    _model.linkedChanged.connect(this._onLinked, this);
     _model.reportChanged.connect(this._mark, this);
     _panel.content.activeCellChanged.connect(this._onActiveCell, this);
     void this._watch(_panel.content.activeCell);
@@ -47,13 +48,32 @@ export class NotebookLink implements IDisposable {
     }
   }
 
+  /**
+   * A node or a kernel that was selected is known to come from some lines.
+   */
+  private _onLinked(): void {
+    this._mark();
+    const { source, origin } = this._model.selection;
+    const first = this._model.linked.sources.find(
+      ({ file }) => this._cellsOf(file).length > 0
+    );
+    if (!source && first && origin !== this) {
+      void this._reveal(first);
+    }
+  }
+
   private _mark(): void {
-    const { source } = this._model.selection;
+    const lines = new Map<string, number[]>();
+    for (const { file, line } of this._model.linked.sources) {
+      lines.set(file, [...(lines.get(file) ?? []), line]);
+    }
     const editors = new Set<CodeEditor.IEditor>();
-    for (const cell of source ? this._cellsOf(source.file) : []) {
-      if (cell.editor) {
-        editors.add(cell.editor);
-        markLines(cell.editor, [source!.line]);
+    for (const [file, numbers] of lines) {
+      for (const cell of this._cellsOf(file)) {
+        if (cell.editor) {
+          editors.add(cell.editor);
+          markLines(cell.editor, numbers);
+        }
       }
     }
     for (const editor of this._marked) {
@@ -69,11 +89,12 @@ export class NotebookLink implements IDisposable {
     if (!cell) {
       return;
     }
+    const { selection } = this._model;
     const notebook = this._panel.content;
     // Not `scrollToCell`, which takes the focus away from where the user is.
     await notebook.scrollToItem(notebook.widgets.indexOf(cell));
     await cell.ready;
-    if (!this._isDisposed && this._model.selection.source === source) {
+    if (!this._isDisposed && this._model.selection === selection) {
       // A cell outside of the window has its editor only now.
       this._mark();
       cell.editor?.revealPosition({ line: source.line - 1, column: 0 });

@@ -1,89 +1,126 @@
-import type { Extension } from '@codemirror/state';
-import { Compartment, StateEffect, StateField } from '@codemirror/state';
-import type { DecorationSet } from '@codemirror/view';
-import { Decoration, EditorView } from '@codemirror/view';
-import { CodeMirrorEditor } from '@jupyterlab/codemirror';
+import { Decoration, WidgetType } from '@codemirror/view';
+import type { Text } from '@codemirror/state';
 import type { CodeEditor } from '@jupyterlab/codeeditor';
-
-const setLines = StateEffect.define<readonly number[]>();
-
-const line = Decoration.line({ class: 'jp-Compilescope-cellLine' });
-
-const field = StateField.define<DecorationSet>({
-  create: () => Decoration.none,
-  update: (marks, transaction) => {
-    for (const effect of transaction.effects) {
-      if (effect.is(setLines)) {
-        const { doc } = transaction.state;
-        return Decoration.set(
-          effect.value
-            .filter(number => number >= 1 && number <= doc.lines)
-            .map(number => line.range(doc.line(number).from)),
-          true
-        );
-      }
-    }
-    // Edited code is no longer the code that was compiled.
-    return transaction.docChanged ? Decoration.none : marks;
-  },
-  provide: self => EditorView.decorations.from(self)
-});
+import { Marker } from './marker';
 
 /**
- * Where the marks of each editor can be taken out again.
+ * A line where a graph broke.
  */
-const compartments = new WeakMap<EditorView, Compartment>();
+export interface IBreakMark {
+  /**
+   * From 1.
+   */
+  readonly line: number;
+
+  /**
+   * What to call it, short.
+   */
+  readonly label: string;
+
+  /**
+   * Why, for who hovers.
+   */
+  readonly reason: string;
+}
+
+const selected = Decoration.line({ class: 'jp-Compilescope-cellLine' });
+
+const lines = new Marker<number>((doc, numbers) =>
+  Decoration.set(
+    numbers
+      .filter(number => isLine(doc, number))
+      .map(number => selected.range(doc.line(number).from)),
+    true
+  )
+);
+
+const breaks = new Marker<IBreakMark>((doc, marks) =>
+  Decoration.set(
+    marks
+      .filter(({ line }) => isLine(doc, line))
+      .flatMap(({ line, label, reason }) => {
+        const { from, to, text } = doc.line(line);
+        const start = from + (text.length - text.trimStart().length);
+        const tag = Decoration.widget({
+          widget: new Tag(label, reason),
+          side: 1
+        });
+        return start < to
+          ? [
+              Decoration.mark({
+                class: 'jp-Compilescope-breakLine',
+                attributes: { title: reason }
+              }).range(start, to),
+              tag.range(to)
+            ]
+          : [tag.range(to)];
+      }),
+    true
+  )
+);
 
 /**
- * Mark lines of an editor, and only these.
+ * Mark lines of an editor as selected, and only these.
  *
- * @param lines - Numbers from 1; lines that do not exist are left out.
+ * @param numbers - From 1; lines that do not exist are left out.
  */
 export function markLines(
   editor: CodeEditor.IEditor,
-  lines: readonly number[]
+  numbers: readonly number[]
 ): void {
-  const view = viewOf(editor);
-  if (!view) {
-    return;
-  }
-  if (!view.state.field(field, false)) {
-    if (lines.length === 0) {
-      return;
-    }
-    install(editor as CodeMirrorEditor, view, field);
-  }
-  view.dispatch({ effects: setLines.of(lines) });
+  lines.mark(editor, numbers);
 }
 
 /**
- * Leave an editor as it was before its first mark.
+ * Take out what `markLines` put in.
  */
 export function unmark(editor: CodeEditor.IEditor): void {
-  const view = viewOf(editor);
-  const compartment = view && compartments.get(view);
-  if (view && compartment) {
-    view.dispatch({ effects: compartment.reconfigure([]) });
-  }
+  lines.remove(editor);
 }
 
-function install(
-  editor: CodeMirrorEditor,
-  view: EditorView,
-  extension: Extension
+/**
+ * Mark lines of an editor where graphs broke, and only these.
+ */
+export function markBreaks(
+  editor: CodeEditor.IEditor,
+  marks: readonly IBreakMark[]
 ): void {
-  const known = compartments.get(view);
-  if (known) {
-    view.dispatch({ effects: known.reconfigure(extension) });
-    return;
-  }
-  const compartment = new Compartment();
-  compartments.set(view, compartment);
-  editor.injectExtension(compartment.of(extension));
+  breaks.mark(editor, marks);
 }
 
-function viewOf(editor: CodeEditor.IEditor): EditorView | null {
-  return editor instanceof CodeMirrorEditor && !editor.isDisposed
-    ? editor.editor
-    : null;
+/**
+ * Take out what `markBreaks` put in.
+ */
+export function unmarkBreaks(editor: CodeEditor.IEditor): void {
+  breaks.remove(editor);
+}
+
+/**
+ * What stands behind a line where a graph broke.
+ */
+class Tag extends WidgetType {
+  constructor(
+    readonly label: string,
+    readonly reason: string
+  ) {
+    super();
+  }
+
+  override eq(other: Tag): boolean {
+    return other.label === this.label && other.reason === this.reason;
+  }
+
+  override toDOM(): HTMLElement {
+    const node = document.createElement('span');
+    node.className = 'jp-Compilescope-breakTag';
+    node.textContent = this.label;
+    node.title = this.reason;
+    node.setAttribute('role', 'note');
+    node.setAttribute('aria-label', this.reason);
+    return node;
+  }
+}
+
+function isLine(doc: Text, line: number): boolean {
+  return line >= 1 && line <= doc.lines;
 }

@@ -3,38 +3,49 @@ import {
   MainAreaWidget,
   Toolbar
 } from '@jupyterlab/apputils';
-import type { IEditorServices } from '@jupyterlab/codeeditor';
-import type { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { PathExt } from '@jupyterlab/coreutils';
 import type { NotebookPanel } from '@jupyterlab/notebook';
-import type { ITranslator } from '@jupyterlab/translation';
-import { nullTranslator } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
 import { UUID } from '@lumino/coreutils';
-import { Signal } from '@lumino/signaling';
 import { CommandIDs } from '../commands';
 import { compilescopeIcon } from '../icons';
-import type { ISubjectModel } from '../tokens';
-import { CodePanel } from './code';
+import { bar } from './bar';
+import { ReportShell } from './shell';
+import type { IViewContext, ViewId } from './views';
+import { VIEWS } from './views';
 
 /**
- * The code view of one notebook, in the main area. It goes with its notebook.
+ * The views of one notebook's report, in the main area. They go with their
+ * notebook.
  */
-export class CodeWidget extends MainAreaWidget<CodePanel> {
-  constructor(options: CodeWidget.IOptions) {
-    const { model, notebook, editorServices, languages, commands } = options;
-    const translator = options.translator ?? nullTranslator;
+export class ReportWidget extends MainAreaWidget<ReportShell> {
+  constructor(options: ReportWidget.IOptions) {
+    const { notebook, commands, context } = options;
+    const { translator, trans } = context;
     super({
-      content: new CodePanel({ model, editorServices, languages, translator }),
+      content: new ReportShell({
+        views: VIEWS,
+        context,
+        view: options.view,
+        beside: view =>
+          void commands.execute(CommandIDs.openView, {
+            view,
+            path: notebook.context.path,
+            beside: true
+          })
+      }),
+      // One that folds away what does not fit would hide the pickers first.
+      toolbar: new Toolbar({ noFocusOnClick: true }),
       translator
     });
-    this._trans = translator.load('jupyterlab_compilescope');
+    this._trans = trans;
     this.notebook = notebook;
-    this.id = `compilescope-code-${UUID.uuid4()}`;
+    this.place = options.place ?? 0;
+    this.id = `compilescope-${UUID.uuid4()}`;
     this.addClass('jp-Compilescope-main');
     this.title.icon = compilescopeIcon;
     this.title.closable = true;
-    const label = this._trans.__('Compilescope actions');
+    const label = trans.__('Compilescope actions');
     this.toolbar.node.setAttribute('aria-label', label);
     const add = (name: string, id: string, args = {}) =>
       this.toolbar.addItem(
@@ -44,10 +55,11 @@ export class CodeWidget extends MainAreaWidget<CodePanel> {
     add('run', CommandIDs.run);
     add('cancel', CommandIDs.cancel);
     add('save', CommandIDs.saveReport, { format: 'html' });
-    this.toolbar.addItem('spacer', Toolbar.createSpacerItem());
+    this.toolbar.addItem('pickers', bar(this.content.pickers));
     add('sidebar', CommandIDs.showSidebar);
     notebook.context.pathChanged.connect(this._setTitle, this);
     notebook.disposed.connect(() => this.dispose());
+    this.content.viewChanged.connect(this._setTitle, this);
     this._setTitle();
   }
 
@@ -56,16 +68,15 @@ export class CodeWidget extends MainAreaWidget<CodePanel> {
    */
   readonly notebook: NotebookPanel;
 
-  override dispose(): void {
-    if (!this.isDisposed) {
-      Signal.clearData(this);
-      super.dispose();
-    }
-  }
+  /**
+   * 0 for the notebook's own panel, from 1 on for those opened beside it.
+   */
+  readonly place: number;
 
   private _setTitle(): void {
     const { path } = this.notebook.context;
-    this.title.label = this._trans.__('Code of %1', PathExt.basename(path));
+    const view = this.content.label;
+    this.title.label = this._trans.__('%1 of %2', view, PathExt.basename(path));
     this.title.caption = this._trans.__('What torch.compile made in %1', path);
   }
 
@@ -73,18 +84,25 @@ export class CodeWidget extends MainAreaWidget<CodePanel> {
 }
 
 /**
- * The namespace for `CodeWidget` statics.
+ * The namespace for `ReportWidget` statics.
  */
-export namespace CodeWidget {
+export namespace ReportWidget {
   /**
-   * What the code view needs.
+   * What the views of a notebook need.
    */
   export interface IOptions {
-    model: ISubjectModel;
     notebook: NotebookPanel;
     commands: CommandRegistry;
-    editorServices: IEditorServices;
-    languages: IEditorLanguageRegistry;
-    translator?: ITranslator;
+    context: Omit<IViewContext, 'open'>;
+
+    /**
+     * The view to begin with.
+     */
+    view?: ViewId;
+
+    /**
+     * 0 for the notebook's own panel, from 1 on for those opened beside it.
+     */
+    place?: number;
   }
 }

@@ -1,21 +1,38 @@
 import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { INotebookTracker } from '@jupyterlab/notebook';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import { BreakMarks } from '../notebook/breaks';
 import { NotebookLink } from '../notebook/link';
 import { ICompilescope } from '../tokens';
 
 /**
- * Ties the cells of every notebook to the selection.
+ * Ties the cells of every notebook to the selection, and marks the lines where
+ * graphs broke.
  */
 export const notebookPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab-compilescope:notebook',
   description: 'Marks the lines of a notebook that the selection comes from.',
   autoStart: true,
   requires: [ICompilescope, INotebookTracker],
-  activate: (app, service: ICompilescope, notebooks: INotebookTracker) => {
+  optional: [ITranslator],
+  activate: (
+    app,
+    service: ICompilescope,
+    notebooks: INotebookTracker,
+    translator: ITranslator | null
+  ) => {
+    const trans = (translator ?? nullTranslator).load(
+      'jupyterlab_compilescope'
+    );
     const add = (notebook: NotebookPanel) => {
-      const link = new NotebookLink(notebook, service.modelOf(notebook, false));
-      notebook.disposed.connect(() => link.dispose());
+      const model = service.modelOf(notebook, false);
+      const link = new NotebookLink(notebook, model);
+      const breaks = new BreakMarks(notebook, model, trans);
+      notebook.disposed.connect(() => {
+        link.dispose();
+        breaks.dispose();
+      });
     };
     notebooks.widgetAdded.connect((_, notebook) => add(notebook));
     notebooks.forEach(add);

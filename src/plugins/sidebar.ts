@@ -59,6 +59,8 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
       [CommandIDs.toggleCppWrapper, {}],
       [CommandIDs.saveReport, { format: 'html' }],
       [CommandIDs.saveReport, { format: 'json' }],
+      [CommandIDs.saveReport, { format: 'html', redact: true }],
+      [CommandIDs.saveReport, { format: 'json', redact: true }],
       [CommandIDs.forget, {}]
     ] as const) {
       palette?.addItem({ command, args, category });

@@ -1,51 +1,9 @@
-import type { Commands, Problem, Reply, Request } from './types';
+import { problem, problemOf, RequestError } from './errors';
+import { isPart, Parts } from './parts';
+import type { Commands, Problem, Reply, ReplyPart, Request } from './types';
 import { PROTOCOL_VERSION } from './types';
 
-/**
- * Why a request failed, as a problem to show.
- */
-export class RequestError extends Error {
-  /**
-   * @param problem - What to tell the user.
-   * @param kind - `reply`: the kernel said so; `timeout`: it said nothing;
-   * `closed`: the comm went away; `invalid`: the answer makes no sense.
-   */
-  constructor(
-    readonly problem: Problem,
-    readonly kind: 'reply' | 'timeout' | 'closed' | 'invalid'
-  ) {
-    super([problem.what, problem.why].filter(Boolean).join(': '));
-    this.name = 'RequestError';
-  }
-}
-
-/**
- * A problem with the fields that are not given left empty.
- */
-export function problem(
-  fields: Partial<Problem> & Pick<Problem, 'what'>
-): Problem {
-  return {
-    severity: 'error',
-    why: '',
-    remedy: '',
-    where: null,
-    detail: '',
-    ...fields
-  };
-}
-
-/**
- * What went wrong, whatever was thrown.
- */
-export function problemOf(error: unknown): Problem {
-  if (error instanceof RequestError) {
-    return error.problem;
-  }
-  return problem({
-    what: error instanceof Error ? error.message : String(error)
-  });
-}
+export { problem, problemOf, RequestError } from './errors';
 
 /**
  * Sends typed requests and matches the replies to them.
@@ -72,6 +30,8 @@ export class Client {
         action();
       };
       this._pending.set(id, {
+        command,
+        parts: null,
         timer: this._startTimer(id, command),
         // The one unchecked cast: the result's struct was encoded by the
         // kernel from the type that this one was generated from.
@@ -100,12 +60,40 @@ export class Client {
    * they answer one that was given up.
    */
   receive(message: unknown): void {
-    const reply = message as Partial<Reply> | null;
+    const reply = message as Partial<Reply & ReplyPart> | null;
     const pending =
       typeof reply?.id === 'string' ? this._pending.get(reply.id) : undefined;
     if (!reply || !pending) {
       return;
     }
+    if (!isPart(reply)) {
+      this._settle(pending, reply);
+      return;
+    }
+    // As long as parts come, the kernel is not silent.
+    clearTimeout(pending.timer);
+    pending.timer = this._startTimer(reply.id, pending.command);
+    pending.parts ??= new Parts();
+    try {
+      const whole = pending.parts.add(reply);
+      if (whole) {
+        this._settle(pending, whole);
+      }
+    } catch (error) {
+      pending.reject(error as RequestError);
+    }
+  }
+
+  /**
+   * Give up all requests under way.
+   */
+  rejectAll(reason: Problem): void {
+    for (const pending of [...this._pending.values()]) {
+      pending.reject(new RequestError(reason, 'closed'));
+    }
+  }
+
+  private _settle(pending: IPending, reply: Partial<Reply>): void {
     if (reply.error) {
       pending.reject(new RequestError(problem(reply.error), 'reply'));
     } else if (typeof reply.result === 'object' && reply.result !== null) {
@@ -122,15 +110,6 @@ export class Client {
           'invalid'
         )
       );
-    }
-  }
-
-  /**
-   * Give up all requests under way.
-   */
-  rejectAll(reason: Problem): void {
-    for (const pending of [...this._pending.values()]) {
-      pending.reject(new RequestError(reason, 'closed'));
     }
   }
 
@@ -194,6 +173,12 @@ export namespace Client {
 }
 
 interface IPending {
+  command: string;
+
+  /**
+   * What has come of a reply in parts.
+   */
+  parts: Parts | null;
   timer: number;
   resolve: (result: Record<string, unknown>) => void;
   reject: (error: RequestError) => void;

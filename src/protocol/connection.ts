@@ -1,7 +1,6 @@
 import type { Kernel, KernelMessage } from '@jupyterlab/services';
 import type { JSONObject } from '@lumino/coreutils';
 import { UUID } from '@lumino/coreutils';
-import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 import type { IStatus } from '../tokens';
@@ -9,8 +8,11 @@ import { Channel, usesSubshells } from './channel';
 import { Client, problem, problemOf, RequestError } from './client';
 import { execute } from './execute';
 import { probe } from './probe';
+import type { EventOf, IConnection } from './interface';
 import type { Commands, Event, Events, HelloResult } from './types';
 import { EVENTS_TARGET, PROTOCOL_VERSION, REQUESTS_TARGET } from './types';
+
+export type { EventOf, IConnection } from './interface';
 
 /**
  * How often the kernel is told that this page is alive, in milliseconds. It
@@ -35,54 +37,6 @@ const QUEUED = 400;
 const REFUSALS = 3;
 
 /**
- * An event with its data.
- */
-export type EventOf<K extends keyof Events = keyof Events> = {
-  [E in K]: { event: E; data: Events[E] };
-}[K];
-
-/**
- * What a model needs of a kernel.
- */
-export interface IConnection extends IDisposable {
-  readonly status: IStatus;
-  readonly statusChanged: ISignal<IConnection, IStatus>;
-
-  /**
-   * Emitted with the kernel's full state each time that the comms were opened.
-   */
-  readonly opened: ISignal<IConnection, HelloResult>;
-
-  /**
-   * Emitted with what the kernel pushes.
-   */
-  readonly event: ISignal<IConnection, EventOf>;
-
-  /**
-   * Send a request; rejects with a `RequestError`.
-   */
-  request<K extends keyof Commands>(
-    command: K,
-    args: Commands[K]['arguments']
-  ): Promise<Commands[K]['result']>;
-
-  /**
-   * Run code on the kernel's main thread, for as long as it is wanted.
-   */
-  execute(code: string, isWanted?: () => boolean): Promise<void>;
-
-  /**
-   * Interrupt the kernel's main thread.
-   */
-  interrupt(): Promise<void>;
-
-  /**
-   * Open the comms, or say hello again if they are open.
-   */
-  open(): Promise<void>;
-}
-
-/**
  * The two comms of one page with one kernel.
  *
  * `requests` carries requests and replies. `events` is only ever sent on by
@@ -91,6 +45,8 @@ export interface IConnection extends IDisposable {
  * the very work whose progress it is.
  */
 export class Connection implements IConnection {
+  readonly isLive = true;
+
   constructor(private _kernel: Kernel.IKernelConnection) {
     this._client = new Client({
       client: this._id,
@@ -98,7 +54,14 @@ export class Connection implements IConnection {
       isQueued: () => this._isQueued,
       send: request => {
         if (!this._requests?.isOpen) {
-          throw new Error('The kernel is not connected');
+          throw new RequestError(
+            problem({
+              what: 'The kernel is not connected',
+              why: 'It was restarted or stopped, or the connection to it was lost. A restarted kernel no longer has what was compiled.',
+              remedy: 'Run the cell again.'
+            }),
+            'closed'
+          );
         }
         this._requests.send(request as unknown as JSONObject);
       }
@@ -434,5 +397,6 @@ export class Connection implements IConnection {
 const EVENT_NAMES: ReadonlySet<string> = new Set<keyof Events>([
   'subjects_changed',
   'report_changed',
-  'job_changed'
+  'job_changed',
+  'watch_changed'
 ]);

@@ -25,6 +25,55 @@ export const STAGES: Record<string, string> = {
 };
 
 /**
+ * Kind of a compile phase → its title.
+ */
+export const PHASE_KINDS: Record<string, string> = {
+  dynamo: 'Dynamo',
+  guards: 'guards',
+  aot_autograd: 'AOTAutograd',
+  passes: 'graph passes',
+  lowering: 'lowering',
+  scheduling: 'scheduling',
+  code_generation: 'code generation',
+  autotuning: 'autotuning',
+  triton: 'Triton',
+  cpp_build: 'C++ build',
+  cache: 'caches',
+  load: 'loading',
+  other: 'other'
+};
+
+/**
+ * Type of a guard → what makes torch add one.
+ */
+export const GUARD_TYPES: Record<string, string> = {
+  GLOBAL_STATE: 'The code was compiled for these global modes: grad mode, autocast, determinism, the default dtype, the number of threads.',
+  TORCH_FUNCTION_MODE_STACK: 'The code was compiled under these __torch_function__ modes.',
+  DEFAULT_DEVICE: 'The code was compiled for this default device.',
+  TENSOR_MATCH: 'The generated code was made for such a tensor: its type, dispatch keys, dtype, device, requires_grad, and the sizes and strides that are not dynamic.',
+  DIMENSION_DYNAMIC_MARKING_GUARD: 'Sizes that are marked as dynamic or static later need a compilation of their own.',
+  NO_TENSOR_ALIASING: 'These tensors were different objects when the code was compiled.',
+  OBJECT_ALIASING: 'These were one and the same object when the code was compiled.',
+  STORAGE_OVERLAPPING: 'Inputs that are written to shared memory in this way.',
+  ID_MATCH: 'This very object was traced through: another one may do something else.',
+  TYPE_MATCH: 'The methods of this type were traced through.',
+  DICT_CONTAINS: 'The tracing depended on whether the key is there.',
+  NO_HASATTR: 'The tracing depended on the attribute not being there.',
+  LENGTH_CHECK: 'The tracing went through all items.',
+  DICT_LENGTH: 'The tracing went through all items.',
+  MAPPING_KEYS_MATCH: 'The tracing went through all keys, in this order.',
+  TUPLE_ITERATOR_LEN: 'The tracing went through all items that were left.',
+  DUAL_LEVEL_MATCH: 'The code was compiled at this level of forward-mode differentiation.',
+  EQUALS_MATCH: 'This value is a constant in the graph.',
+  NONE_MATCH: 'The tracing depended on this being None.',
+  NOT_NONE: 'The tracing depended on this not being None.',
+  TRUE_MATCH: 'The tracing depended on this being True.',
+  FALSE_MATCH: 'The tracing depended on this being False.',
+  LAMBDA_GUARD: 'A check that torch makes in Python.',
+  SYMBOLIC_SHAPE_GUARD: 'The code holds for dynamic sizes that stand in this relation.'
+};
+
+/**
  * Asks for the sources of a variant that the report may not have yet.
  */
 export interface AddVariant {
@@ -40,6 +89,16 @@ export interface AddVariantResult {
   revision: number;
   job: JobState | null;
   code: string;
+}
+
+/**
+ * What to change, as code to paste.
+ */
+export interface Advice {
+  kind: string;
+  what: string;
+  code: string;
+  where: SourceLine | null;
 }
 
 /**
@@ -63,6 +122,19 @@ export interface ArtifactResult {
 }
 
 /**
+ * A choice that torch made by measuring, or would have made.
+ */
+export interface Autotuning {
+  operator: string;
+  kind: 'algorithm' | 'config';
+  kernel: string;
+  inputs: string[];
+  choices: Choice[];
+  duration_s: number | null;
+  skipped: string;
+}
+
+/**
  * A graph break.
  */
 export interface Break {
@@ -73,6 +145,9 @@ export interface Break {
   link: string;
   where: SourceLine | null;
   stack: SourceLine[];
+  duration_us: number | null;
+  resumed: string;
+  eager: string;
 }
 
 /**
@@ -91,6 +166,18 @@ export interface CacheEvent {
  */
 export interface Cancel {
   job: string;
+}
+
+/**
+ * One candidate of an autotuning.
+ */
+export interface Choice {
+  name: string;
+  kind: string;
+  time_us: number | null;
+  chosen: boolean;
+  config: Record<string, string>;
+  why: string;
 }
 
 /**
@@ -133,6 +220,28 @@ export interface Compilation {
   phases: Phase[];
   cache: CacheEvent[];
   absent: Record<string, string>;
+  guard_tree: GuardManager[];
+  autotunings: Autotuning[];
+  crossings: Crossing[];
+  warm_phases: Phase[];
+  warm_cache: CacheEvent[];
+  started_s: number | null;
+  duration_s: number | null;
+  cell: string | null;
+  call: SourceLine | null;
+  reduced: string;
+  counts: Record<string, number>;
+  torch_id: string;
+  cell_number: number | null;
+  cell_file: string;
+}
+
+/**
+ * The report's own struct with the parts that were asked for.
+ */
+export interface CompilationResult {
+  revision: number;
+  compilation: Compilation;
 }
 
 /**
@@ -146,6 +255,16 @@ export interface CompilationSummary {
   breaks: number;
   kernels: number;
   recompile: string[];
+  stages: string[];
+  nodes: number;
+  started_s: number | null;
+  duration_s: number | null;
+  cell: string | null;
+  call: SourceLine | null;
+  where: SourceLine | null;
+  reduced: string;
+  torch_id: string;
+  cell_number: number | null;
 }
 
 /**
@@ -155,6 +274,31 @@ export interface CompileTime {
   total_s: number;
   parts: Record<string, number>;
   cold: boolean;
+}
+
+/**
+ * An operator that the generated code calls through Python's dispatcher: it
+ * takes the GIL.
+ */
+export interface Crossing {
+  operator: string;
+  artifact: 'cpp' | 'python';
+  lines: number[];
+  direction: 'backward' | 'forward' | 'inference';
+  why: string;
+  remedy: string;
+}
+
+/**
+ * A graph break, with all the places that it was met in.
+ */
+export interface DistinctBreak {
+  cause: Break;
+  count: number;
+  cost_us: number | null;
+  before: string[];
+  after: string[];
+  eager: string[];
 }
 
 /**
@@ -170,6 +314,10 @@ export interface Effective {
   requested: string;
   actual: string;
   why: string;
+  differs: boolean;
+  remedy: string;
+  operators: string[];
+  where: SourceLine | null;
 }
 
 /**
@@ -196,6 +344,20 @@ export interface Event {
 }
 
 /**
+ * A guard that failed, so that a frame was compiled again.
+ */
+export interface Failure {
+  guard: string;
+  source: string;
+  compilation: string;
+  kind: string;
+  dimension: number | null;
+  old: string;
+  new: string;
+  where: SourceLine | null;
+}
+
+/**
  * Drops a subject, its report and its captures.
  */
 export interface Forget {
@@ -213,10 +375,38 @@ export interface GetArtifact {
 }
 
 /**
+ * Asks for some parts of a compilation; see `PARTS`.
+ */
+export interface GetCompilation {
+  subject: string;
+  variant: string;
+  compilation: string;
+  parts: string[];
+}
+
+/**
+ * Asks for a stage's graph.
+ */
+export interface GetGraph {
+  subject: string;
+  variant: string;
+  compilation: string;
+  stage: string;
+}
+
+/**
  * Asks for the summary of a subject's report.
  */
 export interface GetReport {
   subject: string;
+}
+
+/**
+ * Asks for a variant with its compilations in outline.
+ */
+export interface GetVariant {
+  subject: string;
+  variant: string;
 }
 
 /**
@@ -227,6 +417,15 @@ export interface Graph {
   text: string;
   nodes: Node[];
   absent: Record<string, string>;
+  stacks: SourceLine[][];
+}
+
+/**
+ * The report's own struct without the graph's text, which is an artifact.
+ */
+export interface GraphResult {
+  revision: number;
+  graph: Graph;
 }
 
 /**
@@ -237,6 +436,40 @@ export interface Guard {
   type: string;
   source: string;
   origin: SourceLine | null;
+  manager: number | null;
+  language: 'cpp' | 'python';
+  cost_ns: number | null;
+  hits: number | null;
+  fails: number | null;
+  why: string;
+}
+
+/**
+ * An inner node of the guard tree: what is fetched, to be checked by its
+ * guards.
+ */
+export interface GuardManager {
+  kind: string;
+  source: string;
+  accessor: string;
+  value_type: string;
+  parent: number | null;
+  cost_ns: number | null;
+  fails: number | null;
+  shortcut: boolean;
+}
+
+/**
+ * What one compilation's guards say.
+ */
+export interface GuardOutcome {
+  compilation: string;
+  passes: boolean;
+  guard: Guard | null;
+  place: number | null;
+  expected: string;
+  found: string;
+  message: string;
 }
 
 /**
@@ -260,6 +493,7 @@ export interface HelloResult {
   choices: Choices;
   subjects: SubjectSummary[];
   job: JobState | null;
+  watching: WatchState | null;
 }
 
 /**
@@ -297,6 +531,10 @@ export interface Kernel {
   assembly: Record<string, string>;
   resources: Record<string, number>;
   absent: Record<string, string>;
+  grid: string;
+  estimated_bytes: number | null;
+  estimated_operations: number | null;
+  estimated_for: Record<string, number>;
 }
 
 /**
@@ -308,6 +546,9 @@ export interface Launch {
   line: number;
   end: number;
   key: string;
+  text: string;
+  estimated_bytes: number | null;
+  estimated_operations: number | null;
 }
 
 /**
@@ -328,6 +569,8 @@ export interface Node {
   module: string | null;
   module_type: string | null;
   line: number | null;
+  stack: number | null;
+  origins: string[];
 }
 
 /**
@@ -351,6 +594,9 @@ export interface Phase {
   start_us: number;
   duration_us: number;
   children: Phase[];
+  kind: string;
+  track: number;
+  detail: string;
 }
 
 /**
@@ -371,6 +617,11 @@ export interface Problem {
 export interface Recompile {
   reasons: string[];
   previous: string;
+  failures: Failure[];
+  became_dynamic: string[];
+  count: number | null;
+  limit: number | null;
+  advice: Advice[];
 }
 
 /**
@@ -395,6 +646,16 @@ export interface Reply {
   id: string;
   result: Record<string, unknown> | null;
   error: Problem | null;
+}
+
+/**
+ * A piece of a reply that is longer than `PART_BYTES`.
+ */
+export interface ReplyPart {
+  id: string;
+  part: number;
+  parts: number;
+  text: string;
 }
 
 /**
@@ -449,6 +710,7 @@ export interface Request {
 export interface SaveReport {
   subject: string;
   format: 'html' | 'json';
+  redact: boolean;
 }
 
 /**
@@ -457,6 +719,14 @@ export interface SaveReport {
 export interface SaveReportResult {
   filename: string;
   text: string;
+}
+
+/**
+ * Turns watching on or off.
+ */
+export interface SetWatch {
+  on: boolean;
+  clear: boolean;
 }
 
 /**
@@ -492,7 +762,14 @@ export interface StartRunResult {
 export interface Subject {
   id: string;
   name: string;
-  kind: 'callable' | 'function' | 'lambda' | 'method' | 'module';
+  kind:
+    | 'callable'
+    | 'function'
+    | 'lambda'
+    | 'method'
+    | 'module'
+    | 'trace'
+    | 'watch';
   where: SourceLine | null;
   arguments: string[];
   device: string;
@@ -556,10 +833,20 @@ export interface VariantReport {
   config: Record<string, string>;
   compilations: Compilation[];
   compile_time: CompileTime | null;
+  warm_compile_time: CompileTime | null;
+  breaks: DistinctBreak[];
   timing: Timing | null;
   accuracy: OutputError[];
   problems: Problem[];
   absent: Record<string, string>;
+}
+
+/**
+ * The report's own struct, the large parts of its compilations left out.
+ */
+export interface VariantResult {
+  revision: number;
+  variant: VariantReport;
 }
 
 /**
@@ -579,6 +866,71 @@ export interface VariantSummary {
 }
 
 /**
+ * Watching began, ended or went on; at most a few times a second.
+ */
+export interface WatchChanged {
+  watch: WatchState;
+}
+
+/**
+ * Whether the kernel is watched, and since when.
+ */
+export interface WatchState {
+  on: boolean;
+  subject: string;
+  since_s: number | null;
+  compilations: number;
+  reduced: number;
+  held_bytes: number;
+  problem: Problem | null;
+  budget_bytes: number;
+  left_out: number;
+  recompiles: number;
+  breaks: number;
+  seconds: number;
+  latest: WatchedCompilation[];
+}
+
+/**
+ * A compilation that was seen just now, in a line: nothing has been read of it
+ * yet.
+ */
+export interface WatchedCompilation {
+  id: string;
+  frame: SourceLine | null;
+  started_s: number | null;
+  duration_s: number | null;
+  breaks: number;
+  recompile: string;
+  failed: string;
+  cell: string | null;
+  cell_number: number | null;
+  call: SourceLine | null;
+}
+
+/**
+ * Asks which guards would fail for other arguments; runs and compiles nothing
+ * of the user's.
+ */
+export interface WhatIf {
+  subject: string;
+  variant: string;
+  arguments: string;
+  compilation: string;
+}
+
+/**
+ * What would happen at a call with these arguments.
+ */
+export interface WhatIfResult {
+  arguments: string[];
+  verdict: 'limit' | 'recompile' | 'reuse' | 'unknown';
+  reuses: string;
+  outcomes: GuardOutcome[];
+  why: string;
+}
+
+/**
  * Command → its arguments and its result.
  */
 export interface Commands {
@@ -586,6 +938,11 @@ export interface Commands {
   heartbeat: { arguments: Heartbeat; result: Done };
   get_report: { arguments: GetReport; result: ReportSummary };
   get_artifact: { arguments: GetArtifact; result: ArtifactResult };
+  get_variant: { arguments: GetVariant; result: VariantResult };
+  get_compilation: { arguments: GetCompilation; result: CompilationResult };
+  get_graph: { arguments: GetGraph; result: GraphResult };
+  what_if: { arguments: WhatIf; result: WhatIfResult };
+  set_watch: { arguments: SetWatch; result: WatchState };
   add_variant: { arguments: AddVariant; result: AddVariantResult };
   start_run: { arguments: StartRun; result: StartRunResult };
   cancel: { arguments: Cancel; result: Done };
@@ -600,4 +957,5 @@ export interface Events {
   subjects_changed: SubjectsChanged;
   report_changed: ReportChanged;
   job_changed: JobChanged;
+  watch_changed: WatchChanged;
 }

@@ -1,11 +1,16 @@
 import { matchRegions, type IAnchor } from './align';
 import type { Side } from './artifacts';
-import { highlight, launchedKernels, type IHighlight } from './highlight';
+import {
+  highlight,
+  launchedKernels,
+  type IHighlight,
+  type IMarked
+} from './highlight';
 import type { SideState } from './loader';
 import { modesFor, type Mode } from './mode';
 import { assignBars, type IBar } from './palette';
 import { RegionIndex } from './regions';
-import type { ArtifactResult, ISelection } from './types';
+import type { ArtifactResult } from './types';
 
 /** A text that a side shows, with its regions. */
 export interface IText {
@@ -62,7 +67,7 @@ export function compare(left: SideState, right: SideState): IComparison {
 /** What a selection marks on both sides. */
 export function marksOf(
   comparison: IComparison,
-  selection: Pick<ISelection, 'key' | 'source'>
+  selection: IMarked
 ): Record<Side, IHighlight> {
   const { left, right } = comparison.texts;
   const kernels = new Set<string>();

@@ -94,90 +94,96 @@ function Header(props: IHeaderProps): JSX.Element {
   const ids = variant?.compilations ?? [];
   return (
     <>
-      <Picker
-        label={trans.__('%1: variant', side)}
-        value={address.variant}
-        onChange={value => actions.pick({ variant: value })}
-      >
-        {!variant && <option value={address.variant}>{address.variant}</option>}
-        {props.variants.map(item => (
-          <option key={item.name} value={item.name}>
-            {item.name}
-          </option>
-        ))}
-      </Picker>
-      {ids.length > 1 && (
+      <span className="jp-Compilescope-code-pickers">
         <Picker
-          label={trans.__('%1: compilation', side)}
-          value={address.compilation}
-          onChange={value => actions.pick({ compilation: value })}
+          label={trans.__('%1: variant', side)}
+          value={address.variant}
+          onChange={value => actions.pick({ variant: value })}
         >
-          {ids.map(item => (
-            <option key={item.id} value={item.id}>
-              {item.frame ? `${item.id} ${item.frame}` : item.id}
+          {!variant && (
+            <option value={address.variant}>{address.variant}</option>
+          )}
+          {props.variants.map(item => (
+            <option key={item.name} value={item.name}>
+              {item.name}
             </option>
           ))}
         </Picker>
-      )}
-      {compilation && (
-        <Picker
-          label={trans.__('%1: artifact', side)}
-          value={address.artifact}
-          onChange={value => actions.pick({ artifact: value })}
-          grow
-        >
-          {!listed && (
-            <option value={address.artifact}>{address.artifact}</option>
-          )}
-          {groups.map(([group, artifacts]) => (
-            <optgroup key={group} label={groupLabel(group, trans)}>
-              {artifacts.map(item => (
-                <option key={item.name} value={item.name}>
-                  {item.label || item.name}
-                </option>
-              ))}
-            </optgroup>
-          ))}
-        </Picker>
-      )}
-      <span className="jp-Compilescope-code-lines" aria-live="off">
-        {props.pending
-          ? trans.__('updating…')
-          : props.lines !== null &&
-            trans._n('%1 line', '%1 lines', props.lines)}
+        {ids.length > 1 && (
+          <Picker
+            label={trans.__('%1: compilation', side)}
+            value={address.compilation}
+            onChange={value => actions.pick({ compilation: value })}
+          >
+            {ids.map(item => (
+              <option key={item.id} value={item.id}>
+                {item.frame ? `${item.id} ${item.frame}` : item.id}
+              </option>
+            ))}
+          </Picker>
+        )}
+        {compilation && (
+          <Picker
+            label={trans.__('%1: artifact', side)}
+            value={address.artifact}
+            onChange={value => actions.pick({ artifact: value })}
+            grow
+          >
+            {!listed && (
+              <option value={address.artifact}>{address.artifact}</option>
+            )}
+            {groups.map(([group, artifacts]) => (
+              <optgroup key={group} label={groupLabel(group, trans)}>
+                {artifacts.map(item => (
+                  <option key={item.name} value={item.name}>
+                    {item.label || item.name}
+                  </option>
+                ))}
+              </optgroup>
+            ))}
+          </Picker>
+        )}
       </span>
-      <span className="jp-Compilescope-code-buttons">
-        <IconButton
-          icon={copyIcon}
-          label={trans.__('Copy all')}
-          enabled={enabled}
-          onClick={actions.copy}
-        />
-        <IconButton
-          icon={collapseAllIcon}
-          label={trans.__('Fold kernels')}
-          enabled={enabled && props.foldable}
-          onClick={() => actions.fold(true)}
-        />
-        <IconButton
-          icon={expandAllIcon}
-          label={trans.__('Unfold kernels')}
-          enabled={enabled && props.foldable}
-          onClick={() => actions.fold(false)}
-        />
-        <IconButton
-          icon={wrapIcon}
-          label={trans.__('Wrap long lines')}
-          enabled={enabled}
-          pressed={props.wrap}
-          onClick={() => actions.wrap(!props.wrap)}
-        />
-        <IconButton
-          icon={searchIcon}
-          label={trans.__('Search')}
-          enabled={enabled}
-          onClick={actions.search}
-        />
+      <span className="jp-Compilescope-code-tools">
+        <span className="jp-Compilescope-code-lines" aria-live="off">
+          {props.pending
+            ? trans.__('updating…')
+            : props.lines !== null &&
+              trans._n('%1 line', '%1 lines', props.lines)}
+        </span>
+        <span className="jp-Compilescope-code-buttons">
+          <IconButton
+            icon={copyIcon}
+            label={trans.__('Copy all')}
+            enabled={enabled}
+            onClick={actions.copy}
+          />
+          <IconButton
+            icon={collapseAllIcon}
+            label={trans.__('Fold kernels')}
+            enabled={enabled && props.foldable}
+            onClick={() => actions.fold(true)}
+          />
+          <IconButton
+            icon={expandAllIcon}
+            label={trans.__('Unfold kernels')}
+            enabled={enabled && props.foldable}
+            onClick={() => actions.fold(false)}
+          />
+          <IconButton
+            icon={wrapIcon}
+            label={trans.__('Wrap long lines')}
+            enabled={enabled}
+            pressed={props.wrap}
+            onClick={() => actions.wrap(!props.wrap)}
+          />
+          <IconButton
+            icon={searchIcon}
+            label={trans.__('Search')}
+            enabled={enabled}
+            onClick={actions.search}
+          />
+        </span>
       </span>
     </>
   );

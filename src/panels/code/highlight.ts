@@ -11,29 +11,41 @@ export interface IHighlight {
   soft: readonly Region[];
 }
 
+/**
+ * What is to be marked.
+ */
+export interface IMarked extends Pick<ISelection, 'key' | 'source'> {
+  /** Keys of what the selection leads to: the launches of a node, of a kernel, of a line. */
+  keys?: ReadonlySet<string>;
+}
+
 const NOTHING: IHighlight = { strong: [], soft: [] };
 
 /**
  * What a selection marks in a text.
  *
- * @param selection What is selected: a key, or else a line of the user's code.
+ * @param selection What is selected: a key, or else a line of the user's code and what it leads to.
  * @param index The text's regions.
  * @param kernels Kernels that the selection means beside those found here; the other text may
  * know which kernel a key calls when this one does not.
  */
 export function highlight(
-  selection: Pick<ISelection, 'key' | 'source'>,
+  selection: IMarked,
   index: RegionIndex,
   kernels: ReadonlySet<string> = new Set()
 ): IHighlight {
-  if (!selection.key && !selection.source) {
+  const { key, source, keys } = selection;
+  if (!key && !source && !keys?.size) {
     return NOTHING;
   }
-  const strong = selection.key
-    ? index.withKey(selection.key)
-    : selection.source
-      ? index.withSource(selection.source).filter(isAction)
-      : [];
+  const strong = key
+    ? index.withKey(key)
+    : [
+        ...new Set([
+          ...(source ? index.withSource(source).filter(isAction) : []),
+          ...[...(keys ?? [])].flatMap(each => index.withKey(each))
+        ])
+      ].sort((a, b) => a.start - b.start);
   const chosen = new Set(strong);
   const soft = new Set<Region>();
   for (const region of strong) {
@@ -47,7 +59,7 @@ export function highlight(
 
 /** The kernels whose launches a selection marks strongly in a text. */
 export function launchedKernels(
-  selection: Pick<ISelection, 'key' | 'source'>,
+  selection: IMarked,
   index: RegionIndex
 ): Set<string> {
   const names = highlight(selection, index)

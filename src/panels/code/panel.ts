@@ -1,18 +1,15 @@
 import type { EditorView } from '@codemirror/view';
-import type { IEditorServices } from '@jupyterlab/codeeditor';
-import type { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import {
   nullTranslator,
   type ITranslator,
   type TranslationBundle
 } from '@jupyterlab/translation';
 import { MessageLoop, type Message } from '@lumino/messaging';
-import { Signal } from '@lumino/signaling';
 import { Panel, SplitPanel, Widget } from '@lumino/widgets';
 import type { Extension } from '@codemirror/state';
 import type { IAnchor } from './align';
 import { sameAddress, type Side } from './artifacts';
-import { compare, marksOf, type IComparison } from './comparison';
+import { compare, type IComparison } from './comparison';
 import { mainSource, sourceText } from './describe';
 import { DiffBody } from './diff';
 import { Alignment } from './editor/alignment';
@@ -20,18 +17,18 @@ import { embeddedKernels } from './editor/embedded';
 import { Languages } from './editor/languages';
 import { rememberPlace, restorePlace, type IPlace } from './editor/place';
 import type { IEditorSetup } from './editor/setup';
+import { Goal } from './goal';
+import { Follower } from './follower';
 import type { IHighlight } from './highlight';
 import type { SideState } from './loader';
 import type { Mode } from './mode';
 import { Pane } from './pane';
-import { reveal } from './reveal';
+import { Places } from './places';
 import { SIDES, Sides } from './sides';
 import { SelectionStatus } from './status';
 import { CompareToolbar } from './toolbar';
 import type { ISelection, ISubjectModel, Region, SourceLine } from './types';
-
-/** Layouts closer together than this come of one change. */
-const SAME_CHANGE_MS = 400;
+import type { ILanguages } from '../views';
 
 const NOTHING: SideState = { kind: 'empty', problem: null };
 
@@ -78,22 +75,32 @@ export class CodePanel extends Panel {
     // a diff. A panel does not tell its children of that.
     this._observer.observe(this._split.node);
     for (const type of ['wheel', 'keydown', 'pointerdown']) {
-      this.node.addEventListener(type, () => this._moved(), {
+      this.node.addEventListener(type, () => this._places.moved(), {
         capture: true,
         passive: true
       });
     }
+    this._follower = new Follower({
+      model: this._model,
+      origin: this,
+      comparison: () => this._comparison,
+      alignment: () => this._alignment,
+      view: side => this._shownView(side),
+      apply: marks => this._mark(marks),
+      isDisposed: () => this.isDisposed
+    });
     this._sides = new Sides(this._model, this._trans);
     this._sides.changed.connect(this._refresh, this);
     this._model.selectionChanged.connect(this._selected, this);
+    this._model.linkedChanged.connect(this._linked, this);
     this._refresh();
+    this._seek(this._model.selection);
   }
 
   override dispose(): void {
     if (this.isDisposed) {
       return;
     }
-    Signal.clearData(this);
     this._observer.disconnect();
     this._alignment?.dispose();
     this._sides.dispose();
@@ -106,6 +113,7 @@ export class CodePanel extends Panel {
     const stacked = width > 0 && width < STACK_BELOW_PX;
     if (stacked !== this._stacked) {
       this._stacked = stacked;
+      this.toggleClass('jp-mod-stacked', stacked);
       this._split.orientation = stacked ? 'vertical' : 'horizontal';
       this._show();
     }
@@ -161,10 +169,12 @@ export class CodePanel extends Panel {
     }
     const comparison = this._comparison;
     const mode = this._mode();
-    const marks = marksOf(comparison, this._model.selection);
+    const marks = this._follower.marks();
     // Signals come in bursts; laying out anew would take spacers out and put them in again.
     if (this._shown?.comparison !== comparison || this._shown.mode !== mode) {
       this._layOut(this._states, mode, marks);
+    } else {
+      SIDES.forEach(side => this._reach(side));
     }
     if (mode === 'diff') {
       SIDES.forEach(side => this._diff.wrap(side, this._wraps(side)));
@@ -180,7 +190,7 @@ export class CodePanel extends Panel {
   ): void {
     const { anchors, bars, texts } = this._comparison;
     const isDiff = mode === 'diff';
-    const places = this._remember();
+    const places = this._places.remember();
     this._shown = { comparison: this._comparison, mode };
     this.toggleClass('jp-mod-diff', isDiff);
     this._diff.setHidden(!isDiff);
@@ -223,7 +233,7 @@ export class CodePanel extends Panel {
   ): void {
     const restore = (side: Side) => {
       const view = this._shownView(side);
-      if (view) {
+      if (view && !this._reach(side)) {
         restorePlace(view, places[side]);
       }
     };
@@ -236,30 +246,32 @@ export class CodePanel extends Panel {
       );
     } else if (mode === 'independent') {
       SIDES.forEach(restore);
-    } else if (places[driver]) {
+    } else if (places[driver] || this._goal.isFor(driver)) {
       restore(driver);
     }
   }
 
-  /**
-   * Where both sides are scrolled to. The two texts of a flipped switch come one after the other;
-   * what counts is where the sides were before the first one.
-   */
-  private _remember(): Record<Side, IPlace | null> {
-    if (this._movedIn !== this._model.subject) {
-      return { left: null, right: null };
+  /** Turn to the text that another view asks for. */
+  private _seek({ text, origin }: ISelection): void {
+    if (!text || origin === this) {
+      return;
     }
-    const now = performance.now();
-    if (now - this._placesTime > SAME_CHANGE_MS) {
-      this._places = { left: this._place('left'), right: this._place('right') };
-    }
-    this._placesTime = now;
-    return this._places;
+    const { variant, compilation, artifact } = text;
+    const address = (side: Side) => this._sides.choice(side)?.address ?? null;
+    const shown = { left: address('left'), right: address('right') };
+    const side = this._goal.set(text, shown);
+    this._lastUsed = side;
+    this._places.moved();
+    this._sides.pick(side, {
+      variant,
+      artifact,
+      ...(compilation !== this._model.compilation && { compilation })
+    });
   }
 
-  /** The view has been moved from where it opened; until then no place is worth keeping. */
-  private _moved(): void {
-    this._movedIn = this._model.subject;
+  private _reach(side: Side): boolean {
+    const state = this._states?.[side];
+    return !!state && this._goal.reach(side, state, this._shownView(side));
   }
 
   private _place(side: Side): IPlace | null {
@@ -313,12 +325,28 @@ export class CodePanel extends Panel {
   /** The selection is another one. */
   private _selected(_: ISubjectModel, selection: ISelection): void {
     if (!this._states) {
+      this._seek(selection);
       return;
     }
-    const marks = marksOf(this._comparison, selection);
     if (selection.key !== null || selection.source !== null) {
-      this._moved();
+      this._places.moved();
     }
+    const own = selection.origin === this;
+    const seeks = selection.text !== null && !own;
+    this._follower.follow(own ? other(this._lastUsed) : 'left', seeks);
+    if (seeks) {
+      this._seek(selection);
+    }
+  }
+
+  /** What the selection leads to is known. */
+  private _linked(): void {
+    if (this._states) {
+      this._follower.catchUp();
+    }
+  }
+
+  private _mark(marks: Record<Side, IHighlight>): void {
     if (this._mode() === 'diff') {
       SIDES.forEach(side => this._diff.wrap(side, this._wraps(side)));
       this._diff.mark(marks);
@@ -326,38 +354,6 @@ export class CodePanel extends Panel {
       SIDES.forEach(side => this._panes[side].body.mark(marks[side]));
     }
     this._showStatus(marks);
-    const own = selection.origin === this;
-    const first = own ? other(this._lastUsed) : 'left';
-    const scrolled = this._reveal(first, marks);
-    if (!own) {
-      // Aligned sides scroll together: look at the second one when the first has come to rest.
-      const second = () => {
-        if (!this.isDisposed && this._model.selection === selection) {
-          this._reveal('right', marks);
-        }
-      };
-      if (scrolled) {
-        requestAnimationFrame(() => requestAnimationFrame(second));
-      } else {
-        second();
-      }
-    }
-  }
-
-  private _reveal(side: Side, marks: Record<Side, IHighlight>): boolean {
-    const view = this._shownView(side);
-    if (!view) {
-      return false;
-    }
-    const partner = marks[other(side)];
-    const isAnchored = this._comparison.anchors.some(anchor =>
-      marks[side].strong.some(region => region.start === anchor[side])
-    );
-    const scrolls = reveal(view, marks[side]);
-    if (scrolls && !isAnchored && partner.strong.length) {
-      this._alignment?.release(side);
-    }
-    return scrolls;
   }
 
   private _showStatus(marks: Record<Side, IHighlight>): void {
@@ -449,15 +445,18 @@ export class CodePanel extends Panel {
   private _diff = new DiffBody();
   private _status: SelectionStatus;
   private _comparison: IComparison = compare(NOTHING, NOTHING);
-  private _places: Record<Side, IPlace | null> = { left: null, right: null };
-  private _placesTime = -Infinity;
-  private _movedIn: string | null = null;
+  private _places = new Places(
+    side => this._place(side),
+    () => this._model.subject
+  );
+  private _follower: Follower;
   /** What is laid out at the moment. */
   private _shown: { comparison: IComparison; mode: Mode } | null = null;
   private _states: Record<Side, SideState> | null = null;
   private _language: Record<Side, Extension> = { left: [], right: [] };
   private _embedded: Extension = [];
   private _alignment: Alignment | null = null;
+  private _goal = new Goal();
   private _wishes = new Map<Mode, Mode>();
   private _lastUsed: Side = 'left';
   private _stacked = false;
@@ -488,8 +487,7 @@ export namespace CodePanel {
    */
   export interface IOptions {
     model: ISubjectModel;
-    editorServices: IEditorServices;
-    languages: IEditorLanguageRegistry;
+    languages: ILanguages;
     translator?: ITranslator;
   }
 }

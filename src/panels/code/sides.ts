@@ -11,7 +11,8 @@ import {
 } from './artifacts';
 import { whyEmpty, whyNothing } from './explain';
 import { SideLoader } from './loader';
-import type { ISubjectModel } from './types';
+import { besides } from './partner';
+import type { ISubjectModel, ReportSummary } from './types';
 
 export const SIDES: readonly Side[] = ['left', 'right'];
 
@@ -89,13 +90,17 @@ export class Sides implements IDisposable {
   swap(): void {
     const { left, right } = this._variants();
     const [a, b] = [this._choices.left, this._choices.right];
+    // What stands on the right because nothing was picked there stays in sight, too.
+    const [own, beside] = this._isBeside
+      ? [a?.address.compilation ?? null, b?.address.compilation ?? null]
+      : [null, null];
     this._artifacts = {
       left: b?.address.artifact ?? null,
       right: a?.address.artifact ?? null
     };
     this._compilations = {
-      left: this._compilations.right,
-      right: this._compilations.left
+      left: this._compilations.right ?? beside,
+      right: this._compilations.left ?? own
     };
     this._model.selectedVariants = { left: right, right: left };
     this.refresh();
@@ -118,15 +123,9 @@ export class Sides implements IDisposable {
       this._seen = { left: '', right: '' };
       SIDES.forEach(side => this._loaders[side].forget());
     }
-    const variants = this._variants();
+    const choices = this._settle(report);
     for (const side of SIDES) {
-      const choice = choose(
-        report,
-        side,
-        variants[side],
-        this._compilations[side] ?? this._model.compilation,
-        this._artifacts[side]
-      );
+      const choice = choices[side];
       this._choices[side] = choice;
       const problem = whyNothing(
         choice,
@@ -147,6 +146,26 @@ export class Sides implements IDisposable {
       }
     }
     this._changed.emit();
+  }
+
+  /** What each side is to show; not one text twice, unless the user picked it so. */
+  private _settle(report: ReportSummary): Record<Side, IChoice> {
+    const variants = this._variants();
+    const [left, own] = SIDES.map(side =>
+      choose(
+        report,
+        side,
+        variants[side],
+        this._compilations[side] ?? this._model.compilation,
+        this._artifacts[side]
+      )
+    );
+    const right =
+      this._artifacts.right === null
+        ? besides(left, own, this._compilations.right !== null)
+        : own;
+    this._isBeside = right !== own;
+    return { left, right };
   }
 
   /** The model's variants, or the ones to start with where it names none. */
@@ -195,6 +214,8 @@ export class Sides implements IDisposable {
   private _disposal: DisposableDelegate;
   private _subject: string | null = null;
   private _wasWorking = false;
+  /** Whether the right side shows what goes with the left, for want of another text. */
+  private _isBeside = false;
   private _choices: Record<Side, IChoice | null> = { left: null, right: null };
   private _artifacts: Record<Side, string | null> = { left: null, right: null };
   private _compilations: Record<Side, string | null> = {

@@ -7,20 +7,29 @@ import { Switches } from './switches';
 import type { IPartProps } from './types';
 import { Variants } from './variants';
 import { Verdict } from './verdict';
+import { Watch } from './watch';
 
 /**
  * The sidebar: a message while there is nothing, else the report.
  */
 export function SidebarBody(props: IPartProps): JSX.Element {
   const { state, trans } = props;
+  const isReady = state.isLive && state.status.kind === 'ready';
   if (state.subjects.length === 0) {
-    return <Blank {...props} />;
+    return (
+      <>
+        <Blank {...props} />
+        {isReady && <Watch {...props} />}
+      </>
+    );
   }
   const { report } = state;
+  const isWatch = report?.subject.kind === 'watch';
   return (
     <>
       <Strip {...props} />
       <Subjects {...props} />
+      {state.isLive && <Watch {...props} />}
       {report === null ? (
         <>
           {state.problem && <Problems {...props} />}
@@ -28,10 +37,25 @@ export function SidebarBody(props: IPartProps): JSX.Element {
         </>
       ) : (
         <>
-          <Switches {...props} />
-          <Job {...props} />
-          <Variants {...props} />
-          <Verdict {...props} />
+          {state.isLive && !isWatch && (
+            <>
+              <Switches {...props} />
+              <Job {...props} />
+            </>
+          )}
+          {!state.isLive && (
+            <p className="jp-Compilescope-hint jp-mod-file">
+              {trans.__(
+                'From a file: it can be looked at, not built or timed.'
+              )}
+            </p>
+          )}
+          {!isWatch && (
+            <>
+              <Variants {...props} />
+              <Verdict {...props} />
+            </>
+          )}
           <Problems {...props} />
           <footer className="jp-Compilescope-footer">
             {[

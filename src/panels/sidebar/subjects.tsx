@@ -15,7 +15,9 @@ const SIGNS: Record<Subject['kind'], string> = {
   lambda: 'λ',
   method: 'm',
   module: '◈',
-  callable: '()'
+  callable: '()',
+  watch: '◉',
+  trace: '≡'
 };
 
 /**
@@ -39,7 +41,7 @@ export function Subjects({ state, actions, trans }: IPartProps): JSX.Element {
     actions.selectSubject(subjects[next].subject.id);
     (list.current?.children[next] as HTMLElement | undefined)?.focus();
   };
-  const isGone = state.status.kind === 'dead';
+  const isGone = state.status.kind === 'dead' || !state.isLive;
   return (
     <Section
       name="subjects"

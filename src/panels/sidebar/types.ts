@@ -6,7 +6,8 @@ import type {
   ReportSummary,
   SourceLine,
   SubjectSummary,
-  Variant
+  Variant,
+  WatchState
 } from '../../protocol/types';
 import type { ISides, IStatus } from '../../tokens';
 
@@ -14,6 +15,10 @@ import type { ISides, IStatus } from '../../tokens';
  * What the sidebar shows.
  */
 export interface ISidebarState {
+  /**
+   * Whether there is a kernel behind the report.
+   */
+  readonly isLive: boolean;
   readonly status: IStatus;
   readonly subjects: readonly SubjectSummary[];
   readonly subject: string | null;
@@ -24,6 +29,8 @@ export interface ISidebarState {
   readonly pending: boolean;
   readonly job: JobState | null;
   readonly problem: Problem | null;
+  readonly watch: WatchState | null;
+  readonly compilation: string;
 }
 
 /**
@@ -39,6 +46,8 @@ export interface ISidebarActions {
   openCode(): void;
   save(format: 'json' | 'html'): void;
   forget(): void;
+  setWatch(on: boolean, clear: boolean): void;
+  showWatched(compilation: string, where: SourceLine | null): void;
   load(): void;
   retry(): void;
 }

@@ -4,11 +4,12 @@ import { nullTranslator } from '@jupyterlab/translation';
 import type { Message } from '@lumino/messaging';
 import { Signal } from '@lumino/signaling';
 import * as React from 'react';
-import { DEFAULT_VARIANT } from '../../model/variants';
 import type { SourceLine } from '../../protocol/types';
 import type { ICompilescope, ISubjectModel } from '../../tokens';
 import { SidebarBody } from './body';
-import type { ISidebarActions, ISidebarState } from './types';
+import { signalsOf, stateOf } from './state';
+import type { ISidebarActions } from './types';
+import { showWatched } from './watched';
 
 /**
  * The sidebar: follows the current model, and hands what is clicked to it.
@@ -92,6 +93,13 @@ export class Sidebar extends ReactWidget {
     openCode: () => this._options.openCode(),
     save: format => this._options.save(format),
     forget: () => void this._model?.forget(),
+    setWatch: (on, clear) => void this._model?.setWatch(on, clear),
+    showWatched: (compilation, where) => {
+      if (this._model) {
+        showWatched(this._model, compilation, where, this);
+        this._options.openCode();
+      }
+    },
     load: () => void this._model?.load(),
     retry: () => void this._model?.refresh()
   };
@@ -118,33 +126,4 @@ export namespace Sidebar {
     save: (format: 'json' | 'html') => void;
     translator?: ITranslator;
   }
-}
-
-function signalsOf(model: ISubjectModel | null) {
-  return model && !model.isDisposed
-    ? [
-        model.statusChanged,
-        model.subjectsChanged,
-        model.reportChanged,
-        model.selectedVariantsChanged,
-        model.wantedChanged,
-        model.jobChanged,
-        model.problemChanged
-      ]
-    : [];
-}
-
-function stateOf(model: ISubjectModel | null): ISidebarState {
-  return {
-    status: model?.status ?? { kind: 'none' },
-    subjects: model?.subjects ?? [],
-    subject: model?.subject ?? null,
-    choices: model?.choices ?? { backends: [], modes: [], targets: [] },
-    report: model?.report ?? null,
-    sides: model?.selectedVariants ?? { left: '', right: '' },
-    wanted: model?.wanted ?? DEFAULT_VARIANT,
-    pending: model?.pending ?? false,
-    job: model?.job ?? null,
-    problem: model?.problem ?? null
-  };
 }

@@ -1,5 +1,5 @@
 import type { Extension } from '@codemirror/state';
-import type { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
+import type { ILanguages } from '../../views';
 
 /** The languages that the host has no name for, as the ones that read most like them. */
 const READS_LIKE: Record<string, string> = {
@@ -11,7 +11,7 @@ const READS_LIKE: Record<string, string> = {
  * The host's syntax for generated code; plain text for what the host does not know.
  */
 export class Languages {
-  constructor(registry: IEditorLanguageRegistry) {
+  constructor(registry: ILanguages) {
     this._registry = registry;
   }
 
@@ -33,6 +33,6 @@ export class Languages {
     return language?.support ?? [];
   }
 
-  private _registry: IEditorLanguageRegistry;
+  private _registry: ILanguages;
   private _loaded = new Map<string, Promise<Extension>>();
 }

@@ -1,0 +1,230 @@
+import type { IStageDiff } from '../diff/diff';
+import { GHOST } from '../diff/ghosts';
+import type { IIndexed } from '../indexed';
+import type { IFusion } from '../kernels';
+import { kernelTime } from '../kernels';
+import { shortDtype } from '../labels';
+import { OP_KINDS, opKind } from './kinds';
+
+/**
+ * What boxes are coloured by.
+ */
+export type ColourMode = 'kernel' | 'time' | 'dtype' | 'kind' | 'change';
+
+export const COLOUR_MODES: readonly ColourMode[] = [
+  'kernel',
+  'time',
+  'dtype',
+  'kind',
+  'change'
+];
+
+/**
+ * One entry of the legend. It is told by its colour, its bar's shape and its
+ * name; a change by a sign too.
+ */
+export interface ISwatch {
+  /**
+   * What it stands for: a kernel's name, a dtype, a kind.
+   */
+  readonly id: string;
+
+  /**
+   * A colour of the palette; -1 for none.
+   */
+  readonly colour: number;
+
+  /**
+   * 0: solid, 1: double, 2: dashed, 3: dotted.
+   */
+  readonly shape: number;
+
+  /**
+   * A sign to draw on the box; empty for none.
+   */
+  readonly sign: string;
+
+  /**
+   * How many nodes have it.
+   */
+  readonly count: number;
+}
+
+/**
+ * The colours of a graph's nodes.
+ */
+export interface IColouring {
+  readonly mode: ColourMode;
+  readonly swatches: readonly ISwatch[];
+
+  /**
+   * Node → its swatch; -1 for none.
+   */
+  readonly of: Int16Array;
+}
+
+const COLOURS = 6;
+const SHAPES = 4;
+
+/**
+ * What there is to colour by.
+ */
+export interface IColourSource {
+  readonly graph: IIndexed;
+  readonly fusions: readonly IFusion[];
+  readonly diff: IStageDiff | null;
+}
+
+/**
+ * Colour the nodes of a graph.
+ */
+export function colourNodes(
+  mode: ColourMode,
+  source: IColourSource
+): IColouring {
+  const { graph, fusions, diff } = source;
+  switch (mode) {
+    case 'kernel':
+      return byFusion(graph, fusions, ({ kernel }) => kernel.name);
+    case 'time':
+      return byTime(graph, fusions);
+    case 'dtype':
+      return byValue(
+        mode,
+        graph.nodes.map(n => n.dtype && shortDtype(n.dtype))
+      );
+    case 'kind': {
+      const kinds = graph.nodes.map(opKind);
+      const used = OP_KINDS.filter(kind => kinds.includes(kind));
+      return byValue(mode, kinds, used, kind =>
+        OP_KINDS.indexOf(kind as never)
+      );
+    }
+    case 'change':
+      return byChange(graph, diff);
+  }
+}
+
+const CHANGES: readonly [string, number, number, string][] = [
+  ['added', 2, 0, '+'],
+  ['rewritten', 4, 1, '~'],
+  ['renamed', 0, 3, '→'],
+  ['removed', 1, 2, '−'],
+  ['same', -1, 0, '']
+];
+
+function byChange(graph: IIndexed, diff: IStageDiff | null): IColouring {
+  const of = new Int16Array(graph.nodes.length).fill(-1);
+  const counts = CHANGES.map(() => 0);
+  graph.nodes.forEach(({ name }, i) => {
+    const kind = name.startsWith(GHOST)
+      ? 'removed'
+      : diff?.changes.get(name)?.kind;
+    const at = CHANGES.findIndex(([id]) => id === kind);
+    of[i] = at;
+    if (at >= 0 && kind !== 'removed') {
+      counts[at]++;
+    }
+  });
+  counts[3] = diff?.counts.removed ?? 0;
+  const swatches = CHANGES.map(([id, colour, shape, sign], i) => ({
+    id,
+    colour,
+    shape,
+    sign,
+    count: counts[i]
+  }));
+  return { mode: 'change', swatches, of };
+}
+
+function byValue(
+  mode: ColourMode,
+  values: readonly (string | null)[],
+  order?: readonly string[],
+  place?: (value: string) => number
+): IColouring {
+  const counts = new Map<string, number>();
+  for (const value of values) {
+    if (value) {
+      counts.set(value, (counts.get(value) ?? 0) + 1);
+    }
+  }
+  const ids =
+    order ??
+    [...counts.keys()].sort(
+      (a, b) => counts.get(b)! - counts.get(a)! || (a < b ? -1 : 1)
+    );
+  const swatches = ids.map((id, i) => ({
+    id,
+    ...look(id === 'outside' ? -1 : (place?.(id) ?? i)),
+    count: counts.get(id) ?? 0
+  }));
+  const at = new Map(ids.map((id, i) => [id, i]));
+  const of = Int16Array.from(values, value => (value ? at.get(value)! : -1));
+  return { mode, swatches, of };
+}
+
+function byFusion(
+  graph: IIndexed,
+  fusions: readonly IFusion[],
+  idOf: (fusion: IFusion) => string
+): IColouring {
+  const ids = [...new Set(fusions.map(idOf))];
+  const at = new Map(ids.map((id, i) => [id, i]));
+  const of = new Int16Array(graph.nodes.length).fill(-1);
+  const counts = ids.map(() => 0);
+  for (const fusion of fusions) {
+    const id = at.get(idOf(fusion))!;
+    for (const node of fusion.nodes) {
+      if (of[node] < 0) {
+        of[node] = id;
+        counts[id]++;
+      }
+    }
+  }
+  const swatches = ids.map((id, i) => ({ id, ...look(i), count: counts[i] }));
+  return { mode: 'kernel', swatches, of };
+}
+
+/**
+ * Kernels in five classes by their time, each twice the one before.
+ */
+function byTime(graph: IIndexed, fusions: readonly IFusion[]): IColouring {
+  const times = fusions.map(({ kernel }) => kernelTime(kernel));
+  const most = Math.max(0, ...times.map(time => time ?? 0));
+  const classes = [1, 0.5, 0.25, 0.125, 0];
+  const of = new Int16Array(graph.nodes.length).fill(-1);
+  const counts = classes.map(() => 0);
+  fusions.forEach(({ nodes }, i) => {
+    const time = times[i];
+    if (time === null || most === 0) {
+      return;
+    }
+    const at = Math.max(0, classes.findIndex(c => time > c * most) - 1);
+    for (const node of nodes) {
+      of[node] = at;
+      counts[at]++;
+    }
+  });
+  const swatches = classes.map((_, i) => ({
+    id: `${(most * (classes[i + 1] ?? 0)).toPrecision(2)}–${(most * classes[i]).toPrecision(2)} µs`,
+    colour: i === 4 ? -1 : [1, 4, 5, 0][i],
+    shape: 0,
+    sign: '',
+    count: counts[i]
+  }));
+  return { mode: 'time', swatches: swatches.slice(0, 4), of };
+}
+
+/**
+ * The nth look: neighbours differ in colour and in shape.
+ */
+function look(n: number): { colour: number; shape: number; sign: string } {
+  return n < 0
+    ? { colour: -1, shape: 0, sign: '' }
+    : {
+        colour: n % COLOURS,
+        shape: (Math.floor(n / COLOURS) + n) % SHAPES,
+        sign: ''
+      };
+}

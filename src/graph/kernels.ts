@@ -1,0 +1,170 @@
+import type { Kernel, Region } from '../protocol/types';
+import type { IIndexed } from './indexed';
+
+/**
+ * The nodes that became one launch of a kernel.
+ */
+export interface IFusion {
+  readonly kernel: Kernel;
+
+  /**
+   * The key of its region in the wrappers; null where several launches of the
+   * kernel could not be told apart.
+   */
+  readonly key: string | null;
+  readonly nodes: readonly number[];
+
+  /**
+   * Those of them that no earlier launch has: a node whose value several kernels
+   * compute for themselves is drawn with the first.
+   */
+  readonly own: readonly number[];
+
+  /**
+   * Whether the nodes are told apart by how they hang together, not by what torch
+   * noted for each launch.
+   */
+  readonly isGuess: boolean;
+}
+
+/**
+ * Stage → the directions of the kernels that name its nodes. Kernels name nodes
+ * after the post-grad passes; earlier stages have those of the nodes that the
+ * passes left alone, under the same names.
+ */
+const DIRECTIONS: Record<string, readonly string[]> = {
+  joint: ['forward', 'backward'],
+  inference: ['inference'],
+  before_joint: ['inference', 'forward'],
+  after_joint: ['inference', 'forward'],
+  forward: ['forward'],
+  backward: ['backward'],
+  post_grad: ['inference', 'forward'],
+  before_post_grad: ['inference', 'forward'],
+  backward_post_grad: ['backward'],
+  backward_before_post_grad: ['backward']
+};
+
+/**
+ * Whether kernels name nodes of a stage.
+ */
+export function hasKernelNames(stage: string): boolean {
+  return stage in DIRECTIONS;
+}
+
+/**
+ * Whether kernels are named after the nodes of just this stage.
+ */
+export function isLastStage(stage: string): boolean {
+  return stage.endsWith('post_grad') && !stage.includes('before');
+}
+
+/**
+ * Which nodes became which launch.
+ *
+ * @param regions - The regions of the wrapper's text, which name the nodes of
+ * each launch; empty if they are not there.
+ */
+export function findFusions(
+  graph: IIndexed,
+  stage: string,
+  kernels: readonly Kernel[],
+  regions: readonly Region[]
+): IFusion[] {
+  const directions = DIRECTIONS[stage];
+  const byKey = new Map(
+    regions
+      .filter(region => region.kind === 'launch')
+      .map(region => [region.key, region])
+  );
+  const fusions: Omit<IFusion, 'own'>[] = [];
+  for (const kernel of kernels) {
+    if (directions && !directions.includes(kernel.direction)) {
+      continue;
+    }
+    const numbers = (names: readonly string[]) =>
+      [...new Set(names)].flatMap(name => graph.at.get(name) ?? []);
+    const nodes = directions ? numbers(kernel.nodes) : [];
+    const keys = [...new Set(kernel.launches.map(launch => launch.key))];
+    if (keys.length <= 1) {
+      if (nodes.length > 0) {
+        fusions.push({ kernel, key: keys[0] ?? null, nodes, isGuess: false });
+      }
+      continue;
+    }
+    const left = new Set(nodes);
+    for (const key of keys) {
+      const own = numbers(byKey.get(key)?.nodes ?? []).filter(n => left.has(n));
+      if (own.length > 0) {
+        own.forEach(node => left.delete(node));
+        fusions.push({ kernel, key, nodes: own, isGuess: false });
+      }
+    }
+    for (const part of components(graph, [...left])) {
+      fusions.push({ kernel, key: null, nodes: part, isGuess: true });
+    }
+  }
+  const isTaken = new Set<number>();
+  return fusions.map(fusion => {
+    const nodes = withParts(graph, fusion.nodes);
+    const own = nodes.filter(node => !isTaken.has(node));
+    own.forEach(node => isTaken.add(node));
+    return { ...fusion, nodes, own };
+  });
+}
+
+/**
+ * With the nodes that only pick a part of what one of them gives, and give it to
+ * them: torch does not name those, since they compute nothing.
+ */
+function withParts(graph: IIndexed, nodes: readonly number[]): number[] {
+  const own = new Set(nodes);
+  const parts = new Set<number>();
+  for (const node of nodes) {
+    for (const user of graph.users[node]) {
+      const isPart =
+        graph.nodes[user].target.endsWith('getitem') &&
+        graph.users[user].length > 0 &&
+        graph.users[user].every(each => own.has(each));
+      if (isPart && !own.has(user)) {
+        parts.add(user);
+      }
+    }
+  }
+  return [...nodes, ...parts];
+}
+
+/**
+ * Parts of a set of nodes that hang together.
+ */
+function components(graph: IIndexed, nodes: readonly number[]): number[][] {
+  const left = new Set(nodes);
+  const parts: number[][] = [];
+  for (const first of nodes) {
+    if (!left.delete(first)) {
+      continue;
+    }
+    const part = [first];
+    for (let at = 0; at < part.length; at++) {
+      for (const near of [
+        ...graph.inputs[part[at]],
+        ...graph.users[part[at]]
+      ]) {
+        if (left.delete(near)) {
+          part.push(near);
+        }
+      }
+    }
+    parts.push(part);
+  }
+  return parts;
+}
+
+/**
+ * How long one launch of a kernel takes, in microseconds; null while that is not
+ * measured.
+ */
+export function kernelTime(kernel: Kernel): number | null {
+  const time = (kernel as Kernel & { time_us?: number | null }).time_us;
+  return typeof time === 'number' ? time : null;
+}

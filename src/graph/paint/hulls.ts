@@ -1,0 +1,130 @@
+import type { IFusion } from '../kernels';
+import { shorten } from '../labels';
+import { BOX } from '../sizes';
+import type { IPicture } from './painter';
+import { DETAIL } from './painter';
+import type { IPen } from './pen';
+
+const PAD = 6;
+
+/**
+ * Around the nodes that became one kernel: a skin about each of them and about
+ * the edges between them, so that it never takes in a node that is not part of
+ * it.
+ *
+ * @param nodes - Nodes that can be seen.
+ * @param edges - Edges that can be seen.
+ */
+export function paintHulls(
+  pen: IPen,
+  picture: IPicture,
+  nodes: readonly number[],
+  edges: readonly number[],
+  scale: number
+): void {
+  const { scene, fusions, theme, colouring } = picture;
+  const { layout } = scene;
+  const hullOf = hullsByNode(fusions);
+  const seen = new Map<IFusion, { inside: number[]; ranges: number[] }>();
+  const at = (fusion: IFusion) => {
+    const found = seen.get(fusion) ?? { inside: [], ranges: [] };
+    seen.set(fusion, found);
+    return found;
+  };
+  for (const node of nodes) {
+    const fusion = hullOf.get(node);
+    if (fusion) {
+      at(fusion).inside.push(node);
+    }
+  }
+  for (const edge of edges) {
+    const fusion = hullOf.get(layout.from[edge]);
+    if (fusion && hullOf.get(layout.to[edge]) === fusion) {
+      at(fusion).ranges.push(layout.starts[edge], layout.starts[edge + 1]);
+    }
+  }
+  for (const [fusion, { inside, ranges }] of seen) {
+    const swatch = colouring.swatches[colouring.of[fusion.own[0]]];
+    const colour = theme.colours[swatch?.colour ?? -1] ?? theme.muted;
+    const border = theme.mix(colour, theme.background, 0.5);
+    const fill = theme.mix(colour, theme.background, 0.18);
+    // First what will be the border, a little larger, then the skin on it.
+    for (const [colour, more] of [
+      [border, 1.3],
+      [fill, 0]
+    ] as const) {
+      if (ranges.length > 0) {
+        pen.curves(layout.points, ranges, { colour, width: 14 + 2 * more });
+      }
+      for (const node of inside) {
+        const { x, y, width, height } = scene.box(node)!;
+        const pad = PAD + more;
+        pen.rect(
+          x - pad,
+          y - pad,
+          width + 2 * pad,
+          height + 2 * pad,
+          9,
+          colour
+        );
+      }
+    }
+    if (scale >= DETAIL.text) {
+      const first = topmost(picture, fusion.own);
+      const top = inside.find(node => node === first);
+      if (top !== undefined) {
+        const { x, y, width } = scene.box(top)!;
+        const letters = Math.floor((width + 40) / (0.78 * BOX.letter));
+        pen.text(
+          shorten(fusion.kernel.name, Math.max(12, letters)),
+          x - PAD + 2,
+          y - PAD - 3,
+          {
+            colour: theme.mix(colour, theme.text, 0.55),
+            size: 9.4,
+            family: theme.mono,
+            weight: 600
+          }
+        );
+      }
+    }
+  }
+}
+
+const byFusions = new WeakMap<readonly IFusion[], Map<number, IFusion>>();
+
+/**
+ * Node → the hull that it is in.
+ */
+function hullsByNode(fusions: readonly IFusion[]): Map<number, IFusion> {
+  let known = byFusions.get(fusions);
+  if (!known) {
+    known = new Map();
+    for (const fusion of fusions) {
+      for (const node of fusion.own) {
+        known.set(node, fusion);
+      }
+    }
+    byFusions.set(fusions, known);
+  }
+  return known;
+}
+
+/**
+ * The node that stands on top of others, of those that can be seen.
+ */
+function topmost(
+  { scene }: IPicture,
+  nodes: readonly number[]
+): number | undefined {
+  let top: number | undefined;
+  let least = Infinity;
+  for (const node of nodes) {
+    const y = scene.box(node)?.y ?? Infinity;
+    if (y < least) {
+      least = y;
+      top = node;
+    }
+  }
+  return top;
+}

@@ -1,0 +1,33 @@
+import type { IColouring } from './colour/colouring';
+import type { IGrouping } from './grouping/tree';
+
+/**
+ * How the nodes of each group share out among swatches: swatch and share, in
+ * turn, in the legend's order. What has no swatch is left over.
+ */
+export function groupShares(
+  grouping: IGrouping,
+  colouring: IColouring
+): (group: number) => readonly (readonly [number, number])[] {
+  const { groups } = grouping;
+  const counts = groups.map(() => new Map<number, number>());
+  for (let k = groups.length - 1; k >= 0; k--) {
+    const own = counts[k];
+    for (const node of groups[k].nodes) {
+      const swatch = colouring.of[node];
+      own.set(swatch, (own.get(swatch) ?? 0) + 1);
+    }
+    for (const inner of groups[k].groups) {
+      counts[inner].forEach((count, swatch) =>
+        own.set(swatch, (own.get(swatch) ?? 0) + count)
+      );
+    }
+  }
+  const shares = counts.map((count, k) =>
+    [...count]
+      .filter(([swatch]) => swatch >= 0)
+      .sort(([a], [b]) => a - b)
+      .map(([swatch, n]) => [swatch, n / groups[k].size] as const)
+  );
+  return group => shares[group] ?? [];
+}

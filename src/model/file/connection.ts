@@ -1,0 +1,145 @@
+import type { ISignal } from '@lumino/signaling';
+import { Signal } from '@lumino/signaling';
+import type { EventOf, IConnection } from '../../protocol/connection';
+import type {
+  Commands,
+  HelloResult,
+  Report,
+  SaveReportResult
+} from '../../protocol/types';
+import { PROTOCOL_VERSION } from '../../protocol/types';
+import type { CompilationPart, IStatus } from '../../tokens';
+import { missing } from './missing';
+import { compilationOf, graphOf, variantOf } from './slices';
+import { artifactOf, subjectOf, summaryOf } from './summaries';
+
+/**
+ * A report's file in a kernel's place: it answers what can be answered from
+ * the report, as the kernel would.
+ */
+export class FileConnection implements IConnection {
+  /**
+   * @param _report - What `readReport` gave.
+   */
+  constructor(private _report: Report) {}
+
+  readonly isLive = false;
+  readonly status: IStatus = { kind: 'ready' };
+  readonly statusChanged: ISignal<IConnection, IStatus> = new Signal(this);
+
+  get opened(): ISignal<IConnection, HelloResult> {
+    return this._opened;
+  }
+
+  get event(): ISignal<IConnection, EventOf> {
+    return this._event;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    this._isDisposed = true;
+    Signal.clearData(this);
+  }
+
+  async request<K extends keyof Commands>(
+    command: K,
+    args: Commands[K]['arguments']
+  ): Promise<Commands[K]['result']> {
+    const answer = this._answers[command];
+    if (!answer) {
+      throw missing(
+        'This report is from a file: there is no kernel behind it.',
+        'A file can be looked at; what it does not hold cannot be made from it.',
+        'Inspect the subject in a notebook.'
+      );
+    }
+    return answer(args);
+  }
+
+  execute(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  interrupt(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  open(): Promise<void> {
+    this._opened.emit(this._hello());
+    return Promise.resolve();
+  }
+
+  private _hello(): HelloResult {
+    const { compilescope, torch } = this._report.environment;
+    return {
+      protocol: PROTOCOL_VERSION,
+      package: compilescope,
+      torch,
+      choices: { backends: [], modes: [], targets: [] },
+      subjects: [subjectOf(this._report)],
+      job: null,
+      watching: null
+    };
+  }
+
+  private _save({
+    format,
+    redact
+  }: Commands['save_report']['arguments']): SaveReportResult {
+    if (format === 'html' || redact) {
+      throw missing(
+        redact
+          ? 'Paths and source code can only be left out in a kernel.'
+          : 'The page of a report can only be made in a kernel.',
+        'This report is from a file: there is no kernel behind it.',
+        redact
+          ? 'Run compilescope.load("FILE").save("NEW.json", redact=True) in a notebook.'
+          : 'Run compilescope.load("FILE").save("NEW.html") in a notebook.'
+      );
+    }
+    const { name } = this._report.subject;
+    return {
+      filename: `${name}.compilescope.json`,
+      text: JSON.stringify(this._report)
+    };
+  }
+
+  private _answers: Answers = {
+    hello: () => this._hello(),
+    heartbeat: () => ({}),
+    get_report: () => summaryOf(this._report),
+    get_variant: ({ variant }) => ({
+      revision: 1,
+      variant: variantOf(this._report, variant)
+    }),
+    get_compilation: ({ variant, compilation, parts }) => ({
+      revision: 1,
+      compilation: compilationOf(
+        this._report,
+        variant,
+        compilation,
+        parts as CompilationPart[]
+      )
+    }),
+    get_graph: ({ variant, compilation, stage }) => ({
+      revision: 1,
+      graph: graphOf(this._report, variant, compilation, stage)
+    }),
+    get_artifact: ({ variant, compilation, artifact }) =>
+      artifactOf(this._report, variant, compilation, artifact),
+    save_report: args => this._save(args)
+  };
+
+  private _isDisposed = false;
+  private _opened = new Signal<IConnection, HelloResult>(this);
+  private _event = new Signal<IConnection, EventOf>(this);
+}
+
+type Answers = {
+  [K in keyof Commands]?: (
+    args: Commands[K]['arguments']
+  ) => Commands[K]['result'];
+};

@@ -1,0 +1,2 @@
+export { FileConnection } from './connection';
+export { readReport } from './read';

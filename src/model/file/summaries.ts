@@ -1,0 +1,203 @@
+import type {
+  Artifact,
+  ArtifactResult,
+  Code,
+  Compilation,
+  CompilationSummary,
+  Region,
+  Report,
+  ReportSummary,
+  SubjectSummary,
+  VariantReport,
+  VariantSummary
+} from '../../protocol/types';
+import { STAGES } from '../../protocol/types';
+import { missing } from './missing';
+import { findCompilation } from './slices';
+
+const WRAPPERS: readonly [
+  'python' | 'cpp' | 'shell',
+  label: string,
+  language: string
+][] = [
+  ['python', 'Python wrapper', 'python'],
+  ['cpp', 'C++ wrapper', 'cpp'],
+  ['shell', 'Python around the C++ wrapper', 'python']
+];
+
+/**
+ * A report as a row of the list of subjects; this and what follows as
+ * `summaries.py`.
+ */
+export function subjectOf(report: Report): SubjectSummary {
+  const { subject, variants, problems } = report;
+  return {
+    subject,
+    revision: 1,
+    variants: variants.map(each => each.name),
+    problems: variants.reduce(
+      (sum, each) => sum + each.problems.length,
+      problems.length
+    )
+  };
+}
+
+/**
+ * A report without its texts.
+ */
+export function summaryOf(report: Report): ReportSummary {
+  const { subject, environment, variants, problems, files } = report;
+  return {
+    revision: 1,
+    subject,
+    environment,
+    variants: variants.map(variantSummary),
+    problems,
+    files
+  };
+}
+
+/**
+ * One artifact's text, and what its lines mean.
+ *
+ * A report's `compilation` completes the wrappers from the other variants;
+ * asked for one variant, it does not.
+ */
+export function artifactOf(
+  report: Report,
+  variant: string,
+  id: string,
+  name: string
+): ArtifactResult {
+  const found = findCompilation(report, variant, id);
+  for (const each of artifactsOf(found)) {
+    if (each.artifact.name === name) {
+      return each;
+    }
+  }
+  const plain = name.replace(/^backward\./, '');
+  const label = WRAPPERS.find(([key]) => key === plain)?.[1] ?? name;
+  throw missing(
+    `The variant '${variant}' has no ${label} of ${id}.`,
+    reasonOf(found, name),
+    'Choose another artifact.'
+  );
+}
+
+function variantSummary(variant: VariantReport): VariantSummary {
+  const { timing, accuracy } = variant;
+  return {
+    name: variant.name,
+    requested: variant.requested,
+    stage: variant.stage,
+    median_us: timing?.median_us ?? null,
+    interval_us: timing?.interval_us ?? null,
+    ratio: timing?.ratio ?? null,
+    compile_s: variant.compile_time?.total_s ?? null,
+    accurate: accuracy.length > 0 ? accuracy.every(each => each.ok) : null,
+    compilations: variant.compilations.map(compilationSummary),
+    problems: variant.problems
+  };
+}
+
+function compilationSummary(compilation: Compilation): CompilationSummary {
+  const { frame, counts, graphs } = compilation;
+  const sizes = Object.values(graphs).map(graph => graph.nodes.length);
+  return {
+    id: compilation.id,
+    frame: frame ? `${frame.function} (${frame.file}:${frame.line})` : '',
+    artifacts: [...artifactsOf(compilation)].map(each => each.artifact),
+    guards: counts.guards ?? compilation.guards.length,
+    breaks: compilation.breaks.length,
+    kernels: counts.kernels ?? compilation.kernels.length,
+    recompile: compilation.recompile?.reasons ?? [],
+    stages: Object.keys(STAGES).filter(stage => stage in graphs),
+    nodes: counts.nodes ?? Math.max(0, ...sizes),
+    started_s: compilation.started_s,
+    duration_s: compilation.duration_s,
+    cell: compilation.cell,
+    call: compilation.call,
+    where: frame,
+    reduced: compilation.reduced,
+    torch_id: compilation.torch_id,
+    cell_number: compilation.cell_number
+  };
+}
+
+function* artifactsOf(compilation: Compilation): Iterable<ArtifactResult> {
+  const { code, graphs, kernels } = compilation;
+  yield* codeOf(code, '', '');
+  if (code.backward) {
+    yield* codeOf(code.backward, 'backward.', ', backward');
+  }
+  for (const [stage, title] of Object.entries(STAGES)) {
+    const text = graphs[stage]?.text;
+    if (text) {
+      yield describe(
+        `graph.${stage}`,
+        `Graph: ${title}`,
+        'graph',
+        'python',
+        text
+      );
+    }
+  }
+  for (const kernel of kernels) {
+    if (kernel.source) {
+      yield describe(
+        `kernel.${kernel.direction}.${kernel.name}`,
+        kernel.name,
+        'kernel',
+        kernel.language === 'cpp' ? 'cpp' : 'python',
+        kernel.source
+      );
+    }
+  }
+}
+
+function* codeOf(
+  code: Code,
+  prefix: string,
+  suffix: string
+): Iterable<ArtifactResult> {
+  for (const [name, label, language] of WRAPPERS) {
+    const text = code[name];
+    if (text !== null) {
+      yield describe(
+        prefix + name,
+        label + suffix,
+        'code',
+        language,
+        text,
+        code.regions[name]
+      );
+    }
+  }
+}
+
+function describe(
+  name: string,
+  label: string,
+  group: Artifact['group'],
+  language: string,
+  text: string,
+  regions: Region[] = []
+): ArtifactResult {
+  const ends = text.endsWith('\n') ? 0 : 1;
+  const lines = text.split('\n').length - 1 + ends;
+  return { artifact: { name, label, group, language, lines }, text, regions };
+}
+
+function reasonOf(compilation: Compilation, name: string): string {
+  const { code, absent } = compilation;
+  const [head, ...tail] = name.split('.');
+  const rest = tail.join('.');
+  if (head === 'graph') {
+    return absent[rest] ?? '';
+  }
+  if (head === 'backward') {
+    const known = code.backward ? code.backward.absent[rest] : absent.backward;
+    return known ?? '';
+  }
+  return (code.absent[name] || absent.code) ?? '';
+}

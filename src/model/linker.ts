@@ -1,0 +1,230 @@
+import type {
+  Compilation,
+  CompilationSummary,
+  Kernel,
+  Region
+} from '../protocol/types';
+import type { ILinked, ISelection, ISubjectModel } from '../tokens';
+import type { ILinkData } from './links';
+import { bareLinks, kernelStage, resolveLinks } from './links';
+import { GraphIndex } from './nodes';
+import type { ReportReader } from './reader';
+
+/**
+ * Finds out what a selection means in the compilation that is shown. Fetches
+ * what it takes and no more, nothing while nothing is selected, and drops what
+ * comes too late.
+ */
+export class Linker {
+  constructor(private _options: Linker.IOptions) {}
+
+  get linked(): ILinked {
+    return this._linked;
+  }
+
+  /**
+   * Begin with what the selection means by itself.
+   */
+  start(selection: ISelection): void {
+    this._linked = bareLinks(selection);
+  }
+
+  /**
+   * Look up what is selected now in what is shown now.
+   */
+  async look(): Promise<void> {
+    const ticket = ++this._ticket;
+    const { model } = this._options;
+    const { selection, variant, compilation } = model;
+    if (!isSomething(selection)) {
+      // Said once; a report that changes while nothing is selected links nothing.
+      if (this._isSaid) {
+        this._isSaid = false;
+        this._options.onChange(this._linked);
+      }
+      return;
+    }
+    this._isSaid = true;
+    if (!variant || !compilation) {
+      this._set(bareLinks(selection));
+      return;
+    }
+    const data = await this._fetch(selection, variant, compilation);
+    if (ticket === this._ticket && !model.isDisposed) {
+      this._set(resolveLinks(selection, data));
+    }
+  }
+
+  /**
+   * A view looks at a graph: what is selected is shown there too.
+   */
+  graphLooked(variant: string, compilation: string, stage: string): void {
+    const name = `${variant} ${compilation}`;
+    const stages = this._looked.get(name) ?? new Set();
+    this._looked.set(name, stages);
+    if (!stages.has(stage)) {
+      stages.add(stage);
+      if (isSomething(this._options.model.selection)) {
+        void this.look();
+      }
+    }
+  }
+
+  /**
+   * Forget what was looked at: the report is another one.
+   */
+  forget(): void {
+    this._ticket++;
+    this._looked.clear();
+  }
+
+  private async _fetch(
+    selection: ISelection,
+    variant: string,
+    compilation: string
+  ): Promise<ILinkData> {
+    const { model, reader } = this._options;
+    const own = await kernelsOf(reader, variant, compilation);
+    const partners = new Set(
+      own.flatMap(({ launches }) => launches.map(launch => launch.variant))
+    );
+    const { left, right } = model.selectedVariants;
+    const others = [...new Set([left, right])].filter(
+      name => name !== variant && partners.has(name)
+    );
+    const stages = new Set(this._looked.get(`${variant} ${compilation}`));
+    if (stages.size > 0 || selection.node) {
+      own.forEach(kernel => stages.add(kernelStage(kernel)));
+      stages.add('dynamo');
+    }
+    if (selection.node) {
+      stages.add(selection.node.stage);
+    }
+    const summary = model.report?.variants
+      .find(each => each.name === variant)
+      ?.compilations.find(each => each.id === compilation);
+    const [kernels, graphs, launches] = await Promise.all([
+      Promise.all(others.map(name => kernelsOf(reader, name, compilation))),
+      graphsOf(reader, variant, summary, stages),
+      launchesOf(reader, variant, summary, own)
+    ]);
+    return {
+      kernels: [...own, ...kernels.flat()],
+      graphs,
+      launches,
+      files: model.report?.files ?? {}
+    };
+  }
+
+  private _set(linked: ILinked): void {
+    this._linked = linked;
+    this._options.onChange(linked);
+  }
+
+  private _linked: ILinked = bareLinks(NO_SELECTION);
+
+  /**
+   * Variant and compilation → the stages that views look at.
+   */
+  private _looked = new Map<string, Set<string>>();
+  private _isSaid = false;
+  private _ticket = 0;
+}
+
+/**
+ * The namespace for `Linker` statics.
+ */
+export namespace Linker {
+  /**
+   * What is looked at, and whom to tell.
+   */
+  export interface IOptions {
+    model: ISubjectModel;
+
+    reader: ReportReader;
+    onChange: (linked: ILinked) => void;
+  }
+}
+
+/**
+ * Nothing selected.
+ */
+export const NO_SELECTION: ISelection = {
+  key: null,
+  source: null,
+  node: null,
+  kernel: null,
+  text: null,
+  origin: null
+};
+
+function isSomething({ key, kernel, node, source }: ISelection): boolean {
+  return key !== null || kernel !== null || node !== null || source !== null;
+}
+
+/**
+ * The kernels of a compilation; none where they cannot be had, which the views
+ * that show them say.
+ */
+async function kernelsOf(
+  reader: ReportReader,
+  variant: string,
+  compilation: string
+): Promise<readonly Kernel[]> {
+  const none: Pick<Compilation, 'kernels'> = { kernels: [] };
+  const found = await reader
+    .getCompilation(variant, compilation, ['kernels'])
+    .catch(() => none);
+  return found.kernels;
+}
+
+async function graphsOf(
+  reader: ReportReader,
+  variant: string,
+  compilation: CompilationSummary | undefined,
+  stages: ReadonlySet<string>
+): Promise<ReadonlyMap<string, GraphIndex>> {
+  const wanted = compilation?.stages.filter(stage => stages.has(stage)) ?? [];
+  const graphs = await Promise.allSettled(
+    wanted.map(stage => reader.getGraph(variant, compilation!.id, stage))
+  );
+  return new Map(
+    graphs.flatMap(each =>
+      each.status === 'fulfilled'
+        ? [[each.value.stage, GraphIndex.of(each.value)] as const]
+        : []
+    )
+  );
+}
+
+/**
+ * What the wrapper says of each launch, if some kernel has several: only there
+ * it says more than the kernels do.
+ */
+async function launchesOf(
+  reader: ReportReader,
+  variant: string,
+  compilation: CompilationSummary | undefined,
+  kernels: readonly Kernel[]
+): Promise<ReadonlyMap<string, Region>> {
+  const names = new Set<string>();
+  for (const { direction, launches } of kernels) {
+    const own = launches.filter(launch => launch.variant === variant);
+    if (own.length > 1) {
+      const prefix = direction === 'backward' ? 'backward.' : '';
+      names.add(prefix + own[0].artifact);
+    }
+  }
+  const wanted = compilation?.artifacts.filter(({ name }) => names.has(name));
+  const texts = await Promise.allSettled(
+    (wanted ?? []).map(({ name }) =>
+      reader.getArtifact(variant, compilation!.id, name)
+    )
+  );
+  return new Map(
+    texts
+      .flatMap(each => (each.status === 'fulfilled' ? each.value.regions : []))
+      .filter(region => region.kind === 'launch' && region.key)
+      .map(region => [region.key, region])
+  );
+}

@@ -1,0 +1,268 @@
+import type { Kernel, Region } from '../protocol/types';
+import type {
+  ILinked,
+  INodePosition,
+  ISelection,
+  ISourcePosition
+} from '../tokens';
+import { GraphIndex } from './nodes';
+import { whatIsMissing } from './unlinked';
+
+/**
+ * What is known of a compilation when a selection is looked up in it: all of
+ * it, or less where no more was needed or could be had.
+ */
+export interface ILinkData {
+  /**
+   * The kernels of the variants that are shown; those of one launch may have
+   * another name in another variant.
+   */
+  readonly kernels: readonly Kernel[];
+
+  /**
+   * Stage → its nodes.
+   */
+  readonly graphs: ReadonlyMap<string, GraphIndex>;
+
+  /**
+   * Key → what the wrappers say of the launch. Tells the launches of one kernel
+   * apart.
+   */
+  readonly launches: ReadonlyMap<string, Region>;
+
+  /**
+   * The report's files: the user's cells.
+   */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/**
+ * The stage whose nodes a kernel is made from.
+ */
+export function kernelStage({ direction }: Pick<Kernel, 'direction'>): string {
+  return direction === 'backward' ? 'backward_post_grad' : 'post_grad';
+}
+
+/**
+ * What a selection means by itself, before anything is looked up.
+ */
+export function bareLinks(selection: ISelection): ILinked {
+  const { key, kernel, node, source } = selection;
+  return {
+    keys: new Set(key === null ? [] : [key]),
+    kernels: new Set(kernel === null ? [] : [kernel]),
+    nodes: new Map(node ? [[node.stage, new Set([node.name])]] : []),
+    sources: source ? [source] : [],
+    missing: ''
+  };
+}
+
+/**
+ * All that a selection means: forward from the user's line over the nodes to the
+ * kernels and their launches, and backward.
+ */
+export function resolveLinks(selection: ISelection, data: ILinkData): ILinked {
+  const search = new Search(data);
+  const { key, kernel, node, source } = selection;
+  // What is named most exactly decides; the rest came along with it.
+  if (key !== null) {
+    search.fromKey(key);
+  } else if (node) {
+    search.fromNode(node);
+  } else if (kernel !== null) {
+    search.fromKernel(kernel);
+  } else if (source) {
+    search.fromSource(source);
+  }
+  const bare = bareLinks(selection);
+  const found: ILinked = {
+    keys: union(bare.keys, search.keys),
+    kernels: union(bare.kernels, search.names()),
+    nodes: search.allNodes(),
+    sources: search.sources(bare.sources),
+    missing: ''
+  };
+  return { ...found, missing: whatIsMissing(selection, found, data) };
+}
+
+/**
+ * One walk along the links.
+ */
+class Search {
+  constructor(private _data: ILinkData) {}
+
+  /**
+   * Keys of launches.
+   */
+  readonly keys = new Set<string>();
+
+  fromKey(key: string): void {
+    const region = this._data.launches.get(key);
+    const owners = this._data.kernels.filter(each =>
+      each.launches.some(launch => launch.key === key)
+    );
+    this.keys.add(key);
+    owners.forEach(each => this._kernels.add(each));
+    for (const each of owners) {
+      this._addNodes(kernelStage(each), region?.nodes ?? each.nodes);
+    }
+    this._addSources(region?.sources ?? owners.flatMap(each => each.sources));
+  }
+
+  fromKernel(name: string): void {
+    for (const each of this._data.kernels.filter(k => k.name === name)) {
+      this._addNodes(kernelStage(each), each.nodes);
+      this._addSources(each.sources);
+      each.launches.forEach(({ key }) => this.keys.add(key));
+    }
+    this._addOwners();
+  }
+
+  fromNode({ stage, name }: INodePosition): void {
+    const { graphs } = this._data;
+    const node = graphs.get(stage)?.node(name);
+    this._addNodes(stage, [name]);
+    this._addSources(node?.sources ?? []);
+    for (const final of ['post_grad', 'backward_post_grad']) {
+      const graph = graphs.get(final);
+      if (graph && final !== stage) {
+        this._addNodes(final, graph.partners(stage, name, node?.origins ?? []));
+      }
+    }
+    this._addLaunches();
+  }
+
+  fromSource(source: ISourcePosition): void {
+    for (const [stage, graph] of this._data.graphs) {
+      this._addNodes(stage, graph.from(source));
+    }
+    for (const each of this._data.kernels.filter(each =>
+      isFrom(each, source)
+    )) {
+      for (const key of new Set(each.launches.map(launch => launch.key))) {
+        const region = this._data.launches.get(key);
+        if (!region || isFrom(region, source)) {
+          this.keys.add(key);
+          this._addNodes(kernelStage(each), region?.nodes ?? each.nodes);
+        }
+      }
+    }
+    this._addOwners();
+  }
+
+  names(): Set<string> {
+    return new Set([...this._kernels].map(({ name }) => name));
+  }
+
+  /**
+   * The nodes of every stage that is there.
+   */
+  allNodes(): Map<string, ReadonlySet<string>> {
+    const { graphs } = this._data;
+    const origins = new Set<string>();
+    for (const [stage, names] of this._nodes) {
+      for (const name of names) {
+        const node = graphs.get(stage)?.node(name);
+        const known = stage === 'dynamo' ? [name] : (node?.origins ?? []);
+        known.forEach(each => origins.add(each));
+      }
+    }
+    const all = new Map<string, ReadonlySet<string>>(this._nodes);
+    for (const [stage, graph] of graphs) {
+      if (!this._nodes.has(stage)) {
+        const names = new Set(graph.withOrigins(origins));
+        for (const [other, found] of this._nodes) {
+          for (const name of found) {
+            const node = graphs.get(other)?.node(name);
+            if (!node?.origins.length && other !== 'dynamo') {
+              graph.partners(other, name, []).forEach(each => names.add(each));
+            }
+          }
+        }
+        if (names.size > 0) {
+          all.set(stage, names);
+        }
+      }
+    }
+    return all;
+  }
+
+  /**
+   * The user's lines, each once; of a stack of calls the innermost line in the
+   * user's cells, or else the innermost one.
+   */
+  sources(first: readonly ISourcePosition[]): ISourcePosition[] {
+    const found = new Map<string, ISourcePosition>();
+    const add = ({ file, line }: ISourcePosition) =>
+      found.set(`${line}:${file}`, { file, line });
+    first.forEach(add);
+    if (first.length === 0) {
+      this._sources.forEach(add);
+    }
+    return [...found.values()];
+  }
+
+  private _addNodes(stage: string, names: Iterable<string>): void {
+    const known = this._nodes.get(stage) ?? new Set<string>();
+    for (const name of names) {
+      known.add(name);
+    }
+    if (known.size > 0) {
+      this._nodes.set(stage, known);
+    }
+  }
+
+  private _addSources(stack: readonly ISourcePosition[]): void {
+    const own = stack.filter(({ file }) => file in this._data.files);
+    const list = own.length ? own : stack;
+    if (list.length) {
+      this._sources.push(list[list.length - 1]);
+    }
+  }
+
+  /**
+   * The launches that the nodes found so far became.
+   */
+  private _addLaunches(): void {
+    for (const each of this._data.kernels) {
+      const names = this._nodes.get(kernelStage(each));
+      if (!names || !each.nodes.some(name => names.has(name))) {
+        continue;
+      }
+      for (const { key } of each.launches) {
+        const nodes = this._data.launches.get(key)?.nodes ?? each.nodes;
+        if (nodes.some(name => names.has(name))) {
+          this.keys.add(key);
+        }
+      }
+      this._kernels.add(each);
+    }
+    this._addOwners();
+  }
+
+  /**
+   * The kernels, in whichever variant, that the launches found so far call.
+   */
+  private _addOwners(): void {
+    for (const each of this._data.kernels) {
+      if (each.launches.some(({ key }) => this.keys.has(key))) {
+        this._kernels.add(each);
+      }
+    }
+  }
+
+  private _kernels = new Set<Kernel>();
+  private _nodes = new Map<string, Set<string>>();
+  private _sources: ISourcePosition[] = [];
+}
+
+function isFrom(
+  { sources }: Pick<Kernel | Region, 'sources'>,
+  { file, line }: ISourcePosition
+): boolean {
+  return sources.some(each => each.line === line && each.file === file);
+}
+
+function union<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): ReadonlySet<T> {
+  return new Set([...a, ...b]);
+}

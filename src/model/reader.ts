@@ -1,0 +1,126 @@
+import type { IConnection } from '../protocol/connection';
+import type {
+  ArtifactResult,
+  Compilation,
+  Graph,
+  VariantReport
+} from '../protocol/types';
+import type { CompilationPart } from '../tokens';
+import { AnswerCache } from './answers';
+import { unpack } from './packing';
+
+/**
+ * Part → the fields of a compilation that it brings.
+ */
+export const PART_FIELDS: Record<
+  CompilationPart,
+  readonly (keyof Compilation)[]
+> = {
+  guards: ['guards', 'guard_tree'],
+  kernels: ['kernels'],
+  phases: ['phases', 'warm_phases'],
+  autotunings: ['autotunings'],
+  crossings: ['crossings']
+};
+
+/**
+ * Reads the parts of the selected subject's report as they are looked at.
+ */
+export class ReportReader {
+  /**
+   * @param _need - The connection and the selected subject; throws when there
+   * are none.
+   */
+  constructor(
+    private _need: () => { connection: IConnection; subject: string }
+  ) {}
+
+  /**
+   * Forget all that was read.
+   */
+  clear(): void {
+    this._cache = this._newCache();
+  }
+
+  /**
+   * Forget what was read of a subject, or of one of its variants.
+   */
+  invalidate(subject: string, variant: string | null): void {
+    this._cache.invalidate(subject, variant);
+  }
+
+  async getArtifact(
+    variant: string,
+    compilation: string,
+    artifact: string
+  ): Promise<ArtifactResult> {
+    const { subject } = this._need();
+    return this._cache.get('get_artifact', {
+      subject,
+      variant,
+      compilation,
+      artifact
+    });
+  }
+
+  async getVariant(variant: string): Promise<VariantReport> {
+    const { subject } = this._need();
+    const answer = await this._cache.get('get_variant', { subject, variant });
+    return answer.variant;
+  }
+
+  /**
+   * Each part is asked for by itself, so that views share what they have in
+   * common.
+   */
+  async getCompilation(
+    variant: string,
+    compilation: string,
+    parts: readonly CompilationPart[]
+  ): Promise<Compilation> {
+    const { subject } = this._need();
+    const ask = async (asked: string[]) => {
+      const answer = await this._cache.get('get_compilation', {
+        subject,
+        variant,
+        compilation,
+        parts: asked
+      });
+      return answer.compilation;
+    };
+    if (parts.length === 0) {
+      return ask([]);
+    }
+    const answers = await Promise.all(parts.map(part => ask([part])));
+    const merged = { ...answers[0] };
+    parts.forEach((part, index) => {
+      for (const field of PART_FIELDS[part]) {
+        Object.assign(merged, { [field]: answers[index][field] });
+      }
+    });
+    return merged;
+  }
+
+  async getGraph(
+    variant: string,
+    compilation: string,
+    stage: string
+  ): Promise<Graph> {
+    const { subject } = this._need();
+    const answer = await this._cache.get('get_graph', {
+      subject,
+      variant,
+      compilation,
+      stage
+    });
+    return unpack(answer.graph);
+  }
+
+  private _newCache(): AnswerCache {
+    return new AnswerCache((command, args) =>
+      this._need().connection.request(command, args)
+    );
+  }
+
+  private _cache = this._newCache();
+}

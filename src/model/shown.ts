@@ -1,0 +1,164 @@
+import type { ReportSummary, VariantSummary } from '../protocol/types';
+import type { ISides } from '../tokens';
+import {
+  chooseCompilation,
+  chooseSides,
+  isCompiled,
+  placeVariant
+} from './variants';
+
+/**
+ * What of a report is shown: two variants side by side, one of them where a view
+ * shows one, and one compilation. Whatever the report becomes, it has what is
+ * shown.
+ */
+export class Shown {
+  constructor(private _options: Shown.IOptions) {}
+
+  /**
+   * The variants left and right.
+   */
+  get sides(): ISides {
+    return this._sides;
+  }
+  set sides(sides: ISides) {
+    const { left, right } = this._sides;
+    if (sides.left === left && sides.right === right) {
+      return;
+    }
+    // A side that was filled for want of better stays open for better.
+    this._chosen = {
+      left: sides.left === left ? this._chosen.left : sides.left,
+      right: sides.right === right ? this._chosen.right : sides.right
+    };
+    const changed = sides.left === left ? sides.right : sides.left;
+    this._change({ sides, variant: this._pick(sides, changed) });
+  }
+
+  /**
+   * The variant that views of a single one show: one of the two.
+   */
+  get variant(): string {
+    return this._variant;
+  }
+  set variant(name: string) {
+    const variant = this._find(name);
+    if (!variant || !isCompiled(variant) || name === this._variant) {
+      return;
+    }
+    const { left, right } = this._sides;
+    if (name === left || name === right) {
+      this._change({ variant: name });
+    } else {
+      this.place(variant);
+    }
+  }
+
+  /**
+   * The compilation's id, `0/0`.
+   */
+  get compilation(): string {
+    return this._compilation;
+  }
+  set compilation(id: string) {
+    this._change({ compilation: id });
+  }
+
+  /**
+   * Put a variant on its side, and show it wherever one is shown.
+   */
+  place(variant: VariantSummary): void {
+    if (isCompiled(variant)) {
+      this._chosen = placeVariant(this._chosen, variant);
+      const sides = placeVariant(this._sides, variant);
+      this._change({ sides, variant: variant.name });
+    }
+  }
+
+  /**
+   * Take a report, and a variant to turn to.
+   *
+   * @returns Tells of what has changed; to be called once the report is there
+   * for all to see.
+   */
+  take(report: ReportSummary, wanted?: VariantSummary): () => void {
+    this._report = report;
+    let variant = this._variant;
+    if (wanted && isCompiled(wanted)) {
+      this._chosen = placeVariant(this._chosen, wanted);
+      variant = wanted.name;
+    }
+    const sides = chooseSides(this._chosen, report.variants);
+    return this._set({ sides, variant: this._pick(sides, variant, variant) });
+  }
+
+  private _pick(sides: ISides, best: string, shown = this._variant): string {
+    const names = [sides.left, sides.right];
+    const fits = (name: string) => {
+      const variant = this._find(name);
+      return names.includes(name) && !!variant && isCompiled(variant);
+    };
+    return [shown, best, ...names].find(fits) ?? sides.left;
+  }
+
+  private _find(name: string): VariantSummary | undefined {
+    return this._report?.variants.find(each => each.name === name);
+  }
+
+  private _change(change: Shown.IChange): void {
+    this._set(change)();
+  }
+
+  private _set(change: Shown.IChange): () => void {
+    const { sides: oldSides, variant: oldVariant, compilation: oldId } = this;
+    const sides = change.sides ?? oldSides;
+    const variant = change.variant ?? oldVariant;
+    const wanted = change.compilation ?? oldId;
+    const id = this._report
+      ? chooseCompilation(wanted, variant, this._report.variants)
+      : wanted;
+    this._sides = sides;
+    this._variant = variant;
+    this._compilation = id;
+    return () => {
+      if (sides.left !== oldSides.left || sides.right !== oldSides.right) {
+        this._options.onSides(sides);
+      }
+      if (variant !== oldVariant) {
+        this._options.onVariant(variant);
+      }
+      if (id !== oldId) {
+        this._options.onCompilation(id);
+      }
+    };
+  }
+
+  private _report: ReportSummary | null = null;
+  private _sides: ISides = { left: '', right: '' };
+  private _chosen: ISides = { left: '', right: '' };
+  private _variant = '';
+  private _compilation = '';
+}
+
+/**
+ * The namespace for `Shown` statics.
+ */
+export namespace Shown {
+  /**
+   * Whom to tell.
+   */
+  export interface IOptions {
+    onSides: (sides: ISides) => void;
+    onVariant: (variant: string) => void;
+    onCompilation: (id: string) => void;
+  }
+
+  /**
+   * What is to be shown from now on.
+   */
+  export interface IChange {
+    sides?: ISides;
+    variant?: string;
+    compilation?: string;
+  }
+}

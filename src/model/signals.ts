@@ -1,0 +1,32 @@
+import { Signal } from '@lumino/signaling';
+import type { JobState, Problem, WatchState } from '../protocol/types';
+import type {
+  ILinked,
+  ISelection,
+  ISides,
+  IStatus,
+  ISubjectModel
+} from '../tokens';
+
+/**
+ * The signals of a model; `ISubjectModel` says what each one is for.
+ */
+export abstract class ModelSignals {
+  readonly statusChanged = signal<IStatus>(this);
+  readonly subjectsChanged = signal<void>(this);
+  readonly inspected = signal<string>(this);
+  readonly reportChanged = signal<void>(this);
+  readonly selectedVariantsChanged = signal<ISides>(this);
+  readonly compilationChanged = signal<string>(this);
+  readonly linkedChanged = signal<ILinked>(this);
+  readonly watchChanged = signal<WatchState | null>(this);
+  readonly selectionChanged = signal<ISelection>(this);
+  readonly wantedChanged = signal<void>(this);
+  readonly jobChanged = signal<JobState | null>(this);
+  readonly problemChanged = signal<Problem | null>(this);
+  readonly variantChanged = signal<string>(this);
+}
+
+function signal<T>(sender: unknown): Signal<ISubjectModel, T> {
+  return new Signal(sender as ISubjectModel);
+}

@@ -1,0 +1,81 @@
+import type { ILinked, ISelection } from '../tokens';
+import type { ILinkData } from './links';
+
+/**
+ * What torch gives no mapping for, and why, as far as the data can tell; empty
+ * if nothing is missing.
+ */
+export function whatIsMissing(
+  selection: ISelection,
+  found: ILinked,
+  data: ILinkData
+): string {
+  const { key, kernel, node, source } = selection;
+  if (key !== null) {
+    return found.kernels.size > 0 ? ofLaunches(found, data) : '';
+  }
+  if (node) {
+    return ofNode(selection, found, data);
+  }
+  if (kernel !== null) {
+    const isKnown = data.kernels.some(each => each.name === kernel);
+    return isKnown ? ofLaunches(found, data) : '';
+  }
+  if (source && found.keys.size === 0) {
+    return found.nodes.size > 0
+      ? 'No kernel was made of what this line does: it only changes shapes, or it was folded away.'
+      : 'torch names no operation of this compilation that comes from this line.';
+  }
+  return source ? ofLaunches(found, data) : '';
+}
+
+function ofNode({ node }: ISelection, found: ILinked, data: ILinkData): string {
+  const known = data.graphs.get(node!.stage)?.node(node!.name);
+  if (!known) {
+    return '';
+  }
+  if (known.op === 'placeholder' || known.op === 'output') {
+    return known.op === 'output'
+      ? 'What is returned has no kernel of its own.'
+      : 'An input has no kernel of its own.';
+  }
+  if (found.keys.size === 0) {
+    return 'No kernel was made of this node: it only changes a shape, it was folded away, or torch does not say what became of it.';
+  }
+  const hasDynamo = data.graphs.has('dynamo');
+  if (hasDynamo && node!.stage !== 'dynamo' && known.origins.length === 0) {
+    return 'torch does not say which node of Dynamo’s graph this one comes from.';
+  }
+  return ofLaunches(found, data);
+}
+
+/**
+ * What the launches lack: nodes, lines of the user's code, a partner in the
+ * other wrapper.
+ */
+function ofLaunches(found: ILinked, { kernels }: ILinkData): string {
+  const owners = kernels.filter(({ launches }) =>
+    launches.some(({ key }) => found.keys.has(key))
+  );
+  if (owners.length > 0 && owners.every(each => each.nodes.length === 0)) {
+    return 'torch does not say which nodes this kernel is made of.';
+  }
+  if (owners.length > 0 && found.sources.length === 0) {
+    return 'torch does not say which line of your code this comes from.';
+  }
+  const wrappers = (keys: ReadonlySet<string> | null) =>
+    new Set(
+      kernels
+        .flatMap(({ launches }) => launches)
+        .filter(({ key }) => keys === null || keys.has(key))
+        .map(({ artifact }) => artifact)
+    );
+  const all = wrappers(null);
+  const own = wrappers(found.keys);
+  if (own.size > 0 && own.size < all.size) {
+    return own.has('cpp')
+      ? 'The Python wrapper has no launch that corresponds to it.'
+      : 'The C++ wrapper has no launch that corresponds to it.';
+  }
+  return '';
+}

@@ -1,0 +1,67 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { ReactWidget } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { Problems } from '../panels/sidebar/problems';
+import { signalsOf, stateOf } from '../panels/sidebar/state';
+import type { IPartProps, ISidebarActions } from '../panels/sidebar/types';
+import { Variants } from '../panels/sidebar/variants';
+import { Verdict } from '../panels/sidebar/verdict';
+import type { ISubjectModel } from '../tokens';
+
+/**
+ * What the sidebar tells of a report: variants, times, problems.
+ */
+export class Aside extends ReactWidget {
+  constructor(
+    private _model: ISubjectModel,
+    private _trans: TranslationBundle
+  ) {
+    super();
+    this.addClass('jp-Compilescope-sidebar');
+    this.addClass('jp-Compilescope-page-aside');
+    this.node.setAttribute('role', 'complementary');
+    this.node.setAttribute('aria-label', _trans.__('Variants and problems'));
+    for (const signal of signalsOf(_model)) {
+      signal.connect(this.update, this);
+    }
+  }
+
+  protected override render(): JSX.Element {
+    const props: IPartProps = {
+      state: stateOf(this._model),
+      actions: this._actions,
+      trans: this._trans
+    };
+    const isTimed = props.state.report?.variants.some(
+      each => each.median_us !== null
+    );
+    return (
+      <>
+        <Variants {...props} />
+        {isTimed && <Verdict {...props} />}
+        <Problems {...props} />
+      </>
+    );
+  }
+
+  private _nothing = (): void => {
+    // A page has no kernel to ask.
+  };
+
+  private _actions: ISidebarActions = {
+    selectSubject: this._nothing,
+    setWanted: this._nothing,
+    showVariant: name => this._model.showVariant(name),
+    goTo: ({ file, line }) =>
+      this._model.select({ source: { file, line }, origin: this }),
+    run: this._nothing,
+    cancel: this._nothing,
+    openCode: this._nothing,
+    save: this._nothing,
+    forget: this._nothing,
+    setWatch: this._nothing,
+    showWatched: this._nothing,
+    load: this._nothing,
+    retry: this._nothing
+  };
+}

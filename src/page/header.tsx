@@ -1,0 +1,73 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { ReactWidget } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { compilescopeIcon } from '../icons';
+import { formatPlace } from '../panels/sidebar/format';
+import type { ISubjectModel } from '../tokens';
+
+/**
+ * What the report is of, and where and when it was made.
+ */
+export class Header extends ReactWidget {
+  constructor(private _options: Header.IOptions) {
+    super();
+    this.addClass('jp-Compilescope-page-header');
+    this.node.setAttribute('role', 'banner');
+    _options.model.reportChanged.connect(this.update, this);
+  }
+
+  protected override render(): JSX.Element | null {
+    const { model, created, trans } = this._options;
+    const { report } = model;
+    if (!report) {
+      return null;
+    }
+    const { subject, environment } = report;
+    const facts = [
+      `torch ${environment.torch}`,
+      environment.triton && `triton ${environment.triton}`,
+      subject.device,
+      ...environment.gpus,
+      environment.cpu,
+      `Python ${environment.python}`,
+      created && new Date(created).toLocaleString()
+    ];
+    return (
+      <>
+        <compilescopeIcon.react tag="span" width="20px" height="20px" />
+        <div className="jp-Compilescope-page-title">
+          <h1>
+            {subject.name}
+            {subject.where && (
+              <small>
+                {formatPlace(subject.where, report.files, trans.__('cell'))}
+              </small>
+            )}
+          </h1>
+          <p title={subject.arguments.join('\n')}>
+            {subject.arguments.join(', ')}
+          </p>
+          <p>{facts.filter(Boolean).join(' · ')}</p>
+        </div>
+      </>
+    );
+  }
+}
+
+/**
+ * The namespace for `Header` statics.
+ */
+export namespace Header {
+  /**
+   * What the header shows.
+   */
+  export interface IOptions {
+    model: ISubjectModel;
+
+    /**
+     * When the report was made, as ISO 8601.
+     */
+    created: string;
+    trans: TranslationBundle;
+  }
+}

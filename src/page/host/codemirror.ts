@@ -1,0 +1,4 @@
+export {
+  jupyterHighlightStyle,
+  jupyterTheme
+} from '@jupyterlab/codemirror/lib/theme';

@@ -1,0 +1,1 @@
+export { nullTranslator } from '@jupyterlab/translation/lib/base';

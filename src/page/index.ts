@@ -1,0 +1,79 @@
+import '@lumino/widgets/style/index.css';
+import { nullTranslator } from '@jupyterlab/translation';
+import { MessageLoop } from '@lumino/messaging';
+import { Panel, SplitPanel, Widget } from '@lumino/widgets';
+import '../../style/index.css';
+import '../../style/page.css';
+import { fromText, setWorkerFactory } from '../graph/worker/factory';
+import { FileConnection, readReport } from '../model/file';
+import { SubjectModel } from '../model/subject';
+import { ReportShell } from '../panels/shell';
+import { VIEWS } from '../panels/views';
+import { Aside } from './aside';
+import { Header } from './header';
+import { languages } from './languages';
+import { Theme } from './theme';
+import { ThemeSwitch } from './switch';
+
+/**
+ * Below this width, in pixels, the views stand below the variants.
+ */
+const STACK_BELOW = 900;
+
+/**
+ * The text of an element of the page.
+ */
+function textOf(id: string): string {
+  return document.getElementById(id)?.textContent ?? '';
+}
+
+/**
+ * A report as a page of its own. The report and the script that lays out its
+ * graphs stand in the page.
+ */
+function show(): void {
+  const trans = nullTranslator.load('jupyterlab_compilescope');
+  const report = readReport(textOf('report'));
+  setWorkerFactory(fromText(textOf('layout-worker')));
+  const model = new SubjectModel();
+  const shell = new ReportShell({
+    views: VIEWS,
+    context: {
+      model,
+      translator: nullTranslator,
+      trans,
+      languages,
+      reveal: null
+    }
+  });
+  const { created } = report;
+  const header = new Panel();
+  header.addClass('jp-Compilescope-page-top');
+  header.addWidget(new Header({ model, created, trans }));
+  header.addWidget(shell.pickers);
+  header.addWidget(new ThemeSwitch(new Theme(), trans));
+  const split = new SplitPanel();
+  split.addClass('jp-Compilescope-page-body');
+  split.addWidget(new Aside(model, trans));
+  split.addWidget(shell);
+  const page = new Panel();
+  page.addClass('jp-Compilescope-page');
+  page.addWidget(header);
+  page.addWidget(split);
+  Widget.attach(page, document.body);
+  const arrange = () => {
+    const isNarrow = window.innerWidth < STACK_BELOW;
+    split.orientation = isNarrow ? 'vertical' : 'horizontal';
+    split.setRelativeSizes(isNarrow ? [1, 3] : [1, 4]);
+    page.update();
+  };
+  window.addEventListener('resize', arrange);
+  // What the split is left with changes with the header too, once it has text.
+  new ResizeObserver(() =>
+    MessageLoop.postMessage(split, Widget.ResizeMessage.UnknownSize)
+  ).observe(split.node);
+  arrange();
+  model.connection = new FileConnection(report);
+}
+
+show();

@@ -1,0 +1,51 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { Signal } from '@lumino/signaling';
+import { Widget } from '@lumino/widgets';
+import type { ISubjectModel } from '../tokens';
+
+/**
+ * What a report is of, and where it was made, in one line.
+ */
+export class About extends Widget {
+  constructor(
+    private _model: ISubjectModel,
+    private _trans: TranslationBundle
+  ) {
+    super();
+    this.addClass('jp-Compilescope-about');
+    _model.reportChanged.connect(this._show, this);
+    this._show();
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      Signal.clearData(this);
+      super.dispose();
+    }
+  }
+
+  private _show(): void {
+    const { report } = this._model;
+    this.node.replaceChildren();
+    if (!report) {
+      return;
+    }
+    const { subject, environment } = report;
+    const name = document.createElement('strong');
+    name.textContent = subject.name;
+    const where = [
+      environment.torch && `torch ${environment.torch}`,
+      subject.device,
+      environment.gpus[0] ?? environment.cpu
+    ].filter(Boolean);
+    const facts = document.createElement('span');
+    facts.textContent = where.join(' · ');
+    this.node.append(name, facts);
+    this.node.title = [
+      subject.name,
+      ...subject.arguments,
+      where.join(' · '),
+      this._trans.__('From a file: it can be looked at, not built or timed.')
+    ].join('\n');
+  }
+}

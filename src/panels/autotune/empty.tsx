@@ -1,0 +1,87 @@
+import * as React from 'react';
+import { Empty } from '../common';
+import type { IViewContext } from '../views';
+
+/**
+ * Modes in which torch tunes.
+ */
+const TUNING = /^max-autotune/;
+
+const CALL = 'torch.compile(fn, mode="max-autotune")';
+
+/**
+ * torch tuned nothing: why, and how to have it tune.
+ */
+export function NothingTuned(props: {
+  /**
+   * What the report says about it.
+   */
+  why: string;
+  variant: string;
+  context: IViewContext;
+}): JSX.Element {
+  const { why, variant, context } = props;
+  const { model, trans } = context;
+  const shown = model.report?.variants.find(each => each.name === variant);
+  const mode = shown?.requested.mode ?? 'default';
+  const isAsked =
+    TUNING.test(mode) || shown?.requested.options.max_autotune === true;
+  if (!isAsked) {
+    return (
+      <div>
+        <Empty
+          what={trans.__('Nothing was autotuned')}
+          why={
+            why || trans.__('%1 was compiled in the mode %2.', variant, mode)
+          }
+          remedy={trans.__(
+            'In the mode max-autotune torch measures library calls, templates and launch configurations against each other. Set it with the switch “mode” in the sidebar, or in the call:'
+          )}
+        />
+        <div className="jp-Compilescope-autotuneTry">
+          <code>{CALL}</code>
+          {model.isLive && (
+            <button
+              type="button"
+              className="jp-Compilescope-button jp-mod-accept"
+              disabled={model.pending}
+              onClick={() => model.setWanted({ mode: 'max-autotune' })}
+            >
+              {trans.__('Set mode to max-autotune')}
+            </button>
+          )}
+        </div>
+      </div>
+    );
+  }
+  const isBuilt = shown?.stage === 'built';
+  return (
+    <div>
+      <Empty
+        what={trans.__('Nothing was autotuned')}
+        why={
+          why ||
+          (isBuilt
+            ? trans.__(
+                'torch found no operator here that it has more than one way for on this device.'
+              )
+            : trans.__(
+                'Only the sources were made: torch tunes when it builds.'
+              ))
+        }
+        remedy={isBuilt ? '' : trans.__('Build and time the variant.')}
+      />
+      {!isBuilt && model.isLive && (
+        <div className="jp-Compilescope-autotuneTry">
+          <button
+            type="button"
+            className="jp-Compilescope-button jp-mod-accept"
+            onClick={() => void model.run()}
+          >
+            {trans.__('Build and time')}
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,127 @@
+import * as React from 'react';
+import type { Autotuning } from '../../protocol/types';
+import { Badge, formatMicroseconds, formatSeconds } from '../common';
+import { formatRatio } from '../sidebar/format';
+import type { IViewContext } from '../views';
+import { Candidates } from './candidates';
+import { chosenOf, gainOf, tableOf } from './choices';
+
+/**
+ * One autotuning: a line, and below it, once opened, the candidates.
+ */
+export function TuningCard(props: {
+  tuning: Autotuning;
+
+  /**
+   * Whether it is open before the user says so.
+   */
+  isOpenFirst: boolean;
+
+  /**
+   * Whether its kernel is selected.
+   */
+  isMarked: boolean;
+  context: IViewContext;
+  origin: object;
+}): JSX.Element {
+  const { tuning, isMarked, context, origin } = props;
+  const { model, trans } = context;
+  const id = React.useId();
+  const [isOpen, setOpen] = React.useState(props.isOpenFirst);
+  const node = React.useRef<HTMLElement>(null);
+  React.useEffect(() => {
+    if (isMarked && model.selection.origin !== origin) {
+      setOpen(true);
+      node.current?.scrollIntoView?.({ block: 'nearest' });
+    }
+  }, [isMarked]);
+  const table = React.useMemo(() => tableOf(tuning), [tuning]);
+  const chosen = chosenOf(tuning);
+  const gain = gainOf(tuning);
+  return (
+    <article
+      ref={node}
+      className={`jp-Compilescope-tuning${isMarked ? ' jp-mod-marked' : ''}`}
+    >
+      <header>
+        <button
+          type="button"
+          className="jp-Compilescope-tuningToggle"
+          aria-expanded={isOpen}
+          aria-controls={id}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <span aria-hidden="true">{isOpen ? '▾' : '▸'}</span>
+          <code>{tuning.operator}</code>
+        </button>
+        <Badge>
+          {tuning.kind === 'config'
+            ? trans.__('configuration')
+            : trans.__('algorithm')}
+        </Badge>
+        {tuning.skipped && <Badge kind="warning">{trans.__('skipped')}</Badge>}
+        <span className="jp-Compilescope-tuningInputs">
+          {tuning.inputs.join(' × ')}
+        </span>
+        <span className="jp-Compilescope-tuningResult">
+          {chosen && (
+            <>
+              <span aria-hidden="true">✓ </span>
+              <span className="jp-Compilescope-hidden">
+                {trans.__('chosen:')}{' '}
+              </span>
+              <code title={chosen.name}>{chosen.name}</code>
+              {chosen.time_us !== null && (
+                <span>{formatMicroseconds(chosen.time_us)}</span>
+              )}
+              {gain !== null && (
+                <span>
+                  {trans.__('%1 as fast as the library', formatRatio(gain))}
+                </span>
+              )}
+            </>
+          )}
+        </span>
+      </header>
+      <div id={id} hidden={!isOpen} className="jp-Compilescope-tuningBody">
+        {isOpen && (
+          <>
+            {tuning.skipped && (
+              <p className="jp-Compilescope-tuningSkipped">
+                {trans.__('Nothing was measured: %1', tuning.skipped)}
+              </p>
+            )}
+            <p className="jp-Compilescope-muted">
+              {trans._n('%1 candidate', '%1 candidates', tuning.choices.length)}
+              {tuning.duration_s !== null &&
+                `, ${trans.__('measured in %1', formatSeconds(tuning.duration_s))}`}
+              {tuning.kernel && (
+                <>
+                  {', '}
+                  <button
+                    type="button"
+                    className="jp-Compilescope-link jp-mod-code"
+                    title={trans.__('Show it among the kernels')}
+                    onClick={() => {
+                      model.select({ kernel: tuning.kernel, origin });
+                      context.open('kernels');
+                    }}
+                  >
+                    {tuning.kernel}
+                  </button>
+                </>
+              )}
+            </p>
+            {tuning.choices.length > 0 && (
+              <Candidates
+                table={table}
+                label={trans.__('Candidates for %1', tuning.operator)}
+                trans={trans}
+              />
+            )}
+          </>
+        )}
+      </div>
+    </article>
+  );
+}

@@ -1,0 +1,105 @@
+import type { EditorView } from '@codemirror/view';
+import type { Side } from './artifacts';
+import { marksOf, type IComparison } from './comparison';
+import type { Alignment } from './editor/alignment';
+import type { IHighlight } from './highlight';
+import { reveal } from './reveal';
+import type { ISelection, ISubjectModel } from './types';
+
+/**
+ * Marks what is selected on both sides, and brings it into sight.
+ */
+export class Follower {
+  constructor(private _options: Follower.IOptions) {}
+
+  /** What the selection, and all that it leads to, marks. */
+  marks(): Record<Side, IHighlight> {
+    const { model, comparison } = this._options;
+    const { key, source } = model.selection;
+    return marksOf(comparison(), { key, source, keys: model.linked.keys });
+  }
+
+  /** Mark a new selection, and show it unless `quiet`. */
+  follow(first: Side, quiet: boolean): void {
+    const { model, apply } = this._options;
+    const marks = this.marks();
+    this._selection = model.selection;
+    this._isShown = hasMarks(marks);
+    apply(marks);
+    if (!quiet) {
+      this._show(first, marks);
+    }
+  }
+
+  /** What the selection leads to is known now. */
+  catchUp(): void {
+    const { model, origin, apply } = this._options;
+    const marks = this.marks();
+    apply(marks);
+    const wasShown = this._isShown && this._selection === model.selection;
+    this._isShown = hasMarks(marks);
+    // What is in sight stays there; a second scroll would take it away.
+    if (!wasShown && model.selection.origin !== origin) {
+      this._show('left', marks);
+    }
+  }
+
+  private _show(first: Side, marks: Record<Side, IHighlight>): void {
+    const { model, origin, isDisposed } = this._options;
+    const { selection } = model;
+    const scrolled = this._reveal(first, marks);
+    if (selection.origin === origin) {
+      return;
+    }
+    // Aligned sides scroll together: look at the second one when the first has come to rest.
+    const second = () => {
+      if (!isDisposed() && model.selection === selection) {
+        this._reveal('right', marks);
+      }
+    };
+    if (scrolled) {
+      requestAnimationFrame(() => requestAnimationFrame(second));
+    } else {
+      second();
+    }
+  }
+
+  private _reveal(side: Side, marks: Record<Side, IHighlight>): boolean {
+    const { alignment, comparison, view } = this._options;
+    const shown = view(side);
+    if (!shown) {
+      return false;
+    }
+    const partner = marks[side === 'left' ? 'right' : 'left'];
+    const isAnchored = comparison().anchors.some(anchor =>
+      marks[side].strong.some(region => region.start === anchor[side])
+    );
+    const scrolls = reveal(shown, marks[side]);
+    if (scrolls && !isAnchored && partner.strong.length) {
+      alignment()?.release(side);
+    }
+    return scrolls;
+  }
+
+  private _selection: ISelection | null = null;
+  private _isShown = false;
+}
+
+/** The namespace for `Follower` statics. */
+export namespace Follower {
+  /** What is marked in. */
+  export interface IOptions {
+    model: ISubjectModel;
+    /** Who selects in this view. */
+    origin: object;
+    comparison: () => IComparison;
+    alignment: () => Alignment | null;
+    view: (side: Side) => EditorView | null;
+    apply: (marks: Record<Side, IHighlight>) => void;
+    isDisposed: () => boolean;
+  }
+}
+
+function hasMarks(marks: Record<Side, IHighlight>): boolean {
+  return marks.left.strong.length > 0 || marks.right.strong.length > 0;
+}

@@ -1,0 +1,65 @@
+import { sameAddress, type IChoice } from './artifacts';
+import type { CompilationSummary, VariantSummary } from './types';
+
+/** What stands beside a text that has no partner, the best first. */
+const BESIDE = ['graph.post_grad', 'graph.dynamo'];
+
+/**
+ * What to show beside a text where a side's defaults lead to the same text again: the same
+ * artifact of the frame's previous compilation, which shows what a recompile changed; without
+ * one, the graph that the code was made from.
+ *
+ * @param left What the left side shows.
+ * @param right What the right side's defaults lead to.
+ * @param keepsCompilation Whether the user picked the right side's compilation.
+ * @returns What the right side is to show; `right` itself where the sides differ, or where there
+ * is nothing better.
+ */
+export function besides(
+  left: IChoice,
+  right: IChoice,
+  keepsCompilation: boolean
+): IChoice {
+  const { variant, compilation, artifact } = right;
+  if (
+    !variant ||
+    !compilation ||
+    !artifact ||
+    !sameAddress(left.address, right.address)
+  ) {
+    return right;
+  }
+  const candidates = BESIDE.map(name => ({ compilation, name }));
+  const before = keepsCompilation ? null : previous(variant, compilation);
+  if (before) {
+    candidates.unshift({ compilation: before, name: artifact.name });
+  }
+  for (const each of candidates) {
+    const found = each.compilation.artifacts.find(a => a.name === each.name);
+    const address = {
+      variant: variant.name,
+      compilation: each.compilation.id,
+      artifact: each.name
+    };
+    if (found && !sameAddress(address, left.address)) {
+      const { compilation } = each;
+      return { address, variant, compilation, artifact: found };
+    }
+  }
+  return right;
+}
+
+/** The compilation before, of the same frame; null for its first one. */
+function previous(
+  variant: VariantSummary,
+  { id }: CompilationSummary
+): CompilationSummary | null {
+  const frame = frameOf(id);
+  const all = variant.compilations.filter(each => frameOf(each.id) === frame);
+  return all[all.findIndex(each => each.id === id) - 1] ?? null;
+}
+
+/** The part of a compile id that names the frame: `0` of `0/1`. */
+function frameOf(id: string): string {
+  return id.slice(0, Math.max(0, id.lastIndexOf('/')));
+}

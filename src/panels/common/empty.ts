@@ -1,0 +1,87 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { ISubjectModel } from '../../tokens';
+import type { ViewState } from './frame';
+
+/**
+ * The state of a view for which there is nothing to ask the kernel for; null
+ * where there is.
+ *
+ * @param isOfVariant - Whether the view shows a whole variant.
+ */
+export function whyNothing(
+  model: ISubjectModel,
+  shown: { readonly variant: string; readonly compilation: string },
+  isOfVariant: boolean,
+  trans: TranslationBundle
+): Exclude<ViewState<never>, { kind: 'data' }> | null {
+  const { report } = model;
+  if (!report) {
+    return whyNoReport(model, trans);
+  }
+  const variant = report.variants.find(each => each.name === shown.variant);
+  if (!variant || (!isOfVariant && !shown.compilation)) {
+    if (model.pending || isAtWork(model)) {
+      return {
+        kind: 'loading',
+        label: trans.__('torch is still at work on it…')
+      };
+    }
+    const problems = variant?.problems ?? report.problems;
+    const failure = problems.find(each => each.severity === 'error');
+    return failure
+      ? { kind: 'error', problem: failure }
+      : {
+          kind: 'empty',
+          what: trans.__('Nothing was compiled'),
+          why:
+            problems[0]?.what ??
+            trans.__('torch.compile met no operation that it could capture.'),
+          remedy:
+            problems[0]?.remedy ||
+            trans.__('Run the cell again, or pick another variant.')
+        };
+  }
+  return null;
+}
+
+function whyNoReport(
+  { status, subjects }: ISubjectModel,
+  trans: TranslationBundle
+): Exclude<ViewState<never>, { kind: 'data' }> {
+  switch (status.kind) {
+    case 'connecting':
+      return { kind: 'loading', label: trans.__('Connecting to the kernel…') };
+    case 'busy':
+      return {
+        kind: 'loading',
+        label: trans.__('Kernel busy, queued: continues after its cell')
+      };
+    case 'error':
+      if (status.problem) {
+        return { kind: 'error', problem: status.problem };
+      }
+      break;
+    case 'ready':
+      return subjects.length > 0
+        ? { kind: 'loading', label: trans.__('Getting the report…') }
+        : {
+            kind: 'empty',
+            what: trans.__('Nothing inspected yet'),
+            why: trans.__('What you compile is laid open here.'),
+            remedy: trans.__(
+              'Put %1 at the top of a cell and run it.',
+              '%%compile'
+            )
+          };
+  }
+  return {
+    kind: 'empty',
+    what: trans.__('No report to show'),
+    why: trans.__('There is no kernel with compilescope here.'),
+    remedy: trans.__('The Compilescope sidebar says what is missing.')
+  };
+}
+
+function isAtWork({ job }: ISubjectModel): boolean {
+  return job?.state === 'queued' || job?.state === 'running';
+}

@@ -1,0 +1,99 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { Problem } from '../../protocol/types';
+import { ProblemCard } from '../sidebar/problems';
+
+/**
+ * Why there is nothing to show, and what to do.
+ */
+export interface IEmpty {
+  readonly what: string;
+  readonly why?: string;
+  readonly remedy?: string;
+
+  /**
+   * Whether it is good news that there is nothing.
+   */
+  readonly isGood?: boolean;
+}
+
+/**
+ * The four states of a view.
+ */
+export type ViewState<T> =
+  | { readonly kind: 'loading'; readonly label: string }
+  | ({ readonly kind: 'empty' } & IEmpty)
+  | { readonly kind: 'error'; readonly problem: Problem }
+  | { readonly kind: 'data'; readonly data: T };
+
+/**
+ * A view in one of its four states.
+ */
+export function ViewFrame<T>(props: {
+  state: ViewState<T>;
+  trans: TranslationBundle;
+  show: (data: T) => React.ReactNode;
+  onRetry?: () => void;
+}): JSX.Element {
+  const { state, trans, onRetry } = props;
+  switch (state.kind) {
+    case 'loading':
+      return (
+        <div className="jp-Compilescope-loading jp-mod-late" role="status">
+          <span className="jp-Compilescope-spinner" aria-hidden="true" />
+          <span>{state.label}</span>
+        </div>
+      );
+    case 'empty':
+      return <Empty {...state} />;
+    case 'error':
+      return (
+        <div className="jp-Compilescope-failure" role="alert">
+          <ProblemCard problem={state.problem} trans={trans} />
+          {onRetry && (
+            <button
+              type="button"
+              className="jp-Compilescope-button"
+              onClick={onRetry}
+            >
+              {trans.__('Try again')}
+            </button>
+          )}
+        </div>
+      );
+    case 'data':
+      return <>{props.show(state.data)}</>;
+  }
+}
+
+/**
+ * There is nothing to show: why, and what to do.
+ */
+export function Empty(props: IEmpty): JSX.Element {
+  return (
+    <div
+      className={`jp-Compilescope-empty${props.isGood ? ' jp-mod-good' : ''}`}
+      role="status"
+    >
+      <p className="jp-Compilescope-emptyWhat">{props.what}</p>
+      {props.why && <p>{props.why}</p>}
+      {props.remedy && <p className="jp-Compilescope-remedy">{props.remedy}</p>}
+    </div>
+  );
+}
+
+/**
+ * A value that torch did not give, in a table or a line: a dash that says why.
+ */
+export function Absent(props: { why: string }): JSX.Element {
+  return (
+    <span
+      className="jp-Compilescope-absent"
+      role="img"
+      title={props.why}
+      aria-label={props.why}
+    >
+      –
+    </span>
+  );
+}

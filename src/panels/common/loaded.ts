@@ -1,0 +1,40 @@
+import * as React from 'react';
+import { problemOf } from '../../protocol/client';
+import type { ViewState } from './frame';
+
+/**
+ * Something that a part of a view loads by itself, while it is there.
+ *
+ * @param load - Gets it; null: there is nothing to get yet.
+ * @param key - Says what it is: another key, another load.
+ */
+export function useLoaded<T>(
+  load: (() => Promise<T>) | null,
+  key: string,
+  label: string
+): Exclude<ViewState<T>, { kind: 'empty' }> {
+  const [loaded, setLoaded] = React.useState<{
+    key: string;
+    state: Exclude<ViewState<T>, { kind: 'empty' }>;
+  } | null>(null);
+  const isOn = load !== null;
+  React.useEffect(() => {
+    if (!load) {
+      return;
+    }
+    let isCurrent = true;
+    load().then(
+      data => isCurrent && setLoaded({ key, state: { kind: 'data', data } }),
+      error =>
+        isCurrent &&
+        setLoaded({ key, state: { kind: 'error', problem: problemOf(error) } })
+    );
+    return () => {
+      isCurrent = false;
+    };
+    // `load` is a new function at each call; the key says what it loads.
+  }, [key, isOn]);
+  return isOn && loaded?.key === key
+    ? loaded.state
+    : { kind: 'loading', label };
+}

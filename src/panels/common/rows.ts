@@ -1,0 +1,113 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import * as React from 'react';
+
+/**
+ * The rows that can be seen of many, all of one height, walked by keys.
+ */
+export interface IRows {
+  /**
+   * For the element that scrolls.
+   */
+  readonly ref: React.RefObject<HTMLDivElement>;
+
+  /**
+   * The rows to draw: their places, and how far from the top each stands.
+   */
+  readonly visible: readonly { index: number; start: number }[];
+
+  /**
+   * The height of all rows, in pixels.
+   */
+  readonly height: number;
+
+  /**
+   * Bring a row into sight.
+   */
+  readonly reveal: (index: number) => void;
+
+  /**
+   * For the element that has the focus: moves the active row.
+   *
+   * @returns Whether the key was one of these.
+   */
+  readonly onKey: (event: React.KeyboardEvent) => boolean;
+}
+
+/**
+ * @param active - The row that the keys move; -1 for none.
+ * @param headerHeight - What stands on top of the rows and does not scroll.
+ */
+export function useRows(options: {
+  count: number;
+  rowHeight: number;
+  active: number;
+  onActive: (index: number) => void;
+  headerHeight?: number;
+}): IRows {
+  const { count, rowHeight, active, onActive, headerHeight = 0 } = options;
+  const ref = React.useRef<HTMLDivElement>(null);
+  const virtualizer = useVirtualizer({
+    count,
+    getScrollElement: () => ref.current,
+    estimateSize: () => rowHeight,
+    overscan: 8,
+    scrollPaddingStart: headerHeight
+  });
+  const reveal = (index: number) => {
+    if (index >= 0 && index < count) {
+      virtualizer.scrollToIndex(index, { align: 'auto' });
+    }
+  };
+  return {
+    ref,
+    visible: virtualizer
+      .getVirtualItems()
+      .map(({ index, start }) => ({ index, start })),
+    height: virtualizer.getTotalSize(),
+    reveal,
+    onKey: event => {
+      const page = Math.max(
+        1,
+        Math.floor((ref.current?.clientHeight ?? 0) / rowHeight) - 1
+      );
+      const moves: Record<string, number> = {
+        ArrowDown: active + 1,
+        ArrowUp: active < 0 ? count - 1 : active - 1,
+        PageDown: active + page,
+        PageUp: active - page,
+        Home: 0,
+        End: count - 1
+      };
+      const to = moves[event.key];
+      if (to === undefined || count === 0 || event.altKey || event.ctrlKey) {
+        return false;
+      }
+      event.preventDefault();
+      const index = Math.max(0, Math.min(count - 1, to));
+      onActive(index);
+      reveal(index);
+      return true;
+    }
+  };
+}
+
+/**
+ * The width of an element in pixels; 0 until it is known.
+ */
+export function useWidth(ref: React.RefObject<HTMLElement>): number {
+  const [width, setWidth] = React.useState(0);
+  React.useLayoutEffect(() => {
+    const node = ref.current;
+    if (!node) {
+      return;
+    }
+    setWidth(node.clientWidth);
+    if (typeof ResizeObserver === 'undefined') {
+      return;
+    }
+    const observer = new ResizeObserver(() => setWidth(node.clientWidth));
+    observer.observe(node);
+    return () => observer.disconnect();
+  }, [ref]);
+  return width;
+}

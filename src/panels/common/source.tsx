@@ -1,0 +1,83 @@
+import * as React from 'react';
+import type { SourceLine } from '../../protocol/types';
+import { formatPlace } from '../sidebar/format';
+import type { IViewContext } from '../views';
+
+/**
+ * A line of the user's code. A click selects it in all views and shows it where
+ * it stands.
+ */
+export function SourceLink(props: {
+  where: SourceLine;
+  context: IViewContext;
+
+  /**
+   * The view, so that it can tell its own selections apart.
+   */
+  origin?: object | null;
+
+  /**
+   * Whether the line itself follows.
+   */
+  isWithCode?: boolean;
+
+  /**
+   * Not a stop of the Tab key: for rows that are walked by arrow keys.
+   */
+  isInRow?: boolean;
+}): JSX.Element {
+  const { where, context, origin = null } = props;
+  const { model, trans } = context;
+  const place = `${where.file}:${where.line}`;
+  const code = where.code.trim();
+  return (
+    <span className="jp-Compilescope-source">
+      <button
+        type="button"
+        className="jp-Compilescope-link jp-mod-code"
+        tabIndex={props.isInRow ? -1 : undefined}
+        title={
+          code && !props.isWithCode
+            ? `${place}\n${code}`
+            : trans.__('Go to %1', place)
+        }
+        onClick={event => {
+          event.stopPropagation();
+          reveal(context, where, origin);
+        }}
+      >
+        {formatPlace(where, model.report?.files ?? {}, trans.__('cell'))}
+      </button>
+      {props.isWithCode && code && <code>{code}</code>}
+    </span>
+  );
+}
+
+/**
+ * Select a line of the user's code, and show it where it stands.
+ */
+export function reveal(
+  { model, reveal }: IViewContext,
+  { file, line }: SourceLine,
+  origin: object | null = null
+): void {
+  const source = { file, line };
+  model.select({ source, origin });
+  reveal?.(source);
+}
+
+/**
+ * Whether a line is among those that the selection means.
+ */
+export function isSelected(
+  { model }: IViewContext,
+  where: SourceLine | null
+): boolean {
+  if (!where) {
+    return false;
+  }
+  const { source } = model.selection;
+  const isAt = (each: { file: string; line: number }) =>
+    each.line === where.line && each.file === where.file;
+  return (source !== null && isAt(source)) || model.linked.sources.some(isAt);
+}

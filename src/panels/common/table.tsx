@@ -1,0 +1,273 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { caretDownIcon, caretUpIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { useRows, useWidth } from './rows';
+
+/**
+ * A column of a table.
+ */
+export interface IColumn<T> {
+  readonly id: string;
+  readonly label: string;
+  readonly title?: string;
+
+  /**
+   * A track of a CSS grid: `80px`, `minmax(120px, 2fr)`.
+   */
+  readonly width: string;
+  readonly isNumber?: boolean;
+  readonly render: (row: T) => React.ReactNode;
+
+  /**
+   * The order of its rows, if they can be sorted by it.
+   */
+  readonly compare?: (a: T, b: T) => number;
+
+  /**
+   * Whether the first click puts the largest on top. Numbers do.
+   */
+  readonly isDescendingFirst?: boolean;
+
+  /**
+   * In a table that is narrower than this, in pixels, it is left out.
+   */
+  readonly from?: number;
+}
+
+/**
+ * The column that rows are sorted by; null for the order in which they came.
+ */
+export type Sort = { readonly column: string; readonly down: boolean } | null;
+
+const ROW_HEIGHT = 24;
+const HEADER_HEIGHT = 26;
+
+/**
+ * A table of any length: only the rows in sight are drawn. Rows are walked by
+ * the arrow keys, and chosen by Enter or a click.
+ */
+export function VirtualTable<T>(props: {
+  label: string;
+  columns: readonly IColumn<T>[];
+
+  /**
+   * In their order: see `sorted`.
+   */
+  rows: readonly T[];
+  keyOf: (row: T) => string | number;
+  sort: Sort;
+  onSort: (sort: Sort) => void;
+  trans: TranslationBundle;
+
+  /**
+   * The key of the row that is chosen.
+   */
+  selected?: string | number | null;
+  onSelect?: (row: T) => void;
+
+  /**
+   * Whether a row belongs to what is selected elsewhere.
+   */
+  isMarked?: (row: T) => boolean;
+
+  /**
+   * When this changes, and is not null, the first row that is marked is brought
+   * into sight.
+   */
+  revealKey?: object | null;
+
+  /**
+   * Shown instead of rows, where there are none.
+   */
+  none?: React.ReactNode;
+}): JSX.Element {
+  const { rows, keyOf, sort, selected = null, trans } = props;
+  const id = React.useId();
+  const [active, setActive] = React.useState<string | number | null>(null);
+  const current = active ?? selected;
+  const place = React.useMemo(
+    () => (current === null ? -1 : rows.findIndex(r => keyOf(r) === current)),
+    [rows, current]
+  );
+  const list = useRows({
+    count: rows.length,
+    rowHeight: ROW_HEIGHT,
+    active: place,
+    onActive: index => setActive(keyOf(rows[index])),
+    headerHeight: HEADER_HEIGHT
+  });
+  React.useEffect(() => {
+    setActive(null);
+    const index = rows.findIndex(row => keyOf(row) === selected);
+    if (selected !== null && index >= 0) {
+      list.reveal(index);
+    }
+  }, [selected]);
+  const { revealKey = null, isMarked: marks } = props;
+  React.useEffect(() => {
+    if (revealKey && marks) {
+      list.reveal(rows.findIndex(marks));
+    }
+  }, [revealKey]);
+  const width = useWidth(list.ref);
+  const columns = props.columns.filter(
+    each => width === 0 || width >= (each.from ?? 0)
+  );
+  const template = columns.map(each => each.width).join(' ');
+  const choose = (row: T) => {
+    setActive(keyOf(row));
+    props.onSelect?.(row);
+  };
+  return (
+    <div
+      ref={list.ref}
+      className="jp-Compilescope-table"
+      role="grid"
+      aria-label={props.label}
+      aria-rowcount={rows.length + 1}
+      aria-colcount={columns.length}
+      aria-activedescendant={place >= 0 ? `${id}-${place}` : undefined}
+      tabIndex={0}
+      onKeyDown={event => {
+        if (event.target !== event.currentTarget || list.onKey(event)) {
+          return;
+        }
+        if ((event.key === 'Enter' || event.key === ' ') && place >= 0) {
+          event.preventDefault();
+          choose(rows[place]);
+        }
+      }}
+    >
+      <div
+        className="jp-Compilescope-tableHeader"
+        role="row"
+        aria-rowindex={1}
+        style={{ gridTemplateColumns: template }}
+      >
+        {columns.map(column => (
+          <Header
+            key={column.id}
+            column={column}
+            sort={sort}
+            onSort={props.onSort}
+            trans={trans}
+          />
+        ))}
+      </div>
+      {rows.length === 0 ? (
+        <div className="jp-Compilescope-tableNone">{props.none}</div>
+      ) : (
+        <div
+          className="jp-Compilescope-tableBody"
+          role="rowgroup"
+          style={{ height: list.height }}
+        >
+          {list.visible.map(({ index, start }) => {
+            const row = rows[index];
+            const key = keyOf(row);
+            const isMarked = props.isMarked?.(row) ?? false;
+            return (
+              <div
+                key={key}
+                id={`${id}-${index}`}
+                className={
+                  'jp-Compilescope-tableRow' +
+                  (index === place ? ' jp-mod-active' : '') +
+                  (isMarked ? ' jp-mod-marked' : '')
+                }
+                role="row"
+                aria-rowindex={index + 2}
+                aria-selected={key === selected}
+                style={{
+                  gridTemplateColumns: template,
+                  transform: `translateY(${start}px)`
+                }}
+                onClick={() => choose(row)}
+              >
+                {columns.map(column => (
+                  <div
+                    key={column.id}
+                    role="gridcell"
+                    className={column.isNumber ? 'jp-mod-number' : undefined}
+                  >
+                    {column.render(row)}
+                  </div>
+                ))}
+              </div>
+            );
+          })}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/**
+ * Rows in the order that a table asks for; rows that compare equal stay as they
+ * came.
+ */
+export function sorted<T>(
+  rows: readonly T[],
+  columns: readonly IColumn<T>[],
+  sort: Sort
+): readonly T[] {
+  const compare = columns.find(each => each.id === sort?.column)?.compare;
+  if (!sort || !compare) {
+    return rows;
+  }
+  const sign = sort.down ? -1 : 1;
+  return [...rows].sort((a, b) => sign * compare(a, b));
+}
+
+/**
+ * Compares numbers that may be missing: what is missing counts as less.
+ */
+export function compareNumbers(a: number | null, b: number | null): number {
+  return (a ?? -Infinity) === (b ?? -Infinity)
+    ? 0
+    : (a ?? -Infinity) - (b ?? -Infinity);
+}
+
+function Header<T>(props: {
+  column: IColumn<T>;
+  sort: Sort;
+  onSort: (sort: Sort) => void;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { column, sort, onSort, trans } = props;
+  const isSorted = sort?.column === column.id;
+  const down = column.isDescendingFirst ?? !!column.isNumber;
+  const Caret = isSorted && sort.down ? caretDownIcon : caretUpIcon;
+  return (
+    <div
+      role="columnheader"
+      aria-sort={
+        isSorted ? (sort.down ? 'descending' : 'ascending') : undefined
+      }
+      className={column.isNumber ? 'jp-mod-number' : undefined}
+      title={column.title}
+    >
+      {column.compare ? (
+        <button
+          type="button"
+          title={column.title ?? trans.__('Sort by %1', column.label)}
+          onClick={() =>
+            // The second click turns the order round, the third gives it up.
+            onSort(
+              !isSorted
+                ? { column: column.id, down }
+                : sort.down === down
+                  ? { column: column.id, down: !down }
+                  : null
+            )
+          }
+        >
+          <span>{column.label}</span>
+          {isSorted && <Caret.react tag="span" width="12px" height="12px" />}
+        </button>
+      ) : (
+        <span>{column.label}</span>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,223 @@
+import { ReactWidget } from '@jupyterlab/apputils';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { Message } from '@lumino/messaging';
+import { Signal } from '@lumino/signaling';
+import * as React from 'react';
+import { problemOf } from '../../protocol/client';
+import type { ISubjectModel } from '../../tokens';
+import type { IViewContext } from '../views';
+import { whyNothing } from './empty';
+import type { IEmpty, ViewState } from './frame';
+import { ViewFrame } from './frame';
+
+/**
+ * What a view shows something of.
+ */
+export interface IShown {
+  readonly subject: string;
+  readonly variant: string;
+
+  /**
+   * The compilation's id; empty for a view of a whole variant.
+   */
+  readonly compilation: string;
+}
+
+/**
+ * A view of the model's variant, or of one of its compilations.
+ *
+ * It loads what it shows when it can be seen, again when the report has
+ * changed, and drops what comes too late. While it is hidden it does nothing.
+ *
+ * A view says what to `load`, how to `present` it, and `whyEmpty`, where it came
+ * without anything to show.
+ */
+export abstract class ReportView<T> extends ReactWidget {
+  constructor(
+    protected readonly context: IViewContext,
+    private _about: ReportView.IOptions
+  ) {
+    super();
+    this.addClass('jp-Compilescope-view');
+    this.addClass(`jp-Compilescope-${_about.name}`);
+    this.node.setAttribute('role', 'region');
+    this.node.setAttribute('aria-label', _about.label);
+    const { model } = context;
+    model.statusChanged.connect(this.refresh, this);
+    model.reportChanged.connect(this.refresh, this);
+    model.variantChanged.connect(this.refresh, this);
+    model.compilationChanged.connect(this.refresh, this);
+    model.selectionChanged.connect(this._follow, this);
+    model.linkedChanged.connect(this._follow, this);
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      this._ticket++;
+      Signal.clearData(this);
+      super.dispose();
+    }
+  }
+
+  /**
+   * Get what is shown.
+   */
+  protected abstract load(shown: IShown): Promise<T>;
+
+  /**
+   * Show it.
+   */
+  protected abstract present(data: T, shown: IShown): JSX.Element;
+
+  /**
+   * Why there is nothing in it to show; null if there is.
+   */
+  protected whyEmpty(_data: T, _shown: IShown): IEmpty | null {
+    return null;
+  }
+
+  protected get model(): ISubjectModel {
+    return this.context.model;
+  }
+
+  protected get trans(): TranslationBundle {
+    return this.context.trans;
+  }
+
+  /**
+   * Load what is to be shown now, if it is not there or on its way.
+   */
+  protected refresh(): void {
+    if (!this.isVisible || this.isDisposed) {
+      return;
+    }
+    const { model, trans } = this;
+    const { report } = model;
+    const shown: IShown = {
+      subject: model.subject ?? '',
+      variant: model.variant,
+      compilation: this._about.isOfVariant ? '' : model.compilation
+    };
+    const nothing = whyNothing(model, shown, !!this._about.isOfVariant, trans);
+    if (nothing) {
+      this._ticket++;
+      this._key = null;
+      this._set(nothing);
+      return;
+    }
+    const place = JSON.stringify([
+      shown.subject,
+      shown.variant,
+      shown.compilation
+    ]);
+    const key = `${place} ${report?.revision}`;
+    if (key === this._key) {
+      this.update();
+      return;
+    }
+    // What was shown stays until the new is there, if it is of the same.
+    const isSame = place === this._place && this._state.kind === 'data';
+    this._key = key;
+    this._place = place;
+    if (!isSame) {
+      this._set({ kind: 'loading', label: trans.__('Getting it…') });
+    }
+    void this._load(shown, ++this._ticket);
+  }
+
+  /**
+   * Load again what could not be loaded.
+   */
+  protected retry(): void {
+    this._key = null;
+    this._place = '';
+    this.refresh();
+  }
+
+  protected override onAfterAttach(message: Message): void {
+    super.onAfterAttach(message);
+    this.refresh();
+  }
+
+  protected override onAfterShow(message: Message): void {
+    super.onAfterShow(message);
+    this.refresh();
+  }
+
+  protected override onUpdateRequest(message: Message): void {
+    if (this.isVisible) {
+      super.onUpdateRequest(message);
+    }
+  }
+
+  protected override render(): JSX.Element {
+    return (
+      <ViewFrame
+        state={this._state}
+        trans={this.trans}
+        onRetry={() => this.retry()}
+        show={({ data, shown }) => this.present(data, shown)}
+      />
+    );
+  }
+
+  private async _load(shown: IShown, ticket: number): Promise<void> {
+    let state: ViewState<{ data: T; shown: IShown }>;
+    try {
+      const data = await this.load(shown);
+      const empty = this.whyEmpty(data, shown);
+      state = empty
+        ? { kind: 'empty', ...empty }
+        : { kind: 'data', data: { data, shown } };
+    } catch (error) {
+      state = { kind: 'error', problem: problemOf(error) };
+    }
+    if (ticket === this._ticket) {
+      this._set(state);
+    }
+  }
+
+  private _set(state: ViewState<{ data: T; shown: IShown }>): void {
+    this._state = state;
+    this.update();
+  }
+
+  private _follow(): void {
+    if (this.isVisible) {
+      this.update();
+    }
+  }
+
+  private _state: ViewState<{ data: T; shown: IShown }> = {
+    kind: 'loading',
+    label: ''
+  };
+  private _key: string | null = null;
+  private _place = '';
+  private _ticket = 0;
+}
+
+/**
+ * The namespace for `ReportView` statics.
+ */
+export namespace ReportView {
+  /**
+   * What a view is called.
+   */
+  export interface IOptions {
+    /**
+     * The view's CSS class is `jp-Compilescope-<name>`.
+     */
+    name: string;
+
+    /**
+     * What a screen reader calls it.
+     */
+    label: string;
+
+    /**
+     * Whether it shows the whole variant, not one compilation.
+     */
+    isOfVariant?: boolean;
+  }
+}

@@ -1,0 +1,254 @@
+import { downloadIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { download } from '../../download';
+import type { Compilation, VariantReport } from '../../protocol/types';
+import { Check, Select } from '../common';
+import { IconButton } from '../sidebar/button';
+import type { IViewContext } from '../views';
+import { Caches } from './caches';
+import { Chart } from './chart';
+import { exportTrace } from './export';
+import type { Align, IPlace, Run } from './lanes';
+import { areFarApart, waterfall } from './lanes';
+import { Notes } from './notes';
+import { Outline } from './outline';
+import { figuresOf } from './phrases';
+import { sharesOf } from './shares';
+import type { IRunShares } from './summary';
+import { Shares } from './summary';
+import { Figures } from './tip';
+import type { IWindow } from './viewport';
+import { zoom } from './viewport';
+
+/**
+ * What the view shows.
+ */
+export interface ICompileTime {
+  readonly variant: VariantReport;
+
+  /**
+   * With their phases.
+   */
+  readonly compilations: readonly Compilation[];
+
+  /**
+   * How many more there are.
+   */
+  readonly omitted: number;
+}
+
+/**
+ * Where the compile time of a variant went.
+ *
+ * @param props.compilation - The id of the compilation that all views show.
+ */
+export function CompileTimeBody(props: {
+  data: ICompileTime;
+  compilation: string;
+  context: IViewContext;
+}): JSX.Element {
+  const { data, compilation, context } = props;
+  const { trans } = context;
+  const [isAll, setAll] = React.useState(data.compilations.length <= 20);
+  const [run, setRun] = React.useState<Run | 'both'>('both');
+  const [align, setAlign] = React.useState<Align | null>(null);
+  const [isTable, setTable] = React.useState(false);
+  const [place, setPlace] = React.useState<IPlace | null>(null);
+  const shown = React.useMemo(
+    () =>
+      isAll
+        ? data.compilations
+        : data.compilations.filter(({ id }) => id === compilation),
+    [data, isAll, compilation]
+  );
+  const runs = React.useMemo(
+    () =>
+      (run === 'both' ? (['cold', 'warm'] as const) : [run]).filter(each =>
+        shown.some(one =>
+          each === 'cold' ? one.phases.length : one.warm_phases.length
+        )
+      ),
+    [shown, run]
+  );
+  const by = align ?? (areFarApart(shown) ? 'start' : 'time');
+  const chart = React.useMemo(
+    () => waterfall(shown, runs, by),
+    [shown, runs, by]
+  );
+  const { total } = chart;
+  const [window, setWindow] = React.useState<IWindow>({ start: 0, end: total });
+  const [known, setKnown] = React.useState(chart);
+  if (chart !== known) {
+    // Another chart is looked at as a whole.
+    setKnown(chart);
+    setWindow({ start: 0, end: total });
+    setPlace(null);
+  }
+  const shares = runs.map((each): IRunShares => {
+    const { lanes } = chart;
+    const own = sharesOf(lanes.filter(l => l.run === each).map(l => l.flame));
+    const { compile_time: cold, warm_compile_time: warm } = data.variant;
+    const measured = (each === 'cold' ? cold : warm)?.total_s ?? 0;
+    const whole = isAll ? Math.max(own.total, measured * 1e6) : own.total;
+    return { run: each, shares: own, whole };
+  });
+  const figures = figuresOf(chart, place, trans);
+  const middle = (window.start + window.end) / 2;
+  const zoomBy = (factor: number) => () =>
+    setWindow(zoom(window, factor, middle, total));
+  return (
+    <>
+      <div
+        className="jp-Compilescope-controls"
+        role="toolbar"
+        aria-label={trans.__('What of the compile time is shown')}
+      >
+        {data.compilations.length > 1 && (
+          <Select
+            label={trans.__('Of')}
+            value={isAll ? 'all' : 'one'}
+            options={[
+              { value: 'all', label: trans.__('all compilations') },
+              { value: 'one', label: trans.__('%1 only', compilation) }
+            ]}
+            onChange={value => setAll(value === 'all')}
+          />
+        )}
+        {data.compilations.some(each => each.warm_phases.length > 0) && (
+          <Select
+            label={trans.__('Caches')}
+            value={run}
+            options={[
+              { value: 'both', label: trans.__('cold and warm') },
+              { value: 'cold', label: trans.__('cold') },
+              { value: 'warm', label: trans.__('warm') }
+            ]}
+            onChange={value => setRun(value as Run | 'both')}
+          />
+        )}
+        {shown.length > 1 && (
+          <Check
+            label={trans.__('Start all at 0')}
+            isOn={by === 'start'}
+            title={trans.__(
+              'Each compilation from its own start, instead of when it happened'
+            )}
+            onChange={on => setAlign(on ? 'start' : 'time')}
+          />
+        )}
+        <Check
+          label={trans.__('As a table')}
+          isOn={isTable}
+          onChange={setTable}
+        />
+        <span className="jp-Compilescope-timeTools">
+          {!isTable && (
+            <>
+              <button
+                type="button"
+                className="jp-Compilescope-iconButton"
+                title={trans.__('Zoom in')}
+                aria-label={trans.__('Zoom in')}
+                onClick={zoomBy(0.5)}
+              >
+                <span aria-hidden="true">+</span>
+              </button>
+              <button
+                type="button"
+                className="jp-Compilescope-iconButton"
+                title={trans.__('Zoom out')}
+                aria-label={trans.__('Zoom out')}
+                onClick={zoomBy(2)}
+              >
+                <span aria-hidden="true">−</span>
+              </button>
+              <button
+                type="button"
+                className="jp-Compilescope-button"
+                onClick={() => setWindow({ start: 0, end: total })}
+              >
+                {trans.__('Fit')}
+              </button>
+            </>
+          )}
+          <IconButton
+            icon={downloadIcon}
+            label={trans.__('Save as a Chrome trace, for Perfetto')}
+            disabled={chart.lanes.length === 0}
+            onClick={() => {
+              const { filename, text } = exportTrace(
+                data.variant,
+                shown,
+                context
+              );
+              download(filename, text);
+            }}
+          />
+        </span>
+      </div>
+      <div className="jp-Compilescope-timeBody">
+        <Notes variant={data.variant} runs={shares} context={context} />
+        {data.omitted > 0 && (
+          <p className="jp-Compilescope-hint">
+            {trans.__(
+              'The %1 compilations that took longest; %2 more can be picked above.',
+              data.compilations.length,
+              data.omitted
+            )}
+          </p>
+        )}
+        {chart.lanes.length === 0 ? (
+          <p className="jp-Compilescope-hint">
+            {trans.__('torch gave no phases for this compilation.')}{' '}
+            {shown[0]?.absent.phases ?? ''}
+          </p>
+        ) : isTable ? (
+          <Outline
+            chart={chart}
+            place={place}
+            onPlace={setPlace}
+            trans={trans}
+          />
+        ) : (
+          <>
+            <Chart
+              chart={chart}
+              window={window}
+              onWindow={setWindow}
+              place={place}
+              onPlace={setPlace}
+              trans={trans}
+            />
+            <div className="jp-Compilescope-timeFigures">
+              {figures ? (
+                <Figures figures={figures} />
+              ) : (
+                <p className="jp-Compilescope-hint">
+                  {trans.__(
+                    'Ctrl and wheel zooms, dragging moves. Arrow keys walk the phases, + and − zoom, Enter fits one, 0 all.'
+                  )}
+                </p>
+              )}
+            </div>
+          </>
+        )}
+        <div className="jp-Compilescope-timeTables">
+          {shares.length > 0 && (
+            <section>
+              <h3>{trans.__('By kind of phase')}</h3>
+              <Shares runs={shares} trans={trans} />
+            </section>
+          )}
+          <section>
+            <h3>{trans.__('Caches')}</h3>
+            <Caches
+              compilations={shown}
+              runs={['cold', 'warm']}
+              trans={trans}
+            />
+          </section>
+        </div>
+      </div>
+    </>
+  );
+}

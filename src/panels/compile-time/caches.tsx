@@ -1,0 +1,90 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { CacheEvent, Compilation } from '../../protocol/types';
+import type { BadgeKind } from '../common';
+import { Badge } from '../common';
+import type { Run } from './lanes';
+import { runTitle } from './phrases';
+
+const LOOKS: Record<CacheEvent['outcome'], BadgeKind> = {
+  hit: 'good',
+  miss: 'plain',
+  bypass: 'warning'
+};
+
+/**
+ * What torch's caches said, for each compilation, cold and warm.
+ */
+export function Caches(props: {
+  compilations: readonly Compilation[];
+  runs: readonly Run[];
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { compilations, runs, trans } = props;
+  const rows = compilations.flatMap(({ id, cache, warm_cache }) =>
+    runs.flatMap(run =>
+      (run === 'cold' ? cache : warm_cache).map(event => ({ id, run, event }))
+    )
+  );
+  if (rows.length === 0) {
+    return (
+      <p className="jp-Compilescope-hint">
+        {trans.__('torch said nothing of its caches.')}
+      </p>
+    );
+  }
+  return (
+    <div className="jp-Compilescope-timeWide">
+      <table className="jp-Compilescope-timeCaches">
+        <caption className="jp-Compilescope-hidden">
+          {trans.__('What torch’s compile caches said')}
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">{trans.__('Cache')}</th>
+            <th scope="col">{trans.__('Outcome')}</th>
+            <th scope="col">{trans.__('Compilation')}</th>
+            <th scope="col">{trans.__('Key')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ id, run, event }, index) => (
+            <tr key={index}>
+              <th scope="row">{event.cache}</th>
+              <td>
+                <Badge kind={LOOKS[event.outcome]}>
+                  {outcomeTitle(event.outcome, trans)}
+                </Badge>
+                {event.detail && (
+                  <span className="jp-Compilescope-muted" title={event.detail}>
+                    {event.detail}
+                  </span>
+                )}
+              </td>
+              <td>
+                {id} {runTitle(run, trans)}
+              </td>
+              <td>
+                <code title={event.key}>{event.key}</code>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function outcomeTitle(
+  outcome: CacheEvent['outcome'],
+  trans: TranslationBundle
+): string {
+  switch (outcome) {
+    case 'hit':
+      return trans.__('hit');
+    case 'miss':
+      return trans.__('miss');
+    case 'bypass':
+      return trans.__('bypassed');
+  }
+}

@@ -1,0 +1,287 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { useWidth } from '../common';
+import { Palette } from './colours';
+import { DRAG_FROM, onKey, onWheel } from './gestures';
+import type { IPlace, IWaterfall, Step } from './lanes';
+import { rank, spanAt, walk } from './lanes';
+import { AXIS_HEIGHT, hit, layOutLanes, ROW_HEIGHT } from './layout';
+import { paint } from './paint';
+import { figuresOf, laneTitle, spoken } from './phrases';
+import { Tip } from './tip';
+import type { IWindow } from './viewport';
+import { around, pan, reveal } from './viewport';
+
+/**
+ * A span is made visible if it is smaller than this part of the window.
+ */
+const SMALLEST = 0.004;
+
+const STEPS: Readonly<Record<string, Step>> = {
+  ArrowLeft: 'previous',
+  ArrowRight: 'next',
+  ArrowUp: 'parent',
+  ArrowDown: 'child',
+  Home: 'first',
+  End: 'last'
+};
+
+/**
+ * Phases as bars on an axis of time: painted, since there are thousands.
+ *
+ * To a screen reader it is a tree whose current item is described; the table
+ * beside it holds the same.
+ */
+export function Chart(props: {
+  chart: IWaterfall;
+  window: IWindow;
+  onWindow: (window: IWindow) => void;
+  place: IPlace | null;
+  onPlace: (place: IPlace | null) => void;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { chart, window, place, trans } = props;
+  const { total } = chart;
+  const id = React.useId();
+  const scroller = React.useRef<HTMLDivElement>(null);
+  const canvas = React.useRef<HTMLCanvasElement>(null);
+  const probes = React.useRef<HTMLDivElement>(null);
+  const width = useWidth(scroller);
+  const palette = usePalette(probes);
+  const [hover, setHover] = React.useState<IHover | null>(null);
+  const drag = React.useRef<{ x: number; start: IWindow; on: boolean } | null>(
+    null
+  );
+  const layout = React.useMemo(() => layOutLanes(chart), [chart]);
+  const titles = React.useMemo(
+    () => chart.lanes.map(lane => laneTitle(lane, trans)),
+    [chart]
+  );
+
+  const draw = useFrame(() => {
+    const node = canvas.current;
+    const box = scroller.current;
+    const colours = palette.current?.read();
+    if (!node || !box || !colours || width === 0) {
+      return;
+    }
+    const height = box.clientHeight;
+    const ratio = globalThis.devicePixelRatio || 1;
+    const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (node.width !== w || node.height !== h) {
+      node.width = w;
+      node.height = h;
+    }
+    const context = node.getContext('2d');
+    if (!context) {
+      return;
+    }
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const scene = { chart, layout, window, width, height };
+    paint(
+      context,
+      {
+        ...scene,
+        scroll: box.scrollTop,
+        selected: place,
+        hovered: hover?.place ?? null,
+        title: lane => titles[lane]
+      },
+      colours
+    );
+  });
+  React.useEffect(draw);
+  React.useEffect(() => onThemeChange(draw), []);
+
+  const bring = (to: IPlace | null) => {
+    const span = spanAt(chart, to);
+    const box = scroller.current;
+    if (!to || !span || !box) {
+      return;
+    }
+    const { start, duration } = span;
+    props.onWindow(reveal(window, start, duration, total, SMALLEST));
+    const top = layout.boxes[to.lane].rows + span.row * ROW_HEIGHT;
+    const room = box.clientHeight - AXIS_HEIGHT;
+    if (top < box.scrollTop) {
+      box.scrollTop = Math.max(0, top - ROW_HEIGHT);
+    } else if (top + ROW_HEIGHT > box.scrollTop + room) {
+      box.scrollTop = top + 2 * ROW_HEIGHT - room;
+    }
+  };
+  React.useEffect(() => bring(place), [place, chart]);
+
+  /** Where the pointer is: as a part of the width, and the span below it. */
+  const locate = (event: { clientX: number; clientY: number }) => {
+    const box = scroller.current!.getBoundingClientRect();
+    const x = event.clientX - box.left;
+    const y = event.clientY - box.top;
+    const perPixel = (window.end - window.start) / width;
+    const below = y - AXIS_HEIGHT + scroller.current!.scrollTop;
+    const found =
+      y < AXIS_HEIGHT
+        ? null
+        : hit(chart, layout, window.start + x * perPixel, below, perPixel);
+    return { x, y, perPixel, found };
+  };
+
+  // React listens to the wheel passively: the page would zoom along.
+  const wheel = React.useRef<(event: WheelEvent) => void>(() => undefined);
+  wheel.current = event => {
+    const { x } = locate(event);
+    const next = onWheel(event, window, x / width, width, total);
+    if (next) {
+      event.preventDefault();
+      props.onWindow(next);
+    }
+  };
+  React.useEffect(() => {
+    const node = scroller.current!;
+    const listener = (event: WheelEvent) => wheel.current(event);
+    node.addEventListener('wheel', listener, { passive: false });
+    return () => node.removeEventListener('wheel', listener);
+  }, []);
+
+  const span = spanAt(chart, place);
+  const figures = figuresOf(chart, place, trans);
+  const hovered = figuresOf(chart, hover?.place ?? null, trans);
+  return (
+    <div className="jp-Compilescope-timeChart">
+      <div ref={probes} className="jp-Compilescope-timeProbes" />
+      <div
+        ref={scroller}
+        className="jp-Compilescope-timeScroller"
+        role="tree"
+        tabIndex={0}
+        aria-label={trans.__('Phases on an axis of time')}
+        aria-activedescendant={figures ? id : undefined}
+        style={{ height: Math.min(layout.height + AXIS_HEIGHT + 2, 4000) }}
+        onScroll={draw}
+        onFocus={() => {
+          if (!place && chart.lanes.length) {
+            props.onPlace({ lane: 0, span: 0 });
+          }
+        }}
+        onKeyDown={event => {
+          if (event.altKey || event.ctrlKey || event.metaKey) {
+            return;
+          }
+          const step = STEPS[event.key];
+          const middle = span
+            ? span.start + span.duration / 2
+            : (window.start + window.end) / 2;
+          const next = onKey(event.key, window, middle, total);
+          if (step) {
+            props.onPlace(walk(chart, place, step));
+          } else if (next) {
+            props.onWindow(next);
+          } else if (event.key === 'Enter' && span) {
+            props.onWindow(around(span.start, span.duration, total));
+          } else if (event.key === 'Escape' && place) {
+            props.onPlace(null);
+          } else {
+            return;
+          }
+          event.preventDefault();
+          event.stopPropagation();
+        }}
+        onPointerDown={event => {
+          if (event.button === 0) {
+            drag.current = { x: event.clientX, start: window, on: false };
+          }
+        }}
+        onPointerMove={event => {
+          const { current } = drag;
+          const { x, y, perPixel, found } = locate(event);
+          if (current && event.buttons & 1) {
+            const by = current.x - event.clientX;
+            if (!current.on && Math.abs(by) > DRAG_FROM) {
+              current.on = true;
+              event.currentTarget.setPointerCapture(event.pointerId);
+            }
+            if (current.on) {
+              setHover(null);
+              props.onWindow(pan(current.start, by * perPixel, total));
+            }
+            return;
+          }
+          setHover(found && { place: found, x, y });
+        }}
+        onPointerUp={event => {
+          const isClick = drag.current && !drag.current.on;
+          drag.current = null;
+          if (isClick) {
+            props.onPlace(locate(event).found);
+          }
+        }}
+        onPointerLeave={() => setHover(null)}
+        onDoubleClick={event => {
+          const { found } = locate(event);
+          const target = spanAt(chart, found);
+          props.onWindow(
+            target
+              ? around(target.start, target.duration, total)
+              : { start: 0, end: total }
+          );
+        }}
+      >
+        <div style={{ height: layout.height + AXIS_HEIGHT }}>
+          <canvas ref={canvas} aria-hidden="true" />
+        </div>
+        {figures && place && (
+          <span
+            id={id}
+            role="treeitem"
+            className="jp-Compilescope-hidden"
+            aria-level={span!.level + 1}
+            aria-posinset={rank(chart, place).position}
+            aria-setsize={rank(chart, place).size}
+            aria-selected={true}
+            aria-expanded={span!.children.length ? true : undefined}
+          >
+            {spoken(figures)}
+          </span>
+        )}
+      </div>
+      {hover && hovered && (
+        <Tip figures={hovered} x={hover.x} y={hover.y} width={width} />
+      )}
+    </div>
+  );
+}
+
+interface IHover {
+  readonly place: IPlace;
+  readonly x: number;
+  readonly y: number;
+}
+
+function usePalette(
+  host: React.RefObject<HTMLElement>
+): React.MutableRefObject<Palette | null> {
+  const palette = React.useRef<Palette | null>(null);
+  React.useLayoutEffect(() => {
+    palette.current = new Palette(host.current!);
+    return () => palette.current?.dispose();
+  }, []);
+  return palette;
+}
+
+/** Calls in quick succession are one, in the next frame, with what is newest. */
+function useFrame(draw: () => void): () => void {
+  const latest = React.useRef(draw);
+  latest.current = draw;
+  const frame = React.useRef(0);
+  React.useEffect(() => () => cancelAnimationFrame(frame.current), []);
+  return React.useCallback(() => {
+    cancelAnimationFrame(frame.current);
+    frame.current = requestAnimationFrame(() => latest.current());
+  }, []);
+}
+
+/** JupyterLab says on the body which theme there is. */
+function onThemeChange(callback: () => void): () => void {
+  const observer = new MutationObserver(callback);
+  observer.observe(document.body, { attributes: true });
+  return () => observer.disconnect();
+}

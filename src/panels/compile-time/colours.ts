@@ -1,0 +1,69 @@
+import { PHASE_KINDS } from '../../protocol/types';
+import type { IPaint } from './paint';
+
+/**
+ * The class of an element in a kind's colours: the background is its fill, the
+ * border its edge.
+ */
+export function kindClass(kind: string): string {
+  return `jp-Compilescope-kind jp-mod-${kind}`;
+}
+
+/**
+ * Reads the theme's colours from elements that have them, since a canvas knows
+ * no variables.
+ */
+export class Palette {
+  /**
+   * @param host - The element that the chart is in; gets hidden children.
+   */
+  constructor(host: HTMLElement) {
+    this._host = host;
+    for (const kind of Object.keys(PHASE_KINDS)) {
+      const swatch = document.createElement('span');
+      swatch.className = kindClass(kind);
+      swatch.hidden = true;
+      host.appendChild(swatch);
+      this._swatches.set(kind, swatch);
+    }
+    for (const name of ['muted', 'line', 'accent']) {
+      const probe = document.createElement('span');
+      probe.className = `jp-Compilescope-timeProbe jp-mod-${name}`;
+      probe.hidden = true;
+      host.appendChild(probe);
+      this._probes.set(name, probe);
+    }
+  }
+
+  /**
+   * The colours as they are now.
+   */
+  read(): IPaint {
+    const own = getComputedStyle(this._host);
+    const styles = new Map(
+      [...this._swatches].map(([kind, each]) => [kind, getComputedStyle(each)])
+    );
+    const probe = (name: string) =>
+      getComputedStyle(this._probes.get(name)!).color;
+    return {
+      text: own.color,
+      muted: probe('muted'),
+      line: probe('line'),
+      accent: probe('accent'),
+      background: own.backgroundColor,
+      font: `${own.fontSize} ${own.fontFamily}`,
+      fill: kind => styles.get(kind)?.backgroundColor ?? own.color,
+      edge: kind => styles.get(kind)?.borderLeftColor ?? own.color
+    };
+  }
+
+  dispose(): void {
+    [...this._swatches.values(), ...this._probes.values()].forEach(each =>
+      each.remove()
+    );
+  }
+
+  private _host: HTMLElement;
+  private _swatches = new Map<string, HTMLElement>();
+  private _probes = new Map<string, HTMLElement>();
+}

@@ -1,0 +1,38 @@
+import type { Compilation, VariantReport } from '../../protocol/types';
+import type { IViewContext } from '../views';
+import { runTitle, trackTitle } from './phrases';
+import { chromeTrace } from './trace';
+
+/**
+ * The phases of compilations as a file for Perfetto.
+ */
+export function exportTrace(
+  variant: VariantReport,
+  compilations: readonly Compilation[],
+  { model, trans }: IViewContext
+): { filename: string; text: string } {
+  const { report } = model;
+  const subject = report?.subject.name ?? '';
+  const trace = chromeTrace(
+    compilations,
+    {
+      subject,
+      variant: variant.name,
+      environment: report?.environment ?? {},
+      first_call_s: variant.compile_time?.total_s ?? null,
+      warm_first_call_s: variant.warm_compile_time?.total_s ?? null
+    },
+    {
+      run: {
+        cold: `${variant.name}, ${runTitle('cold', trans)}`,
+        warm: `${variant.name}, ${runTitle('warm', trans)}`
+      },
+      track: (id, track, isMain) => `${id}, ${trackTitle(track, isMain, trans)}`
+    }
+  );
+  const stem = ['compile', subject, variant.name]
+    .map(part => part.replace(/[^\w.-]+/g, '_').slice(0, 60))
+    .filter(Boolean)
+    .join('-');
+  return { filename: `${stem}.trace.json`, text: JSON.stringify(trace) };
+}

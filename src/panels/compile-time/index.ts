@@ -1,0 +1,1 @@
+export { CompileTimeView } from './view';

@@ -1,0 +1,175 @@
+import type { Compilation, Phase } from '../../protocol/types';
+import { earliest, layOut, type IFlame, type ISpan } from './spans';
+
+/**
+ * Whether the caches were empty or filled.
+ */
+export type Run = 'cold' | 'warm';
+
+/**
+ * Where a compilation starts on the axis: when it started, or at 0 as all
+ * others, to compare them.
+ */
+export type Align = 'time' | 'start';
+
+/**
+ * The phases of a compilation, in its place on the axis.
+ */
+export interface ILane {
+  readonly id: string;
+  readonly run: Run;
+  readonly flame: IFlame;
+}
+
+/**
+ * What a waterfall shows: lanes one below the other on one axis.
+ */
+export interface IWaterfall {
+  readonly lanes: readonly ILane[];
+
+  /**
+   * The length of the axis, in µs.
+   */
+  readonly total: number;
+}
+
+/**
+ * A span of a lane.
+ */
+export interface IPlace {
+  readonly lane: number;
+  readonly span: number;
+}
+
+/**
+ * Lay out compilations, each with its runs side by side. Cold and warm each
+ * start at 0, on one scale.
+ */
+export function waterfall(
+  compilations: readonly Pick<Compilation, 'id' | 'phases' | 'warm_phases'>[],
+  runs: readonly Run[],
+  align: Align
+): IWaterfall {
+  const phasesOf = (one: (typeof compilations)[number], run: Run) =>
+    run === 'cold' ? one.phases : one.warm_phases;
+  const firsts = runs.map(run =>
+    compilations
+      .map(one => phasesOf(one, run))
+      .filter(phases => phases.length > 0)
+      .reduce((first, phases) => Math.min(first, earliest(phases)), Infinity)
+  );
+  const lanes = compilations.flatMap(one =>
+    runs.flatMap((run, index) => {
+      const phases = phasesOf(one, run);
+      const origin = align === 'time' ? firsts[index] : earliest(phases);
+      return phases.length > 0
+        ? [{ id: one.id, run, flame: layOut(phases, origin) }]
+        : [];
+    })
+  );
+  const total = lanes.reduce((end, lane) => Math.max(end, lane.flame.end), 0);
+  return { lanes, total };
+}
+
+/**
+ * Whether compilations are so far apart that on a common axis they would be
+ * slivers.
+ */
+export function areFarApart(
+  compilations: readonly { readonly phases: readonly Phase[] }[]
+): boolean {
+  const own = compilations
+    .map(({ phases }) => phases)
+    .filter(phases => phases.length > 0);
+  if (own.length < 2) {
+    return false;
+  }
+  const ends = own.map(phases =>
+    Math.max(...phases.map(each => each.start_us + each.duration_us))
+  );
+  const starts = own.map(earliest);
+  const busy = ends.reduce((sum, end, index) => sum + end - starts[index], 0);
+  return Math.max(...ends) - Math.min(...starts) > 4 * busy;
+}
+
+/**
+ * The span at a place; undefined where there is none.
+ */
+export function spanAt(
+  { lanes }: IWaterfall,
+  place: IPlace | null
+): ISpan | undefined {
+  return place ? lanes[place.lane]?.flame.spans[place.span] : undefined;
+}
+
+/**
+ * The direction of a step from one span to another.
+ */
+export type Step = 'parent' | 'child' | 'next' | 'previous' | 'first' | 'last';
+
+/**
+ * The span that a step leads to; the same one where there is no further. From
+ * the last outermost span of a lane the next one is the next lane's first.
+ */
+export function walk(
+  chart: IWaterfall,
+  place: IPlace | null,
+  step: Step
+): IPlace | null {
+  const { lanes } = chart;
+  if (lanes.length === 0) {
+    return null;
+  }
+  const span = spanAt(chart, place);
+  if (!place || !span || step === 'first') {
+    return { lane: 0, span: 0 };
+  }
+  const { lane } = place;
+  const { spans } = lanes[lane].flame;
+  switch (step) {
+    case 'parent':
+      return span.parent < 0 ? place : { lane, span: span.parent };
+    case 'child':
+      return span.children.length ? { lane, span: span.children[0] } : place;
+    case 'last':
+      return {
+        lane: lanes.length - 1,
+        span: lastRoot(lanes.length - 1, chart)
+      };
+    default: {
+      const siblings =
+        span.parent < 0 ? roots(spans) : spans[span.parent].children;
+      const by = step === 'next' ? 1 : -1;
+      const sibling = siblings[siblings.indexOf(place.span) + by];
+      if (sibling !== undefined) {
+        return { lane, span: sibling };
+      }
+      const other = lane + by;
+      if (span.parent >= 0 || !lanes[other]) {
+        return place;
+      }
+      return { lane: other, span: by > 0 ? 0 : lastRoot(other, chart) };
+    }
+  }
+}
+
+/**
+ * The spans that a span stands among, and its number among them, from 1.
+ */
+export function rank(
+  chart: IWaterfall,
+  place: IPlace
+): { readonly position: number; readonly size: number } {
+  const { spans } = chart.lanes[place.lane].flame;
+  const { parent } = spans[place.span];
+  const siblings = parent < 0 ? roots(spans) : spans[parent].children;
+  return { position: siblings.indexOf(place.span) + 1, size: siblings.length };
+}
+
+function roots(spans: readonly ISpan[]): number[] {
+  return spans.flatMap((span, index) => (span.parent < 0 ? [index] : []));
+}
+
+function lastRoot(lane: number, { lanes }: IWaterfall): number {
+  return roots(lanes[lane].flame.spans).pop() ?? 0;
+}

@@ -1,0 +1,141 @@
+import type { IPlace, IWaterfall, Run } from './lanes';
+import type { ISpan } from './spans';
+import type { IWindow } from './viewport';
+
+/**
+ * Heights in pixels.
+ */
+export const AXIS_HEIGHT = 22;
+export const ROW_HEIGHT = 18;
+const HEADER_HEIGHT = 20;
+const GAP = 8;
+
+/**
+ * How far beside a sliver, in pixels, the pointer still means it.
+ */
+const REACH = 3;
+
+/**
+ * A lane with its place in the chart; heights are from the top of all lanes.
+ */
+export interface ILaneBox {
+  readonly lane: number;
+  readonly run: Run;
+
+  /**
+   * Where its title is.
+   */
+  readonly top: number;
+
+  /**
+   * Where its first row is.
+   */
+  readonly rows: number;
+  readonly bottom: number;
+
+  /**
+   * The spans of each row, by start.
+   */
+  readonly byRow: readonly (readonly number[])[];
+}
+
+/**
+ * Where everything is, from top to bottom.
+ */
+export interface ILayout {
+  readonly boxes: readonly ILaneBox[];
+  readonly height: number;
+}
+
+/**
+ * Put the lanes of a waterfall one below the other.
+ */
+export function layOutLanes({ lanes }: IWaterfall): ILayout {
+  let y = 0;
+  const boxes = lanes.map(({ run, flame }, lane) => {
+    const byRow: number[][] = Array.from({ length: flame.rows }, () => []);
+    flame.spans.forEach(({ row }, index) => byRow[row].push(index));
+    byRow.forEach(row =>
+      row.sort((a, b) => flame.spans[a].start - flame.spans[b].start)
+    );
+    const top = y;
+    const rows = top + HEADER_HEIGHT;
+    const bottom = rows + flame.rows * ROW_HEIGHT;
+    y = bottom + GAP;
+    return { lane, run, top, rows, bottom, byRow };
+  });
+  return { boxes, height: y };
+}
+
+/**
+ * The spans of a row that reach into a window, as the places of the first and
+ * behind the last.
+ */
+export function inSight(
+  row: readonly number[],
+  spans: readonly ISpan[],
+  { start, end }: IWindow
+): [number, number] {
+  const first = search(row, index => {
+    const span = spans[index];
+    return span.start + span.duration >= start;
+  });
+  const last = search(row, index => spans[index].start > end);
+  return [first, last];
+}
+
+/**
+ * The span under a point; null where there is none.
+ *
+ * @param at - The moment, in µs.
+ * @param y - From the top of all lanes, in pixels.
+ * @param perPixel - How many µs a pixel is.
+ */
+export function hit(
+  { lanes }: IWaterfall,
+  { boxes }: ILayout,
+  at: number,
+  y: number,
+  perPixel: number
+): IPlace | null {
+  const box = boxes.find(each => y >= each.rows && y < each.bottom);
+  if (!box) {
+    return null;
+  }
+  const { spans } = lanes[box.lane].flame;
+  const row = box.byRow[Math.floor((y - box.rows) / ROW_HEIGHT)];
+  const reach = REACH * perPixel;
+  const [first, last] = inSight(row, spans, {
+    start: at - reach,
+    end: at + reach
+  });
+  let best: number | null = null;
+  let distance = Infinity;
+  for (const index of row.slice(first, last)) {
+    const { start, duration } = spans[index];
+    const away = Math.max(start - at, at - start - duration, 0);
+    if (away < distance) {
+      best = index;
+      distance = away;
+    }
+  }
+  return best === null ? null : { lane: box.lane, span: best };
+}
+
+/** The first place for which a test holds that holds for all behind it. */
+function search(
+  row: readonly number[],
+  test: (index: number) => boolean
+): number {
+  let low = 0;
+  let high = row.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (test(row[middle])) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}

@@ -1,0 +1,109 @@
+import * as React from 'react';
+import type { VariantReport } from '../../protocol/types';
+import { formatSeconds, formatShare } from '../common';
+import type { IViewContext } from '../views';
+import type { IRunShares } from './summary';
+import { shareOf } from './shares';
+
+/**
+ * What the figures are of: the first call, cold and warm, the C++ compiler's
+ * part, and what was not measured.
+ */
+export function Notes(props: {
+  variant: VariantReport;
+  runs: readonly IRunShares[];
+  context: IViewContext;
+}): JSX.Element {
+  const { variant, runs, context } = props;
+  const { model, trans } = context;
+  const { compile_time: cold, warm_compile_time: warm, absent } = variant;
+  const isBuilt = variant.stage === 'built';
+  return (
+    <div className="jp-Compilescope-timeNotes">
+      {cold && (
+        <p className="jp-Compilescope-timeHeadline">
+          {trans.__('First call:')}{' '}
+          <strong>{formatSeconds(cold.total_s)}</strong>{' '}
+          {cold.cold ? trans.__('with empty caches') : trans.__('as it came')}
+          {warm && (
+            <>
+              {', '}
+              <strong>{formatSeconds(warm.total_s)}</strong>{' '}
+              {trans.__('with filled ones')}
+            </>
+          )}
+        </p>
+      )}
+      <Compiler {...props} />
+      {!isBuilt && (
+        <p className="jp-Compilescope-timeNote">
+          <span>
+            {trans.__(
+              'Only the sources were made: the times are of that, without a build.'
+            )}
+          </span>
+          {model.isLive && (
+            <button
+              type="button"
+              className="jp-Compilescope-button"
+              onClick={() => void model.run()}
+            >
+              {trans.__('Build and time')}
+            </button>
+          )}
+        </p>
+      )}
+      {isBuilt && !runs.some(({ run }) => run === 'warm') && (
+        <p className="jp-Compilescope-hint">
+          {trans.__('Not measured with filled caches.')}{' '}
+          {absent.warm_phases ?? absent.warm_compile_time ?? ''}
+        </p>
+      )}
+      {runs.length === 0 && cold && <Parts parts={cold.parts} />}
+    </div>
+  );
+}
+
+/** The C++ compiler's part, which no setting of torch's own can shorten. */
+function Compiler(props: {
+  runs: readonly IRunShares[];
+  context: IViewContext;
+}): JSX.Element | null {
+  const { trans } = props.context;
+  const parts = props.runs.map(({ run, shares, whole }) => {
+    const { self, alongside } = shareOf(shares, 'cpp_build');
+    const text =
+      self > 0
+        ? `${formatSeconds(self / 1e6)} (${formatShare(self / whole)})`
+        : trans.__('none');
+    return {
+      busy: self + alongside,
+      text: [
+        run === 'cold' ? trans.__('cold %1', text) : trans.__('warm %1', text),
+        alongside > 0 &&
+          trans.__('%1 alongside', formatSeconds(alongside / 1e6))
+      ]
+        .filter(Boolean)
+        .join(', ')
+    };
+  });
+  return parts.some(({ busy }) => busy > 0) ? (
+    <p>
+      {trans.__('C++ compiler:')} {parts.map(({ text }) => text).join('; ')}
+    </p>
+  ) : null;
+}
+
+/** What is known where torch gave no phases. */
+function Parts(props: { parts: Record<string, number> }): JSX.Element {
+  return (
+    <dl>
+      {Object.entries(props.parts).map(([name, seconds]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{formatSeconds(seconds)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

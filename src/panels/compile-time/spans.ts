@@ -1,0 +1,253 @@
+import type { Phase } from '../../protocol/types';
+import { kindOf } from './kinds';
+
+/**
+ * Ends that are closer than this, in µs, are the same: they were rounded.
+ */
+const EPSILON = 0.01;
+
+/**
+ * A phase with its place among the others.
+ */
+export interface ISpan {
+  readonly name: string;
+  readonly kind: string;
+  readonly detail: string;
+  readonly track: number;
+
+  /**
+   * From the lane's origin, in µs.
+   */
+  readonly start: number;
+  readonly duration: number;
+
+  /**
+   * What is left of the duration without the children on the same track, in µs.
+   */
+  readonly self: number;
+
+  /**
+   * How many phases are around it, on whatever track.
+   */
+  readonly level: number;
+
+  /**
+   * The row of its lane that it is drawn in.
+   */
+  readonly row: number;
+
+  /**
+   * The place of its band among the flame's bands.
+   */
+  readonly band: number;
+
+  /**
+   * Places in the list of spans; -1 is none.
+   */
+  readonly parent: number;
+  readonly children: readonly number[];
+}
+
+/**
+ * Neighbouring rows of one track.
+ */
+export interface IBand {
+  readonly track: number;
+  readonly row: number;
+  readonly rows: number;
+}
+
+/**
+ * The phases of one compilation, laid out.
+ */
+export interface IFlame {
+  /**
+   * Parents before their children, by start.
+   */
+  readonly spans: readonly ISpan[];
+
+  /**
+   * How many rows they take.
+   */
+  readonly rows: number;
+
+  /**
+   * Rows in which spans nest, in the order of the rows: one band for a track,
+   * more for one whose spans overlap.
+   */
+  readonly bands: readonly IBand[];
+
+  /**
+   * The track of the first phase: the thread that the call waits for.
+   */
+  readonly main: number;
+
+  /**
+   * The latest end, in µs from the origin.
+   */
+  readonly end: number;
+}
+
+interface IMutable extends ISpan {
+  start: number;
+  duration: number;
+  self: number;
+  row: number;
+  band: number;
+  children: number[];
+  /** Depth on its own track, under the outermost phase of that track. */
+  depth: number;
+  /** The outermost phase of its track that it stands under. */
+  top: number;
+}
+
+/**
+ * Lay out trees of phases as a flame chart: a row for each depth, tracks one
+ * below the other. Spans of one track that overlap without nesting get rows of
+ * their own, so that nothing is hidden.
+ *
+ * @param phases - The outermost phases.
+ * @param origin - What counts as 0, in µs.
+ */
+export function layOut(phases: readonly Phase[], origin = 0): IFlame {
+  const spans = flatten(phases, origin);
+  const main = spans[0]?.track ?? 0;
+  const byTrack = new Map<number, IMutable[]>();
+  for (const span of spans) {
+    const known = byTrack.get(span.track);
+    if (known) {
+      known.push(span);
+    } else {
+      byTrack.set(span.track, [span]);
+    }
+  }
+  const order = [...byTrack.keys()].sort(
+    (a, b) => Number(b === main) - Number(a === main) || a - b
+  );
+  const bands: IBand[] = [];
+  for (const track of order) {
+    stack(spans, byTrack.get(track)!, bands);
+  }
+  const last = bands[bands.length - 1];
+  const rows = last ? last.row + last.rows : 0;
+  const end = spans.reduce(
+    (latest, span) => Math.max(latest, span.start + span.duration),
+    0
+  );
+  return { spans, rows, bands, main, end };
+}
+
+/**
+ * The earliest start, in µs; 0 where there is no phase.
+ */
+export function earliest(phases: readonly Phase[]): number {
+  return phases.reduce(
+    (first, phase) => Math.min(first, phase.start_us),
+    phases.length ? Infinity : 0
+  );
+}
+
+function flatten(phases: readonly Phase[], origin: number): IMutable[] {
+  const spans: IMutable[] = [];
+  // Not recursive: how deep phases nest is up to torch.
+  const open: { phase: Phase; parent: number }[] = [...byStart(phases)]
+    .reverse()
+    .map(phase => ({ phase, parent: -1 }));
+  while (open.length > 0) {
+    const { phase, parent } = open.pop()!;
+    const index = spans.length;
+    const around = spans[parent];
+    const isInside = around?.track === phase.track;
+    let start = phase.start_us - origin;
+    let end = start + Math.max(0, phase.duration_us);
+    if (isInside) {
+      // Times are rounded: a child does not reach out of its parent.
+      const last = around.start + around.duration;
+      start = Math.min(Math.max(start, around.start), last);
+      end = Math.min(Math.max(end, start), last);
+    }
+    spans.push({
+      name: phase.name,
+      kind: kindOf(phase.kind),
+      detail: phase.detail,
+      track: phase.track,
+      start,
+      duration: end - start,
+      self: 0,
+      level: around ? around.level + 1 : 0,
+      row: 0,
+      band: 0,
+      parent,
+      children: [],
+      depth: isInside ? around.depth + 1 : 0,
+      top: isInside ? around.top : index
+    });
+    around?.children.push(index);
+    for (const child of byStart(phase.children).reverse()) {
+      open.push({ phase: child, parent: index });
+    }
+  }
+  for (const span of spans) {
+    span.self = span.duration - covered(spans, span);
+  }
+  return spans;
+}
+
+/** How much of a span its children on the same track take, each moment once. */
+function covered(spans: readonly IMutable[], span: IMutable): number {
+  let sum = 0;
+  let until = span.start;
+  for (const index of span.children) {
+    const child = spans[index];
+    if (child.track === span.track) {
+      const end = child.start + child.duration;
+      sum += Math.max(0, end - Math.max(child.start, until));
+      until = Math.max(until, end);
+    }
+  }
+  return Math.min(sum, span.duration);
+}
+
+/** Give the spans of a track their rows, below the bands there are. */
+function stack(
+  spans: readonly IMutable[],
+  own: readonly IMutable[],
+  bands: IBand[]
+): void {
+  const heights = new Map<IMutable, number>();
+  for (const span of own) {
+    const top = spans[span.top];
+    heights.set(top, Math.max(heights.get(top) ?? 0, span.depth + 1));
+  }
+  const open: { end: number; rows: number; members: IMutable[] }[] = [];
+  for (const top of [...heights.keys()].sort((a, b) => a.start - b.start)) {
+    let band = open.find(each => each.end <= top.start + EPSILON);
+    if (!band) {
+      band = { end: 0, rows: 0, members: [] };
+      open.push(band);
+    }
+    band.end = top.start + top.duration;
+    band.rows = Math.max(band.rows, heights.get(top)!);
+    band.members.push(top);
+  }
+  for (const { rows, members } of open) {
+    const above = bands[bands.length - 1];
+    const row = above ? above.row + above.rows : 0;
+    members.forEach(member => {
+      member.row = row;
+      member.band = bands.length;
+    });
+    bands.push({ track: own[0].track, row, rows });
+  }
+  for (const span of own) {
+    const top = spans[span.top];
+    span.band = top.band;
+    span.row = bands[top.band].row + span.depth;
+  }
+}
+
+function byStart(phases: readonly Phase[]): Phase[] {
+  return [...phases].sort(
+    (a, b) => a.start_us - b.start_us || b.duration_us - a.duration_us
+  );
+}

@@ -1,0 +1,57 @@
+import * as React from 'react';
+import type { IFigures } from './phrases';
+
+/**
+ * As wide as a tip gets, in pixels; the style says the same.
+ */
+const WIDTH = 320;
+const AWAY = 14;
+
+/**
+ * The figures of the span under the pointer.
+ */
+export function Tip(props: {
+  figures: IFigures;
+
+  /**
+   * Where the pointer is in the chart, and how wide the chart is, in pixels.
+   */
+  x: number;
+  y: number;
+  width: number;
+}): JSX.Element {
+  const { figures, x, y, width } = props;
+  const left =
+    x + AWAY + WIDTH <= width ? x + AWAY : Math.max(0, x - AWAY - WIDTH);
+  return (
+    <div
+      className="jp-Compilescope-timeTip"
+      aria-hidden="true"
+      style={{ left, top: y + AWAY, maxWidth: Math.min(WIDTH, width) }}
+    >
+      <Figures figures={figures} />
+    </div>
+  );
+}
+
+/**
+ * A span's name and its figures.
+ */
+export function Figures({ figures }: { figures: IFigures }): JSX.Element {
+  return (
+    <>
+      <p className="jp-Compilescope-timeName">
+        <strong>{figures.name}</strong> <span>{figures.kind}</span>
+      </p>
+      {figures.detail && <code>{figures.detail}</code>}
+      <dl>
+        {figures.lines.map(([label, value]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}

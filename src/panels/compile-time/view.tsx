@@ -1,0 +1,83 @@
+import * as React from 'react';
+import type { IEmpty, IShown } from '../common';
+import { ReportView } from '../common';
+import type { IViewContext } from '../views';
+import type { ICompileTime } from './body';
+import { CompileTimeBody } from './body';
+
+/**
+ * At most so many compilations on one axis: a watched training run has
+ * hundreds.
+ */
+const MOST = 100;
+
+/**
+ * The Compile time view: where the time of the first call went.
+ */
+export class CompileTimeView extends ReportView<ICompileTime> {
+  constructor(context: IViewContext) {
+    super(context, {
+      name: 'compileTime',
+      label: context.trans.__('Compile time'),
+      isOfVariant: true
+    });
+  }
+
+  protected override async load({ variant }: IShown): Promise<ICompileTime> {
+    const { model } = this;
+    const report = await model.getVariant(variant);
+    const all = report.compilations;
+    const longest = [...all]
+      .sort((a, b) => (b.duration_s ?? 0) - (a.duration_s ?? 0))
+      .slice(0, MOST);
+    const wanted = all.filter(
+      each => longest.includes(each) || each.id === model.compilation
+    );
+    const compilations = await Promise.all(
+      wanted.map(({ id }) => model.getCompilation(variant, id, ['phases']))
+    );
+    return {
+      variant: report,
+      compilations,
+      omitted: all.length - compilations.length
+    };
+  }
+
+  protected override whyEmpty({
+    variant,
+    compilations
+  }: ICompileTime): IEmpty | null {
+    const isEmpty =
+      !variant.compile_time &&
+      compilations.every(
+        each => each.phases.length === 0 && each.cache.length === 0
+      );
+    const { trans } = this;
+    return isEmpty
+      ? {
+          what: trans.__('No compile time to show'),
+          why:
+            variant.absent.phases ??
+            variant.absent.compile_time ??
+            trans.__('torch gave no phases for this variant.'),
+          remedy: trans.__(
+            'Build and time the variants: the sidebar has the button.'
+          )
+        }
+      : null;
+  }
+
+  protected override present(
+    data: ICompileTime,
+    { variant }: IShown
+  ): JSX.Element {
+    return (
+      <CompileTimeBody
+        key={`${this.model.subject} ${variant}`}
+        data={data}
+        compilation={this.model.compilation}
+        context={this.context}
+      />
+    );
+  }
+}

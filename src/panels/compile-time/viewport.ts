@@ -1,0 +1,125 @@
+/**
+ * The stretch of time that is in sight, in µs.
+ */
+export interface IWindow {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The shortest stretch that can be looked at, in µs.
+ */
+const SHORTEST = 1;
+
+/**
+ * Zoom so that a moment stays where it is.
+ *
+ * @param factor - Below 1 is closer.
+ * @param at - The moment, in µs.
+ * @param total - The whole length, in µs.
+ */
+export function zoom(
+  { start, end }: IWindow,
+  factor: number,
+  at: number,
+  total: number
+): IWindow {
+  const length = Math.min(
+    Math.max((end - start) * factor, Math.min(SHORTEST, total)),
+    total
+  );
+  const share = end > start ? (at - start) / (end - start) : 0;
+  return clamp(at - share * length, length, total);
+}
+
+/**
+ * Move by some time, in µs; not beyond the ends.
+ */
+export function pan(
+  { start, end }: IWindow,
+  by: number,
+  total: number
+): IWindow {
+  return clamp(start + by, end - start, total);
+}
+
+/**
+ * A window around a span, with some air; the same window if the span is in
+ * sight and not too small to see.
+ *
+ * @param smallest - The shortest that counts as visible, as part of the window.
+ */
+export function reveal(
+  window: IWindow,
+  start: number,
+  duration: number,
+  total: number,
+  smallest: number
+): IWindow {
+  const length = window.end - window.start;
+  const isInSight = start >= window.start && start + duration <= window.end;
+  if (isInSight && duration >= smallest * length) {
+    return window;
+  }
+  if (duration > length || duration < smallest * length) {
+    return around(start, duration, total);
+  }
+  return clamp(start + duration / 2 - length / 2, length, total);
+}
+
+/**
+ * The window that a span fills, with some air.
+ */
+export function around(
+  start: number,
+  duration: number,
+  total: number
+): IWindow {
+  const length = Math.min(
+    Math.max(duration * 1.1, Math.min(SHORTEST, total)),
+    total
+  );
+  return clamp(start + duration / 2 - length / 2, length, total);
+}
+
+/**
+ * Round moments to mark on the axis.
+ *
+ * @param most - At most how many.
+ * @returns The moments and their distance, in µs.
+ */
+export function ticks(
+  { start, end }: IWindow,
+  most: number
+): { readonly at: readonly number[]; readonly step: number } {
+  const rough = (end - start) / Math.max(1, most);
+  if (!(rough > 0)) {
+    return { at: [], step: 0 };
+  }
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = ([1, 2, 5].find(each => each * power >= rough) ?? 10) * power;
+  const at: number[] = [];
+  for (let n = Math.ceil(start / step - 1e-9); n * step <= end + 1e-9; n++) {
+    at.push(n * step);
+  }
+  return { at, step };
+}
+
+/**
+ * A moment as text, exact enough to tell it from its neighbours.
+ */
+export function tickLabel(at: number, step: number): string {
+  const [unit, factor] =
+    step >= 1e5 || (at >= 1e7 && step >= 1e4)
+      ? ['s', 1e6]
+      : step >= 100
+        ? ['ms', 1e3]
+        : ['µs', 1];
+  const digits = Math.max(0, Math.ceil(-Math.log10(step / factor) - 1e-9));
+  return at === 0 ? '0' : `${(at / factor).toFixed(digits)} ${unit}`;
+}
+
+function clamp(start: number, length: number, total: number): IWindow {
+  const first = Math.min(Math.max(start, 0), Math.max(0, total - length));
+  return { start: first, end: first + length };
+}

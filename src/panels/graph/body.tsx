@@ -1,0 +1,98 @@
+import * as React from 'react';
+import type { IViewContext } from '../views';
+import { Pane } from './pane';
+import { GraphToolbar } from './toolbar';
+import type { IGraphData, IPaneHandle, ISettings } from './types';
+
+/**
+ * The stage to begin with: what Inductor generates code from.
+ */
+function firstStage({ stages }: IGraphData): string {
+  return (
+    ['post_grad', 'forward', 'inference', 'dynamo'].find(stage =>
+      stages.includes(stage)
+    ) ?? stages[0]
+  );
+}
+
+/**
+ * One graph, or two side by side, and what they share: the settings, and the
+ * selection.
+ */
+export function GraphBody(props: {
+  context: IViewContext;
+  data: IGraphData;
+  origin: object;
+}): JSX.Element {
+  const { context, data, origin } = props;
+  const { trans } = context;
+  const [settings, setSettings] = React.useState<ISettings>({
+    mode: data.kernels.length > 0 ? 'kernel' : 'kind',
+    basis: null,
+    query: '',
+    isOutlined: false
+  });
+  const [picked, setPicked] = React.useState<readonly string[]>([]);
+  const [active, setActive] = React.useState(0);
+  const handles = React.useRef<(IPaneHandle | null)[]>([null, null]);
+  // After a change of grouping all is to be seen, not only the beginning.
+  const [isRegrouped, setRegrouped] = React.useState(false);
+  const known = picked.filter(stage => data.stages.includes(stage));
+  const panes = known.length > 0 ? known : [firstStage(data)];
+  const pick = (side: number, stage: string) =>
+    setPicked(panes.map((each, i) => (i === side ? stage : each)));
+  const side = Math.min(active, panes.length - 1);
+  const split = () => {
+    const { stages } = data;
+    const at = stages.indexOf(panes[0]);
+    setPicked(
+      panes.length > 1
+        ? [panes[side]]
+        : [
+            stages.includes('dynamo') && at > 0 ? 'dynamo' : stages[at],
+            panes[0]
+          ]
+    );
+    setActive(panes.length > 1 ? 0 : 1);
+  };
+  return (
+    <>
+      <GraphToolbar
+        trans={trans}
+        data={data}
+        shown={panes}
+        settings={settings}
+        onSettings={change => {
+          setSettings({ ...settings, ...change });
+          setRegrouped(isRegrouped || change.basis !== undefined);
+        }}
+        isSplit={panes.length > 1}
+        onSplit={split}
+        handle={() => handles.current[side]}
+        onAll={isOpen =>
+          handles.current.forEach(each =>
+            isOpen ? each?.openAll() : each?.closeAll()
+          )
+        }
+      />
+      <div className="jp-Compilescope-graph-panes">
+        {panes.map((stage, i) => (
+          <Pane
+            key={i}
+            context={context}
+            data={data}
+            stage={stage}
+            beside={panes[1 - i] ?? null}
+            isFitted={panes.length > 1 || isRegrouped}
+            onStage={next => pick(i, next)}
+            settings={settings}
+            isActive={panes.length > 1 && i === side}
+            onActive={() => setActive(i)}
+            handleRef={handle => (handles.current[i] = handle)}
+            origin={origin}
+          />
+        ))}
+      </div>
+    </>
+  );
+}

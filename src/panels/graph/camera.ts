@@ -1,0 +1,146 @@
+import type { IBox } from '../../graph/paint/scene';
+import type { IViewport } from '../../graph/paint/tiles';
+
+const LEAST = 0.004;
+const MOST = 4;
+const MARGIN = 24;
+
+/**
+ * From this scale on, names can be read.
+ */
+const READABLE = 0.42;
+
+/**
+ * What part of a layout is on the screen.
+ */
+export class Camera implements IViewport {
+  x = 0;
+  y = 0;
+  scale = 1;
+
+  pan(dx: number, dy: number): void {
+    this.x -= dx / this.scale;
+    this.y -= dy / this.scale;
+  }
+
+  /**
+   * Move with the layout.
+   */
+  shift(dx: number, dy: number): void {
+    this.x += dx;
+    this.y += dy;
+  }
+
+  /**
+   * Zoom so that a point of the screen stays.
+   */
+  zoom(factor: number, x: number, y: number): void {
+    const scale = Math.max(LEAST, Math.min(MOST, this.scale * factor));
+    const at = this.toLayout(x, y);
+    this.scale = scale;
+    this.x = at.x - x / scale;
+    this.y = at.y - y / scale;
+  }
+
+  toLayout(x: number, y: number): { x: number; y: number } {
+    return { x: this.x + x / this.scale, y: this.y + y / this.scale };
+  }
+
+  centre(x: number, y: number, width: number, height: number): void {
+    this.x = x - width / this.scale / 2;
+    this.y = y - height / this.scale / 2;
+  }
+
+  fit(
+    layout: { width: number; height: number },
+    width: number,
+    height: number
+  ): void {
+    this.scale = Math.max(LEAST, Math.min(1, wholly(layout, width, height)));
+    this.centre(layout.width / 2, layout.height / 2, width, height);
+  }
+
+  /**
+   * All of a small graph; the beginning of a large one.
+   */
+  home(
+    layout: { width: number; height: number },
+    width: number,
+    height: number
+  ): void {
+    this.fit(layout, width, height);
+    const readable = Math.min(
+      1,
+      Math.max(0.6, (width - 2 * MARGIN) / Math.max(1, layout.width))
+    );
+    if (this.scale < readable) {
+      this.scale = readable;
+      this.centre(layout.width / 2, 0, width, 0);
+      this.y = -MARGIN / this.scale;
+    }
+  }
+
+  /**
+   * Whether a box and a margin can be on the screen as a whole, and be read.
+   */
+  holds(box: IBox, width: number, height: number): boolean {
+    return wholly(box, width, height) >= READABLE;
+  }
+
+  /**
+   * Bring all of a box into sight, with a margin. What is in sight stays put, and
+   * what can be read keeps its scale as far as it fits.
+   *
+   * @returns Whether it was not.
+   */
+  frame(box: IBox, width: number, height: number): boolean {
+    const margin = MARGIN / this.scale;
+    const isIn =
+      box.x - margin >= this.x &&
+      box.y - margin >= this.y &&
+      box.x + box.width + margin <= this.x + width / this.scale &&
+      box.y + box.height + margin <= this.y + height / this.scale;
+    if (isIn && this.scale >= READABLE) {
+      return false;
+    }
+    const wanted = this.scale < READABLE ? 0.7 : this.scale;
+    this.scale = Math.min(wanted, wholly(box, width, height));
+    this.centre(box.x + box.width / 2, box.y + box.height / 2, width, height);
+    return true;
+  }
+
+  /**
+   * Bring a box into sight, and so near that it can be read.
+   *
+   * @returns Whether it was not.
+   */
+  reveal(box: IBox, width: number, height: number): boolean {
+    const isIn =
+      box.x >= this.x &&
+      box.y >= this.y &&
+      box.x + box.width <= this.x + width / this.scale &&
+      box.y + Math.min(box.height, 40) <= this.y + height / this.scale;
+    if (isIn && this.scale >= READABLE) {
+      return false;
+    }
+    this.scale = Math.max(this.scale, 0.7);
+    // Of one that is larger than the screen, the beginning.
+    const tall = Math.min(box.height, (height * 0.7) / this.scale);
+    this.centre(box.x + box.width / 2, box.y + tall / 2, width, height);
+    return true;
+  }
+}
+
+/**
+ * The scale at which all of something and a margin fill the screen.
+ */
+function wholly(
+  size: { width: number; height: number },
+  width: number,
+  height: number
+): number {
+  return Math.min(
+    (width - 2 * MARGIN) / Math.max(1, size.width),
+    (height - 2 * MARGIN) / Math.max(1, size.height)
+  );
+}

@@ -1,0 +1,88 @@
+import { CanvasPen } from '../../graph/paint/canvasPen';
+import type { IPicture } from '../../graph/paint/painter';
+import { paint } from '../../graph/paint/painter';
+import { SvgPen } from '../../graph/paint/svgPen';
+
+const MARGIN = 20;
+
+/**
+ * The longest side that browsers paint, in pixels, and how many in all.
+ */
+const LONGEST = 16000;
+const MOST = 120e6;
+
+/**
+ * Save what is laid out, in the theme's colours, as a file.
+ *
+ * @param name - The file's name without its ending.
+ */
+export async function exportPicture(
+  picture: IPicture,
+  kind: 'svg' | 'png',
+  name: string
+): Promise<void> {
+  const blob =
+    kind === 'svg'
+      ? new Blob([svgOf(picture, name)], { type: 'image/svg+xml' })
+      : await pngOf(picture);
+  const url = URL.createObjectURL(blob);
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = `${name.replace(/[^\w.-]+/g, '_')}.${kind}`;
+  link.click();
+  // The browser reads the file after this turn.
+  setTimeout(() => URL.revokeObjectURL(url));
+}
+
+/**
+ * A picture as an SVG file's text.
+ */
+export function svgOf(picture: IPicture, title: string): string {
+  const { width, height } = picture.scene.layout;
+  const pen = new SvgPen();
+  paint(pen, picture, { x: 0, y: 0, width, height }, 1);
+  return pen.file({
+    x: -MARGIN,
+    y: -MARGIN,
+    width: width + 2 * MARGIN,
+    height: height + 2 * MARGIN,
+    title,
+    background: picture.theme.background
+  });
+}
+
+function pngOf(picture: IPicture): Promise<Blob> {
+  const width = picture.scene.layout.width + 2 * MARGIN;
+  const height = picture.scene.layout.height + 2 * MARGIN;
+  // As sharp as twice the screen, if a canvas can be so large.
+  const scale = Math.min(
+    2,
+    LONGEST / Math.max(width, height),
+    Math.sqrt(MOST / (width * height))
+  );
+  const canvas = document.createElement('canvas');
+  canvas.width = Math.ceil(width * scale);
+  canvas.height = Math.ceil(height * scale);
+  const context = canvas.getContext('2d')!;
+  context.fillStyle = picture.theme.background;
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.setTransform(scale, 0, 0, scale, MARGIN * scale, MARGIN * scale);
+  const { width: w, height: h } = picture.scene.layout;
+  paint(
+    new CanvasPen(context),
+    picture,
+    { x: 0, y: 0, width: w, height: h },
+    scale
+  );
+  return new Promise((resolve, reject) =>
+    canvas.toBlob(
+      blob =>
+        blob
+          ? resolve(blob)
+          : reject(
+              new Error('the browser could not make a picture this large')
+            ),
+      'image/png'
+    )
+  );
+}

@@ -1,0 +1,134 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { GHOST } from '../../graph/diff/ghosts';
+import type { IPrepared } from '../../graph/prepare';
+import { roleOf } from '../../graph/roles';
+import type { SourceLine } from '../../protocol/types';
+import { stageTitle } from './words';
+
+/**
+ * Something to say about a node.
+ */
+export interface IFact {
+  readonly label: string;
+  readonly value: string;
+
+  /**
+   * A line of the user's code that it is.
+   */
+  readonly source?: SourceLine;
+
+  /**
+   * Names of nodes that can be gone to.
+   */
+  readonly nodes?: readonly string[];
+}
+
+/**
+ * What is known of a node, the most telling first. What torch does not say is
+ * left out.
+ */
+export function nodeFacts(
+  prepared: IPrepared,
+  index: number,
+  trans: TranslationBundle
+): IFact[] {
+  const node = prepared.graph.nodes[index];
+  const facts: IFact[] = [];
+  const add = (label: string, value: string | null | undefined) => {
+    if (value) {
+      facts.push({ label, value });
+    }
+  };
+  const isGhost = node.name.startsWith(GHOST);
+  if (isGhost) {
+    add(
+      trans.__('Removed'),
+      trans.__(
+        'it was in “%1”, and nothing here comes from it',
+        stageTitle(prepared.diff?.before ?? '', trans)
+      )
+    );
+  }
+  const isOutside = node.op === 'placeholder' || node.op === 'output';
+  add(trans.__('Operator'), isOutside ? node.op : node.target);
+  const role = roleOf(node, prepared.stage);
+  if (role && role !== 'unknown') {
+    const roles = {
+      input: trans.__('an input of the graph'),
+      parameter: trans.__('a parameter, buffer or constant'),
+      saved: trans.__('kept by the forward for the backward')
+    };
+    add(trans.__('Is'), roles[role]);
+  }
+  add(trans.__('Arguments'), node.args);
+  add(trans.__('Shape'), node.shape && `[${node.shape.join(', ')}]`);
+  add(trans.__('Stride'), node.stride && `[${node.stride.join(', ')}]`);
+  add(trans.__('Dtype'), node.dtype);
+  add(trans.__('Device'), node.device);
+  const module = [node.module, node.module_type].filter(Boolean).join(' · ');
+  add(trans.__('Module'), module);
+  for (const fusion of prepared.fusions.filter(f => f.nodes.includes(index))) {
+    const { kernel, nodes, isGuess } = fusion;
+    if (facts.some(({ label }) => label === trans.__('Kernel'))) {
+      add(
+        trans.__('Also in'),
+        otherKernels(prepared, index).slice(0, 8).join(', ')
+      );
+      break;
+    }
+    add(
+      trans.__('Kernel'),
+      trans._n('%2, of %1 node', '%2, of %1 nodes', nodes.length, kernel.name) +
+        (isGuess ? trans.__(' (grouped by how they hang together)') : '')
+    );
+  }
+  const source = node.sources[node.sources.length - 1];
+  if (source) {
+    facts.push({
+      label: trans.__('Line'),
+      value: `${source.file}:${source.line}`,
+      source
+    });
+  }
+  const names = (list: readonly string[]) =>
+    list.filter(n => !n.startsWith(GHOST));
+  const link = (label: string, list: readonly string[]) => {
+    if (list.length > 0) {
+      facts.push({ label, value: list.join(', '), nodes: list });
+    }
+  };
+  link(trans.__('Takes'), names(node.inputs));
+  link(trans.__('Users (%1)', names(node.users).length), names(node.users));
+  const change = prepared.diff?.changes.get(node.name);
+  if (change && change.kind !== 'same' && prepared.diff) {
+    const before = stageTitle(prepared.diff.before, trans);
+    const from = change.from.slice(0, 6).join(', ');
+    add(
+      trans.__('Change'),
+      {
+        added: trans.__('added since “%1”', before),
+        renamed: trans.__('was %1 in “%2”', from, before),
+        rewritten:
+          change.fields.length > 0
+            ? trans.__(
+                'rewritten since “%1”: %2',
+                before,
+                change.fields.join(', ')
+              )
+            : trans.__('rewritten from %1 in “%2”', from, before)
+      }[change.kind]
+    );
+  }
+  if (node.origins.length > 0 && prepared.stage !== 'dynamo') {
+    add(trans.__('From Dynamo’s'), node.origins.join(', '));
+  }
+  return facts;
+}
+
+/**
+ * Names of the other kernels that compute a node's value for themselves.
+ */
+function otherKernels({ fusions }: IPrepared, index: number): string[] {
+  const all = fusions.filter(fusion => fusion.nodes.includes(index));
+  return [...new Set(all.slice(1).map(({ kernel }) => kernel.name))];
+}

@@ -1,0 +1,126 @@
+import * as React from 'react';
+import type { ColourMode } from '../../graph/colour/colouring';
+import type { IPrepared } from '../../graph/prepare';
+import { Badge } from '../common';
+import type { IViewContext } from '../views';
+import type { ILaidOutGraph } from './hooks';
+import { basisTitle, countNodes } from './words';
+
+/**
+ * Above a drawing: which stage, how large, and whatever is not as one would
+ * expect.
+ */
+export function GraphHeader(props: {
+  context: IViewContext;
+  picker: React.ReactNode;
+  prepared: IPrepared;
+  absent: Readonly<Record<string, string>>;
+  layout: ILaidOutGraph;
+  hits: { count: number; at: number } | null;
+  mode: ColourMode;
+}): JSX.Element {
+  const { context, prepared, absent, layout, hits, mode } = props;
+  const { trans } = context;
+  const { graph, grouping, diff } = prepared;
+  return (
+    <header className="jp-Compilescope-graph-header">
+      {props.picker}
+      <span>{countNodes(graph.nodes.length, trans)}</span>
+      <span
+        className="jp-Compilescope-graph-note"
+        title={whyBasis(prepared, absent, trans)}
+      >
+        {grouping.basis === 'none'
+          ? trans.__('not grouped')
+          : trans.__('by %1', basisTitle(grouping.basis, trans).toLowerCase())}
+      </span>
+      {mode === 'change' && diff && (
+        <span>
+          {trans.__(
+            '+%1 ~%2 −%3',
+            diff.counts.added,
+            diff.counts.rewritten,
+            diff.counts.removed
+          )}
+        </span>
+      )}
+      {hits && (
+        <span role="status">
+          {hits.at >= 0
+            ? trans.__('hit %1 of %2', hits.at + 1, hits.count)
+            : trans._n('%1 hit', '%1 hits', hits.count)}
+        </span>
+      )}
+      {layout.isBusy && (
+        <span className="jp-Compilescope-graph-busy" role="status">
+          {trans.__('Laying out…')}
+          <button
+            type="button"
+            className="jp-Compilescope-link"
+            onClick={layout.cancel}
+          >
+            {trans.__('Cancel')}
+          </button>
+        </span>
+      )}
+      {layout.fallback !== null && (
+        <Badge
+          title={[
+            trans.__(
+              'There is no worker here, so graphs are laid out in slices on the page itself.'
+            ),
+            layout.fallback
+          ]
+            .filter(Boolean)
+            .join('\n')}
+        >
+          {trans.__('no worker')}
+        </Badge>
+      )}
+      {layout.error && (
+        <Badge kind="error" title={layout.error}>
+          {trans.__('could not be laid out: %1', layout.error)}
+        </Badge>
+      )}
+    </header>
+  );
+}
+
+/**
+ * What the grouping goes by, where that is not plainly torch's modules.
+ */
+function whyBasis(
+  { grouping }: IPrepared,
+  absent: Readonly<Record<string, string>>,
+  trans: IViewContext['trans']
+): string {
+  const said: string[] = [];
+  switch (grouping.basis) {
+    case 'module':
+      said.push(trans.__('Grouped by the module that torch names for a node.'));
+      if (grouping.inferred > 0) {
+        said.push(
+          trans._n(
+            '%1 node without one stands with its neighbours.',
+            '%1 nodes without one stand with their neighbours.',
+            grouping.inferred
+          )
+        );
+      }
+      break;
+    case 'function':
+      said.push(
+        trans.__('No modules are known here: grouped by the functions called.')
+      );
+      break;
+    case 'kernel':
+      said.push(trans.__('Grouped by the kernel that nodes became part of.'));
+      break;
+    default:
+      said.push(trans.__('Not grouped.'));
+  }
+  if (absent.modules) {
+    said.push(absent.modules);
+  }
+  return said.join('\n');
+}

@@ -1,0 +1,212 @@
+import * as React from 'react';
+import { comparedWith, otherHalf } from '../../graph/diff/stages';
+import { hasKernelNames } from '../../graph/kernels';
+import type { IStageData, IPrepared } from '../../graph/prepare';
+import type { Region } from '../../protocol/types';
+import type { ISubjectModel } from '../../tokens';
+import { layoutInput, nodeTexts } from '../../graph/sizes';
+import { Scene } from '../../graph/paint/scene';
+import { LayoutClient } from '../../graph/worker/client';
+import { makeWorker } from '../../graph/worker/factory';
+import type { IGraphData } from './types';
+
+/**
+ * Get a stage, with what the way to colour it needs.
+ *
+ * @param isCompared - Whether with a stage before.
+ * @param beside - The stage that is shown beside it; null if none is.
+ */
+export async function loadStage(
+  model: ISubjectModel,
+  data: IGraphData,
+  stage: string,
+  isCompared: boolean,
+  beside: string | null
+): Promise<IStageData> {
+  const { variant, compilation, stages, kernels } = data;
+  const get = (name: string | null) =>
+    name ? model.getGraph(variant, compilation, name) : null;
+  const before = isCompared ? comparedWith(stage, beside, stages) : null;
+  const [graph, earlier, other, regions] = await Promise.all([
+    model.getGraph(variant, compilation, stage),
+    get(before),
+    get(before && otherHalf(stage, before, stages)),
+    launchRegions(model, data, stage)
+  ]);
+  return { graph, before: earlier, other, kernels, regions };
+}
+
+/**
+ * The regions of the wrapper that tell the launches of a kernel apart. Without
+ * them they are told apart by how nodes hang together.
+ */
+async function launchRegions(
+  model: ISubjectModel,
+  { variant, compilation, kernels }: IGraphData,
+  stage: string
+): Promise<readonly Region[]> {
+  const isNeeded =
+    hasKernelNames(stage) && kernels.some(each => each.launches.length > 1);
+  const launch = kernels.flatMap(each => each.launches)[0];
+  if (!isNeeded || !launch) {
+    return [];
+  }
+  const isBackward = stage.startsWith('backward');
+  const wanted = `${launch.artifact}${isBackward ? '.backward' : ''}`;
+  const artifacts =
+    model.report?.variants
+      .find(each => each.name === variant)
+      ?.compilations.find(each => each.id === compilation)?.artifacts ?? [];
+  const names = artifacts
+    .filter(each => each.group === 'code' && each.language !== 'text')
+    .map(each => each.name)
+    .filter(name => /python|cpp/.test(name));
+  const name =
+    names.find(each => each === wanted) ??
+    names.find(each => each.includes('backward') === isBackward);
+  if (!name) {
+    return [];
+  }
+  const { regions } = await model.getArtifact(variant, compilation, name);
+  return regions;
+}
+
+/**
+ * A graph that is laid out, as groups are opened and closed.
+ */
+export interface ILaidOutGraph {
+  /**
+   * What is shown; null until the first layout is there.
+   */
+  readonly scene: Scene | null;
+
+  /**
+   * Ids of the groups that are to be open.
+   */
+  readonly open: ReadonlySet<string>;
+  readonly isBusy: boolean;
+
+  /**
+   * Why there is no worker; null if there is one.
+   */
+  readonly fallback: string | null;
+  readonly error: string | null;
+
+  /**
+   * Open and close groups.
+   *
+   * @param keep - An item that is to stay where it is on the screen.
+   */
+  readonly setOpen: (open: ReadonlySet<string>, keep?: number) => void;
+
+  /**
+   * Give up what is being laid out; what was shown stays.
+   */
+  readonly cancel: () => void;
+
+  /**
+   * The item that is to stay in place in this scene.
+   */
+  readonly keep: number | null;
+}
+
+/**
+ * Lay out a graph off the page's own thread.
+ *
+ * @param first - Ids of the groups that are open at first.
+ */
+export function useLayout(
+  prepared: IPrepared,
+  first: () => ReadonlySet<string>,
+  sizeText: (size: number) => string
+): ILaidOutGraph {
+  const [open, setOpen] = React.useState(first);
+  const [shown, setShown] = React.useState<{
+    prepared: IPrepared;
+    scene: Scene;
+    open: ReadonlySet<string>;
+    keep: number | null;
+  } | null>(null);
+  const [isBusy, setBusy] = React.useState(false);
+  const [fallback, setFallback] = React.useState<string | null>(null);
+  const [error, setError] = React.useState<string | null>(null);
+  const keep = React.useRef<number | null>(null);
+  const made = React.useMemo(() => {
+    const texts = nodeTexts(prepared.graph);
+    const { graph, grouping } = prepared;
+    return { texts, input: layoutInput(graph, grouping, texts, sizeText) };
+  }, [prepared]);
+  const client = React.useRef<LayoutClient | null>(null);
+  React.useEffect(() => {
+    const own = new LayoutClient(made.input, makeWorker, setFallback);
+    client.current = own;
+    return () => own.dispose();
+  }, [made]);
+  React.useEffect(() => {
+    const { graph, grouping } = prepared;
+    let isCurrent = true;
+    setBusy(true);
+    setError(null);
+    const flags = Uint8Array.from(grouping.groups, (group, i) =>
+      i === 0 || open.has(group.id) ? 1 : 0
+    );
+    client.current!.run(flags).then(
+      result => {
+        if (!isCurrent || !result) {
+          return;
+        }
+        setBusy(false);
+        const scene = new Scene(graph, grouping, made.texts, result.layout);
+        setShown({ prepared, scene, open, keep: keep.current });
+        keep.current = null;
+      },
+      reason => {
+        if (isCurrent) {
+          setBusy(false);
+          setError(String(reason instanceof Error ? reason.message : reason));
+        }
+      }
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [made, open]);
+  const isOf = shown?.prepared === prepared;
+  return {
+    scene: isOf ? shown.scene : null,
+    open,
+    isBusy,
+    fallback,
+    error,
+    setOpen: (next, item) => {
+      keep.current = item ?? null;
+      setOpen(next);
+    },
+    cancel: () => {
+      client.current?.cancel();
+      setBusy(false);
+      if (isOf) {
+        setOpen(shown.open);
+      }
+    },
+    keep: isOf ? shown.keep : null
+  };
+}
+
+/**
+ * A number that changes with JupyterLab's theme.
+ */
+export function useThemeTick(): number {
+  const [tick, setTick] = React.useState(0);
+  React.useEffect(() => {
+    const observer = new MutationObserver(() => setTick(value => value + 1));
+    const attributeFilter = ['data-jp-theme-name', 'data-jp-theme-light'];
+    observer.observe(document.body, { attributes: true, attributeFilter });
+    observer.observe(document.documentElement, {
+      attributes: true,
+      attributeFilter: ['data-theme']
+    });
+    return () => observer.disconnect();
+  }, []);
+  return tick;
+}

@@ -1,0 +1,205 @@
+import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import type { IColouring, ISwatch } from '../../graph/colour/colouring';
+import { shorten } from '../../graph/labels';
+import { isLastStage } from '../../graph/kernels';
+import type { IPrepared } from '../../graph/prepare';
+import type { IViewContext } from '../views';
+import { modeTitle, stageTitle, swatchTitle } from './words';
+
+const AT_FIRST = 12;
+
+/**
+ * In a narrower pane the legend would cover the graph: it begins folded.
+ */
+const NARROW = 520;
+
+/**
+ * What colours and bars mean, and what could not be drawn.
+ */
+export function Legend(props: {
+  colouring: IColouring;
+  prepared: IPrepared;
+  context: IViewContext;
+
+  /**
+   * Why it is not what was asked for; empty if it is.
+   */
+  instead: string;
+}): JSX.Element {
+  const { colouring, prepared, context } = props;
+  const { trans } = context;
+  // Null until the user says.
+  const [wanted, setWanted] = React.useState<boolean | null>(null);
+  const [isNarrow, setNarrow] = React.useState(false);
+  const isOpen = wanted ?? !isNarrow;
+  const [isAll, setAll] = React.useState(false);
+  const id = React.useId();
+  const ref = React.useRef<HTMLDivElement>(null);
+  React.useLayoutEffect(() => {
+    const pane = ref.current?.parentElement;
+    if (!pane) {
+      return;
+    }
+    // A hidden one has no width.
+    const measure = () =>
+      pane.clientWidth > 0 && setNarrow(pane.clientWidth < NARROW);
+    measure();
+    if (typeof ResizeObserver === 'undefined') {
+      return;
+    }
+    const observer = new ResizeObserver(measure);
+    observer.observe(pane);
+    return () => observer.disconnect();
+  }, []);
+  const { mode } = colouring;
+  const used = colouring.swatches.filter(({ count }) => count > 0);
+  const shown = isAll ? used : used.slice(0, AT_FIRST);
+  const Caret = isOpen ? caretDownIcon : caretRightIcon;
+  const stop = (event: React.SyntheticEvent) => event.stopPropagation();
+  return (
+    <div
+      ref={ref}
+      className="jp-Compilescope-graph-legend"
+      onKeyDown={stop}
+      onPointerDown={stop}
+    >
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setWanted(!isOpen)}
+      >
+        <Caret.react tag="span" width="14px" height="14px" />
+        {modeTitle(mode, trans)}
+      </button>
+      {isOpen && (
+        <div id={id}>
+          {props.instead && <p>{props.instead}</p>}
+          {mode === 'kernel' && !isLastStage(prepared.stage) && (
+            <p>
+              {trans.__(
+                'of the nodes that the passes up to the generated code left alone'
+              )}
+            </p>
+          )}
+          {mode === 'change' && prepared.diff && (
+            <p>
+              {trans.__('since “%1”', stageTitle(prepared.diff.before, trans))}
+            </p>
+          )}
+          <ul>
+            {shown.map(swatch => (
+              <li key={swatch.id}>
+                <Swatch swatch={swatch} />
+                <span title={swatch.id}>
+                  {shorten(swatchTitle(mode, swatch, trans), 34)}
+                </span>
+                <span className="jp-Compilescope-graph-count">
+                  {swatch.count}
+                </span>
+              </li>
+            ))}
+          </ul>
+          {used.length === 0 && <p>{whyNone(props)}</p>}
+          {used.length > AT_FIRST && (
+            <button type="button" onClick={() => setAll(!isAll)}>
+              {isAll
+                ? trans.__('Fewer')
+                : trans.__('%1 more', used.length - AT_FIRST)}
+            </button>
+          )}
+          {mode === 'change' && <Removed {...props} />}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function whyNone({
+  colouring,
+  prepared,
+  context
+}: {
+  colouring: IColouring;
+  prepared: IPrepared;
+  context: IViewContext;
+}): string {
+  const { trans } = context;
+  switch (colouring.mode) {
+    case 'kernel':
+      return trans.__(
+        'Kernels are made from the nodes after the post-grad passes; look at that stage.'
+      );
+    case 'time':
+      return trans.__('No kernel of this compilation was measured by itself.');
+    case 'change':
+      return prepared.diff
+        ? ''
+        : trans.__('This is the first stage: there is none before it.');
+    default:
+      return trans.__('torch gives none for these nodes.');
+  }
+}
+
+/**
+ * The nodes that nothing comes from any more.
+ */
+function Removed(props: {
+  prepared: IPrepared;
+  context: IViewContext;
+}): JSX.Element | null {
+  const { prepared, context } = props;
+  const { trans } = context;
+  const { diff, unplaced } = prepared;
+  if (!diff || (diff.removed.length === 0 && diff.elsewhere === 0)) {
+    return null;
+  }
+  return (
+    <>
+      {diff.elsewhere > 0 && (
+        <p>
+          {trans._n(
+            '%1 node is in the other half of the joint graph',
+            '%1 nodes are in the other half of the joint graph',
+            diff.elsewhere
+          )}
+        </p>
+      )}
+      {diff.removed.length > 0 && (
+        <details>
+          <summary>
+            {trans._n(
+              '%1 removed node',
+              '%1 removed nodes',
+              diff.removed.length
+            )}
+            {unplaced > 0 && ` (${trans.__('%1 not drawn', unplaced)})`}
+          </summary>
+          <ul className="jp-Compilescope-graph-removed">
+            {diff.removed.slice(0, 500).map(({ node }) => (
+              <li key={node.name} title={`${node.target} ${node.args}`}>
+                <code>{shorten(node.name, 34)}</code>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+}
+
+function Swatch({ swatch }: { swatch: ISwatch }): JSX.Element {
+  const { colour, shape, sign } = swatch;
+  return (
+    <span
+      className={
+        `jp-Compilescope-graph-swatch jp-mod-shape${shape}` +
+        (colour < 0 ? ' jp-mod-none' : ` jp-mod-colour${colour}`)
+      }
+      aria-hidden="true"
+    >
+      {sign}
+    </span>
+  );
+}

@@ -1,0 +1,72 @@
+import type { IPrepared } from '../../graph/prepare';
+import type { ILinked, ISelection, ISubjectModel } from '../../tokens';
+import { GHOST } from '../../graph/diff/ghosts';
+
+/**
+ * The nodes that belong to what is selected.
+ */
+export function litNodes(
+  selection: ISelection,
+  linked: ILinked,
+  { graph, stage, fusions }: IPrepared
+): ReadonlySet<number> {
+  const lit = new Set<number>();
+  const add = (name: string) => {
+    const node = graph.at.get(name);
+    if (node !== undefined) {
+      lit.add(node);
+    }
+  };
+  linked.nodes.get(stage)?.forEach(add);
+  if (selection.node?.stage === stage) {
+    add(selection.node.name);
+  }
+  if (lit.size > 0) {
+    return lit;
+  }
+  // What this graph says by itself, while nothing more is known.
+  const { key, kernel, source } = selection;
+  for (const fusion of fusions) {
+    const isIt = key
+      ? fusion.key === key
+      : kernel !== null && fusion.kernel.name === kernel;
+    if (isIt) {
+      fusion.nodes.forEach(node => lit.add(node));
+    }
+  }
+  if (source && !key && !kernel && !selection.node) {
+    graph.nodes.forEach((node, i) => {
+      const isAt = node.sources.some(
+        each => each.line === source.line && each.file === source.file
+      );
+      if (isAt && node.op !== 'placeholder') {
+        lit.add(i);
+      }
+    });
+  }
+  return lit;
+}
+
+/**
+ * Select a node, with what is known of it: its line, its kernel, its launch.
+ */
+export function selectNode(
+  model: ISubjectModel,
+  { graph, stage, fusionOf }: IPrepared,
+  node: number,
+  origin: object
+): void {
+  const { name, sources } = graph.nodes[node];
+  if (name.startsWith(GHOST)) {
+    return;
+  }
+  const source = sources[sources.length - 1];
+  const fusion = fusionOf.get(node);
+  model.select({
+    node: { stage, name },
+    source: source ? { file: source.file, line: source.line } : null,
+    kernel: fusion?.kernel.name ?? null,
+    key: fusion?.key ?? null,
+    origin
+  });
+}

@@ -1,0 +1,133 @@
+import type { IPicture } from '../../graph/paint/painter';
+import type { IPen } from '../../graph/paint/pen';
+import type { Scene } from '../../graph/paint/scene';
+
+/**
+ * What stands out in a picture.
+ */
+export interface IMarks {
+  /**
+   * The item that the keyboard is at.
+   */
+  readonly focus: number | null;
+
+  /**
+   * Whether the graph has the keyboard.
+   */
+  readonly isFocused: boolean;
+
+  /**
+   * Nodes that belong to what is selected.
+   */
+  readonly lit: ReadonlySet<number>;
+
+  /**
+   * Nodes that a search found, and the one that it is at.
+   */
+  readonly hits: readonly number[];
+  readonly hit: number | null;
+}
+
+export const NO_MARKS: IMarks = {
+  focus: null,
+  isFocused: false,
+  lit: new Set(),
+  hits: [],
+  hit: null
+};
+
+/**
+ * Paint what stands out, over the picture.
+ */
+export function paintOverlay(
+  pen: IPen,
+  { scene, theme }: IPicture,
+  marks: IMarks,
+  trace: ITrace,
+  scale: number
+): void {
+  const thick = 1 / Math.min(1, scale);
+  const ring = (item: number, colour: string, width: number, pad: number) => {
+    const box = scene.box(item);
+    if (box) {
+      pen.rect(
+        box.x - pad,
+        box.y - pad,
+        box.width + 2 * pad,
+        box.height + 2 * pad,
+        6,
+        null,
+        { colour, width: width * thick }
+      );
+    }
+  };
+  const seen = (nodes: Iterable<number>) =>
+    new Set([...nodes].map(node => scene.seen(node)));
+  seen(marks.hits).forEach(item => ring(item, theme.hit, 2, 2));
+  if (marks.hit !== null) {
+    ring(scene.seen(marks.hit), theme.hit, 3.5, 4);
+  }
+  seen(marks.lit).forEach(item => ring(item, theme.brand, 2, 1));
+  const { focus } = marks;
+  if (focus === null) {
+    return;
+  }
+  const stroke = { colour: theme.brand, width: 2.2 * thick };
+  pen.curves(scene.layout.points, trace.ranges, stroke);
+  pen.curves(trace.direct, trace.pairs, {
+    ...stroke,
+    dash: [6 * thick, 5 * thick]
+  });
+  ring(
+    focus,
+    theme.brand,
+    marks.isFocused ? 3.5 : 2.5,
+    marks.isFocused ? 3 : 1
+  );
+}
+
+/**
+ * The edges of the node that is looked at.
+ */
+export interface ITrace {
+  /**
+   * Pairs: where points begin and end in those of the layout.
+   */
+  readonly ranges: readonly number[];
+
+  /**
+   * Edges that the layout leaves out since they are too long, as points of their
+   * own, and their ranges.
+   */
+  readonly direct: readonly number[];
+  readonly pairs: readonly number[];
+}
+
+export const NO_TRACE: ITrace = { ranges: [], direct: [], pairs: [] };
+
+/**
+ * Find the edges to and from a node.
+ */
+export function traceEdges(scene: Scene, focus: number | null): ITrace {
+  if (focus === null || focus >= scene.nodeCount) {
+    return NO_TRACE;
+  }
+  const { starts } = scene.layout;
+  const ranges: number[] = [];
+  const direct: number[] = [];
+  const pairs: number[] = [];
+  const link = (a: number, b: number) => {
+    const edges = scene.edgesBetween(a, b);
+    edges.forEach(edge => ranges.push(starts[edge], starts[edge + 1]));
+    const from = scene.box(scene.seen(a));
+    const to = scene.box(scene.seen(b));
+    if (edges.length === 0 && from && to && from !== to) {
+      pairs.push(direct.length, direct.length + 4);
+      direct.push(from.x + from.width / 2, from.y + from.height);
+      direct.push(to.x + to.width / 2, to.y);
+    }
+  };
+  scene.graph.inputs[focus].forEach(input => link(input, focus));
+  scene.graph.users[focus].forEach(user => link(focus, user));
+  return { ranges, direct, pairs };
+}

@@ -1,0 +1,103 @@
+import * as React from 'react';
+import { prepareStage } from '../../graph/prepare';
+import { Select, useLoaded, ViewFrame } from '../common';
+import type { IViewContext } from '../views';
+import { Drawing } from './drawing';
+import { loadStage } from './hooks';
+import type { IGraphData, IPaneHandle, ISettings } from './types';
+import { stageTitle } from './words';
+
+/**
+ * One stage: which, and its drawing.
+ */
+export function Pane(props: {
+  context: IViewContext;
+  data: IGraphData;
+  stage: string;
+
+  /**
+   * The stage that is shown beside it; null if none is.
+   */
+  beside: string | null;
+  onStage: (stage: string) => void;
+  settings: ISettings;
+
+  /**
+   * Whether a drawing begins with all of it in sight, however small.
+   */
+  isFitted: boolean;
+
+  /**
+   * Whether the toolbar acts on it, and not on the one beside it.
+   */
+  isActive: boolean;
+  onActive: () => void;
+  handleRef: (handle: IPaneHandle | null) => void;
+  origin: object;
+}): JSX.Element {
+  const { context, data, stage, beside, settings } = props;
+  const { model, trans } = context;
+  const isCompared = settings.mode === 'change';
+  const loaded = useLoaded(
+    () => loadStage(model, data, stage, isCompared, beside),
+    JSON.stringify([
+      data.variant,
+      data.compilation,
+      model.report?.revision,
+      stage,
+      isCompared,
+      isCompared && beside
+    ]),
+    trans.__('Getting the graph…')
+  );
+  const found = loaded.kind === 'data' ? loaded.data : null;
+  const prepared = React.useMemo(
+    () => found && prepareStage(found, settings.basis, isCompared),
+    [found, settings.basis, isCompared]
+  );
+  const picker = (
+    <Select
+      label={trans.__('Stage')}
+      value={stage}
+      options={data.stages.map(each => ({
+        value: each,
+        label: stageTitle(each, trans)
+      }))}
+      onChange={props.onStage}
+    />
+  );
+  return (
+    <section
+      className={
+        'jp-Compilescope-graph-pane' + (props.isActive ? ' jp-mod-active' : '')
+      }
+      aria-label={stageTitle(stage, trans)}
+      onFocusCapture={props.onActive}
+      onPointerDownCapture={props.onActive}
+    >
+      {loaded.kind === 'data' && prepared ? (
+        <Drawing
+          // Other nodes, other groups: begin anew.
+          key={`${data.variant} ${data.compilation} ${stage} ${prepared.grouping.basis}`}
+          {...props}
+          prepared={prepared}
+          absent={loaded.data.graph.absent}
+          picker={picker}
+        />
+      ) : (
+        <>
+          <header className="jp-Compilescope-graph-header">{picker}</header>
+          <ViewFrame
+            state={
+              loaded.kind === 'data'
+                ? { kind: 'loading', label: trans.__('Getting the graph…') }
+                : loaded
+            }
+            trans={trans}
+            show={() => null}
+          />
+        </>
+      )}
+    </section>
+  );
+}

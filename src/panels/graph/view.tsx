@@ -1,0 +1,49 @@
+import * as React from 'react';
+import { inOrder } from '../../graph/diff/stages';
+import type { IEmpty, IShown } from '../common';
+import { ReportView } from '../common';
+import type { IViewContext } from '../views';
+import { GraphBody } from './body';
+import type { IGraphData } from './types';
+
+/**
+ * The graphs of a compilation: every stage, drawn.
+ */
+export class GraphView extends ReportView<IGraphData> {
+  constructor(context: IViewContext) {
+    super(context, { name: 'graph', label: context.trans.__('Graph') });
+  }
+
+  protected async load({ variant, compilation }: IShown): Promise<IGraphData> {
+    const { kernels, absent } = await this.model.getCompilation(
+      variant,
+      compilation,
+      ['kernels']
+    );
+    const summary = this.model.report?.variants
+      .find(each => each.name === variant)
+      ?.compilations.find(each => each.id === compilation);
+    const stages = inOrder(summary?.stages ?? []);
+    return { variant, compilation, stages, absent, kernels };
+  }
+
+  protected override whyEmpty(
+    { stages, absent }: IGraphData,
+    _shown: IShown
+  ): IEmpty | null {
+    const { trans } = this;
+    return stages.length > 0
+      ? null
+      : {
+          what: trans.__('No graph'),
+          why:
+            absent.dynamo ??
+            trans.__('torch traced nothing in this frame: it runs as Python.'),
+          remedy: trans.__('Pick another compilation.')
+        };
+  }
+
+  protected present(data: IGraphData): JSX.Element {
+    return <GraphBody context={this.context} data={data} origin={this} />;
+  }
+}

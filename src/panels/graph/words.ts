@@ -1,0 +1,83 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { ColourMode, ISwatch } from '../../graph/colour/colouring';
+import type { Basis } from '../../graph/grouping/owners';
+import { STAGES } from '../../protocol/types';
+
+/**
+ * A stage's title.
+ */
+export function stageTitle(stage: string, trans: TranslationBundle): string {
+  const title = STAGES[stage] ?? stage;
+  return title.charAt(0).toUpperCase() + title.slice(1);
+}
+
+/**
+ * What a way to colour is called.
+ */
+export function modeTitle(mode: ColourMode, trans: TranslationBundle): string {
+  return {
+    kernel: trans.__('Kernel'),
+    time: trans.__('Time'),
+    dtype: trans.__('Dtype'),
+    kind: trans.__('Kind of operator'),
+    change: trans.__('What changed')
+  }[mode];
+}
+
+/**
+ * What a way to group is called.
+ */
+export function basisTitle(basis: Basis, trans: TranslationBundle): string {
+  return {
+    module: trans.__('Module'),
+    function: trans.__('Function'),
+    kernel: trans.__('Kernel'),
+    none: trans.__('Nothing')
+  }[basis];
+}
+
+/**
+ * What an entry of the legend is called.
+ */
+export function swatchTitle(
+  mode: ColourMode,
+  { id }: ISwatch,
+  trans: TranslationBundle
+): string {
+  if (mode === 'change') {
+    return (
+      {
+        added: trans.__('added'),
+        rewritten: trans.__('rewritten'),
+        renamed: trans.__('renamed'),
+        removed: trans.__('removed'),
+        same: trans.__('unchanged')
+      }[id] ?? id
+    );
+  }
+  if (mode === 'kind') {
+    return (
+      {
+        matmul: trans.__('matrix product'),
+        convolution: trans.__('convolution'),
+        attention: trans.__('attention'),
+        normalization: trans.__('normalization'),
+        reduction: trans.__('reduction'),
+        pointwise: trans.__('pointwise'),
+        view: trans.__('view'),
+        memory: trans.__('copy, creation, indexing'),
+        collective: trans.__('collective'),
+        outside: trans.__('input, output'),
+        other: trans.__('other')
+      }[id] ?? id
+    );
+  }
+  return id;
+}
+
+/**
+ * `69 nodes`.
+ */
+export function countNodes(count: number, trans: TranslationBundle): string {
+  return trans._n('%1 node', '%1 nodes', count);
+}

@@ -1,0 +1,329 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { Guard } from '../../protocol/types';
+import {
+  Absent,
+  Badge,
+  Bar,
+  compareNumbers,
+  formatCount,
+  formatNanoseconds,
+  SourceLink
+} from '../common';
+import type { IColumn } from '../common';
+import type { IViewContext } from '../views';
+import type { Content, IBranch, IEntry } from './rows';
+import { compareSources } from './rows';
+
+/**
+ * What the columns need to know of the whole.
+ */
+export interface IColumnContext {
+  readonly context: IViewContext;
+  readonly view: object;
+
+  /**
+   * What a full bar stands for, in nanoseconds: what a call pays for all guards,
+   * or the costliest guard.
+   */
+  readonly scale: number | null;
+
+  /**
+   * Why a guard has no cost, or no counts.
+   */
+  readonly noCost: string;
+  readonly noCounts: string;
+
+  /**
+   * Whether anything was measured, or counted.
+   */
+  readonly hasCosts: boolean;
+  readonly hasHits: boolean;
+  readonly hasFails: boolean;
+}
+
+/**
+ * The columns of the flat table.
+ */
+export function tableColumns(options: IColumnContext): IColumn<IEntry>[] {
+  const { context, view } = options;
+  const { trans } = context;
+  return [
+    {
+      id: 'expression',
+      label: trans.__('Guard'),
+      width: 'minmax(120px, 3fr)',
+      render: ({ guard }) => <Expression guard={guard} trans={trans} />,
+      compare: (a, b) => compareSources(a.guard.expression, b.guard.expression)
+    },
+    {
+      id: 'source',
+      label: trans.__('Source'),
+      title: trans.__('What is guarded'),
+      width: 'minmax(80px, 1.4fr)',
+      from: 620,
+      render: ({ guard }) => <code title={guard.source}>{guard.source}</code>,
+      compare: (a, b) => compareSources(a.guard.source, b.guard.source)
+    },
+    {
+      id: 'type',
+      label: trans.__('Type'),
+      width: 'minmax(80px, 1fr)',
+      from: 820,
+      render: ({ guard }) => <span title={guard.type}>{guard.type}</span>,
+      compare: (a, b) => compareSources(a.guard.type, b.guard.type)
+    },
+    {
+      id: 'line',
+      label: trans.__('From'),
+      title: trans.__('The line that made torch add it'),
+      width: 'minmax(70px, 120px)',
+      from: 460,
+      render: ({ guard }) => (
+        <Origin guard={guard} context={context} view={view} />
+      ),
+      compare: (a, b) => compareSources(placeOf(a.guard), placeOf(b.guard))
+    },
+    ...counts<IEntry>(options, {
+      cost: ({ guard }) => guard.cost_ns,
+      hits: ({ guard }) => guard.hits,
+      fails: ({ guard }) => guard.fails
+    })
+  ];
+}
+
+/**
+ * The columns of the tree, and of the guards by source.
+ */
+export function treeColumns(options: IColumnContext): IColumn<Content>[] {
+  const { context, view } = options;
+  const { trans } = context;
+  const value =
+    (
+      own: (guard: Guard) => number | null,
+      all: (b: IBranch) => number | null
+    ) =>
+    (content: Content) =>
+      content.kind === 'guard' ? own(content.entry.guard) : all(content.branch);
+  return [
+    {
+      id: 'guard',
+      label: trans.__('Guard'),
+      width: 'minmax(120px, 1fr)',
+      render: content =>
+        content.kind === 'guard' ? (
+          <Expression guard={content.entry.guard} trans={trans} />
+        ) : (
+          <BranchName branch={content.branch} trans={trans} />
+        )
+    },
+    {
+      id: 'type',
+      label: trans.__('Type'),
+      width: 'minmax(80px, 190px)',
+      from: 880,
+      render: content => {
+        const text =
+          content.kind === 'guard'
+            ? content.entry.guard.type
+            : (content.branch.manager?.value_type ?? '');
+        return <span title={text}>{text}</span>;
+      }
+    },
+    {
+      id: 'line',
+      label: trans.__('From'),
+      title: trans.__('The line that made torch add it'),
+      width: 'minmax(70px, 120px)',
+      from: 460,
+      render: content =>
+        content.kind === 'guard' ? (
+          <Origin guard={content.entry.guard} context={context} view={view} />
+        ) : null
+    },
+    ...counts<Content>(options, {
+      cost: value(
+        guard => guard.cost_ns,
+        branch => branch.cost
+      ),
+      hits: value(
+        guard => guard.hits,
+        () => null
+      ),
+      fails: value(
+        guard => guard.fails,
+        branch => branch.fails
+      )
+    }).map(column =>
+      column.id === 'hits'
+        ? {
+            ...column,
+            render: (content: Content) =>
+              content.kind === 'guard' ? column.render(content) : null
+          }
+        : column
+    )
+  ];
+}
+
+function counts<T>(
+  {
+    context,
+    scale,
+    noCost,
+    noCounts,
+    hasCosts,
+    hasHits,
+    hasFails
+  }: IColumnContext,
+  value: Record<'cost' | 'hits' | 'fails', (row: T) => number | null>
+): IColumn<T>[] {
+  const { trans } = context;
+  const count = (row: T, what: 'hits' | 'fails') => {
+    const number = value[what](row);
+    return number === null ? (
+      <Absent why={noCounts} />
+    ) : (
+      <span className={number > 0 ? `jp-mod-${what}` : 'jp-mod-zero'}>
+        {formatCount(number)}
+      </span>
+    );
+  };
+  const columns: IColumn<T>[] = [
+    {
+      id: 'cost',
+      label: trans.__('Cost'),
+      title: trans.__(
+        'One check, measured on a clone of the guards; the bar is its part of all of them, in a table against the costliest'
+      ),
+      width: '104px',
+      isNumber: true,
+      render: row => {
+        const cost = value.cost(row);
+        return cost === null ? (
+          <Absent why={noCost} />
+        ) : (
+          <span className="jp-Compilescope-cost">
+            {scale !== null && <Bar share={cost / scale} />}
+            <span>{formatNanoseconds(cost)}</span>
+          </span>
+        );
+      },
+      compare: (a, b) => compareNumbers(value.cost(a), value.cost(b))
+    },
+    {
+      id: 'hits',
+      label: trans.__('Held'),
+      title: trans.__('How often it held'),
+      width: '48px',
+      isNumber: true,
+      from: 560,
+      render: row => count(row, 'hits'),
+      compare: (a, b) => compareNumbers(value.hits(a), value.hits(b))
+    },
+    {
+      id: 'fails',
+      label: trans.__('Failed'),
+      title: trans.__('How often it failed'),
+      width: '48px',
+      isNumber: true,
+      from: 400,
+      render: row => count(row, 'fails'),
+      compare: (a, b) => compareNumbers(value.fails(a), value.fails(b))
+    }
+  ];
+  // A column of dashes tells nothing.
+  return columns.filter(
+    ({ id }) =>
+      (id !== 'cost' || hasCosts) &&
+      (id !== 'hits' || hasHits) &&
+      (id !== 'fails' || hasFails)
+  );
+}
+
+function Expression(props: {
+  guard: Guard;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { guard, trans } = props;
+  return (
+    <>
+      {guard.language === 'python' && (
+        <>
+          <Badge kind="warning" title={whySlow(guard, trans)}>
+            {trans.__('Python')}
+          </Badge>{' '}
+        </>
+      )}
+      <code title={guard.expression}>{guard.expression}</code>
+    </>
+  );
+}
+
+/**
+ * Why a guard that is checked in Python costs what it costs.
+ */
+export function whySlow(guard: Guard, trans: TranslationBundle): string {
+  const slow = trans.__(
+    'Checked in Python: about a microsecond at every call, and it takes the GIL.'
+  );
+  return guard.why ? `${slow} ${guard.why}` : slow;
+}
+
+function BranchName(props: {
+  branch: IBranch;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { trans } = props;
+  const { manager, source, count } = props.branch;
+  const name =
+    source ||
+    manager?.kind ||
+    (props.branch.key === 'none'
+      ? trans.__('without a place in the tree')
+      : trans.__('without a source'));
+  return (
+    <>
+      {source ? <code title={source}>{name}</code> : <span>{name}</span>}{' '}
+      <span className="jp-Compilescope-accessor">
+        {manager?.accessor && (
+          <span title={manager.accessor}>{manager.accessor} · </span>
+        )}
+        {trans._n('%1 guard', '%1 guards', count)}
+        {manager?.shortcut && (
+          <span
+            title={trans.__(
+              'While none of the dictionaries below has changed, torch skips them all: a call then costs less than its parts.'
+            )}
+          >
+            {' · '}
+            {trans.__('skipped while unchanged')}
+          </span>
+        )}
+      </span>
+    </>
+  );
+}
+
+function Origin(props: {
+  guard: Guard;
+  context: IViewContext;
+  view: object;
+}): JSX.Element {
+  const { origin } = props.guard;
+  const { trans } = props.context;
+  return origin ? (
+    <SourceLink
+      where={origin}
+      context={props.context}
+      origin={props.view}
+      isInRow
+    />
+  ) : (
+    <Absent why={trans.__('torch names no line for it')} />
+  );
+}
+
+function placeOf({ origin }: Guard): string {
+  return origin ? `${origin.file}:${origin.line}` : '';
+}

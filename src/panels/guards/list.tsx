@@ -1,0 +1,173 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { Compilation } from '../../protocol/types';
+import type { Sort } from '../common';
+import { isSelected, sorted, VirtualTable, VirtualTree } from '../common';
+import type { IColumnContext } from './columns';
+import { tableColumns, treeColumns } from './columns';
+import type { IGuardOptions } from './filter';
+import { filterOf, isFiltered } from './filter';
+import type { Content, IBranch, IEntry } from './rows';
+import {
+  arrange,
+  depthFor,
+  entriesOf,
+  flatten,
+  groupsOf,
+  keyOf,
+  pathTo,
+  prune,
+  treeOf
+} from './rows';
+
+/**
+ * So many rows are unfolded by themselves.
+ */
+const UNFOLDED = 200;
+
+/**
+ * The guards, as a tree or as a table.
+ */
+export function GuardList(props: {
+  compilation: Compilation;
+  options: IGuardOptions;
+  columns: IColumnContext;
+  chosen: number | null;
+  onChoose: (index: number) => void;
+}): JSX.Element {
+  const { compilation, options, columns } = props;
+  const { trans } = columns.context;
+  const entries = React.useMemo(
+    () => entriesOf(compilation.guards, compilation.guard_tree),
+    [compilation]
+  );
+  const { selection, linked } = columns.context.model;
+  const keep = React.useMemo(
+    () => filterOf(options, guard => isSelected(columns.context, guard.origin)),
+    [options, selection, linked]
+  );
+  const none = trans.__('No guard fits the filter.');
+  // What was selected here is in sight already.
+  const revealKey = selection.origin === columns.view ? null : linked;
+  const shared = { ...props, entries, keep, none, trans, revealKey };
+  return options.arrangement === 'table' ? (
+    <Flat {...shared} />
+  ) : (
+    <Tree {...shared} />
+  );
+}
+
+interface IPartProps {
+  compilation: Compilation;
+  options: IGuardOptions;
+  columns: IColumnContext;
+  chosen: number | null;
+  onChoose: (index: number) => void;
+  entries: readonly IEntry[];
+  keep: (entry: IEntry) => boolean;
+  none: string;
+  revealKey: object | null;
+  trans: TranslationBundle;
+}
+
+function Flat(props: IPartProps): JSX.Element {
+  const { entries, keep, trans, columns } = props;
+  const [sort, setSort] = React.useState<Sort>(null);
+  const all = React.useMemo(
+    () => tableColumns(columns),
+    [columns.scale, columns.hasCosts, columns.hasHits, columns.hasFails]
+  );
+  const rows = React.useMemo(
+    () => sorted(entries.filter(keep), all, sort),
+    [entries, keep, sort, all]
+  );
+  return (
+    <VirtualTable
+      label={trans.__('Guards')}
+      columns={all}
+      rows={rows}
+      keyOf={row => row.index}
+      sort={sort}
+      onSort={setSort}
+      selected={props.chosen}
+      onSelect={row => props.onChoose(row.index)}
+      revealKey={props.revealKey}
+      isMarked={row => isSelected(columns.context, row.guard.origin)}
+      none={props.none}
+      trans={trans}
+    />
+  );
+}
+
+function Tree(props: IPartProps): JSX.Element {
+  const { compilation, options, columns, entries, keep, chosen, trans } = props;
+  const { arrangement, order } = options;
+  // What the user folded or unfolded; the rest is as deep as has room.
+  const [folds, setFolds] = React.useState<ReadonlyMap<string, boolean>>(
+    () => new Map()
+  );
+  const [selected, setSelected] = React.useState<string | null>(null);
+  const whole = React.useMemo(
+    () =>
+      arrangement === 'tree'
+        ? treeOf(entries, compilation.guard_tree)
+        : groupsOf(entries),
+    [entries, arrangement]
+  );
+  React.useEffect(() => setFolds(new Map()), [whole]);
+  const filtered = isFiltered(options);
+  const branches = React.useMemo(
+    () => arrange(filtered ? prune(whole, keep) : whole, order),
+    [whole, filtered, keep, order]
+  );
+  const depth = React.useMemo(() => depthFor(branches, UNFOLDED), [branches]);
+  // What a filter leaves is there to be seen.
+  const isOpen = (branch: IBranch, level: number) =>
+    folds.get(branch.key) ?? (filtered || level <= depth);
+  const items = React.useMemo(
+    () => flatten(branches, isOpen),
+    [branches, folds, depth, filtered]
+  );
+  const toggle = (key: string, open: boolean) =>
+    setFolds(new Map(folds).set(key, open));
+  const entry = chosen === null ? undefined : entries[chosen];
+  React.useEffect(() => {
+    if (entry) {
+      const path = pathTo(whole, entry.index);
+      setFolds(before => {
+        const after = new Map(before);
+        path.forEach(key => after.set(key, true));
+        return after;
+      });
+      setSelected(keyOf(entry));
+    }
+  }, [entry, whole]);
+  return (
+    <VirtualTree<Content>
+      label={
+        arrangement === 'tree'
+          ? trans.__('Guards, as torch’s tree')
+          : trans.__('Guards by source')
+      }
+      columns={treeColumns(columns)}
+      items={items}
+      selected={selected}
+      revealKey={props.revealKey}
+      isMarked={content =>
+        content.kind === 'guard' &&
+        isSelected(columns.context, content.entry.guard.origin)
+      }
+      onToggle={(item, open) => toggle(item.key, open)}
+      onSelect={item => {
+        setSelected(item.key);
+        if (item.content.kind === 'guard') {
+          props.onChoose(item.content.entry.index);
+        } else {
+          toggle(item.key, !item.isOpen);
+        }
+      }}
+      none={props.none}
+      trans={trans}
+    />
+  );
+}

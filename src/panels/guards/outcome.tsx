@@ -1,0 +1,146 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { GuardOutcome, WhatIfResult } from '../../protocol/types';
+import type { BadgeKind } from '../common';
+import { Badge } from '../common';
+
+/**
+ * What would happen at a call: the verdict, and what each compilation's guards
+ * say.
+ */
+export function Outcome(props: {
+  result: WhatIfResult;
+  onGoTo: (outcome: GuardOutcome) => void;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { result, onGoTo, trans } = props;
+  const { kind, title, text } = verdictOf(result, trans);
+  return (
+    <div className="jp-Compilescope-outcome">
+      <p>
+        <Badge kind={kind}>{title}</Badge> <span>{text}</span>
+      </p>
+      {result.why && <p className="jp-Compilescope-muted">{result.why}</p>}
+      {result.arguments.length > 0 && (
+        <p className="jp-Compilescope-muted">
+          {trans.__('Called with')}{' '}
+          {result.arguments.map((each, index) => (
+            <React.Fragment key={index}>
+              {index > 0 && ', '}
+              <code>{each}</code>
+            </React.Fragment>
+          ))}
+        </p>
+      )}
+      {result.outcomes.length > 0 && (
+        <div className="jp-Compilescope-scroll">
+          <table
+            className="jp-Compilescope-outcomes"
+            aria-label={trans.__('What the guards of each compilation say')}
+          >
+            <thead>
+              <tr>
+                <th scope="col">{trans.__('Compilation')}</th>
+                <th scope="col">{trans.__('First guard that fails')}</th>
+                <th scope="col">{trans.__('Expected')}</th>
+                <th scope="col">{trans.__('Found')}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {result.outcomes.map(outcome => (
+                <Row
+                  key={outcome.compilation}
+                  outcome={outcome}
+                  onGoTo={onGoTo}
+                  trans={trans}
+                />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Row(props: {
+  outcome: GuardOutcome;
+  onGoTo: (outcome: GuardOutcome) => void;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { outcome, onGoTo, trans } = props;
+  const { compilation, passes, guard, expected, found, message } = outcome;
+  const text = guard?.expression ?? message;
+  const canGo = outcome.place !== null || guard !== null;
+  return (
+    <tr>
+      <th scope="row">{compilation}</th>
+      {passes ? (
+        <td colSpan={3}>
+          <Badge kind="good">{trans.__('All hold')}</Badge>
+        </td>
+      ) : (
+        <>
+          <td>
+            {canGo ? (
+              <button
+                type="button"
+                className="jp-Compilescope-link jp-mod-code"
+                title={message || text}
+                aria-label={trans.__('Show the guard %1', text)}
+                onClick={() => onGoTo(outcome)}
+              >
+                {text}
+              </button>
+            ) : (
+              <code title={message}>{text}</code>
+            )}
+          </td>
+          <td className="jp-mod-old">
+            <code>{expected}</code>
+          </td>
+          <td className="jp-mod-new">
+            <code>{found}</code>
+          </td>
+        </>
+      )}
+    </tr>
+  );
+}
+
+/**
+ * A verdict in words.
+ */
+export function verdictOf(
+  result: WhatIfResult,
+  trans: TranslationBundle
+): { kind: BadgeKind; title: string; text: string } {
+  switch (result.verdict) {
+    case 'reuse':
+      return {
+        kind: 'good',
+        title: trans.__('Reuses %1', result.reuses),
+        text: trans.__('All its guards hold: nothing would be compiled.')
+      };
+    case 'recompile':
+      return {
+        kind: 'warning',
+        title: trans.__('Recompiles'),
+        text: trans.__('No compilation serves this call: torch would make one.')
+      };
+    case 'limit':
+      return {
+        kind: 'error',
+        title: trans.__('Limit reached'),
+        text: trans.__(
+          'No compilation serves this call, and torch makes no more: it would run in eager.'
+        )
+      };
+    case 'unknown':
+      return {
+        kind: 'info',
+        title: trans.__('Cannot be told'),
+        text: ''
+      };
+  }
+}

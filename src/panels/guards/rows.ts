@@ -1,0 +1,323 @@
+import type { Guard, GuardManager } from '../../protocol/types';
+import type { ITreeItem } from '../common';
+
+/**
+ * A guard and its place in the compilation.
+ */
+export interface IEntry {
+  readonly index: number;
+  readonly guard: Guard;
+
+  /**
+   * Whether it has failed; of guards that torch counts together, whether one of
+   * them has.
+   */
+  readonly failed: boolean;
+}
+
+/**
+ * What stands over guards: a node of torch's tree, or all of one source.
+ */
+export interface IBranch {
+  readonly key: string;
+
+  /**
+   * Null for a group that is not torch's.
+   */
+  readonly manager: GuardManager | null;
+  readonly source: string;
+
+  /**
+   * A check of all below it, in nanoseconds.
+   */
+  readonly cost: number | null;
+
+  /**
+   * How often a check failed at it or below.
+   */
+  readonly fails: number | null;
+
+  /**
+   * How many guards are below it.
+   */
+  readonly count: number;
+  readonly guards: readonly IEntry[];
+  readonly branches: readonly IBranch[];
+}
+
+/**
+ * A row of the tree.
+ */
+export type Content =
+  | { readonly kind: 'guard'; readonly entry: IEntry }
+  | { readonly kind: 'branch'; readonly branch: IBranch };
+
+/**
+ * An order of guards.
+ */
+export type Order = 'order' | 'cost' | 'fails' | 'source';
+
+/**
+ * The guards of a compilation with their places.
+ */
+export function entriesOf(
+  guards: readonly Guard[],
+  tree: readonly GuardManager[] = []
+): readonly IEntry[] {
+  // torch counts a failure at its node and at all above it.
+  const own = tree.map(({ fails }) => fails ?? 0);
+  for (const { parent, fails } of tree) {
+    if (parent !== null) {
+      own[parent] -= fails ?? 0;
+    }
+  }
+  return guards.map((guard, index) => {
+    const { fails, manager } = guard;
+    const failed =
+      fails === null ? manager !== null && own[manager] > 0 : fails > 0;
+    return { index, guard, failed };
+  });
+}
+
+/**
+ * The tree as torch has it. Guards that torch gave no place in it come last, by
+ * themselves.
+ */
+export function treeOf(
+  entries: readonly IEntry[],
+  tree: readonly GuardManager[]
+): readonly IBranch[] {
+  const own = tree.map((): IEntry[] => []);
+  const below = tree.map((): number[] => []);
+  const homeless: IEntry[] = [];
+  for (const entry of entries) {
+    const { manager } = entry.guard;
+    (manager === null ? homeless : (own[manager] ?? homeless)).push(entry);
+  }
+  const roots: number[] = [];
+  tree.forEach(({ parent }, index) => {
+    (parent === null ? roots : (below[parent] ?? roots)).push(index);
+  });
+  // Parents stand before children: from the end on, all below is there.
+  const branches = new Array<IBranch>(tree.length);
+  for (let index = tree.length - 1; index >= 0; index--) {
+    const manager = tree[index];
+    branches[index] = branch(
+      `m${index}`,
+      manager,
+      manager.source,
+      own[index],
+      below[index].map(each => branches[each])
+    );
+  }
+  const found = roots.map(index => branches[index]);
+  return homeless.length > 0
+    ? [...found, branch('none', null, '', homeless, [])]
+    : found;
+}
+
+/**
+ * The guards of each source together, in the order in which sources first come.
+ */
+export function groupsOf(entries: readonly IEntry[]): readonly IBranch[] {
+  const groups = new Map<string, IEntry[]>();
+  for (const entry of entries) {
+    const { source } = entry.guard;
+    const group = groups.get(source) ?? [];
+    group.push(entry);
+    groups.set(source, group);
+  }
+  return [...groups].map(([source, group]) =>
+    branch(`s${source}`, null, source, group, [])
+  );
+}
+
+/**
+ * Only the guards to keep, and what stands over them.
+ */
+export function prune(
+  branches: readonly IBranch[],
+  keep: (entry: IEntry) => boolean
+): readonly IBranch[] {
+  return branches.flatMap(each => {
+    const guards = each.guards.filter(keep);
+    const below = prune(each.branches, keep);
+    const count = below.reduce((sum, b) => sum + b.count, guards.length);
+    return count > 0 ? [{ ...each, guards, branches: below, count }] : [];
+  });
+}
+
+/**
+ * Siblings in an order: the costliest, or those that fail most, on top.
+ */
+export function arrange(
+  branches: readonly IBranch[],
+  order: Order
+): readonly IBranch[] {
+  if (order === 'order') {
+    return branches;
+  }
+  return [...branches]
+    .sort((a, b) =>
+      order === 'source'
+        ? compareSources(a.source, b.source)
+        : compareDown(a[order], b[order])
+    )
+    .map(each => ({
+      ...each,
+      guards: sortEntries(each.guards, order),
+      branches: arrange(each.branches, order)
+    }));
+}
+
+/**
+ * Guards in an order.
+ */
+export function sortEntries(
+  entries: readonly IEntry[],
+  order: Order
+): readonly IEntry[] {
+  return order === 'order'
+    ? entries
+    : [...entries].sort(({ guard: a }, { guard: b }) =>
+        order === 'source'
+          ? compareSources(a.source, b.source)
+          : order === 'cost'
+            ? compareDown(a.cost_ns, b.cost_ns)
+            : compareDown(a.fails, b.fails)
+      );
+}
+
+/**
+ * Compares sources as a reader does: `layers.2` before `layers.10`.
+ */
+export function compareSources(a: string, b: string): number {
+  return COLLATOR.compare(a, b);
+}
+
+/**
+ * The rows to draw.
+ *
+ * @param isOpen - Whether a branch is unfolded.
+ */
+export function flatten(
+  branches: readonly IBranch[],
+  isOpen: (branch: IBranch, level: number) => boolean
+): readonly ITreeItem<Content>[] {
+  const items: ITreeItem<Content>[] = [];
+  const add = (siblings: readonly IBranch[], before: number, level: number) => {
+    const count = before + siblings.length;
+    siblings.forEach((each, index) => {
+      const open = isOpen(each, level);
+      items.push({
+        key: each.key,
+        level,
+        isOpen: open,
+        place: before + index + 1,
+        siblings: count,
+        content: { kind: 'branch', branch: each }
+      });
+      if (open) {
+        const below = each.guards.length + each.branches.length;
+        each.guards.forEach((entry, place) => {
+          items.push({
+            key: keyOf(entry),
+            level: level + 1,
+            isOpen: null,
+            place: place + 1,
+            siblings: below,
+            content: { kind: 'guard', entry }
+          });
+        });
+        add(each.branches, each.guards.length, level + 1);
+      }
+    });
+  };
+  add(branches, 0, 1);
+  return items;
+}
+
+/**
+ * How deep a tree can be unfolded without running to more rows than that.
+ */
+export function depthFor(branches: readonly IBranch[], rows: number): number {
+  let level: readonly IBranch[] = branches;
+  let shown = branches.length;
+  let depth = 0;
+  while (level.length > 0) {
+    for (const each of level) {
+      shown += each.guards.length + each.branches.length;
+    }
+    if (shown > rows) {
+      break;
+    }
+    depth++;
+    level = level.flatMap(each => each.branches);
+  }
+  // The root's own children are always there to see.
+  return Math.max(1, depth);
+}
+
+/**
+ * The keys of the branches over a guard, the outermost first.
+ */
+export function pathTo(
+  branches: readonly IBranch[],
+  index: number
+): readonly string[] {
+  for (const each of branches) {
+    if (each.guards.some(entry => entry.index === index)) {
+      return [each.key];
+    }
+    const path = pathTo(each.branches, index);
+    if (path.length > 0) {
+      return [each.key, ...path];
+    }
+  }
+  return [];
+}
+
+/**
+ * The key of a guard's row.
+ */
+export function keyOf(entry: IEntry): string {
+  return `g${entry.index}`;
+}
+
+const COLLATOR = new Intl.Collator('en', { numeric: true });
+
+function compareDown(a: number | null, b: number | null): number {
+  return (b ?? -1) - (a ?? -1);
+}
+
+function branch(
+  key: string,
+  manager: GuardManager | null,
+  source: string,
+  guards: readonly IEntry[],
+  branches: readonly IBranch[]
+): IBranch {
+  const count = branches.reduce((sum, each) => sum + each.count, guards.length);
+  return {
+    key,
+    manager,
+    source,
+    cost: manager
+      ? manager.cost_ns
+      : total(guards.map(({ guard }) => guard.cost_ns)),
+    fails: manager
+      ? manager.fails
+      : total(guards.map(({ guard }) => guard.fails)),
+    count,
+    guards,
+    branches
+  };
+}
+
+/**
+ * A sum of what is known; null if nothing is.
+ */
+function total(values: readonly (number | null)[]): number | null {
+  const known = values.filter(value => value !== null) as number[];
+  return known.length > 0 ? known.reduce((sum, each) => sum + each, 0) : null;
+}

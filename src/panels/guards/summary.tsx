@@ -1,0 +1,63 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { Badge, formatNanoseconds, formatShare } from '../common';
+import type { ISummary } from './totals';
+
+/**
+ * What all guards come to, in a line.
+ */
+export function Summary(props: {
+  summary: ISummary;
+  noCost: string;
+
+  /**
+   * Why nobody knows how often they held; empty where that is known.
+   */
+  noHits: string;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { summary, noCost, noHits, trans } = props;
+  const { count, python, failing, counted, cost, costliest } = summary;
+  return (
+    <p className="jp-Compilescope-guardSummary">
+      <strong>{trans._n('%1 guard', '%1 guards', count)}</strong>
+      {cost === null ? (
+        <span className="jp-Compilescope-muted">{noCost}</span>
+      ) : (
+        <span>
+          {trans.__('%1 a call', formatNanoseconds(cost))}{' '}
+          <span className="jp-Compilescope-muted">
+            {trans.__('measured on a clone of the guards')}
+          </span>
+        </span>
+      )}
+      {costliest && (
+        <span>
+          {trans._n(
+            'the costliest takes %2',
+            'the %1 costliest take %2',
+            costliest.count,
+            formatShare(costliest.share)
+          )}
+        </span>
+      )}
+      {python > 0 && (
+        <Badge
+          kind="warning"
+          title={trans.__(
+            'A guard that is checked in Python costs about a microsecond at every call, and takes the GIL.'
+          )}
+        >
+          {trans.__('%1 in Python', python)}
+        </Badge>
+      )}
+      {failing > 0 ? (
+        <Badge kind="error" title={noHits}>
+          {trans._n('%1 has failed', '%1 have failed', failing)}
+        </Badge>
+      ) : (
+        counted && <span title={noHits}>{trans.__('none has failed')}</span>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,82 @@
+import type { Compilation, Guard } from '../../protocol/types';
+
+/**
+ * What all guards of a compilation come to.
+ */
+export interface ISummary {
+  readonly count: number;
+  readonly python: number;
+
+  /**
+   * How many have failed at least once.
+   */
+  readonly failing: number;
+
+  /**
+   * Whether failures were counted.
+   */
+  readonly counted: boolean;
+
+  /**
+   * What a call pays, in nanoseconds; null if it was not measured.
+   */
+  readonly cost: number | null;
+
+  /**
+   * The cost of the costliest guard.
+   */
+  readonly highest: number | null;
+
+  /**
+   * The costliest guards, and the part of the cost that they take together.
+   */
+  readonly costliest: { readonly count: number; readonly share: number } | null;
+}
+
+/**
+ * So many of the costliest are told of.
+ */
+const TOP = 5;
+
+/**
+ * Sum up the guards of a compilation.
+ */
+export function summarize({ guards, guard_tree }: Compilation): ISummary {
+  const cost = costOf(guards, guard_tree);
+  const costs = guards
+    .flatMap(({ cost_ns }) => (cost_ns === null ? [] : [cost_ns]))
+    .sort((a, b) => b - a);
+  const count = Math.min(TOP, Math.floor(costs.length / 2));
+  const top = costs.slice(0, count).reduce((sum, each) => sum + each, 0);
+  return {
+    count: guards.length,
+    python: guards.filter(({ language }) => language === 'python').length,
+    // A failure that torch counts at a node is not of one guard alone.
+    failing: Math.max(
+      guards.filter(({ fails }) => fails).length,
+      guard_tree.some(({ fails }) => fails) ? 1 : 0
+    ),
+    counted: [...guards, ...guard_tree].some(({ fails }) => fails !== null),
+    cost,
+    highest: costs[0] ?? null,
+    costliest:
+      count > 0 && cost ? { count, share: Math.min(1, top / cost) } : null
+  };
+}
+
+/**
+ * The check of a whole tree; without a tree, the guards' own costs together.
+ */
+function costOf(
+  guards: readonly Guard[],
+  tree: Compilation['guard_tree']
+): number | null {
+  const roots = tree.filter(
+    each => each.parent === null && each.cost_ns !== null
+  );
+  const costs =
+    roots.length > 0
+      ? roots.map(each => each.cost_ns!)
+      : guards.flatMap(each => (each.cost_ns === null ? [] : [each.cost_ns]));
+  return costs.length > 0 ? costs.reduce((sum, each) => sum + each, 0) : null;
+}

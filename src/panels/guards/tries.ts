@@ -1,0 +1,71 @@
+import type { Problem, WhatIfResult } from '../../protocol/types';
+
+/**
+ * Arguments that were tried, and what came of it.
+ */
+export interface ITry {
+  readonly id: number;
+  readonly variant: string;
+  readonly args: string;
+
+  /**
+   * Both null while the answer is on its way.
+   */
+  readonly result: WhatIfResult | null;
+  readonly problem: Problem | null;
+}
+
+/**
+ * So many tries are kept.
+ */
+const KEPT = 20;
+
+/**
+ * What was tried of one subject, the last first.
+ */
+export class Tries {
+  /**
+   * @param onChange - Called when there is a new try, or an answer.
+   */
+  constructor(private _onChange: () => void) {}
+
+  get all(): readonly ITry[] {
+    return this._all;
+  }
+
+  /**
+   * Note a try.
+   *
+   * @returns To be called with its answer.
+   */
+  add(
+    variant: string,
+    args: string
+  ): (answer: Pick<ITry, 'result' | 'problem'>) => void {
+    const id = this._next++;
+    const made: ITry = { id, variant, args, result: null, problem: null };
+    const others = this._all.filter(
+      each => each.args !== args || each.variant !== variant
+    );
+    this._set([made, ...others]);
+    return answer =>
+      this._set(
+        this._all.map(each => (each.id === id ? { ...each, ...answer } : each))
+      );
+  }
+
+  /**
+   * Forget all.
+   */
+  clear(): void {
+    this._set([]);
+  }
+
+  private _set(all: readonly ITry[]): void {
+    this._all = all.slice(0, KEPT);
+    this._onChange();
+  }
+
+  private _all: readonly ITry[] = [];
+  private _next = 0;
+}

@@ -1,0 +1,231 @@
+import * as React from 'react';
+import type { Kernel, Launch } from '../../protocol/types';
+import type { Sort } from '../common';
+import {
+  formatBytes,
+  SearchField,
+  Select,
+  sorted,
+  VirtualTable
+} from '../common';
+import type { IViewContext } from '../views';
+import { columnsOf } from './columns';
+import { Details } from './details';
+import { Estimate } from './estimate';
+import { directionTitle, languageTitle } from './phrases';
+import type { IFilter, IRow } from './rows';
+import { artifactOf, filtered, rowsOf, totalsOf, wrapperOf } from './rows';
+import { formatOperations } from './units';
+
+/**
+ * The kernels of a compilation: a table, and what is known of the selected one.
+ *
+ * @param props.origin - The view, to tell its own selections apart.
+ */
+export function KernelsBody(props: {
+  kernels: readonly Kernel[];
+  variant: string;
+  compilation: string;
+  context: IViewContext;
+  origin: object;
+}): JSX.Element {
+  const { kernels, variant, compilation, context, origin } = props;
+  const { model, trans } = context;
+  const [filter, setFilter] = React.useState<IFilter>(EVERYTHING);
+  const [sort, setSort] = React.useState<Sort>(null);
+  const [chosen, setChosen] = React.useState<string | null>(null);
+  const files = model.report?.files;
+  const rows = React.useMemo(
+    () => rowsOf(kernels, variant, files ?? {}),
+    [kernels, variant, files]
+  );
+  const open = (row: IRow, position: IOpened, launch?: Launch) => {
+    setChosen(row.id);
+    model.select({
+      kernel: row.kernel.name,
+      key: launch?.key || null,
+      text: { variant, compilation, line: null, ...position },
+      origin
+    });
+    context.open('code');
+  };
+  const onLaunch = (row: IRow, launch: Launch) =>
+    open(
+      row,
+      {
+        variant: launch.variant,
+        artifact: wrapperOf(row.kernel, launch),
+        line: launch.line
+      },
+      launch
+    );
+  const columns = columnsOf(context, origin, onLaunch);
+  const shown = React.useMemo(
+    () => sorted(filtered(rows, filter), columns, sort),
+    [rows, filter, sort]
+  );
+  const isLinked = ({ kernel }: IRow) => model.linked.kernels.has(kernel.name);
+  const selected = selectedOf(rows, chosen, model.selection.kernel, isLinked);
+  const totals = React.useMemo(() => totalsOf(shown), [shown]);
+  return (
+    <>
+      <div
+        className="jp-Compilescope-controls"
+        role="toolbar"
+        aria-label={trans.__('Which kernels are shown')}
+      >
+        <SearchField
+          label={trans.__('Filter by name, operator or source')}
+          value={filter.text}
+          onChange={text => setFilter({ ...filter, text })}
+        />
+        <Choice
+          label={trans.__('Language')}
+          of={kernels.map(({ language }) => language)}
+          title={language => languageTitle(language, trans)}
+          all={trans.__('all')}
+          value={filter.language}
+          onChange={language => setFilter({ ...filter, language })}
+        />
+        <Choice
+          label={trans.__('Direction')}
+          of={kernels.map(({ direction }) => direction)}
+          title={direction => directionTitle(direction, trans)}
+          all={trans.__('all')}
+          value={filter.direction}
+          onChange={direction => setFilter({ ...filter, direction })}
+        />
+        <span className="jp-Compilescope-kernelTotals" role="status">
+          {shown.length === rows.length
+            ? trans._n('%1 kernel', '%1 kernels', rows.length)
+            : trans.__('%1 of %2 kernels', shown.length, rows.length)}
+          {', '}
+          {trans._n('%1 launch', '%1 launches', totals.launches)}
+          {totals.bytes !== null && (
+            <>
+              {', '}
+              <Estimate
+                value={totals.bytes}
+                format={formatBytes}
+                why=""
+                trans={trans}
+              />
+            </>
+          )}
+          {totals.operations !== null && (
+            <>
+              {', '}
+              <Estimate
+                value={totals.operations}
+                format={formatOperations}
+                why=""
+                trans={trans}
+              />{' '}
+              {trans.__('operations')}
+            </>
+          )}
+          {totals.unknown > 0 && totals.bytes !== null && (
+            <span className="jp-Compilescope-muted">
+              {' '}
+              {trans.__('(%1 without an estimate)', totals.unknown)}
+            </span>
+          )}
+        </span>
+      </div>
+      <div className="jp-Compilescope-kernelsBody">
+        <VirtualTable<IRow>
+          label={trans.__('Kernels')}
+          columns={columns}
+          rows={shown}
+          keyOf={({ id }) => id}
+          sort={sort}
+          onSort={setSort}
+          selected={selected?.id ?? null}
+          onSelect={row => {
+            setChosen(row.id);
+            model.select({ kernel: row.kernel.name, origin });
+          }}
+          isMarked={isLinked}
+          none={trans.__('No kernel matches the filter.')}
+          trans={trans}
+        />
+        {selected && (
+          <Details
+            key={selected.id}
+            row={selected}
+            context={context}
+            origin={origin}
+            onSource={
+              hasSource(selected.kernel, variant, compilation, context)
+                ? () =>
+                    open(selected, { artifact: artifactOf(selected.kernel) })
+                : null
+            }
+            onLaunch={launch => onLaunch(selected, launch)}
+          />
+        )}
+      </div>
+    </>
+  );
+}
+
+const EVERYTHING: IFilter = { text: '', language: '', direction: '' };
+
+interface IOpened {
+  readonly artifact: string;
+  readonly variant?: string;
+  readonly line?: number;
+}
+
+/** A choice of one of the values that occur; nothing where they are all one. */
+function Choice<T extends string>(props: {
+  label: string;
+  of: readonly T[];
+  title: (value: T) => string;
+  all: string;
+  value: string;
+  onChange: (value: string) => void;
+}): JSX.Element | null {
+  const values = [...new Set(props.of)];
+  return values.length > 1 ? (
+    <Select
+      label={props.label}
+      value={props.value}
+      options={[
+        { value: '', label: props.all },
+        ...values.map(value => ({ value, label: props.title(value) }))
+      ]}
+      onChange={props.onChange}
+    />
+  ) : null;
+}
+
+/**
+ * The kernel that the selection is of. Forward and backward may each have one of
+ * that name: the one that was clicked here counts.
+ */
+function selectedOf(
+  rows: readonly IRow[],
+  chosen: string | null,
+  name: string | null,
+  isLinked: (row: IRow) => boolean
+): IRow | null {
+  const fits = (row: IRow) =>
+    name === null ? isLinked(row) : row.kernel.name === name;
+  return (
+    rows.find(row => row.id === chosen && fits(row)) ?? rows.find(fits) ?? null
+  );
+}
+
+function hasSource(
+  kernel: Kernel,
+  variant: string,
+  compilation: string,
+  { model }: IViewContext
+): boolean {
+  const name = artifactOf(kernel);
+  return !!model.report?.variants
+    .find(each => each.name === variant)
+    ?.compilations.find(({ id }) => id === compilation)
+    ?.artifacts.some(each => each.name === name);
+}

@@ -1,0 +1,232 @@
+import * as React from 'react';
+import type { Launch } from '../../protocol/types';
+import type { IColumn } from '../common';
+import { Absent, compareNumbers, formatBytes, SourceLink } from '../common';
+import type { IViewContext } from '../views';
+import { Estimate } from './estimate';
+import type { IRow } from './rows';
+import { directionTitle, languageTitle, sumText } from './phrases';
+import { formatIntensity, formatOperations } from './units';
+
+/**
+ * The columns of the table of kernels. A narrow one has fewer: each comes where
+ * it leaves the name some 30 characters.
+ *
+ * @param onLaunch - Shows a launch in the code view.
+ */
+export function columnsOf(
+  context: IViewContext,
+  origin: object,
+  onLaunch: (row: IRow, launch: Launch) => void
+): IColumn<IRow>[] {
+  const { trans } = context;
+  const unknown = trans.__('Not estimated for this kernel');
+  const byText = (of: (row: IRow) => string) => (a: IRow, b: IRow) =>
+    of(a).localeCompare(of(b), undefined, { numeric: true });
+  const byNumber = (of: (row: IRow) => number | null) => (a: IRow, b: IRow) =>
+    compareNumbers(of(a), of(b));
+  const launchColumn = (
+    id: 'python' | 'cpp',
+    label: string,
+    title: string
+  ): IColumn<IRow> => ({
+    id,
+    label,
+    title,
+    width: '58px',
+    from: 580,
+    compare: byNumber(row => row[id][0]?.line ?? null),
+    render: row => (
+      <LaunchCell
+        launches={row[id]}
+        onOpen={launch => onLaunch(row, launch)}
+        none={trans.__('This wrapper does not launch it, or was not made')}
+        title={launch => trans.__('Show line %1 in the code', launch.line)}
+      />
+    )
+  });
+  return [
+    {
+      id: 'name',
+      label: trans.__('Kernel'),
+      width: 'minmax(130px, 3fr)',
+      compare: byText(({ kernel }) => kernel.name),
+      render: ({ kernel }) => <code title={kernel.name}>{kernel.name}</code>
+    },
+    {
+      id: 'language',
+      label: trans.__('Language'),
+      width: '68px',
+      from: 720,
+      compare: byText(({ kernel }) => kernel.language),
+      render: ({ kernel }) => languageTitle(kernel.language, trans)
+    },
+    {
+      id: 'direction',
+      label: trans.__('Direction'),
+      width: '74px',
+      from: 1000,
+      compare: byText(({ kernel }) => kernel.direction),
+      render: ({ kernel }) => directionTitle(kernel.direction, trans)
+    },
+    {
+      id: 'ops',
+      label: trans.__('Fused operators'),
+      width: 'minmax(120px, 2fr)',
+      from: 860,
+      compare: byText(({ kernel }) => kernel.ops.join(', ')),
+      render: ({ kernel }) => (
+        <span title={kernel.ops.join('\n')}>{kernel.ops.join(', ')}</span>
+      )
+    },
+    {
+      id: 'launches',
+      label: trans.__('Launches'),
+      title: trans.__('How often one call launches it, by the wrapper’s text'),
+      width: '62px',
+      isNumber: true,
+      compare: (a, b) => a.own.length - b.own.length,
+      render: ({ own }) => own.length
+    },
+    {
+      id: 'bytes',
+      label: trans.__('est. bytes'),
+      title: trans.__(
+        'Estimated: what all launches read and write together, from the sizes of their buffers'
+      ),
+      width: '80px',
+      isNumber: true,
+      from: 330,
+      compare: byNumber(({ bytes }) => bytes.value),
+      render: ({ kernel, bytes }) => (
+        <Estimate
+          value={bytes.value}
+          of={sumText(bytes, formatBytes, trans)}
+          format={formatBytes}
+          why={kernel.absent.estimated_bytes ?? unknown}
+          trans={trans}
+        />
+      )
+    },
+    {
+      id: 'operations',
+      label: trans.__('est. operations'),
+      title: trans.__(
+        'Estimated: arithmetic operations of all launches together; a multiply-add counts as two'
+      ),
+      width: '96px',
+      isNumber: true,
+      from: 1160,
+      compare: byNumber(({ operations }) => operations.value),
+      render: ({ kernel, operations }) => (
+        <Estimate
+          value={operations.value}
+          of={sumText(operations, formatOperations, trans)}
+          format={formatOperations}
+          why={kernel.absent.estimated_operations ?? unknown}
+          trans={trans}
+        />
+      )
+    },
+    {
+      id: 'intensity',
+      label: trans.__('est. op/B'),
+      title: trans.__(
+        'Arithmetic intensity: estimated operations for each estimated byte'
+      ),
+      width: '74px',
+      isNumber: true,
+      from: 1300,
+      compare: byNumber(({ intensity }) => intensity),
+      render: ({ intensity }) => (
+        <Estimate
+          value={intensity}
+          format={formatIntensity}
+          why={unknown}
+          trans={trans}
+        />
+      )
+    },
+    {
+      id: 'grid',
+      label: trans.__('Grid'),
+      title: trans.__('The launch grid, or the extents of the parallel loop'),
+      width: 'minmax(56px, 1fr)',
+      from: 1450,
+      compare: byText(({ kernel }) => kernel.grid),
+      render: ({ kernel }) =>
+        kernel.grid ? (
+          <code title={kernel.grid}>{kernel.grid}</code>
+        ) : (
+          <Absent
+            why={kernel.absent.grid ?? trans.__('No grid is known of it')}
+          />
+        )
+    },
+    {
+      id: 'source',
+      label: trans.__('Source'),
+      width: '84px',
+      from: 420,
+      compare: byText(({ sources: [first] }) =>
+        first ? `${first.file}:${first.line}` : ''
+      ),
+      render: ({ kernel, sources: [first] }) =>
+        first ? (
+          <SourceLink where={first} context={context} origin={origin} isInRow />
+        ) : (
+          <Absent
+            why={
+              kernel.absent.sources ??
+              trans.__('torch names no line of your code for it')
+            }
+          />
+        )
+    },
+    launchColumn(
+      'python',
+      trans.__('Python'),
+      trans.__('Where the Python wrapper launches it')
+    ),
+    launchColumn(
+      'cpp',
+      trans.__('C++'),
+      trans.__('Where the C++ wrapper launches it')
+    )
+  ];
+}
+
+function LaunchCell(props: {
+  launches: readonly Launch[];
+  onOpen: (launch: Launch) => void;
+  none: string;
+  title: (launch: Launch) => string;
+}): JSX.Element {
+  const [first, ...others] = props.launches;
+  return first ? (
+    <>
+      <button
+        type="button"
+        className="jp-Compilescope-link jp-mod-code"
+        tabIndex={-1}
+        title={`${props.title(first)}\n${first.text}`}
+        onClick={event => {
+          event.stopPropagation();
+          props.onOpen(first);
+        }}
+      >
+        {first.line}
+      </button>
+      {others.length > 0 && (
+        <span
+          className="jp-Compilescope-muted"
+          title={others.map(({ line }) => line).join(', ')}
+        >
+          {` +${others.length}`}
+        </span>
+      )}
+    </>
+  ) : (
+    <Absent why={props.none} />
+  );
+}

@@ -1,0 +1,264 @@
+import * as React from 'react';
+import type { Launch, SourceLine } from '../../protocol/types';
+import { Absent, Badge, formatBytes, SourceLink } from '../common';
+import type { IViewContext } from '../views';
+import { Estimate } from './estimate';
+import {
+  directionTitle,
+  languageTitle,
+  resourceText,
+  sumText
+} from './phrases';
+import type { IRow } from './rows';
+import { formatIntensity, formatOperations } from './units';
+
+/**
+ * As many lines of the user's code as are listed at once.
+ */
+const MOST_SOURCES = 12;
+
+/**
+ * All that is known of one kernel.
+ *
+ * @param props.onSource - Shows its source; null where there is none.
+ */
+export function Details(props: {
+  row: IRow;
+  context: IViewContext;
+  origin: object;
+  onSource: (() => void) | null;
+  onLaunch: (launch: Launch) => void;
+}): JSX.Element {
+  const { row, context, origin, onSource, onLaunch } = props;
+  const { trans } = context;
+  const { kernel, sources } = row;
+  const reasons = Object.entries(kernel.absent);
+  const symbols = Object.entries(kernel.estimated_for);
+  const unknown = trans.__('Not estimated for this kernel');
+  return (
+    <section
+      className="jp-Compilescope-kernel"
+      aria-label={trans.__('Kernel %1', kernel.name)}
+    >
+      <header>
+        <h3>
+          <code>{kernel.name}</code>
+        </h3>
+        <Badge>{languageTitle(kernel.language, trans)}</Badge>
+        <Badge>{directionTitle(kernel.direction, trans)}</Badge>
+        {onSource ? (
+          <button
+            type="button"
+            className="jp-Compilescope-button"
+            onClick={onSource}
+          >
+            {trans.__('Open its source')}
+          </button>
+        ) : (
+          <span className="jp-Compilescope-muted">
+            {kernel.language === 'extern'
+              ? trans.__('A library call: there is no generated source.')
+              : trans.__('Its source is not in the report.')}
+          </span>
+        )}
+      </header>
+      <dl>
+        <Fact label={trans.__('Launches')}>{row.own.length}</Fact>
+        <Fact label={trans.__('Reads and writes')}>
+          <Estimate
+            value={row.bytes.value}
+            of={sumText(row.bytes, formatBytes, trans)}
+            format={formatBytes}
+            why={kernel.absent.estimated_bytes ?? unknown}
+            trans={trans}
+          />
+        </Fact>
+        <Fact label={trans.__('Operations')}>
+          <Estimate
+            value={row.operations.value}
+            of={sumText(row.operations, formatOperations, trans)}
+            format={formatOperations}
+            why={kernel.absent.estimated_operations ?? unknown}
+            trans={trans}
+          />
+        </Fact>
+        <Fact label={trans.__('Operations per byte')}>
+          <Estimate
+            value={row.intensity}
+            format={formatIntensity}
+            why={unknown}
+            trans={trans}
+          />
+        </Fact>
+        {symbols.length > 0 && (
+          <Fact label={trans.__('Estimated for')}>
+            <code>
+              {symbols.map(([name, value]) => `${name} = ${value}`).join(', ')}
+            </code>
+          </Fact>
+        )}
+        {kernel.grid && (
+          <Fact label={trans.__('Grid')}>
+            <code>{kernel.grid}</code>
+          </Fact>
+        )}
+        {Object.entries(kernel.resources)
+          .map(([name, value]) => resourceText(name, value, trans))
+          .map(([label, text]) => (
+            <Fact key={label} label={label}>
+              {text}
+            </Fact>
+          ))}
+      </dl>
+      <div className="jp-Compilescope-kernelParts">
+        {kernel.ops.length > 0 && (
+          <Part title={trans.__('Fused operators')}>
+            <p className="jp-Compilescope-kernelOps">
+              {kernel.ops.map((op, index) => (
+                <code key={index}>{op}</code>
+              ))}
+            </p>
+          </Part>
+        )}
+        <Part title={trans.__('Launches in the Python wrapper')}>
+          <Launches launches={row.python} onOpen={onLaunch} context={context} />
+        </Part>
+        <Part title={trans.__('Launches in the C++ wrapper')}>
+          <Launches launches={row.cpp} onOpen={onLaunch} context={context} />
+        </Part>
+        <Part title={trans.__('Your code')}>
+          <Sources
+            sources={sources}
+            why={
+              kernel.absent.sources ??
+              trans.__('torch names no line of your code for it.')
+            }
+            context={context}
+            origin={origin}
+          />
+        </Part>
+      </div>
+      {reasons.length > 0 && (
+        <ul className="jp-Compilescope-hint">
+          {reasons.map(([name, why]) => (
+            <li key={name}>
+              {name}: {why}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Fact(props: {
+  label: string;
+  children: React.ReactNode;
+}): JSX.Element {
+  return (
+    <div>
+      <dt>{props.label}</dt>
+      <dd>{props.children}</dd>
+    </div>
+  );
+}
+
+function Part(props: {
+  title: string;
+  children: React.ReactNode;
+}): JSX.Element {
+  return (
+    <div>
+      <h4>{props.title}</h4>
+      {props.children}
+    </div>
+  );
+}
+
+function Launches(props: {
+  launches: readonly Launch[];
+  onOpen: (launch: Launch) => void;
+  context: IViewContext;
+}): JSX.Element {
+  const { launches, onOpen } = props;
+  // Launches that are alike are told of once, above.
+  const isEach = launches.some(
+    each => each.estimated_bytes !== launches[0].estimated_bytes
+  );
+  const { trans } = props.context;
+  if (launches.length === 0) {
+    return (
+      <Absent
+        why={trans.__('This wrapper does not launch it, or was not made')}
+      />
+    );
+  }
+  return (
+    <ul className="jp-Compilescope-kernelLaunches">
+      {launches.map((launch, index) => (
+        <li key={index}>
+          <button
+            type="button"
+            className="jp-Compilescope-link jp-mod-code"
+            aria-label={trans.__(
+              'Show line %1 of variant %2 in the code',
+              launch.line,
+              launch.variant
+            )}
+            onClick={() => onOpen(launch)}
+          >
+            {launch.line}
+          </button>
+          <code title={launch.text}>{launch.text}</code>
+          {isEach && launch.estimated_bytes !== null && (
+            <Estimate
+              value={launch.estimated_bytes}
+              format={formatBytes}
+              why=""
+              trans={trans}
+            />
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Sources(props: {
+  sources: readonly SourceLine[];
+  why: string;
+  context: IViewContext;
+  origin: object;
+}): JSX.Element {
+  const { sources, why, context, origin } = props;
+  const [isWhole, setWhole] = React.useState(false);
+  if (sources.length === 0) {
+    return <p className="jp-Compilescope-muted">{why}</p>;
+  }
+  const shown = isWhole ? sources : sources.slice(0, MOST_SOURCES);
+  return (
+    <>
+      <ul className="jp-Compilescope-kernelSources">
+        {shown.map((where, index) => (
+          <li key={index}>
+            <SourceLink
+              where={where}
+              context={context}
+              origin={origin}
+              isWithCode
+            />
+          </li>
+        ))}
+      </ul>
+      {shown.length < sources.length && (
+        <button
+          type="button"
+          className="jp-Compilescope-link"
+          onClick={() => setWhole(true)}
+        >
+          {context.trans.__('%1 more', sources.length - shown.length)}
+        </button>
+      )}
+    </>
+  );
+}

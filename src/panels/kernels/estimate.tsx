@@ -1,0 +1,42 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { Absent } from '../common';
+
+/**
+ * A figure that was reckoned, not measured; it says so to the eye and to the
+ * ear.
+ */
+export function Estimate(props: {
+  value: number | null;
+  format: (value: number) => string;
+
+  /**
+   * Why there is none.
+   */
+  why: string;
+
+  /**
+   * What it is of, for the title.
+   */
+  of?: string;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { value, format, why, of, trans } = props;
+  if (value === null) {
+    return <Absent why={why} />;
+  }
+  const text = format(value);
+  return (
+    <span
+      className="jp-Compilescope-estimate"
+      title={
+        trans.__('Estimated, not measured: %1', value.toLocaleString('en')) +
+        (of ? `\n${of}` : '')
+      }
+    >
+      <span aria-hidden="true">≈ </span>
+      <span className="jp-Compilescope-hidden">{trans.__('about')} </span>
+      {text}
+    </span>
+  );
+}

@@ -1,0 +1,98 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { Kernel } from '../../protocol/types';
+import { formatBytes, formatMicroseconds } from '../common';
+import type { ISum } from './rows';
+
+/**
+ * What a kernel is written in.
+ */
+export function languageTitle(
+  language: Kernel['language'],
+  trans: TranslationBundle
+): string {
+  switch (language) {
+    case 'cpp':
+      return trans.__('C++');
+    case 'triton':
+      return trans.__('Triton');
+    case 'extern':
+      return trans.__('library');
+    case 'python':
+      return trans.__('Python');
+    case 'fx':
+      return trans.__('FX');
+    case 'text':
+      return trans.__('text');
+  }
+}
+
+/**
+ * What a kernel is part of.
+ */
+export function directionTitle(
+  direction: Kernel['direction'],
+  trans: TranslationBundle
+): string {
+  switch (direction) {
+    case 'forward':
+      return trans.__('forward');
+    case 'backward':
+      return trans.__('backward');
+    case 'inference':
+      return trans.__('inference');
+  }
+}
+
+/**
+ * What a resource of a kernel is called, and how much of it it takes. One that
+ * is not known here keeps torch's name.
+ */
+export function resourceText(
+  name: string,
+  value: number,
+  trans: TranslationBundle
+): readonly [string, string] {
+  const count = value.toLocaleString('en');
+  switch (name) {
+    case 'n_regs':
+      return [trans.__('Registers'), count];
+    case 'n_spills':
+      return [trans.__('Spilled registers'), count];
+    case 'shared':
+      return [trans.__('Shared memory'), formatBytes(value)];
+    case 'compile_us':
+      return [trans.__('Compiled in'), formatMicroseconds(value)];
+    default:
+      return [name, count];
+  }
+}
+
+/**
+ * Of what launches a sum is: `Σ of 8 launches, 16.0 KiB to 2.00 MiB each`. Empty
+ * where there is just one.
+ */
+export function sumText(
+  { known, of, least, most }: ISum,
+  format: (value: number) => string,
+  trans: TranslationBundle
+): string {
+  if (of === 0) {
+    return trans.__('one launch; this wrapper does not launch it');
+  }
+  if (of === 1) {
+    return '';
+  }
+  const launches =
+    known < of
+      ? trans.__(
+          'Σ of %1 of %2 launches: the others have no estimate',
+          known,
+          of
+        )
+      : trans.__('Σ of %1 launches', of);
+  const each =
+    least === most
+      ? trans.__('%1 each', format(least))
+      : trans.__('%1 to %2 each', format(least), format(most));
+  return `${launches}, ${each}`;
+}

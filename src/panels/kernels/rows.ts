@@ -1,0 +1,226 @@
+import type { Kernel, Launch, SourceLine } from '../../protocol/types';
+
+/**
+ * A kernel as a row of the table.
+ */
+export interface IRow {
+  /**
+   * Unique in its compilation.
+   */
+  readonly id: string;
+  readonly kernel: Kernel;
+
+  /**
+   * Its place in the order of the first launches.
+   */
+  readonly index: number;
+
+  /**
+   * The launches in the shown variant's own wrapper.
+   */
+  readonly own: readonly Launch[];
+
+  /**
+   * Where the Python and the C++ wrapper launch it.
+   */
+  readonly python: readonly Launch[];
+  readonly cpp: readonly Launch[];
+
+  /**
+   * Estimates of the own launches together.
+   */
+  readonly bytes: ISum;
+  readonly operations: ISum;
+
+  /**
+   * Estimated operations for each estimated byte.
+   */
+  readonly intensity: number | null;
+
+  /**
+   * Lines of the user's code, each once, those of the notebook first.
+   */
+  readonly sources: readonly SourceLine[];
+
+  /**
+   * What a filter looks through, in lower case.
+   */
+  readonly text: string;
+}
+
+/**
+ * What the launches that have an estimate sum to, so that rows add up to the
+ * total.
+ */
+export interface ISum {
+  /**
+   * Null where no launch has an estimate.
+   */
+  readonly value: number | null;
+  readonly least: number;
+  readonly most: number;
+
+  /**
+   * How many launches have an estimate, of how many. Of none where this wrapper
+   * does not launch the kernel: the value is then that of one launch.
+   */
+  readonly known: number;
+  readonly of: number;
+}
+
+/**
+ * What rows are shown; empty is all.
+ */
+export interface IFilter {
+  readonly text: string;
+  readonly language: string;
+  readonly direction: string;
+}
+
+/**
+ * The rows of a compilation's kernels.
+ *
+ * @param variant - The variant whose kernels they are.
+ * @param files - The notebook's cells, by the names of their files.
+ */
+export function rowsOf(
+  kernels: readonly Kernel[],
+  variant: string,
+  files: Readonly<Record<string, string>>
+): IRow[] {
+  const seen = new Map<string, number>();
+  return kernels.map((kernel, index) => {
+    const name = `${kernel.direction}.${kernel.name}`;
+    const count = seen.get(name) ?? 0;
+    seen.set(name, count + 1);
+    const of = (artifact: Launch['artifact']) =>
+      kernel.launches.filter(each => each.artifact === artifact);
+    const own = kernel.launches.filter(each => each.variant === variant);
+    const bytes = sumOf(kernel, own, 'estimated_bytes');
+    const operations = sumOf(kernel, own, 'estimated_operations');
+    const sources = distinct(kernel.sources, files);
+    return {
+      id: count ? `${name}.${count}` : name,
+      kernel,
+      index,
+      own,
+      bytes,
+      operations,
+      python: of('python'),
+      cpp: of('cpp'),
+      // Of the same launches, or it would be of no launch.
+      intensity:
+        bytes.value &&
+        operations.value !== null &&
+        bytes.known === operations.known
+          ? operations.value / bytes.value
+          : null,
+      sources,
+      text: [
+        kernel.name,
+        ...kernel.ops,
+        ...kernel.nodes,
+        ...sources.map(({ code, function: name }) => `${name} ${code}`)
+      ]
+        .join('\n')
+        .toLowerCase()
+    };
+  });
+}
+
+/**
+ * The rows that a filter lets through, in their order.
+ */
+export function filtered(rows: readonly IRow[], filter: IFilter): IRow[] {
+  const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
+  return rows.filter(
+    ({ kernel, text }) =>
+      (!filter.language || kernel.language === filter.language) &&
+      (!filter.direction || kernel.direction === filter.direction) &&
+      words.every(word => text.includes(word))
+  );
+}
+
+/**
+ * The name of the artifact that holds a kernel's source.
+ */
+export function artifactOf({ direction, name }: Kernel): string {
+  return `kernel.${direction}.${name}`;
+}
+
+/**
+ * The name of the artifact that a launch is in.
+ */
+export function wrapperOf({ direction }: Kernel, { artifact }: Launch): string {
+  return direction === 'backward' ? `backward.${artifact}` : artifact;
+}
+
+/**
+ * What each column sums to, over all launches; null where nothing is known.
+ */
+export interface ITotals {
+  readonly launches: number;
+  readonly bytes: number | null;
+  readonly operations: number | null;
+
+  /**
+   * How many launches have no estimate of their bytes.
+   */
+  readonly unknown: number;
+}
+
+/**
+ * Sum up rows.
+ */
+export function totalsOf(rows: readonly IRow[]): ITotals {
+  const known = (field: Estimated) =>
+    rows.flatMap(({ own }) => knownOf(own, field));
+  const launches = rows.reduce((count, { own }) => count + own.length, 0);
+  const bytes = known('estimated_bytes');
+  return {
+    launches,
+    bytes: sum(bytes),
+    operations: sum(known('estimated_operations')),
+    unknown: launches - bytes.length
+  };
+}
+
+type Estimated = 'estimated_bytes' | 'estimated_operations';
+
+function sumOf(kernel: Kernel, own: readonly Launch[], field: Estimated): ISum {
+  const known = own.length
+    ? knownOf(own, field)
+    : [kernel[field]].flatMap(value => value ?? []);
+  return {
+    value: sum(known),
+    least: known.reduce((least, each) => Math.min(least, each), Infinity),
+    most: known.reduce((most, each) => Math.max(most, each), -Infinity),
+    known: own.length ? known.length : 0,
+    of: own.length
+  };
+}
+
+function knownOf(launches: readonly Launch[], field: Estimated): number[] {
+  return launches.flatMap(launch => launch[field] ?? []);
+}
+
+function sum(values: readonly number[]): number | null {
+  return values.length ? values.reduce((all, each) => all + each, 0) : null;
+}
+
+/** The innermost lines first, those of the notebook's cells before all others. */
+function distinct(
+  sources: readonly SourceLine[],
+  files: Readonly<Record<string, string>>
+): SourceLine[] {
+  const byPlace = new Map<string, SourceLine>();
+  for (const source of [...sources].reverse()) {
+    const place = JSON.stringify([source.file, source.line]);
+    if (!byPlace.has(place)) {
+      byPlace.set(place, source);
+    }
+  }
+  return [...byPlace.values()].sort(
+    (a, b) => Number(b.file in files) - Number(a.file in files)
+  );
+}

@@ -1,0 +1,74 @@
+import * as React from 'react';
+import type { VariantReport } from '../../protocol/types';
+import { Empty } from '../common';
+import type { IViewContext } from '../views';
+import { Config } from './config';
+import { Crossings } from './crossings';
+import { Deviations } from './deviations';
+import { SettingsTable } from './table';
+import { settingsOf } from './settings';
+
+/**
+ * What the variants of a report asked for, and what torch made of it: what
+ * differs first.
+ */
+export function RequestedBody(props: {
+  variants: readonly VariantReport[];
+  context: IViewContext;
+}): JSX.Element {
+  const { variants, context } = props;
+  const { trans } = context;
+  const settings = React.useMemo(() => settingsOf(variants), [variants]);
+  const differing = settings.filter(({ differs }) => differs);
+  const reasons = variants
+    .map(({ name, absent }) => [name, absent.effective] as const)
+    .filter(([, why]) => why);
+  return (
+    <div className="jp-Compilescope-requestedBody">
+      {settings.length === 0 ? (
+        <Empty
+          what={trans.__('Nothing is known of what torch made of the settings')}
+          why={reasons.map(([name, why]) => `${name}: ${why}`).join('\n')}
+          remedy={trans.__(
+            'Build and time the variants: the sidebar has the button.'
+          )}
+        />
+      ) : (
+        <>
+          <section aria-labelledby="jp-Compilescope-deviations">
+            <h3 id="jp-Compilescope-deviations">
+              {differing.length > 0
+                ? trans._n(
+                    '%1 setting is not in effect as requested',
+                    '%1 settings are not in effect as requested',
+                    differing.length
+                  )
+                : trans.__('Everything is in effect as requested')}
+            </h3>
+            {differing.length > 0 ? (
+              <Deviations
+                settings={differing}
+                variants={variants}
+                context={context}
+              />
+            ) : (
+              <p className="jp-Compilescope-requestedGood">
+                {trans.__('torch did what the variants asked for.')}
+              </p>
+            )}
+          </section>
+          <section>
+            <h3>{trans.__('All settings, side by side')}</h3>
+            <SettingsTable
+              settings={settings}
+              variants={variants}
+              trans={trans}
+            />
+          </section>
+        </>
+      )}
+      <Crossings variants={variants} context={context} />
+      <Config variants={variants} trans={trans} />
+    </div>
+  );
+}

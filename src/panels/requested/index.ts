@@ -1,0 +1,1 @@
+export { RequestedView } from './view';

@@ -1,0 +1,36 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { CodeBlock } from '../common';
+import { partsOf, pastable } from './settings';
+
+/**
+ * A text with code in it: short code in the sentence, longer code to copy.
+ */
+export function Prose(props: {
+  text: string;
+  trans: TranslationBundle;
+
+  /**
+   * Whether it says what to do: then short code is there to copy, too.
+   */
+  isRemedy?: boolean;
+}): JSX.Element {
+  const { text, trans, isRemedy } = props;
+  return (
+    <div className="jp-Compilescope-prose">
+      {partsOf(text).map((part, index) =>
+        part.isBlock ? (
+          <CodeBlock key={index} code={part.text} trans={trans} />
+        ) : part.isCode ? (
+          <code key={index}>{part.text}</code>
+        ) : (
+          <React.Fragment key={index}>{part.text}</React.Fragment>
+        )
+      )}
+      {isRemedy &&
+        pastable(text).map((code, index) => (
+          <CodeBlock key={index} code={code} trans={trans} />
+        ))}
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+import * as React from 'react';
+import { isCompiled } from '../../model/variants';
+import type { VariantReport } from '../../protocol/types';
+import { ReportView } from '../common';
+import type { IViewContext } from '../views';
+import { RequestedBody } from './body';
+
+/**
+ * The Requested and effective view: what each variant asked for, and what torch
+ * made of it.
+ */
+export class RequestedView extends ReportView<readonly VariantReport[]> {
+  constructor(context: IViewContext) {
+    super(context, {
+      name: 'requested',
+      label: context.trans.__('Requested and effective'),
+      isOfVariant: true
+    });
+  }
+
+  protected override async load(): Promise<readonly VariantReport[]> {
+    const { model } = this;
+    const variants = model.report?.variants.filter(isCompiled) ?? [];
+    return Promise.all(variants.map(({ name }) => model.getVariant(name)));
+  }
+
+  protected override present(variants: readonly VariantReport[]): JSX.Element {
+    return (
+      <RequestedBody
+        key={this.model.subject}
+        variants={variants}
+        context={this.context}
+      />
+    );
+  }
+}

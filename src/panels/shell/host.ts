@@ -1,0 +1,145 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { Message } from '@lumino/messaging';
+import { MessageLoop } from '@lumino/messaging';
+import { PanelLayout, Widget } from '@lumino/widgets';
+import { problem, problemOf } from '../../protocol/client';
+import { renderMessage } from '../code/message';
+import type { IView, IViewContext } from '../views';
+import { HeldModel } from './held';
+
+/**
+ * The place of one view. The view is made when the place is first seen, and is
+ * left alone while it is not.
+ */
+export class ViewHost extends Widget {
+  constructor(private _options: ViewHost.IOptions) {
+    super();
+    this.layout = new PanelLayout({ fitPolicy: 'set-min-size' });
+    this.addClass('jp-Compilescope-host');
+    this._held = new HeldModel(_options.context.model);
+  }
+
+  /**
+   * The view; null until it is there.
+   */
+  get content(): Widget | null {
+    return this._content;
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      this._held.dispose();
+      super.dispose();
+    }
+  }
+
+  protected override onAfterAttach(message: Message): void {
+    super.onAfterAttach(message);
+    this._look();
+  }
+
+  protected override onAfterShow(message: Message): void {
+    super.onAfterShow(message);
+    this._look();
+  }
+
+  protected override onBeforeHide(message: Message): void {
+    super.onBeforeHide(message);
+    this._held.isOpen = false;
+  }
+
+  protected override onBeforeDetach(message: Message): void {
+    super.onBeforeDetach(message);
+    this._held.isOpen = false;
+  }
+
+  protected override onActivateRequest(message: Message): void {
+    super.onActivateRequest(message);
+    this._content?.activate();
+  }
+
+  private _look(): void {
+    this._held.isOpen = this.isVisible;
+    if (this.isVisible && !this._isCreated) {
+      void this._create();
+    }
+  }
+
+  private async _create(): Promise<void> {
+    const { view, context, trans } = this._options;
+    this._isCreated = true;
+    this._say(renderMessage({ what: trans.__('Loading…') }, trans));
+    let content: Widget;
+    try {
+      content = await view.create({ ...context, model: this._held.model });
+    } catch (error) {
+      if (!this.isDisposed) {
+        this._isCreated = false;
+        this._fail(error);
+      }
+      return;
+    }
+    if (this.isDisposed) {
+      content.dispose();
+      return;
+    }
+    this._say(null);
+    this._content = content;
+    (this.layout as PanelLayout).addWidget(content);
+    // It came after the last word on how large it is.
+    MessageLoop.sendMessage(content, Widget.ResizeMessage.UnknownSize);
+  }
+
+  private _fail(error: unknown): void {
+    const { view, trans } = this._options;
+    const { what, why, detail } = problemOf(error);
+    const message = renderMessage(
+      problem({
+        what: trans.__('The view “%1” could not be opened', view.label(trans)),
+        why: why ? `${what}: ${why}` : what,
+        remedy: trans.__(
+          'Try again; if it stays so, reload the page: the extension may have been updated meanwhile.'
+        ),
+        detail
+      }),
+      trans
+    );
+    const again = message.appendChild(document.createElement('button'));
+    again.type = 'button';
+    again.className = 'jp-Compilescope-button';
+    again.textContent = trans.__('Try again');
+    again.addEventListener('click', () => {
+      if (!this._isCreated) {
+        void this._create();
+      }
+    });
+    this._say(message);
+  }
+
+  private _say(message: HTMLElement | null): void {
+    this._message?.remove();
+    this._message = message;
+    if (message) {
+      this.node.appendChild(message);
+    }
+  }
+
+  private _held: HeldModel;
+  private _content: Widget | null = null;
+  private _message: HTMLElement | null = null;
+  private _isCreated = false;
+}
+
+/**
+ * The namespace for `ViewHost` statics.
+ */
+export namespace ViewHost {
+  /**
+   * What a place for a view needs.
+   */
+  export interface IOptions {
+    view: IView;
+    context: IViewContext;
+    trans: TranslationBundle;
+  }
+}

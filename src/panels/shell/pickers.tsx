@@ -1,0 +1,114 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { ReactWidget } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { isCompiled } from '../../model/variants';
+import type { CompilationSummary, SourceLine } from '../../protocol/types';
+import type { ISubjectModel } from '../../tokens';
+
+/**
+ * What all views show: the variant of those that show one, and the compilation.
+ */
+export class Pickers extends ReactWidget {
+  constructor(
+    private _model: ISubjectModel,
+    private _trans: TranslationBundle
+  ) {
+    super();
+    this.addClass('jp-Compilescope-pickers');
+    _model.reportChanged.connect(this.update, this);
+    _model.variantChanged.connect(this.update, this);
+    _model.compilationChanged.connect(this.update, this);
+  }
+
+  protected override render(): JSX.Element | null {
+    const { report, variant, compilation } = this._model;
+    const trans = this._trans;
+    const variants = (report?.variants ?? []).filter(isCompiled);
+    if (!report || variants.length === 0) {
+      return null;
+    }
+    const shown = variants.find(each => each.name === variant);
+    const compilations = shown?.compilations ?? [];
+    return (
+      <>
+        <Picker
+          label={trans.__('Variant')}
+          caption={trans.__(
+            'The variant that views of a single one show; the Code view shows it on one of its sides'
+          )}
+          value={variant}
+          onChange={name => {
+            this._model.variant = name;
+          }}
+        >
+          {variants.map(({ name }) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </Picker>
+        {compilations.length > 0 && (
+          <Picker
+            label={trans.__('Compilation')}
+            caption={trans.__(
+              'The compilation that all views show: one frame, compiled once'
+            )}
+            value={compilation}
+            onChange={id => {
+              this._model.compilation = id;
+            }}
+          >
+            {compilations.map(each => (
+              <option key={each.id} value={each.id}>
+                {title(each, trans)}
+              </option>
+            ))}
+          </Picker>
+        )}
+      </>
+    );
+  }
+}
+
+function Picker(props: {
+  label: string;
+  caption: string;
+  value: string;
+  onChange: (value: string) => void;
+  children: React.ReactNode;
+}): JSX.Element {
+  return (
+    <label className="jp-Compilescope-picker" title={props.caption}>
+      <span className="jp-Compilescope-pickerLabel">{props.label}</span>
+      <select
+        aria-label={props.label}
+        value={props.value}
+        onChange={event => props.onChange(event.target.value)}
+      >
+        {props.children}
+      </select>
+    </label>
+  );
+}
+
+/**
+ * A compilation in a list of them: its id, its frame, and what calls for a look.
+ */
+function title(
+  { id, where, frame, recompile, reduced }: CompilationSummary,
+  trans: TranslationBundle
+): string {
+  const parts = [where ? place(where) : frame];
+  if (recompile.length) {
+    parts.push(trans.__('recompile'));
+  }
+  if (reduced) {
+    parts.push(trans.__('outline only'));
+  }
+  return [id, ...parts.filter(Boolean)].join(' · ');
+}
+
+function place({ file, line, function: name }: SourceLine): string {
+  const base = file.split(/[\\/]/).pop();
+  return name ? `${name} (${base}:${line})` : `${base}:${line}`;
+}

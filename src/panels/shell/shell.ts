@@ -1,0 +1,162 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { UUID } from '@lumino/coreutils';
+import type { Message } from '@lumino/messaging';
+import type { ISignal } from '@lumino/signaling';
+import { Signal } from '@lumino/signaling';
+import { Panel, StackedPanel } from '@lumino/widgets';
+import type { IView, IViewContext, ViewId } from '../views';
+import { countsOf } from './counts';
+import { ViewHost } from './host';
+import { Pickers } from './pickers';
+import { Tabs } from './tabs';
+
+/**
+ * The views of one report, one at a time, each under its tab.
+ */
+export class ReportShell extends Panel {
+  constructor(private _options: ReportShell.IOptions) {
+    super();
+    const { views, context, beside } = _options;
+    const { model, trans } = context;
+    this._trans = trans;
+    this.addClass('jp-Compilescope-shell');
+    this.pickers = new Pickers(model, trans);
+    this._current = views.some(each => each.id === _options.view)
+      ? _options.view!
+      : views[0].id;
+    this._tabs = new Tabs({
+      views,
+      trans,
+      beside: beside ?? null,
+      open: view => {
+        this.view = view;
+        this.activate();
+      },
+      tabId: view => `${this._id}-tab-${view}`,
+      panelId: view => `${this._id}-${view}`
+    });
+    this._stack.addClass('jp-Compilescope-views');
+    this.addWidget(this._tabs);
+    this.addWidget(this._stack);
+    for (const view of views) {
+      this._stack.addWidget(this._host(view));
+    }
+    model.reportChanged.connect(this._describe, this);
+    model.variantChanged.connect(this._describe, this);
+    this._describe();
+  }
+
+  /**
+   * The pickers of variant and compilation, for whoever holds the shell to
+   * place.
+   */
+  readonly pickers: Pickers;
+
+  /**
+   * The view that is open.
+   */
+  get view(): ViewId {
+    return this._current;
+  }
+  set view(view: ViewId) {
+    const host = this._hosts.get(view);
+    if (!host || view === this._current) {
+      return;
+    }
+    this._hosts.get(this._current)?.hide();
+    this._current = view;
+    host.show();
+    this._describe();
+    this._viewChanged.emit(view);
+  }
+
+  /**
+   * The open view's name.
+   */
+  get label(): string {
+    return this._options.views
+      .find(each => each.id === this._current)!
+      .label(this._trans);
+  }
+
+  /**
+   * Emitted when another view is open.
+   */
+  get viewChanged(): ISignal<this, ViewId> {
+    return this._viewChanged;
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      this.pickers.dispose();
+      super.dispose();
+    }
+  }
+
+  protected override onActivateRequest(message: Message): void {
+    super.onActivateRequest(message);
+    const host = this._hosts.get(this._current)!;
+    host.activate();
+    if (!this.node.contains(document.activeElement)) {
+      host.node.focus();
+    }
+  }
+
+  private _host(view: IView): ViewHost {
+    const host = new ViewHost({
+      view,
+      trans: this._trans,
+      context: {
+        ...this._options.context,
+        open: other => {
+          this.view = other;
+        }
+      }
+    });
+    host.id = `${this._id}-${view.id}`;
+    host.node.tabIndex = -1;
+    host.node.setAttribute('role', 'tabpanel');
+    host.node.setAttribute('aria-labelledby', `${this._id}-tab-${view.id}`);
+    host.setHidden(view.id !== this._current);
+    this._hosts.set(view.id, host);
+    return host;
+  }
+
+  private _describe(): void {
+    this._tabs.state = {
+      current: this._current,
+      counts: countsOf(this._options.context.model, this._trans)
+    };
+  }
+
+  private _id = `compilescope-views-${UUID.uuid4()}`;
+  private _trans: TranslationBundle;
+  private _tabs: Tabs;
+  private _stack = new StackedPanel();
+  private _hosts = new Map<ViewId, ViewHost>();
+  private _current: ViewId;
+  private _viewChanged = new Signal<this, ViewId>(this);
+}
+
+/**
+ * The namespace for `ReportShell` statics.
+ */
+export namespace ReportShell {
+  /**
+   * What the views of a report need.
+   */
+  export interface IOptions {
+    views: readonly IView[];
+    context: Omit<IViewContext, 'open'>;
+
+    /**
+     * The view to begin with; the first, unless it is given.
+     */
+    view?: ViewId;
+
+    /**
+     * Opens a view in a panel of its own.
+     */
+    beside?: (view: ViewId) => void;
+  }
+}

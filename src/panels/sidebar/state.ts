@@ -1,0 +1,43 @@
+import { DEFAULT_VARIANT } from '../../model/variants';
+import type { ISubjectModel } from '../../tokens';
+import type { ISidebarState } from './types';
+
+/**
+ * The signals after which a sidebar shows something else.
+ */
+export function signalsOf(model: ISubjectModel | null) {
+  return model && !model.isDisposed
+    ? [
+        model.statusChanged,
+        model.subjectsChanged,
+        model.reportChanged,
+        model.selectedVariantsChanged,
+        model.wantedChanged,
+        model.jobChanged,
+        model.problemChanged,
+        model.watchChanged,
+        model.compilationChanged
+      ]
+    : [];
+}
+
+/**
+ * What the sidebar shows of a model.
+ */
+export function stateOf(model: ISubjectModel | null): ISidebarState {
+  return {
+    isLive: model?.isLive ?? true,
+    status: model?.status ?? { kind: 'none' },
+    subjects: model?.subjects ?? [],
+    subject: model?.subject ?? null,
+    choices: model?.choices ?? { backends: [], modes: [], targets: [] },
+    report: model?.report ?? null,
+    sides: model?.selectedVariants ?? { left: '', right: '' },
+    wanted: model?.wanted ?? DEFAULT_VARIANT,
+    pending: model?.pending ?? false,
+    job: model?.job ?? null,
+    problem: model?.problem ?? null,
+    watch: model?.watch ?? null,
+    compilation: model?.compilation ?? ''
+  };
+}

@@ -1,0 +1,211 @@
+import { clearIcon } from '@jupyterlab/ui-components';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type {
+  SourceLine,
+  WatchedCompilation,
+  WatchState
+} from '../../protocol/types';
+import { IconButton } from './button';
+import { formatPlace, formatSeconds } from './format';
+import { ProblemCard } from './problems';
+import { Section } from './section';
+import type { IPartProps } from './types';
+
+/**
+ * Watching: its switch, how it stands, and what was compiled last.
+ */
+export function Watch({ state, actions, trans }: IPartProps): JSX.Element {
+  const { watch, status } = state;
+  const isOn = watch?.on ?? false;
+  const isReady = status.kind === 'ready';
+  const latest = watch?.latest ?? [];
+  const files = state.report?.files ?? {};
+  return (
+    <Section
+      name="watch"
+      title={trans.__('Watch')}
+      count={watch?.compilations}
+      actions={
+        <>
+          <IconButton
+            icon={clearIcon}
+            label={trans.__('Clear what was seen')}
+            onClick={() => actions.setWatch(isOn, true)}
+            disabled={!isReady || !watch?.compilations}
+          />
+          <input
+            type="checkbox"
+            role="switch"
+            className="jp-Compilescope-toggle"
+            aria-label={trans.__('Watch whatever is compiled')}
+            aria-checked={isOn}
+            title={
+              isOn
+                ? trans.__('Stop watching; what was seen stays')
+                : trans.__('Show whatever is compiled, as it happens')
+            }
+            checked={isOn}
+            disabled={!isReady}
+            onChange={event => actions.setWatch(event.target.checked, false)}
+          />
+        </>
+      }
+    >
+      <p className="jp-Compilescope-hint" role="status">
+        {describe(watch, trans)}
+      </p>
+      {watch?.problem && <ProblemCard problem={watch.problem} trans={trans} />}
+      {latest.length > 0 && (
+        <ol
+          className="jp-Compilescope-watched"
+          aria-label={trans.__('The latest compilations, newest first')}
+        >
+          {latest.map(each => (
+            <Row
+              key={each.id}
+              compilation={each}
+              files={files}
+              isShown={
+                state.subject === watch?.subject &&
+                state.compilation === each.id
+              }
+              onShow={actions.showWatched}
+              trans={trans}
+            />
+          ))}
+        </ol>
+      )}
+      {watch && watch.compilations > latest.length && latest.length > 0 && (
+        <p className="jp-Compilescope-hint">
+          {trans.__('The last %1 of %2', latest.length, watch.compilations)}
+        </p>
+      )}
+    </Section>
+  );
+}
+
+function describe(watch: WatchState | null, trans: TranslationBundle): string {
+  if (!watch?.subject) {
+    return trans.__(
+      'Switch it on, then run any code: what torch.compile makes of it shows here as it happens.'
+    );
+  }
+  const parts = [
+    watch.on && watch.since_s !== null
+      ? trans.__('Since %1', clock(watch.since_s))
+      : trans.__('Off; this was seen'),
+    trans._n('%1 recompile', '%1 recompiles', watch.recompiles),
+    trans._n('%1 break', '%1 breaks', watch.breaks),
+    trans.__('%1 compiling', formatSeconds(watch.seconds)),
+    trans.__(
+      '%1 of %2 MB',
+      megabytes(watch.held_bytes),
+      megabytes(watch.budget_bytes)
+    )
+  ];
+  if (watch.reduced > 0) {
+    parts.push(trans.__('%1 reduced to an outline', watch.reduced));
+  }
+  if (watch.left_out > 0) {
+    parts.push(trans.__('%1 only counted', watch.left_out));
+  }
+  return parts.join(' · ');
+}
+
+function Row(props: {
+  compilation: WatchedCompilation;
+  files: Record<string, string>;
+  isShown: boolean;
+  onShow: (id: string, where: SourceLine | null) => void;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { compilation, files, onShow, trans } = props;
+  const { id, frame, call, failed, recompile, breaks } = compilation;
+  const name = frame?.function
+    ? frameName(frame.function, trans)
+    : trans.__('unknown frame');
+  const place = call ?? frame;
+  return (
+    <li
+      className={`jp-Compilescope-watchedRow${props.isShown ? ' jp-mod-shown' : ''}`}
+    >
+      <button
+        type="button"
+        className="jp-Compilescope-watchedName"
+        aria-current={props.isShown}
+        title={frame ? `${name}\n${frame.file}:${frame.line}` : name}
+        onClick={() => onShow(id, null)}
+      >
+        <span className="jp-Compilescope-watchedId">{id}</span>
+        <span className="jp-Compilescope-watchedFrame">{name}</span>
+      </button>
+      <span className="jp-Compilescope-watchedMarks">
+        {recompile && (
+          <span className="jp-Compilescope-tag" title={recompile}>
+            {trans.__('again')}
+          </span>
+        )}
+        {breaks > 0 && (
+          <span className="jp-Compilescope-tag jp-mod-warn">
+            {trans._n('%1 break', '%1 breaks', breaks)}
+          </span>
+        )}
+        {failed && (
+          <span className="jp-Compilescope-tag jp-mod-warn" title={failed}>
+            {trans.__('given up')}
+          </span>
+        )}
+      </span>
+      <span className="jp-Compilescope-watchedTime">
+        {compilation.duration_s === null
+          ? trans.__('compiling…')
+          : formatSeconds(compilation.duration_s)}
+      </span>
+      {place && (
+        <span className="jp-Compilescope-watchedPlace">
+          {compilation.cell_number !== null && (
+            <span title={trans.__('The cell that ran')}>
+              {`[${compilation.cell_number}] · `}
+            </span>
+          )}
+          <button
+            type="button"
+            className="jp-Compilescope-link"
+            title={
+              call
+                ? trans.__(
+                    'Go to the torch.compile: %1',
+                    `${call.file}:${call.line}`
+                  )
+                : trans.__('Go to %1', `${place.file}:${place.line}`)
+            }
+            onClick={() => onShow(id, place)}
+          >
+            {`${call ? 'torch.compile, ' : ''}${formatPlace(place, files, trans.__('cell'))}`}
+          </button>
+        </span>
+      )}
+    </li>
+  );
+}
+
+/**
+ * The part of a function behind a graph break says which it is.
+ */
+function frameName(name: string, trans: TranslationBundle): string {
+  const found = /^torch_dynamo_resume_in_(.+)_at_(\d+)$/.exec(name);
+  return found ? trans.__('%1 from line %2 on', found[1], found[2]) : name;
+}
+
+function clock(seconds: number): string {
+  return new Date(seconds * 1000).toLocaleTimeString([], {
+    hour: '2-digit',
+    minute: '2-digit'
+  });
+}
+
+function megabytes(bytes: number): string {
+  const value = bytes / 1e6;
+  return value < 10 ? value.toFixed(1) : value.toFixed(0);
+}

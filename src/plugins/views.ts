@@ -1,0 +1,193 @@
+import type {
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { ILayoutRestorer } from '@jupyterlab/application';
+import { ICommandPalette, WidgetTracker } from '@jupyterlab/apputils';
+import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import { INotebookTracker } from '@jupyterlab/notebook';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import { addViewCommands, type IOpenArguments } from './commands';
+import { CommandIDs } from '../commands';
+import { Revealer } from '../notebook/reveal';
+import { selectedText } from '../notebook/selection';
+import type { ReportWidget } from '../panels/main';
+import { divide } from '../panels/split';
+import type { ViewId } from '../panels/views';
+import { ICompilescope } from '../tokens';
+
+const PLUGIN_ID = 'jupyterlab-compilescope:plugin';
+
+/**
+ * The views' part of the width that they share with their notebook: two
+ * wrappers need more than one cell.
+ */
+const SHARE = 0.55;
+
+/**
+ * The views beside the notebook.
+ */
+export const viewsPlugin: JupyterFrontEndPlugin<void> = {
+  id: PLUGIN_ID,
+  description: 'The views of a report beside the notebook.',
+  autoStart: true,
+  requires: [ICompilescope, INotebookTracker, IEditorLanguageRegistry],
+  optional: [ICommandPalette, ILayoutRestorer, ISettingRegistry, ITranslator],
+  activate: (
+    app: JupyterFrontEnd,
+    service: ICompilescope,
+    notebooks: INotebookTracker,
+    languages: IEditorLanguageRegistry,
+    palette: ICommandPalette | null,
+    restorer: ILayoutRestorer | null,
+    settings: ISettingRegistry | null,
+    translatorOrNull: ITranslator | null
+  ) => {
+    const { commands, shell } = app;
+    const translator = translatorOrNull ?? nullTranslator;
+    const trans = translator.load('jupyterlab_compilescope');
+    const tracker = new WidgetTracker<ReportWidget>({
+      namespace: 'compilescope-views'
+    });
+    const revealer = new Revealer({
+      commands,
+      contents: app.serviceManager.contents,
+      activate: id => shell.activateById(id),
+      trans
+    });
+
+    // A layout that is restored has the user's own sizes.
+    let isRestored = false;
+    void app.restored.then(() => {
+      isRestored = true;
+    });
+
+    const create = async (
+      notebook: NotebookPanel,
+      view: ViewId | undefined,
+      place: number
+    ): Promise<ReportWidget> => {
+      const { ReportWidget } = await import('../panels/main');
+      const model = service.modelOf(notebook);
+      const widget = new ReportWidget({
+        notebook,
+        commands,
+        view,
+        place,
+        context: {
+          model,
+          translator,
+          trans,
+          languages,
+          reveal: source =>
+            void revealer.reveal(source, model.report?.files ?? {}, notebook),
+          selectedText: () => selectedText(notebook)
+        }
+      });
+      service.associate(widget, notebook);
+      const save = () => {
+        if (!widget.isDisposed) {
+          void tracker.save(widget);
+        }
+      };
+      notebook.context.pathChanged.connect(save);
+      widget.content.viewChanged.connect(save);
+      shell.add(widget, 'main', {
+        mode: 'split-right',
+        ref: find(notebook, 0)?.id ?? notebook.id,
+        activate: false,
+        type: 'Compilescope'
+      });
+      await tracker.add(widget);
+      if (isRestored && place === 0) {
+        requestAnimationFrame(() => divide(notebook, widget, SHARE));
+      }
+      return widget;
+    };
+
+    const find = (notebook: NotebookPanel, place: number) =>
+      tracker.find(each => each.notebook === notebook && each.place === place);
+    const free = (notebook: NotebookPanel) => {
+      let place = 1;
+      while (find(notebook, place)) {
+        place++;
+      }
+      return place;
+    };
+
+    const opening = new Map<string, Promise<ReportWidget>>();
+    const open = async (
+      notebook: NotebookPanel,
+      options: IOpenArguments & { activate: boolean }
+    ) => {
+      const { view, activate } = options;
+      // Beside what is there; the first panel of a notebook is its own.
+      const isBeside = options.beside && find(notebook, 0);
+      const place = options.place ?? (isBeside ? free(notebook) : 0);
+      let widget = find(notebook, place);
+      if (!widget) {
+        const key = `${notebook.id} ${place}`;
+        const created = opening.get(key) ?? create(notebook, view, place);
+        opening.set(key, created);
+        widget = await created.finally(() => opening.delete(key));
+      }
+      widget.content.view = view ?? widget.content.view;
+      if (activate) {
+        shell.activateById(widget.id);
+      }
+      return widget;
+    };
+
+    addViewCommands({
+      commands,
+      palette,
+      trans,
+      canOpen: () => notebooks.currentWidget !== null,
+      open: args => {
+        const notebook =
+          args.path !== undefined
+            ? notebooks.find(each => each.context.path === args.path)
+            : (tracker.currentWidget?.isVisible &&
+                shell.currentWidget === tracker.currentWidget &&
+                tracker.currentWidget.notebook) ||
+              notebooks.currentWidget;
+        return notebook
+          ? open(notebook, { ...args, activate: true })
+          : undefined;
+      }
+    });
+
+    void restorer?.restore(tracker, {
+      command: CommandIDs.openView,
+      args: widget => ({
+        path: widget.notebook.context.path,
+        view: widget.content.view,
+        place: widget.place
+      }),
+      name: widget => `${widget.notebook.context.path}#${widget.place}`,
+      when: notebooks.restored
+    });
+
+    let openAfterCompile = true;
+    const read = (loaded: ISettingRegistry.ISettings) => {
+      openAfterCompile = loaded.get('openAfterCompile').composite as boolean;
+    };
+    settings
+      ?.load(PLUGIN_ID)
+      .then(loaded => {
+        read(loaded);
+        loaded.changed.connect(read);
+      })
+      .catch(error => {
+        console.error(`Cannot read the settings of ${PLUGIN_ID}`, error);
+      });
+    service.inspected.connect((_, widget) => {
+      const notebook = notebooks.find(each => each === widget);
+      if (openAfterCompile && notebook) {
+        void open(notebook, { activate: false });
+      }
+    });
+  }
+};

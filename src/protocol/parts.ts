@@ -1,0 +1,64 @@
+import { problem, RequestError } from './errors';
+import type { Reply, ReplyPart } from './types';
+
+/**
+ * Puts a reply together that came in parts: their texts, one after the other,
+ * are the reply as JSON. They come in order, since they come over one comm.
+ */
+export class Parts {
+  /**
+   * Take a part.
+   *
+   * @returns The reply if this was the last part, else null.
+   *
+   * @throws RequestError if a part is missing, came twice or makes no sense.
+   */
+  add({ part, parts, text }: ReplyPart): Reply | null {
+    const expected = this._texts.length;
+    if (this._count !== null && this._count !== parts) {
+      throw garbled(
+        `Its parts disagree on how many there are: ${this._count} or ${parts}`
+      );
+    }
+    if (part !== expected) {
+      throw garbled(
+        part < expected
+          ? `Part ${part + 1} of ${parts} came twice`
+          : `Part ${expected + 1} of ${parts} is missing`
+      );
+    }
+    this._count = parts;
+    this._texts.push(text);
+    if (this._texts.length < parts) {
+      return null;
+    }
+    try {
+      return JSON.parse(this._texts.join('')) as Reply;
+    } catch (error) {
+      throw garbled(`Its ${parts} parts together are no JSON: ${error}`);
+    }
+  }
+
+  private _count: number | null = null;
+  private _texts: string[] = [];
+}
+
+/**
+ * Whether a message is a part of a reply.
+ */
+export function isPart(
+  message: Partial<Reply & ReplyPart>
+): message is ReplyPart {
+  return typeof message.text === 'string' && typeof message.part === 'number';
+}
+
+function garbled(why: string): RequestError {
+  return new RequestError(
+    problem({
+      what: 'A long reply of the kernel did not arrive whole',
+      why,
+      remedy: 'Try again; if it stays so, reload the page.'
+    }),
+    'invalid'
+  );
+}
