@@ -17,6 +17,7 @@ from compilescope.comms import clients, commands, messages
 from compilescope.comms.clients import Clients
 from compilescope.comms.endpoints import Endpoints
 from compilescope.compiler.inspection import Inspection
+from compilescope.compiler.what_if_result import GuardOutcome, WhatIf
 from compilescope.report import Report
 from compilescope.session import Session
 
@@ -79,6 +80,21 @@ class Kept:
     def has_capture(self, variant: cs.Variant) -> bool:
         return False
 
+    def what_if(self, variant: str, text: str, names: dict[str, Any]) -> WhatIf:
+        guard = self.report.compilation("0/0", variant).guards[0]
+        outcome = GuardOutcome(
+            compilation="0/0",
+            passes=False,
+            guard=guard,
+            place=0,
+            expected="size(0) = 4",
+            found="size(0) = 2",
+            message="tensor 'x' size mismatch at index 0. expected 4, actual 2",
+        )
+        return WhatIf(
+            subject="f", arguments=[f"x: {text}"], verdict="recompile", outcomes=[outcome]
+        )
+
 
 @pytest.fixture
 def manager(monkeypatch: pytest.MonkeyPatch) -> CommManager:
@@ -116,6 +132,20 @@ ASKED: list[dict[str, Any]] = [
     request("get_report", subject=SUBJECT),
     request("get_artifact", subject=SUBJECT, variant="cpp", compilation="0/0", artifact="cpp"),
     request("get_artifact", subject=SUBJECT, variant="cpp", compilation="0/0", artifact="python"),
+    request("get_variant", subject=SUBJECT, variant="cpp"),
+    request("get_variant", subject=SUBJECT, variant="rust"),
+    request(
+        "get_compilation",
+        subject=SUBJECT,
+        variant="cpp",
+        compilation="0/0",
+        parts=list(messages.PARTS),
+    ),
+    request("get_compilation", subject=SUBJECT, variant="cpp", compilation="0/0", parts=["graphs"]),
+    request("get_graph", subject=SUBJECT, variant="cpp", compilation="0/0", stage="dynamo"),
+    request("get_graph", subject=SUBJECT, variant="cpp", compilation="0/0", stage="joint"),
+    request("what_if", subject=SUBJECT, variant="cpp", arguments="x[:2]"),
+    request("what_if", subject="nobody", variant="cpp", arguments="x[:2]"),
     request("add_variant", subject=SUBJECT, variant={"cpp_wrapper": True}),
     request("add_variant", subject=SUBJECT, variant={"dynamic": True}),
     request("add_variant", subject=SUBJECT, variant={"mode": "fastest"}),
@@ -123,6 +153,7 @@ ASKED: list[dict[str, Any]] = [
     request("start_run", subject=SUBJECT, variants=["rust"]),
     request("cancel", job="job-2"),
     request("save_report", subject=SUBJECT, format="json"),
+    request("set_watch", on=False, clear=True),
     request("forget", subject=SUBJECT),
     request("get_report", subject=SUBJECT),
 ]
@@ -156,6 +187,10 @@ def test_every_command_is_answered_as_both_ends_expect(
     failed = [exchange for exchange in exchanges if exchange["reply"]["error"]]
     assert [one["request"]["command"] for one in failed] == [
         "get_artifact",
+        "get_variant",
+        "get_compilation",
+        "get_graph",
+        "what_if",
         "add_variant",
         "start_run",
         "get_report",
@@ -225,6 +260,25 @@ def test_a_wrong_request_is_answered_with_what_is_wrong(endpoints: Endpoints, ca
     assert message in told
     assert reply.error.remedy
     assert endpoints.answer(request("heartbeat"))["error"] is None
+
+
+@pytest.mark.parametrize(
+    ("format_", "redact", "ending"),
+    [
+        ("html", False, "html"),
+        ("html", True, "redacted.html"),
+        ("json", False, "compilescope.json"),
+        ("json", True, "redacted.compilescope.json"),
+    ],
+)
+def test_a_report_without_code_has_a_name_of_its_own(
+    endpoints: Endpoints, monkeypatch: pytest.MonkeyPatch, format_: str, redact: bool, ending: str
+) -> None:
+    monkeypatch.setitem(commands.renderers, "page", lambda _: "<!doctype html>")
+    asked = request("save_report", subject=SUBJECT, format=format_, redact=redact)
+    reply = endpoints.answer(asked)
+    assert reply["error"] is None
+    assert reply["result"]["filename"] == f"{report().subject.name}.{ending}"
 
 
 def test_a_fault_of_ours_is_a_reply_with_its_details(

@@ -11,12 +11,35 @@ from typing import Any
 import pytest
 from compilescope import session as sessions
 from compilescope.compiler.progress import Progress
+from compilescope.compiler.watch import WatchSummary
 from compilescope.report import Report
 from compilescope.variant import Variant
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 from traitlets.config import Config
 
 from .views_report import report
+
+
+class FakeWatcher:
+    """A switch that is as it was put."""
+
+    def __init__(self) -> None:
+        self.asked: list[object] = []
+        self.now = WatchSummary()
+
+    def on(self, memory_mb: float | None) -> None:
+        self.asked.append(memory_mb)
+        self.now = WatchSummary(on=True, subject="w", since_s=0.0, budget_bytes=256_000_000)
+
+    def off(self) -> bool:
+        was_on, self.now.on = self.now.on, False
+        return was_on
+
+    def clear(self) -> None:
+        self.asked.append("clear")
+
+    def state(self) -> WatchSummary:
+        return self.now
 
 
 class FakeSession:
@@ -26,6 +49,7 @@ class FakeSession:
         self.asked: list[dict[str, Any]] = []
         self.inspections: dict[str, Any] = {}
         self.watched = 0
+        self.watcher = FakeWatcher()
         self.error: BaseException | None = None
 
     @contextmanager
@@ -345,9 +369,20 @@ def test_status_lists_what_was_inspected(
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("watch", "%compilescope watch is not there yet; %compilescope status is."),
-        ("doctor", "%compilescope doctor is not there yet; %compilescope status is."),
-        ("dance", "There is no %compilescope dance. Use %compilescope status."),
+        (
+            "doctor",
+            "%compilescope doctor is not there yet; watch, off, clear, status are.",
+        ),
+        (
+            "dance",
+            "There is no %compilescope dance. There are watch, off, clear, status.",
+        ),
+        (
+            "off now",
+            "There is no %compilescope off now. There are watch, off, clear, status.",
+        ),
+        ("watch 3", "%compilescope watch 3: write --memory 512, in MB."),
+        ("watch --memory much", "%compilescope watch --memory much: write --memory 512, in MB."),
     ],
 )
 def test_other_commands_say_so(
@@ -355,6 +390,21 @@ def test_other_commands_say_so(
 ) -> None:
     assert not shell.run_cell(f"%compilescope {command}").success
     assert capsys.readouterr().err == f"UsageError: {message}\n"
+
+
+def test_watching_is_switched_on_and_off(
+    shell: InteractiveShell, session: FakeSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    succeed(shell.run_cell("%compilescope off"))
+    assert capsys.readouterr().out == "Nothing was watched.\n"
+    succeed(shell.run_cell("%compilescope watch --memory 512"))
+    assert capsys.readouterr().out.startswith("Watching since ")
+    succeed(shell.run_cell("%compilescope watch"))
+    succeed(shell.run_cell("%compilescope clear"))
+    assert session.watcher.asked == [512.0, None, "clear"]
+    capsys.readouterr()
+    succeed(shell.run_cell("%compilescope off"))
+    assert capsys.readouterr().out.startswith("Not watching; seen were 0 compilations")
 
 
 def test_unloading_takes_everything_away(shell: InteractiveShell) -> None:

@@ -10,6 +10,7 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope import session as sessions
+from compilescope import subjects as kept
 from compilescope.compiler.inspection import Inspection
 from compilescope.compiler.progress import Progress
 from compilescope.jobs import Job
@@ -85,7 +86,7 @@ def test_the_same_call_is_the_same_subject() -> None:
 
 
 def test_the_oldest_subjects_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "SUBJECTS", 2)
+    monkeypatch.setattr(kept, "MOST", 2)
     session = Session()
     made = [
         session.inspect(subjects.plain, (torch.ones(2, size),), variants="eager", run=False)

@@ -175,6 +175,12 @@ def test_the_interval_holds_the_median_as_often_as_it_says() -> None:
     assert 930 <= hits <= 990
 
 
+def test_thousands_of_samples_have_an_interval() -> None:
+    low, high = median_interval([float(one) for one in range(5000)])
+    # Half the samples, and 1.96 standard deviations of a binomial on both sides.
+    assert (low, high) == (2430.0, 2569.0)
+
+
 def test_the_ratio_s_interval() -> None:
     draw = random.Random(3)
     load = [1 + draw.random() for _ in range(100)]

@@ -32,6 +32,17 @@ def test_long_calls_are_in_milliseconds() -> None:
     assert figure.layout.xaxis.range[1] > 50 * 1.02
 
 
+def test_the_label_of_the_widest_interval_has_room() -> None:
+    made = report()
+    made.variants[0].timing = timing(50_000.0, 10.0)
+    figure = charts.timings(made)
+    assert figure is not None
+    longest = max(figure.layout.annotations, key=lambda one: one.x)
+    assert figure.layout.xaxis.range[1] >= longest.x
+    for label in figure.layout.annotations:
+        assert figure.layout.margin.r >= label.xshift + 6.5 * len(label.text)
+
+
 def test_compile_time_is_stacked_by_part() -> None:
     figure = charts.compile_times(report())
     assert figure is not None

@@ -118,7 +118,7 @@ def test_everything_of_the_report_is_there() -> None:
         "2.58 s",
         "within 1.2e-07",
         "Graph break: Call to print",
-        "tensor 'x' size mismatch at index 0",
+        "size 0 of x was 4 and is 5",
         "Python wrapper, line 8",
         "from cell, line 3: y = x + 1",
         "check_tensor(L['x'])",
@@ -254,3 +254,13 @@ def test_code_is_coloured() -> None:
     shown = highlight.html(highlight.lines("def f(): return 1", "python"), Markup(page=True))
     assert '<span class="cs-tok-keyword">def</span>' in shown
     assert '<span class="cs-tok-define">f</span>' in shown
+
+
+def test_advice_keeps_its_indent_and_deviations_stand_at_the_top() -> None:
+    made = html.render(report())
+    assert "size 0 of x was 4 and is 5" in made
+    assert "<code>with torch.no_grad():</code>" in made
+    assert "<code>&nbsp;&nbsp;&nbsp;&nbsp;f(x)</code>" in made
+    assert "<b>cudagraphs</b> in python: asked for on, got off" in made
+    assert made.index("<b>cudagraphs</b>") < made.index("<b>Compilation 0/0</b>")
+    assert "in eager: <code>print(x)</code>" in made

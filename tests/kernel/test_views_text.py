@@ -27,9 +27,18 @@ eager    no torch.compile  built and run  182 µs   181 µs to 186 µs    1.00\u
 python   defaults          built and run  96.2 µs  95.2 µs to 98.1 µs  1.90\u00d7 (1.86 to 1.96)  2.58 s   within 1.2e-07
 cpp      cpp_wrapper       sources only
 
+differs: [python] cudagraphs: asked for on, got off
+  CPU
+
 compilation 0/0  cell, line 3  1 kernel, 1 guard, 1 graph break  (as in python)
-  recompiled: tensor 'x' size mismatch at index 0
+  recompiled: size 0 of x was 4 and is 5  (0/0)
+    dynamic from now on: L['x'].size()[0] → s77
+    compiled 7 times; from 8 on torch leaves it to eager
+    → Every call is made in the same grad mode.
+        with torch.no_grad():
+            f(x)
   break: Call to print  (cell, line 3)
+    in eager: print(x)
     → Take the print out.
   cpp_fused_add_0 (cpp): aten.add
 
@@ -155,3 +164,15 @@ def test_links_are_not_broken() -> None:
     link = "https://example.org/" + "long-" * 30
     made.problems[0].remedy = f"See {link}"
     assert link in text.render(made, width=60)
+
+
+def test_a_reason_that_was_not_understood_is_told_as_torch_has_it() -> None:
+    made = report()
+    for compilation in made.compilations:
+        assert compilation.recompile is not None
+        compilation.recompile.failures = []
+    assert "  recompiled: tensor 'x' size mismatch at index 0\n" in text.render(made)
+
+
+def test_only_what_differs_is_told_of_the_settings() -> None:
+    assert "no symbols" not in text.render(report())

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from compilescope.report import (
+    Advice,
     Break,
     Code,
     Compilation,
     CompileTime,
     Effective,
     Environment,
+    Failure,
     Graph,
     Guard,
     Kernel,
@@ -105,10 +107,37 @@ def compilation(code: Code, *, kernel: str = "cpp_fused_add_0") -> Compilation:
                 reason="Call to print",
                 hints=["Take the print out."],
                 link="https://example.org/gb0001",
+                eager="print(x)",
                 where=CELL,
             )
         ],
-        recompile=Recompile(reasons=["tensor 'x' size mismatch at index 0"], previous="0/0"),
+        recompile=Recompile(
+            reasons=["tensor 'x' size mismatch at index 0"],
+            previous="0/0",
+            failures=[
+                Failure(
+                    guard="check_tensor(L['x'])",
+                    source="L['x']",
+                    compilation="0/0",
+                    kind="size",
+                    dimension=0,
+                    old="4",
+                    new="5",
+                    where=CELL,
+                )
+            ],
+            became_dynamic=["L['x'].size()[0] → s77"],
+            count=7,
+            limit=8,
+            advice=[
+                Advice(
+                    kind="grad_mode",
+                    what="Every call is made in the same grad mode.",
+                    code="with torch.no_grad():\n    f(x)",
+                    where=CELL,
+                )
+            ],
+        ),
     )
 
 
@@ -136,7 +165,12 @@ def report(*, kernel: str = "cpp_fused_add_0") -> Report:
             requested=Variant(),
             stage="built",
             compilations=[compilation(python, kernel=kernel)],
-            effective=[Effective(setting="cudagraphs", requested="on", actual="off", why="CPU")],
+            effective=[
+                Effective(
+                    setting="cudagraphs", requested="on", actual="off", why="CPU", differs=True
+                ),
+                Effective(setting="dynamic", requested="automatic", actual="no symbols"),
+            ],
             compile_time=CompileTime(total_s=2.58, parts={"dynamo": 0.5, "cpp_build": 2.08}),
             timing=timing(96.2, 1.9),
             accuracy=[exact],

@@ -1,5 +1,5 @@
 import { Client, problem, RequestError } from '../../src/protocol/client';
-import type { Request } from '../../src/protocol/types';
+import type { ReplyPart, Request } from '../../src/protocol/types';
 
 describe('Client', () => {
   let sent: Request[];
@@ -38,7 +38,8 @@ describe('Client', () => {
     const first = client.request('cancel', { job: 'a' });
     const second = client.request('save_report', {
       subject: 'f',
-      format: 'json'
+      format: 'json',
+      redact: false
     });
     client.receive({
       id: sent[1].id,
@@ -121,6 +122,85 @@ describe('Client', () => {
     await expect(client.request('hello', {})).rejects.toMatchObject({
       kind: 'closed',
       problem: { what: 'not connected' }
+    });
+  });
+
+  describe('a reply in parts', () => {
+    const result = { filename: 'f.json', text: '€'.repeat(50) };
+    let request: Promise<unknown>;
+    let parts: ReplyPart[];
+
+    beforeEach(() => {
+      request = client.request('save_report', {
+        subject: 'f',
+        format: 'json',
+        redact: false
+      });
+      const [{ id }] = sent;
+      const text = JSON.stringify({ id, result, error: null });
+      parts = [0, 1, 2].map(part => ({
+        id,
+        part,
+        parts: 3,
+        text: text.slice(part * 30, part === 2 ? undefined : part * 30 + 30)
+      }));
+    });
+
+    it('is put together', async () => {
+      parts.forEach(part => client.receive(part));
+      await expect(request).resolves.toEqual(result);
+    });
+
+    it('may take as long as its parts keep coming', async () => {
+      for (const part of parts) {
+        jest.advanceTimersByTime(900);
+        client.receive(part);
+      }
+      await expect(request).resolves.toEqual(result);
+    });
+
+    it('is waited for no longer than after the last part', async () => {
+      client.receive(parts[0]);
+      jest.advanceTimersByTime(1001);
+      await expect(request).rejects.toMatchObject({ kind: 'timeout' });
+    });
+
+    it.each([
+      ['missing', [0, 2], 'Part 2 of 3 is missing'],
+      ['doubled', [0, 1, 1], 'Part 2 of 3 came twice']
+    ])('fails where a part is %s', async (_, order, why) => {
+      order.forEach(index => client.receive(parts[index]));
+      await expect(request).rejects.toMatchObject({
+        kind: 'invalid',
+        problem: { why, remedy: expect.stringContaining('Try again') }
+      });
+      client.receive(parts[2]);
+    });
+
+    it('fails where the parts do not fit together', async () => {
+      client.receive({ ...parts[0], parts: 4 });
+      client.receive(parts[1]);
+      await expect(request).rejects.toMatchObject({ kind: 'invalid' });
+    });
+
+    it('fails where the parts make no sense', async () => {
+      client.receive(parts[0]);
+      client.receive({ ...parts[1], text: '"' });
+      client.receive(parts[2]);
+      await expect(request).rejects.toMatchObject({ kind: 'invalid' });
+    });
+
+    it('can be an error', async () => {
+      const other = client.request('forget', { subject: 'f' });
+      const { id } = sent[1];
+      const error = problem({ what: 'no such subject' });
+      const text = JSON.stringify({ id, result: null, error });
+      client.receive({ id, part: 0, parts: 1, text });
+      await expect(other).rejects.toMatchObject({
+        kind: 'reply',
+        problem: error
+      });
+      void request.catch(() => undefined);
     });
   });
 });

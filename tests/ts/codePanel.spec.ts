@@ -1,11 +1,17 @@
+import { EditorView } from '@codemirror/view';
 import { EditorLanguageRegistry } from '@jupyterlab/codemirror';
-import type { IEditorServices } from '@jupyterlab/codeeditor';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import { CodePanel } from '../../src/panels/code';
 import type { ArtifactResult, Region } from '../../src/protocol/types';
-import type { ISelection, ISides, ISubjectModel } from '../../src/tokens';
+import type {
+  ILinked,
+  ISelection,
+  ISides,
+  ISubjectModel
+} from '../../src/tokens';
 import { artifact, compilation, region, report, variant } from './codeSupport';
+import { linked, selection } from './structs';
 
 const PYTHON = 'def call(args):\n    k0(buf0)\n    return buf0\n';
 const CPP = 'void call() {\n  k0(buf0.data_ptr());\n}\n';
@@ -17,6 +23,7 @@ const texts: Record<string, [string, Region[]]> = {
   ],
   'again python': [PYTHON, []],
   'other python': [PYTHON.replace('return buf0', 'return buf1'), []],
+  'cpp kernel.inference.k0': ['// kernel k0', []],
   'cpp cpp': [CPP, [region('launch', 2, 2, 'launch:1', { kernel: 'k0' })]]
 };
 
@@ -26,15 +33,26 @@ class Model {
     ...['python', 'again', 'other'].map(name =>
       variant(name, [compilation('0/0', [artifact('python')])])
     ),
-    variant('cpp', [compilation('0/0', [artifact('cpp', 'code', 'cpp')])], {
-      cpp_wrapper: true
-    }),
+    variant(
+      'cpp',
+      [
+        compilation('0/0', [
+          artifact('cpp', 'code', 'cpp'),
+          artifact('kernel.inference.k0', 'kernel', 'cpp')
+        ])
+      ],
+      {
+        cpp_wrapper: true
+      }
+    ),
     variant('eager', [], { backend: null })
   ]);
   status = { kind: 'ready' };
   compilation = '0/0';
   pending = false;
-  selection: ISelection = { key: null, source: null, origin: null };
+  selection = selection();
+  linked = linked();
+  linkedChanged = new Signal<this, ILinked>(this);
   selectionChanged = new Signal<this, ISelection>(this);
   statusChanged = new Signal<this, void>(this);
   reportChanged = new Signal<this, void>(this);
@@ -53,8 +71,8 @@ class Model {
     this.selectedVariantsChanged.emit(value);
   }
 
-  select(selection: Partial<ISelection>): void {
-    this.selection = { key: null, source: null, origin: null, ...selection };
+  select(change: Partial<ISelection>): void {
+    this.selection = selection(change);
     this.selectionChanged.emit(this.selection);
   }
 
@@ -100,7 +118,6 @@ describe('CodePanel', () => {
     );
     panel = new CodePanel({
       model: model as unknown as ISubjectModel,
-      editorServices: {} as IEditorServices,
       languages
     });
     Widget.attach(panel, document.body);
@@ -124,6 +141,11 @@ describe('CodePanel', () => {
   const marked = () =>
     all('.jp-Compilescope-code-strong').map(n => n.textContent?.trim());
   const pressed = () => all('button[aria-pressed="true"]')[0]?.textContent;
+  const lineOfCursor = (side: number) => {
+    const content = all('.cm-content')[side];
+    const view = content && EditorView.findFromDOM(content);
+    return view?.state.doc.lineAt(view.state.selection.main.head).number;
+  };
   const summary = () =>
     all('.jp-Compilescope-code-summary')[0]?.textContent ?? '';
 
@@ -141,6 +163,17 @@ describe('CodePanel', () => {
     const status = () =>
       all('.jp-Compilescope-code-selected')[0]?.textContent ?? '';
     await until(() => status().includes('k0') && status().includes('add'));
+    model.select({});
+    expect(marked()).toEqual([]);
+  });
+
+  it('marks what a node or a kernel that is selected elsewhere leads to', () => {
+    model.select({ kernel: 'k0' });
+    expect(marked()).toEqual([]);
+    model.linked = linked({ keys: new Set(['launch:1']) });
+    model.linkedChanged.emit(model.linked);
+    expect(marked()).toEqual(['k0(buf0)', 'k0(buf0.data_ptr());']);
+    model.linked = linked();
     model.select({});
     expect(marked()).toEqual([]);
   });
@@ -182,6 +215,22 @@ describe('CodePanel', () => {
     const message = all('.jp-Compilescope-code-message')[0].textContent;
     expect(message).toContain('without torch.compile');
     expect(all('.cm-content')).toHaveLength(1);
+  });
+
+  it('turns to the text and the line that another view asks for', async () => {
+    const artifacts = () => [pickers()[1].value, pickers()[3].value];
+    const text = { variant: 'cpp', compilation: '0/0', artifact: 'cpp' };
+    model.select({ key: 'launch:1', text: { ...text, line: 2 } });
+    await until(() => lineOfCursor(1) === 2);
+    expect(marked()).toEqual(['k0(buf0)', 'k0(buf0.data_ptr());']);
+    model.select({
+      text: { ...text, artifact: 'kernel.inference.k0', line: null }
+    });
+    await until(() => artifacts()[1] === 'kernel.inference.k0');
+    expect(artifacts()[0]).toBe('python');
+    await until(() => all('.cm-content')[1].textContent!.includes('kernel k0'));
+    model.select({ text: { ...text, line: 3 } });
+    await until(() => artifacts()[1] === 'cpp' && lineOfCursor(1) === 3);
   });
 
   it('names every control', () => {

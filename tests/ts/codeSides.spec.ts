@@ -3,6 +3,7 @@ import { Signal } from '@lumino/signaling';
 import { choose } from '../../src/panels/code/artifacts';
 import { compare, lineCount, marksOf } from '../../src/panels/code/comparison';
 import { SideLoader, type SideState } from '../../src/panels/code/loader';
+import { modesFor } from '../../src/panels/code/mode';
 import { Sides } from '../../src/panels/code/sides';
 import type {
   ArtifactResult,
@@ -264,6 +265,89 @@ describe('Sides', () => {
       variant: 'python',
       compilation: '0/0',
       artifact: 'python'
+    });
+  });
+
+  describe('with one variant alone', () => {
+    const texts = [
+      artifact('python'),
+      artifact('graph.dynamo', 'graph', 'fx'),
+      artifact('graph.post_grad', 'graph', 'fx')
+    ];
+    const watch = (artifacts = texts) =>
+      report([
+        variant('as written', [
+          compilation('0/0', artifacts),
+          compilation('1/0', artifacts),
+          compilation('0/1', artifacts)
+        ])
+      ]);
+    const shown = (sides: Sides) =>
+      (['left', 'right'] as const).map(side => {
+        const { compilation, artifact } = sides.choice(side)!.address;
+        return `${compilation} ${artifact}`;
+      });
+
+    it('puts the graph beside the code, not the code again', () => {
+      const { model, sides } = make(watch());
+      expect(shown(sides)).toEqual(['0/0 python', '0/0 graph.post_grad']);
+      expect(model.asked).toEqual([
+        'as written 0/0 python',
+        'as written 0/0 graph.post_grad'
+      ]);
+      const [left, right] = [sides.choice('left')!, sides.choice('right')!];
+      const at = ({ address, artifact }: typeof left) => ({
+        address,
+        artifact: artifact!
+      });
+      expect(modesFor(at(left), at(right), 0)[0]).toBe('independent');
+    });
+
+    it('takes Dynamo’s graph where it is the only one', () => {
+      const { sides } = make(watch(texts.slice(0, 2)));
+      expect(shown(sides)).toEqual(['0/0 python', '0/0 graph.dynamo']);
+    });
+
+    it('shows a text twice where there is no other', () => {
+      const { sides } = make(watch(texts.slice(0, 1)));
+      expect(shown(sides)).toEqual(['0/0 python', '0/0 python']);
+    });
+
+    it('puts a recompile beside the compilation before, of its frame', () => {
+      const { model, sides } = make(watch());
+      model.compilation = '0/1';
+      model.compilationChanged.emit('0/1');
+      expect(shown(sides)).toEqual(['0/1 python', '0/0 python']);
+      model.compilation = '1/0';
+      model.compilationChanged.emit('1/0');
+      expect(shown(sides)).toEqual(['1/0 python', '1/0 graph.post_grad']);
+    });
+
+    it('keeps what the user picked, be it the same text', () => {
+      const { model, sides } = make(watch());
+      sides.pick('right', { artifact: 'python' });
+      expect(shown(sides)).toEqual(['0/0 python', '0/0 python']);
+      model.compilation = '0/1';
+      model.compilationChanged.emit('0/1');
+      expect(shown(sides)).toEqual(['0/1 python', '0/1 python']);
+    });
+
+    it('keeps the compilation that the user picked', () => {
+      const { model, sides } = make(watch());
+      model.compilation = '0/1';
+      model.compilationChanged.emit('0/1');
+      sides.pick('right', { compilation: '0/1' });
+      expect(shown(sides)).toEqual(['0/1 python', '0/1 graph.post_grad']);
+    });
+
+    it('swaps what it chose itself', () => {
+      const { model, sides } = make(watch());
+      model.compilation = '0/1';
+      model.compilationChanged.emit('0/1');
+      sides.swap();
+      expect(shown(sides)).toEqual(['0/0 python', '0/1 python']);
+      sides.swap();
+      expect(shown(sides)).toEqual(['0/1 python', '0/0 python']);
     });
   });
 

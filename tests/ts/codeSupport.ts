@@ -6,6 +6,7 @@ import type {
   Variant,
   VariantSummary
 } from '../../src/protocol/types';
+import { compilationSummary } from './structs';
 
 /** A region; only what a test is about need be given. */
 export function region(
@@ -40,15 +41,7 @@ export function compilation(
   id: string,
   artifacts: Artifact[]
 ): CompilationSummary {
-  return {
-    id,
-    frame: '',
-    artifacts,
-    guards: 0,
-    breaks: 0,
-    kernels: 0,
-    recompile: []
-  };
+  return compilationSummary({ id, frame: '', artifacts });
 }
 
 export function variant(

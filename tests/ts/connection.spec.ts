@@ -5,15 +5,9 @@ import { EVENTS_TARGET, REQUESTS_TARGET } from '../../src/protocol/types';
 import { job } from './fakes';
 import type { IFakeKernel } from './kernel';
 import { fakeKernel } from './kernel';
+import { helloResult } from './structs';
 
-const STATE: HelloResult = {
-  protocol: 1,
-  package: '0.1.0',
-  torch: '2.13.0',
-  choices: { backends: [], modes: [], targets: [] },
-  subjects: [],
-  job: null
-};
+const STATE = helloResult();
 
 /**
  * Let promises and timers of no length run.

@@ -10,6 +10,7 @@ import type {
   VariantSummary
 } from '../../src/protocol/types';
 import type { IStatus } from '../../src/tokens';
+import { compilationSummary, helloResult } from './structs';
 
 /**
  * A connection whose kernel is the test.
@@ -17,6 +18,7 @@ import type { IStatus } from '../../src/tokens';
 export class FakeConnection implements IConnection {
   status: IStatus = { kind: 'connecting' };
   isDisposed = false;
+  isLive = true;
   statusChanged: Signal<IConnection, IStatus> = new Signal(this);
   opened: Signal<IConnection, HelloResult> = new Signal(this);
   event: Signal<IConnection, EventOf> = new Signal(this);
@@ -76,19 +78,7 @@ export class FakeConnection implements IConnection {
 
   hello(state: Partial<HelloResult> = {}): void {
     this.setStatus({ kind: 'ready' });
-    this.opened.emit({
-      protocol: 1,
-      package: '0.1.0',
-      torch: '2.13.0',
-      choices: {
-        backends: ['eager', 'inductor'],
-        modes: ['default', 'max-autotune'],
-        targets: []
-      },
-      subjects: [],
-      job: null,
-      ...state
-    });
+    this.opened.emit(helloResult(state));
   }
 
   dispose(): void {
@@ -139,17 +129,7 @@ export function variantSummary(
     ratio: null,
     compile_s: null,
     accurate: null,
-    compilations: [
-      {
-        id: '0/0',
-        frame: 'f',
-        artifacts: [],
-        guards: 0,
-        breaks: 0,
-        kernels: 1,
-        recompile: []
-      }
-    ],
+    compilations: [compilationSummary({ kernels: 1 })],
     problems: [],
     ...change
   };

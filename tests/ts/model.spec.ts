@@ -10,6 +10,12 @@ import {
   variant,
   variantSummary
 } from './fakes';
+import {
+  compilationSummary,
+  fullCompilation,
+  kernelOf,
+  selection
+} from './structs';
 
 describe('SubjectModel', () => {
   let connection: FakeConnection;
@@ -44,6 +50,21 @@ describe('SubjectModel', () => {
   it('opens the connection that it is given', () => {
     expect(connection.open).toHaveBeenCalledTimes(1);
     expect(model.status.kind).toBe('connecting');
+  });
+
+  it('hears late of what a cell inspected while the comms were opened', () => {
+    const told = jest.fn();
+    model.inspected.connect((_, id) => told(id));
+    connection.hello({ subjects: [subjectSummary('g')] });
+    expect(told).not.toHaveBeenCalled();
+    model.awaitsInspection = true;
+    connection.hello({ subjects: [subjectSummary('g')] });
+    expect(told).not.toHaveBeenCalled();
+    connection.hello({ subjects: [subjectSummary('f'), subjectSummary('g')] });
+    expect(told.mock.calls).toEqual([['f']]);
+    expect(model.subject).toBe('f');
+    connection.hello({ subjects: [subjectSummary('f', 2)] });
+    expect(told).toHaveBeenCalledTimes(1);
   });
 
   it('takes the kernel’s state, and turns to the latest subject', async () => {
@@ -444,6 +465,82 @@ describe('SubjectModel', () => {
     expect(changed).toHaveBeenCalledTimes(1);
     expect(model.selection.origin).toBe(origin);
     model.select({});
-    expect(model.selection).toEqual({ key: null, source: null, origin: null });
+    expect(model.selection).toEqual(selection());
+  });
+
+  describe('the variant that single views show', () => {
+    beforeEach(() => inspect());
+
+    it('is the left one at first', () => {
+      expect(model.variant).toBe('python');
+    });
+
+    it('is one of the two sides when they change', () => {
+      model.variant = 'cpp';
+      expect(model.selectedVariants).toEqual({ left: 'python', right: 'cpp' });
+      model.selectedVariants = { left: 'python', right: 'python' };
+      expect(model.variant).toBe('python');
+    });
+
+    it('is never one that torch.compile did not make', () => {
+      model.variant = 'eager';
+      expect(model.variant).toBe('python');
+      model.selectedVariants = { left: 'eager', right: 'cpp' };
+      expect(model.variant).toBe('cpp');
+    });
+
+    it('is put on its side when it is on neither', async () => {
+      const more = report('f', { revision: 2 });
+      more.variants = [...more.variants, variantSummary('tuned')];
+      connection.event.emit({
+        event: 'report_changed',
+        data: { subject: 'f', revision: 2, variant: null }
+      });
+      await connection.answer('get_report', more);
+      const told = jest.fn();
+      model.variantChanged.connect((_, name) => told(name));
+      model.variant = 'tuned';
+      expect(model.selectedVariants.left).toBe('tuned');
+      expect(told.mock.calls).toEqual([['tuned']]);
+    });
+
+    it('has the compilation that is shown', async () => {
+      const more = report('f', { revision: 2 });
+      more.variants[1].compilations = ['0/0', '0/1'].map(id =>
+        compilationSummary({ id })
+      );
+      connection.event.emit({
+        event: 'report_changed',
+        data: { subject: 'f', revision: 2, variant: null }
+      });
+      await connection.answer('get_report', more);
+      model.compilation = '0/1';
+      expect(model.compilation).toBe('0/1');
+      model.variant = 'cpp';
+      expect(model.compilation).toBe('0/0');
+    });
+  });
+
+  it('asks for each part of a compilation once', async () => {
+    await inspect();
+    const both = model.getCompilation('python', '0/0', ['kernels', 'guards']);
+    void model.getCompilation('python', '0/0', ['kernels']);
+    await settle();
+    const asked = connection.asked.filter(
+      each => each.command === 'get_compilation'
+    );
+    expect(asked).toHaveLength(2);
+    const kernels = [kernelOf('k')];
+    await connection.answer('get_compilation', {
+      revision: 1,
+      compilation: fullCompilation({ kernels })
+    });
+    await connection.answer('get_compilation', {
+      revision: 1,
+      compilation: fullCompilation({ guard_tree: [{ kind: 'Root' } as never] })
+    });
+    const found = await both;
+    expect(found.kernels).toEqual(kernels);
+    expect(found.guard_tree).toHaveLength(1);
   });
 });

@@ -5,6 +5,7 @@ import { isLinked } from '../../src/notebook/lines';
 import type { Region } from '../../src/protocol/types';
 import type { ISubjectModel } from '../../src/tokens';
 import { report, variantSummary } from './fakes';
+import { compilationSummary } from './structs';
 
 function cell(source: string, type = 'code'): Cell {
   return {
@@ -52,15 +53,7 @@ describe('isLinked', () => {
       {},
       {
         compilations: [
-          {
-            id: '0/0',
-            frame: 'f',
-            artifacts: artifacts.map(artifact),
-            guards: 0,
-            breaks: 0,
-            kernels: 0,
-            recompile: []
-          }
+          compilationSummary({ artifacts: artifacts.map(artifact) })
         ]
       }
     );

@@ -31,6 +31,8 @@ describe('SidebarBody', () => {
       openCode: jest.fn(),
       save: jest.fn(),
       forget: jest.fn(),
+      setWatch: jest.fn(),
+      showWatched: jest.fn(),
       load: jest.fn(),
       retry: jest.fn()
     };
@@ -43,6 +45,7 @@ describe('SidebarBody', () => {
 
   function show(change: Partial<ISidebarState> = {}): void {
     const state: ISidebarState = {
+      isLive: true,
       status: { kind: 'ready' },
       subjects: [subjectSummary('f'), subjectSummary('g')],
       subject: 'f',
@@ -57,6 +60,8 @@ describe('SidebarBody', () => {
       pending: false,
       job: null,
       problem: null,
+      watch: null,
+      compilation: '0/0',
       ...change
     };
     act(() =>

@@ -15,6 +15,7 @@ from compilescope.report import (
     Compilation,
     Graph,
     Guard,
+    GuardManager,
     Kernel,
     Node,
     Phase,
@@ -35,6 +36,7 @@ def summarize(compilation: Compilation) -> dict[str, Any]:
         "code": code(compilation.code),
         "kernels": [kernel(one) for one in compilation.kernels],
         "guards": [guard(one) for one in compilation.guards],
+        "guard_tree": [manager(one) for one in compilation.guard_tree],
         "breaks": [break_(one) for one in compilation.breaks],
         "recompile": recompile
         and {
@@ -63,6 +65,7 @@ def node(one: Node) -> str:
         f"{one.line} {one.name} = {one.op} {one.target}({one.args}) "
         f"<- {','.join(one.inputs)} -> {','.join(one.users)} "
         f": {one.dtype}{shape}{stride} {one.device} @ {origin}"
+        + (f" ^ {','.join(one.origins)}" if one.origins else "")
     )
 
 
@@ -97,12 +100,21 @@ def kernel(one: Kernel) -> dict[str, Any]:
         "launches": [f"{item.artifact} {item.line}-{item.end} {item.key}" for item in one.launches],
         "nodes": one.nodes,
         "sources": [line(item) for item in one.sources],
-        "absent": sorted(one.absent),
+        "grid": one.grid,
+        "estimates": [[item.estimated_bytes, item.estimated_operations] for item in one.launches],
+        "absent": one.absent,
     }
 
 
 def guard(one: Guard) -> str:
     return plain(f"{one.type} | {one.source} | {one.expression} | {line(one.origin)}")
+
+
+def manager(one: GuardManager) -> str:
+    shortcut = " shortcut" if one.shortcut else ""
+    return plain(
+        f"{one.parent} | {one.kind} | {one.source} | {one.accessor} | {one.value_type}{shortcut}"
+    )
 
 
 def break_(one: Break) -> dict[str, Any]:

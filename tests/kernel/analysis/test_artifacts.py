@@ -35,7 +35,7 @@ two'  # text  # program.py:3 in f
 
 Guard latency = 48.76 us
 """
-    guards = parse_guards(text, ["/case/program.py", "/a/other.py", "/b/other.py"])
+    guards, managers = parse_guards(text, ["/case/program.py", "/a/other.py", "/b/other.py"])
     assert [(guard.type, guard.source) for guard in guards] == [
         ("GLOBAL_STATE", ""),
         ("DEFAULT_DEVICE", ""),
@@ -60,6 +60,16 @@ Guard latency = 48.76 us
     assert guards[1].origin.file == "_dynamo/output_graph.py"  # not among the known files
     assert guards[3].origin is not None
     assert guards[3].origin.file == "other.py"  # two files end so
+    assert guards[3].expression == "L['s'] == '  # no comment'"
+    assert guards[3].origin.code == 's = "#"'
+    assert [(one.kind, one.source, one.accessor, one.parent) for one in managers] == [
+        ("RootGuardManager", "", "", None),
+        ("GuardManager", "L['x']", "FrameLocalsGuardAccessor(key='x')", 0),
+        ("DictGuardManager", "L['x'].d", "GetAttrGuardAccessor(d)", 1),
+        ("GuardManager", "L['x'].d['k']", "value 0", 2),
+    ]
+    assert managers[1].value_type == "T"
+    assert [guard.manager for guard in guards] == [0, 0, 1, 1, 2, 1, 0, 0]
 
 
 def test_every_guard_of_the_tree_is_read(records, compiled):

@@ -8,7 +8,7 @@ export type Side = 'Left side' | 'Right side';
 export async function openSidebar(page: Page): Promise<Locator> {
   const region = sidebar(page);
   if (!(await region.isVisible())) {
-    await page.getByRole('tab', { name: 'Compilescope' }).click();
+    await page.getByRole('tab', { name: 'Compilescope', exact: true }).click();
   }
   await expect(region).toBeVisible();
   return region;

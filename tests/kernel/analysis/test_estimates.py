@@ -1,0 +1,108 @@
+"""What a launch moves and computes, beside what torch itself estimates and counts."""
+
+from __future__ import annotations
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.report import Launch, Report
+from compilescope.torch_api import codegen
+from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
+
+from .linked_examples import EXAMPLES
+
+
+def launches(report: Report) -> list[Launch]:
+    return [
+        launch
+        for compilation in report.variant("python").compilations
+        for kernel in compilation.kernels
+        for launch in kernel.launches
+        if launch.artifact == "python"
+    ]
+
+
+@pytest.fixture
+def schedulers(monkeypatch):
+    """The bytes that Inductor's scheduler estimates, node by node, of what is generated."""
+    found: list[int] = []
+    original = codegen._compile_to_module
+
+    def listen(inner, graph):
+        result = original(inner, graph)
+        found.extend(node.get_read_write_buffers_sizes() for node in graph.scheduler.nodes)
+        return result
+
+    monkeypatch.setattr(codegen, "_compile_to_module", listen)
+    return found
+
+
+@pytest.mark.parametrize("name", ["inference", "transformer", "training"])
+def test_bytes_are_near_inductors(name, schedulers):
+    """Inductor sums over the parts of a kernel; a buffer that two of them share counts twice."""
+    fn, args = EXAMPLES[name].make()
+    report = cs.inspect(fn, args, variants=("python",), run=False)
+    ours = sum(launch.estimated_bytes or 0 for launch in launches(report))
+    theirs = sum(schedulers)
+    assert theirs > 0
+    assert 0.85 * theirs <= ours <= 1.05 * theirs
+
+
+@pytest.mark.parametrize("name", ["inference", "transformer", "training", "residual training"])
+def test_products_count_as_torch_counts_them(name):
+    """torch counts matrix products, convolutions and attention, but not the CPU's attention."""
+    fn, args = EXAMPLES[name].make()
+    with FlopCounterMode(display=False) as counter:
+        output = fn(*args)
+        if output.requires_grad:
+            output.backward()
+    report = cs.inspect(fn, args, variants=("python",), run=False)
+    ours = sum(
+        launch.estimated_operations or 0
+        for compilation in report.variant("python").compilations
+        for kernel in compilation.kernels
+        if kernel.language == "extern"
+        for launch in kernel.launches
+        if launch.artifact == "python"
+    )
+    if name == "residual training":
+        # The first convolution's input needs no gradient, which the graph's text does not tell.
+        assert ours == pytest.approx(counter.get_total_flops(), rel=0.25)
+    else:
+        heads = (2, 4, 8, 4)
+        attention = sdpa_flop_count(heads, heads, heads) if name == "transformer" else 0
+        assert ours == counter.get_total_flops() + attention
+
+
+def test_symbols_count_with_their_values():
+    fn = torch.nn.Linear(8, 4).requires_grad_(False)
+    report = cs.inspect(
+        fn, (torch.randn(6, 8),), variants={"a": cs.Variant(dynamic=True)}, run=False
+    )
+    (kernel,) = report.variant("a").compilations[0].kernels
+    assert kernel.estimated_operations == 2 * 6 * 4 * 8
+    assert kernel.estimated_bytes == 4 * (6 * 8 + 8 * 4 + 4 + 6 * 4)
+    assert list(kernel.estimated_for.values()) == [6]
+
+
+def test_what_cannot_be_told_is_said():
+    fn, args = EXAMPLES["custom operator"].make()
+    report = cs.inspect(fn, args, variants=("python",), run=False)
+    kernels = report.variant("python").compilations[0].kernels
+    (scale,) = [one for one in kernels if "scale" in one.name and one.language == "extern"]
+    assert scale.estimated_operations is None
+    assert "no formula for scale" in scale.absent["estimated_operations"]
+    assert scale.estimated_bytes == 2 * 4 * 4 * 8
+
+
+def test_launches_of_one_library_call_differ():
+    fn, args = EXAMPLES["inference"].make()
+    report = cs.inspect(fn, args, variants=("python",), run=False)
+    kernels = report.variant("python").compilations[0].kernels
+    (addmm,) = [kernel for kernel in kernels if "addmm" in kernel.name]
+    assert [launch.estimated_operations for launch in addmm.launches] == [
+        2 * 4 * 16 * 32,
+        2 * 4 * 32 * 8,
+    ]
+    assert addmm.estimated_operations is None
+    assert "each launch has its own" in addmm.absent["estimated_operations"]

@@ -1,0 +1,317 @@
+import {
+  areFarApart,
+  rank,
+  spanAt,
+  walk,
+  waterfall
+} from '../../src/panels/compile-time/lanes';
+import { shareOf, sharesOf } from '../../src/panels/compile-time/shares';
+import { layOut } from '../../src/panels/compile-time/spans';
+import { chromeTrace } from '../../src/panels/compile-time/trace';
+import * as viewport from '../../src/panels/compile-time/viewport';
+import type { Phase } from '../../src/protocol/types';
+import { fullCompilation } from './structs';
+
+function phase(
+  name: string,
+  start_us: number,
+  duration_us: number,
+  children: Phase[] = [],
+  change: Partial<Phase> = {}
+): Phase {
+  return {
+    name,
+    start_us,
+    duration_us,
+    children,
+    kind: 'dynamo',
+    track: 0,
+    detail: '',
+    ...change
+  };
+}
+
+/** A compile of 1,000 µs: half of it the C++ compiler, Triton alongside. */
+const TREE = [
+  phase('compile', 100, 1000, [
+    phase('trace', 100, 200),
+    phase('inductor', 300, 700, [
+      phase('g++', 400, 500, [], { kind: 'cpp_build', detail: 'main.cpp' }),
+      phase('triton', 350, 600, [phase('ptxas', 400, 100, [], { track: 1 })], {
+        kind: 'triton',
+        track: 1
+      })
+    ])
+  ])
+];
+
+const byName = (phases: Phase[]) =>
+  Object.fromEntries(layOut(phases).spans.map(span => [span.name, span]));
+
+describe('layOut', () => {
+  it('gives each depth a row and each track rows of its own', () => {
+    const flame = layOut(TREE, 100);
+    expect(flame.main).toBe(0);
+    expect(flame.end).toBe(1000);
+    expect(flame.rows).toBe(5);
+    const rows = flame.spans.map(({ name, row, level }) => [name, row, level]);
+    expect(rows).toEqual([
+      ['compile', 0, 0],
+      ['trace', 1, 1],
+      ['inductor', 1, 1],
+      ['triton', 3, 2],
+      ['ptxas', 4, 3],
+      ['g++', 2, 2]
+    ]);
+    expect(flame.bands).toEqual([
+      { track: 0, row: 0, rows: 3 },
+      { track: 1, row: 3, rows: 2 }
+    ]);
+  });
+
+  it('subtracts only what runs on the same track', () => {
+    const spans = byName(TREE);
+    expect(spans['compile'].self).toBe(100);
+    expect(spans['inductor'].self).toBe(200);
+    expect(spans['triton'].self).toBe(500);
+  });
+
+  it('counts overlapping children once and keeps them inside', () => {
+    const spans = byName([
+      phase('all', 0, 100, [
+        phase('a', 0, 60),
+        phase('b', 40, 30),
+        phase('late', 90, 10.004)
+      ])
+    ]);
+    expect(spans['all'].self).toBe(20);
+    expect(spans['late'].duration).toBe(10);
+  });
+
+  it('hides nothing where spans of a track overlap', () => {
+    const flame = layOut([
+      phase('a', 0, 100, [phase('a1', 0, 50)]),
+      phase('b', 50, 100),
+      phase('c', 100, 10)
+    ]);
+    const rows = flame.spans.map(({ name, row }) => [name, row]);
+    expect(rows).toEqual([
+      ['a', 0],
+      ['a1', 1],
+      ['b', 2],
+      ['c', 0]
+    ]);
+    expect(flame.bands).toHaveLength(2);
+  });
+
+  it('takes phases that nest ten thousand deep', () => {
+    let deep = phase('leaf', 0, 1);
+    for (let depth = 0; depth < 10_000; depth++) {
+      deep = phase(`p${depth}`, 0, 1, [deep]);
+    }
+    expect(layOut([deep]).rows).toBe(10_001);
+  });
+});
+
+describe('sharesOf', () => {
+  it('sums to the whole of the main track', () => {
+    const shares = sharesOf([layOut(TREE)]);
+    expect(shares.total).toBe(1000);
+    expect(shares.kinds.reduce((sum, { self }) => sum + self, 0)).toBe(1000);
+    expect(shareOf(shares, 'cpp_build').self).toBe(500);
+    expect(shareOf(shares, 'triton')).toMatchObject({
+      self: 0,
+      alongside: 500
+    });
+    expect(shareOf(shares, 'cache').self).toBe(0);
+  });
+
+  it('takes an unknown kind for other', () => {
+    const shares = sharesOf([layOut([phase('x', 0, 5, [], { kind: 'new' })])]);
+    expect(shares.kinds).toEqual([{ kind: 'other', self: 5, alongside: 0 }]);
+  });
+});
+
+describe('waterfall', () => {
+  const compilations = [
+    { id: '0/0', phases: TREE, warm_phases: [phase('compile', 7, 50)] },
+    { id: '0/1', phases: [phase('compile', 5000, 500)], warm_phases: [] }
+  ];
+
+  it('puts compilations on one axis, cold and warm from 0', () => {
+    const chart = waterfall(compilations, ['cold', 'warm'], 'time');
+    expect(chart.lanes.map(({ id, run }) => [id, run])).toEqual([
+      ['0/0', 'cold'],
+      ['0/0', 'warm'],
+      ['0/1', 'cold']
+    ]);
+    expect(chart.lanes.map(lane => lane.flame.spans[0].start)).toEqual([
+      0, 0, 4900
+    ]);
+    expect(chart.total).toBe(5400);
+  });
+
+  it('can start all compilations at 0', () => {
+    const chart = waterfall(compilations, ['cold'], 'start');
+    expect(chart.total).toBe(1000);
+  });
+
+  it('tells compilations that are far apart', () => {
+    expect(areFarApart(compilations)).toBe(false);
+    expect(
+      areFarApart([compilations[0], { phases: [phase('late', 1e6, 10)] }])
+    ).toBe(true);
+    expect(areFarApart([])).toBe(false);
+  });
+
+  it('is walked by parent, child and sibling', () => {
+    const chart = waterfall(compilations, ['cold', 'warm'], 'time');
+    const name = (place: ReturnType<typeof walk>) => spanAt(chart, place)?.name;
+    let place = walk(chart, null, 'next');
+    expect(name(place)).toBe('compile');
+    place = walk(chart, place, 'child');
+    expect(name(place)).toBe('trace');
+    expect(walk(chart, place, 'previous')).toBe(place);
+    place = walk(chart, place, 'next');
+    expect(name(place)).toBe('inductor');
+    expect(rank(chart, place!)).toEqual({ position: 2, size: 2 });
+    expect(walk(chart, place, 'next')).toBe(place);
+    place = walk(chart, place, 'parent');
+    expect(name(place)).toBe('compile');
+    expect(walk(chart, place, 'parent')).toBe(place);
+    place = walk(chart, place, 'next');
+    expect(place).toEqual({ lane: 1, span: 0 });
+    expect(walk(chart, place, 'previous')).toEqual({ lane: 0, span: 0 });
+    expect(walk(chart, place, 'last')).toEqual({ lane: 2, span: 0 });
+  });
+});
+
+describe('viewport', () => {
+  const whole = { start: 0, end: 1000 };
+
+  it('zooms around a moment and stops at the ends', () => {
+    const closer = viewport.zoom(whole, 0.5, 200, 1000);
+    expect(closer).toEqual({ start: 100, end: 600 });
+    expect(viewport.zoom(closer, 100, 200, 1000)).toEqual(whole);
+    const closest = viewport.zoom(whole, 1e-9, 200, 1000);
+    expect(closest.end - closest.start).toBeCloseTo(1);
+  });
+
+  it('pans up to the ends', () => {
+    const window = { start: 100, end: 600 };
+    expect(viewport.pan(window, 100, 1000)).toEqual({ start: 200, end: 700 });
+    expect(viewport.pan(window, 9999, 1000)).toEqual({ start: 500, end: 1000 });
+    expect(viewport.pan(window, -9999, 1000)).toEqual({ start: 0, end: 500 });
+  });
+
+  it('brings a span into sight only where it is not', () => {
+    const window = { start: 100, end: 600 };
+    expect(viewport.reveal(window, 200, 100, 1000, 0.01)).toBe(window);
+    const moved = viewport.reveal(window, 700, 100, 1000, 0.01);
+    expect(moved).toEqual({ start: 500, end: 1000 });
+    const tiny = viewport.reveal(window, 300, 1, 1000, 0.01);
+    expect(tiny.end - tiny.start).toBeCloseTo(1.1);
+  });
+
+  it('marks round moments', () => {
+    const { at, step } = viewport.ticks({ start: 0, end: 2_400_000 }, 6);
+    expect(step).toBe(500_000);
+    expect(at.map(each => viewport.tickLabel(each, step))).toEqual([
+      '0',
+      '0.5 s',
+      '1.0 s',
+      '1.5 s',
+      '2.0 s'
+    ]);
+    expect(viewport.tickLabel(1200, 100)).toBe('1.2 ms');
+    expect(viewport.tickLabel(15, 5)).toBe('15 µs');
+    expect(viewport.ticks({ start: 0, end: 0 }, 6).at).toEqual([]);
+  });
+});
+
+describe('chromeTrace', () => {
+  const names = {
+    run: { cold: 'python, cold', warm: 'python, warm' },
+    track: (id: string, track: number, main: boolean) =>
+      main ? id : `${id}, thread ${track}`
+  };
+  const trace = chromeTrace(
+    [
+      fullCompilation({
+        phases: TREE,
+        warm_phases: [phase('<b>compile</b>', 9, 50)],
+        cache: [
+          { cache: 'fx_graph', outcome: 'miss', key: 'abc', detail: 'long' }
+        ]
+      }),
+      fullCompilation({ id: '0/1', phases: [phase('again', 2000, 10)] })
+    ],
+    { torch: '2.13.0' },
+    names
+  );
+  const spans = trace.traceEvents.filter(event => event.ph === 'X');
+
+  it('holds what the format asks for', () => {
+    for (const event of trace.traceEvents) {
+      expect(Number.isInteger(event.pid) && Number.isInteger(event.tid)).toBe(
+        true
+      );
+      expect(typeof event.name).toBe('string');
+      if (event.ph === 'X') {
+        expect(event.ts).toBeGreaterThanOrEqual(0);
+        expect(event.dur).toBeGreaterThanOrEqual(0);
+      } else {
+        expect(event.ph).toBe('M');
+      }
+    }
+    expect(JSON.parse(JSON.stringify(trace))).toEqual(trace);
+    expect(trace.otherData).toMatchObject({
+      torch: '2.13.0',
+      caches: [
+        { compile_id: '0/0', cold: [{ cache: 'fx_graph', outcome: 'miss' }] },
+        { compile_id: '0/1', cold: [], warm: [] }
+      ]
+    });
+  });
+
+  it('names each process and thread once', () => {
+    const named = trace.traceEvents
+      .filter(({ name }) => /^(process|thread)_name$/.test(name))
+      .map(({ pid, tid, args }) => [pid, tid, args.name]);
+    expect(named).toEqual([
+      [1, 0, 'python, cold'],
+      [1, 1, '0/0'],
+      [1, 2, '0/0, thread 1'],
+      [1, 3, '0/1'],
+      [2, 0, 'python, warm'],
+      [2, 1, '0/0']
+    ]);
+  });
+
+  it('keeps nesting and durations', () => {
+    const gxx = spans.find(({ name }) => name === 'g++')!;
+    expect(gxx).toMatchObject({
+      ts: 300,
+      dur: 500,
+      cat: 'cpp_build',
+      args: { compile_id: '0/0', self_us: 500, detail: 'main.cpp' }
+    });
+    expect(spans.find(({ pid }) => pid === 2)).toMatchObject({
+      name: '<b>compile</b>',
+      ts: 0,
+      dur: 50
+    });
+    const end = (event: (typeof spans)[number]) => event.ts! + event.dur!;
+    for (const a of spans) {
+      for (const b of spans) {
+        if (a !== b && a.pid === b.pid && a.tid === b.tid) {
+          const apart = end(a) <= b.ts! || end(b) <= a.ts!;
+          const nested =
+            (a.ts! <= b.ts! && end(b) <= end(a)) ||
+            (b.ts! <= a.ts! && end(a) <= end(b));
+          expect(apart || nested).toBe(true);
+        }
+      }
+    }
+  });
+});

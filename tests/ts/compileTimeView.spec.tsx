@@ -1,0 +1,277 @@
+import * as React from 'react';
+import { CompileTimeBody } from '../../src/panels/compile-time/body';
+import { exportTrace } from '../../src/panels/compile-time/export';
+import { onKey, onWheel } from '../../src/panels/compile-time/gestures';
+import { waterfall } from '../../src/panels/compile-time/lanes';
+import { hit, layOutLanes } from '../../src/panels/compile-time/layout';
+import { CompileTimeView } from '../../src/panels/compile-time/view';
+import type {
+  Compilation,
+  Phase,
+  VariantReport
+} from '../../src/protocol/types';
+import { fullCompilation, variantReport } from './structs';
+import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
+
+function phase(
+  name: string,
+  start_us: number,
+  duration_us: number,
+  change: Partial<Phase> = {}
+): Phase {
+  return {
+    name,
+    start_us,
+    duration_us,
+    children: [],
+    kind: 'dynamo',
+    track: 0,
+    detail: '',
+    ...change
+  };
+}
+
+const COLD = phase('frame', 0, 2e6, {
+  children: [
+    phase('trace', 0, 5e5),
+    phase('g++', 5e5, 1.5e6, { kind: 'cpp_build', detail: 'main.cpp' })
+  ]
+});
+const BUILT = variantReport('python', {
+  stage: 'built',
+  compile_time: { total_s: 2.5, parts: { dynamo: 0.5 }, cold: true },
+  warm_compile_time: { total_s: 0.25, parts: {}, cold: false }
+});
+const ONE = fullCompilation({
+  phases: [COLD],
+  warm_phases: [phase('frame', 0, 2e5)],
+  cache: [{ cache: 'FX graph', outcome: 'miss', key: 'abc', detail: '' }],
+  warm_cache: [{ cache: 'FX graph', outcome: 'hit', key: 'abc', detail: '' }]
+});
+
+describe('gestures', () => {
+  const window = { start: 100, end: 200 };
+  const wheel = { deltaX: 0, deltaY: 0, deltaMode: 0, shiftKey: false };
+  const plain = { ...wheel, ctrlKey: false, metaKey: false };
+
+  it('zoom with the wheel and Ctrl around the pointer', () => {
+    const turn = { ...plain, ctrlKey: true, deltaY: -100 };
+    expect(onWheel(turn, window, 0.5, 800, 1000)).toEqual({
+      start: 112.5,
+      end: 187.5
+    });
+  });
+
+  it('pan sideways, and leave scrolling to the page', () => {
+    const across = onWheel({ ...plain, deltaX: 80 }, window, 0, 800, 1000);
+    expect(across).toEqual({ start: 110, end: 210 });
+    const shift = { ...plain, shiftKey: true, deltaY: 80 };
+    expect(onWheel(shift, window, 0, 800, 1000)).toEqual(across);
+    expect(onWheel({ ...plain, deltaY: 80 }, window, 0, 800, 1000)).toBeNull();
+  });
+
+  it('take keys', () => {
+    expect(onKey('+', window, 100, 1000)).toEqual({ start: 100, end: 175 });
+    expect(onKey('a', window, 0, 1000)).toEqual({ start: 80, end: 180 });
+    expect(onKey('0', window, 0, 1000)).toEqual({ start: 0, end: 1000 });
+    expect(onKey('x', window, 0, 1000)).toBeNull();
+  });
+});
+
+describe('hit', () => {
+  const chart = waterfall([ONE], ['cold', 'warm'], 'time');
+  const layout = layOutLanes(chart);
+  const [cold, warm] = layout.boxes;
+  const at = (moment: number, y: number) => hit(chart, layout, moment, y, 1e3);
+
+  it('finds the span of a row', () => {
+    expect(at(1e5, cold.rows + 1)).toEqual({ lane: 0, span: 0 });
+    expect(at(1e5, cold.rows + 19)).toEqual({ lane: 0, span: 1 });
+    expect(at(1e6, cold.rows + 19)).toEqual({ lane: 0, span: 2 });
+    expect(at(1e5, warm.rows + 1)).toEqual({ lane: 1, span: 0 });
+  });
+
+  it('means a near one, and nothing far from all', () => {
+    expect(at(202e3, warm.rows + 1)).toEqual({ lane: 1, span: 0 });
+    expect(at(1e6, warm.rows + 1)).toBeNull();
+    expect(at(1e5, cold.top + 1)).toBeNull();
+    expect(at(1e5, 9999)).toBeNull();
+  });
+
+  it('finds one of a hundred thousand at once', () => {
+    const many = fullCompilation({
+      phases: Array.from({ length: 1e5 }, (_, n) => phase(`p${n}`, n * 10, 9))
+    });
+    const big = waterfall([many], ['cold'], 'time');
+    const layout = layOutLanes(big);
+    const begin = performance.now();
+    for (let n = 0; n < 1000; n++) {
+      const found = hit(big, layout, n * 100 + 4, layout.boxes[0].rows, 0.1);
+      expect(found?.span).toBe(n * 10);
+    }
+    expect(performance.now() - begin).toBeLessThan(1000);
+  });
+});
+
+describe('CompileTimeBody', () => {
+  let page: ReturnType<typeof stage>;
+  let model: ViewModel;
+  let context: ReturnType<typeof contextOf>;
+
+  beforeEach(() => {
+    page = stage();
+    model = new ViewModel();
+    context = contextOf(model);
+    // jsdom paints nothing.
+    jest.spyOn(HTMLCanvasElement.prototype, 'getContext').mockReturnValue(null);
+  });
+
+  afterEach(() => {
+    page.remove();
+    jest.restoreAllMocks();
+  });
+
+  const show = (
+    compilations: Compilation[] = [ONE],
+    variant: VariantReport = BUILT,
+    omitted = 0
+  ) =>
+    page.draw(
+      <CompileTimeBody
+        data={{ variant, compilations, omitted }}
+        compilation="0/0"
+        context={context}
+      />
+    );
+  const rows = (table: Element) =>
+    [...table.querySelectorAll('tr')].map(row =>
+      [...row.querySelectorAll('th, td')].map(cell => cell.textContent)
+    );
+
+  it('says what the first call took, and the compiler’s part apart', () => {
+    show();
+    expect(page.text()).toContain('First call: 2.50 s with empty caches');
+    expect(page.text()).toContain('250 ms with filled ones');
+    expect(page.text()).toContain(
+      'C++ compiler: cold 1.50 s (60 %); warm none'
+    );
+  });
+
+  it('sums to the whole, cold and warm', () => {
+    show();
+    expect(rows(page.all('table')[0])).toEqual([
+      ['Kind', 'cold', 'share', 'warm', 'share'],
+      ['Dynamo', '500 ms', '20 %', '200 ms', '80 %'],
+      ['C++ build', '1.50 s', '60 %', '–', ''],
+      ['outside torch’s phases', '500 ms', '20 %', '50.0 ms', '20 %'],
+      ['in all', '2.50 s', '100 %', '250 ms', '100 %']
+    ]);
+  });
+
+  it('names hits and misses', () => {
+    show();
+    expect(rows(page.all('table')[1]).slice(1)).toEqual([
+      ['FX graph', 'miss', '0/0 cold', 'abc'],
+      ['FX graph', 'hit', '0/0 warm', 'abc']
+    ]);
+  });
+
+  it('is walked by keys, and says where one is', () => {
+    show();
+    const tree = page.all('[role=tree]')[0];
+    page.press(tree, 'Home');
+    page.press(tree, 'ArrowDown');
+    page.press(tree, 'ArrowRight');
+    const item = page.all('[role=treeitem]')[0];
+    expect(item.id).toBe(tree.getAttribute('aria-activedescendant'));
+    expect(item.textContent).toBe(
+      'g++, main.cpp; C++ build; Duration 1.50 s (75 %); Itself 1.50 s; ' +
+        'Starts at 500 ms; Compilation 0/0, cold'
+    );
+    expect(item.getAttribute('aria-level')).toBe('2');
+    expect(item.getAttribute('aria-posinset')).toBe('2');
+    page.press(tree, 'Escape');
+    expect(page.all('[role=treeitem]')).toEqual([]);
+  });
+
+  it('shows one compilation, or all, and says what is left out', () => {
+    const two = fullCompilation({
+      id: '0/1',
+      phases: [phase('again', 9, 1e6)]
+    });
+    show([ONE, two], BUILT, 7);
+    expect(page.text()).toContain('7 more can be picked');
+    expect(page.text()).toContain('in all3.00 s');
+    page.choose(page.all('select')[0], 'one');
+    expect(page.text()).toContain('in all2.00 s');
+  });
+
+  it('says when only sources were made, and offers to build', () => {
+    show([ONE], { ...BUILT, stage: 'sources', compile_time: null });
+    expect(page.text()).toContain('Only the sources were made');
+    page.click(page.button('Build and time'));
+    expect(model.run).toHaveBeenCalled();
+  });
+
+  it('says why there is no warm run, and what is known without phases', () => {
+    show([{ ...ONE, phases: [], warm_phases: [] }], {
+      ...BUILT,
+      warm_compile_time: null,
+      absent: { warm_compile_time: 'The second call failed.' }
+    });
+    expect(page.text()).toContain('The second call failed.');
+    expect(page.text()).toContain('torch gave no phases');
+    expect(page.text()).toContain('dynamo500 ms');
+  });
+
+  it('shows names as text', () => {
+    const hostile = fullCompilation({
+      phases: [phase(HOSTILE, 0, 10, { detail: HOSTILE })],
+      cache: [{ cache: HOSTILE, outcome: 'hit', key: HOSTILE, detail: HOSTILE }]
+    });
+    show([hostile]);
+    page.press(page.all('[role=tree]')[0], 'Home');
+    expect(page.all('img')).toEqual([]);
+    expect(page.text().split(HOSTILE).length - 1).toBeGreaterThanOrEqual(7);
+  });
+});
+
+describe('exportTrace', () => {
+  it('offers a file with a name that is none of the user’s making', () => {
+    const model = new ViewModel();
+    model.report!.subject.name = `../${HOSTILE}`;
+    const { filename, text } = exportTrace(BUILT, [ONE], contextOf(model));
+    expect(filename).toMatch(/^compile-[\w.-]+-python\.trace\.json$/);
+    const trace = JSON.parse(text);
+    expect(trace.otherData).toMatchObject({
+      variant: 'python',
+      first_call_s: 2.5
+    });
+    expect(trace.traceEvents.length).toBeGreaterThan(4);
+  });
+});
+
+describe('CompileTimeView', () => {
+  it('asks for the phases of the compilations that took longest', async () => {
+    const model = new ViewModel();
+    const outlines = Array.from({ length: 130 }, (_, n) =>
+      fullCompilation({ id: `0/${n}`, duration_s: n })
+    );
+    model.getVariant.mockResolvedValue({ ...BUILT, compilations: outlines });
+    model.getCompilation.mockImplementation((_: string, id: string) =>
+      Promise.resolve({ ...ONE, id })
+    );
+    const view = new CompileTimeView(contextOf(model));
+    const { compilations, omitted } = await view['load']({
+      subject: 'f',
+      variant: 'python',
+      compilation: ''
+    });
+    const ids = compilations.map(({ id }) => id);
+    expect(ids).toHaveLength(101);
+    expect(ids[0]).toBe('0/0');
+    expect(ids[1]).toBe('0/30');
+    expect(omitted).toBe(29);
+    view.dispose();
+  });
+});

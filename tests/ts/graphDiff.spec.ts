@@ -1,0 +1,267 @@
+import { colourNodes } from '../../src/graph/colour/colouring';
+import { opKind } from '../../src/graph/colour/kinds';
+import { diffStages } from '../../src/graph/diff/diff';
+import { GHOST, withGhosts } from '../../src/graph/diff/ghosts';
+import {
+  comparedWith,
+  inOrder,
+  otherHalf,
+  stageBefore
+} from '../../src/graph/diff/stages';
+import { indexGraph } from '../../src/graph/indexed';
+import { findFusions } from '../../src/graph/kernels';
+import { STAGES } from '../../src/protocol/types';
+import { realCompilation } from './graphReports';
+import { graphOf, kernelOf, nodeOf } from './structs';
+
+describe('comparedWith', () => {
+  const stages = ['dynamo', 'joint', 'forward', 'backward', 'post_grad'];
+
+  it('is the stage shown beside, where that is an earlier one', () => {
+    expect(comparedWith('post_grad', 'dynamo', stages)).toBe('dynamo');
+    expect(comparedWith('post_grad', 'joint', stages)).toBe('joint');
+    expect(otherHalf('post_grad', 'joint', stages)).toBe('backward');
+  });
+
+  it('is the stage before, where nothing comes from what is beside', () => {
+    expect(comparedWith('post_grad', null, stages)).toBe('forward');
+    expect(comparedWith('post_grad', 'backward', stages)).toBe('forward');
+    expect(comparedWith('forward', 'post_grad', stages)).toBe('joint');
+    expect(comparedWith('post_grad', 'post_grad', stages)).toBe('forward');
+    expect(comparedWith('dynamo', 'post_grad', stages)).toBeNull();
+  });
+});
+
+describe('stageBefore', () => {
+  it('knows where every stage but the first comes from', () => {
+    const { dynamo, ...later } = STAGES;
+    expect(dynamo).toBeDefined();
+    for (const stage of Object.keys(later)) {
+      expect([stage, stageBefore(stage, Object.keys(STAGES))]).not.toEqual([
+        stage,
+        null
+      ]);
+    }
+  });
+
+  it('skips stages that are not there', () => {
+    const stages = inOrder(Object.keys(realCompilation('mlp').graphs));
+    expect(stages.indexOf('inference')).toBeLessThan(
+      stages.indexOf('before_joint')
+    );
+    expect(stageBefore('post_grad', ['dynamo', 'inference', 'post_grad'])).toBe(
+      'inference'
+    );
+    expect(stageBefore('dynamo', stages)).toBeNull();
+    expect(otherHalf('forward', 'joint', ['joint', 'backward'])).toBe(
+      'backward'
+    );
+    expect(otherHalf('post_grad', 'before_post_grad', stages)).toBeNull();
+  });
+});
+
+describe('diffStages', () => {
+  it('finds nothing between a stage and itself', () => {
+    for (const name of ['mlp', 'training', 'breaks', 'recompiles']) {
+      const { graphs } = realCompilation(name);
+      for (const graph of Object.values(graphs)) {
+        const { counts } = diffStages(graph, graph);
+        expect(counts).toEqual({
+          same: graph.nodes.length,
+          renamed: 0,
+          rewritten: 0,
+          added: 0,
+          removed: 0
+        });
+      }
+    }
+  });
+
+  it('does not take another way to write the same for a change', () => {
+    const { graphs } = realCompilation('training');
+    const { counts } = diffStages(graphs.dynamo, graphs.before_pre_grad);
+    expect(counts.same).toBe(graphs.dynamo.nodes.length);
+  });
+
+  it('sees a joint graph split in two halves', () => {
+    const { graphs } = realCompilation('training');
+    const { counts, elsewhere, removed } = diffStages(
+      graphs.joint,
+      graphs.forward,
+      graphs.backward
+    );
+    expect(elsewhere).toBeGreaterThan(5);
+    // What neither half needs is gone; what one keeps is not.
+    const kept = [...graphs.forward.nodes, ...graphs.backward.nodes];
+    const names = new Set(kept.map(node => node.name));
+    expect(removed.length).toBeGreaterThan(0);
+    expect(removed.filter(({ node }) => names.has(node.name))).toEqual([]);
+    expect(counts.same + counts.rewritten + counts.renamed).toBe(
+      graphs.forward.nodes.length
+    );
+  });
+
+  it('follows a decomposition by origins where torch renames', () => {
+    const before = graphOf('dynamo', [
+      nodeOf('l_x_', { op: 'placeholder' }),
+      nodeOf('linear', { inputs: ['l_x_'], target: 'linear' }),
+      nodeOf('unused', { inputs: ['linear'], target: 'sin' }),
+      nodeOf('output', { op: 'output', inputs: ['linear'] })
+    ]);
+    const after = graphOf('inference', [
+      nodeOf('arg0_1', { op: 'placeholder', origins: ['l_x_'] }),
+      nodeOf('permute', { inputs: ['arg0_1'], origins: ['linear'] }),
+      nodeOf('addmm', { inputs: ['permute'], origins: ['linear'] }),
+      nodeOf('copy_', { inputs: ['addmm'] }),
+      nodeOf('output', { op: 'output', inputs: ['copy_'] })
+    ]);
+    const diff = diffStages(before, after);
+    const kinds = Object.fromEntries(
+      [...diff.changes].map(([name, { kind }]) => [name, kind])
+    );
+    expect(kinds).toEqual({
+      arg0_1: 'renamed',
+      permute: 'rewritten',
+      addmm: 'rewritten',
+      copy_: 'added',
+      output: 'same'
+    });
+    expect(diff.changes.get('addmm')!.from).toEqual(['linear']);
+    expect(diff.isByOrigin).toBe(true);
+    expect(diff.removed.map(({ node }) => node.name)).toEqual(['unused']);
+    expect(diff.removed[0].inputs).toEqual(['permute', 'addmm']);
+  });
+
+  it('says what was rewritten, with renamed inputs taken for the same', () => {
+    const before = graphOf('a', [
+      nodeOf('x', { op: 'placeholder', shape: ['4'] }),
+      nodeOf('view', { target: 'aten.view', args: 'x, [4]', inputs: ['x'] }),
+      nodeOf('mul', { args: 'view, 2', inputs: ['view'] })
+    ]);
+    const after = graphOf('b', [
+      nodeOf('y', { op: 'placeholder', shape: ['4'] }),
+      nodeOf('view', { target: 'aten.reshape', args: 'y, [4]', inputs: ['y'] }),
+      nodeOf('mul', { args: 'view,  3', inputs: ['view'] })
+    ]);
+    const { changes } = diffStages(before, after);
+    expect(changes.get('y')).toMatchObject({ kind: 'renamed', from: ['x'] });
+    expect(changes.get('view')).toMatchObject({
+      kind: 'rewritten',
+      fields: ['target']
+    });
+    expect(changes.get('mul')).toMatchObject({
+      kind: 'rewritten',
+      fields: ['args']
+    });
+  });
+});
+
+describe('withGhosts', () => {
+  it('draws a removed node where its neighbours are', () => {
+    const before = graphOf('a', [
+      nodeOf('x', { op: 'placeholder' }),
+      nodeOf('gone', { inputs: ['x'], users: ['mul'] }),
+      nodeOf('lost'),
+      nodeOf('mul', { inputs: ['gone'] })
+    ]);
+    const after = graphOf('b', [
+      nodeOf('x', { op: 'placeholder' }),
+      nodeOf('mul', { inputs: ['x'] })
+    ]);
+    const diff = diffStages(before, after);
+    const { nodes, unplaced } = withGhosts(after.nodes, diff);
+    expect(nodes.map(node => node.name)).toEqual(['x', `${GHOST}gone`, 'mul']);
+    expect(nodes[2].inputs).toEqual(['x', `${GHOST}gone`]);
+    expect(unplaced).toBe(1);
+    const graph = indexGraph(nodes);
+    const { swatches, of } = colourNodes('change', {
+      graph,
+      fusions: [],
+      diff
+    });
+    expect(swatches[of[1]]).toMatchObject({ id: 'removed', sign: '−' });
+  });
+});
+
+describe('findFusions', () => {
+  it('finds what became each kernel of a real training step', () => {
+    const { graphs, kernels } = realCompilation('training');
+    const graph = indexGraph(graphs.post_grad.nodes);
+    const fusions = findFusions(graph, 'post_grad', kernels, []);
+    const all = fusions.map(({ kernel, nodes }) => [
+      kernel.name,
+      nodes.map(i => graph.nodes[i].name)
+    ]);
+    expect(all).toContainEqual(['cpp_fused_relu_0', ['relu']]);
+    // Two launches of a library's kernel are two, also without regions.
+    expect(all).toContainEqual(['extern_kernels.addmm', ['addmm']]);
+    expect(all).toContainEqual(['extern_kernels.addmm', ['addmm_1']]);
+    expect(fusions.every(({ kernel }) => kernel.direction === 'forward')).toBe(
+      true
+    );
+  });
+
+  it('tells launches apart by the regions of the wrapper', () => {
+    const { graphs, kernels, code } = realCompilation('training');
+    const graph = indexGraph(graphs.post_grad.nodes);
+    const regions = code.regions.python;
+    const fusions = findFusions(graph, 'post_grad', kernels, regions);
+    const addmm = fusions.filter(f => f.kernel.name === 'extern_kernels.addmm');
+    expect(addmm.map(({ key, isGuess }) => [key, isGuess])).toEqual([
+      ['launch:forward:#1', false],
+      ['launch:forward:#3', false]
+    ]);
+  });
+
+  it('takes in what only picks a part, and gives a shared node to one hull', () => {
+    const graph = indexGraph([
+      nodeOf('split'),
+      nodeOf('part', { target: '_operator.getitem', inputs: ['split'] }),
+      nodeOf('mul', { inputs: ['part'] })
+    ]);
+    const kernels = [
+      kernelOf('one', { nodes: ['split', 'mul'] }),
+      kernelOf('two', { nodes: ['mul'] })
+    ];
+    const fusions = findFusions(graph, 'post_grad', kernels, []);
+    expect(fusions[0].nodes).toEqual([0, 2, 1]);
+    expect(fusions[1].own).toEqual([]);
+  });
+});
+
+describe('opKind', () => {
+  it.each([
+    ['torch.ops.aten.addmm.default', 'matmul'],
+    ['torch._C._nn.linear', 'matmul'],
+    ['torch.ops.aten.convolution.default', 'convolution'],
+    ['torch.ops.aten.sum.dim_IntList', 'reduction'],
+    ['torch.ops.aten.mul.Tensor', 'pointwise'],
+    ['torch.ops.aten.permute.default', 'view'],
+    ['torch.ops.aten.full.default', 'memory'],
+    ['torch.nn.functional.scaled_dot_product_attention', 'attention'],
+    ['torch.nn.functional.layer_norm', 'normalization'],
+    ['torch.ops._c10d_functional.all_reduce.default', 'collective'],
+    ['mylib.strange', 'other']
+  ])('%s is %s', (target, kind) => {
+    expect(opKind(nodeOf('n', { target }))).toBe(kind);
+  });
+});
+
+describe('colourNodes', () => {
+  it('gives neighbours in the legend another colour and another shape', () => {
+    const graph = indexGraph(
+      Array.from({ length: 24 }, (_, i) => nodeOf(`n${i}`))
+    );
+    const kernels = graph.nodes.map(({ name }) =>
+      kernelOf(`k_${name}`, { nodes: [name] })
+    );
+    const fusions = findFusions(graph, 'post_grad', kernels, []);
+    const { swatches } = colourNodes('kernel', { graph, fusions, diff: null });
+    const looks = swatches.map(({ colour, shape }) => `${colour} ${shape}`);
+    expect(new Set(looks).size).toBe(24);
+    swatches.slice(1).forEach(({ colour, shape }, i) => {
+      expect(colour).not.toBe(swatches[i].colour);
+      expect(shape).not.toBe(swatches[i].shape);
+    });
+  });
+});

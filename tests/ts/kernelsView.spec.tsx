@@ -1,0 +1,281 @@
+import * as React from 'react';
+import { KernelsBody } from '../../src/panels/kernels/body';
+import { resourceText, sumText } from '../../src/panels/kernels/phrases';
+import {
+  artifactOf,
+  filtered,
+  rowsOf,
+  totalsOf,
+  wrapperOf
+} from '../../src/panels/kernels/rows';
+import {
+  formatIntensity,
+  formatOperations
+} from '../../src/panels/kernels/units';
+import type { Kernel, Launch, SourceLine } from '../../src/protocol/types';
+import { artifact } from './codeSupport';
+import { report, variantSummary } from './fakes';
+import { compilationSummary, kernelOf, linked, selection } from './structs';
+import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
+
+function launch(
+  artifact: Launch['artifact'],
+  line: number,
+  change: Partial<Launch> = {}
+): Launch {
+  return {
+    artifact,
+    variant: artifact,
+    line,
+    end: line,
+    key: `launch:${line}`,
+    text: `k(${line})`,
+    estimated_bytes: 2048,
+    estimated_operations: 512,
+    ...change
+  };
+}
+
+const at = (file: string, line: number): SourceLine => ({
+  file,
+  line,
+  function: 'f',
+  code: 'x @ y'
+});
+
+const RELU = kernelOf('cpp_fused_relu_0', {
+  direction: 'forward',
+  ops: ['aten.relu'],
+  launches: [launch('python', 12), launch('cpp', 30), launch('python', 15)],
+  sources: [at('cell.py', 3), at('lib.py', 99), at('cell.py', 3)],
+  grid: 'x0 < 4096',
+  estimated_bytes: 2048,
+  estimated_operations: 512
+});
+const RELU_BACK: Kernel = { ...RELU, direction: 'backward', launches: [] };
+const MM = kernelOf('extern_kernels.mm', {
+  language: 'extern',
+  launches: [
+    launch('python', 20, { estimated_bytes: null, estimated_operations: null })
+  ],
+  absent: { estimated_operations: 'The sizes are dynamic.' }
+});
+
+describe('rowsOf', () => {
+  const rows = rowsOf([RELU, RELU_BACK, MM], 'python', { 'cell.py': '' });
+
+  it('tells kernels of one name apart and counts own launches', () => {
+    expect(rows.map(({ id, own }) => [id, own.length])).toEqual([
+      ['forward.cpp_fused_relu_0', 2],
+      ['backward.cpp_fused_relu_0', 0],
+      ['inference.extern_kernels.mm', 1]
+    ]);
+    const twice = rowsOf([MM, MM], 'python', {});
+    expect(new Set(twice.map(({ id }) => id)).size).toBe(2);
+  });
+
+  it('lists each line once, those of the notebook first', () => {
+    expect(rows[0].sources.map(({ file, line }) => `${file}:${line}`)).toEqual([
+      'cell.py:3',
+      'lib.py:99'
+    ]);
+  });
+
+  it('reckons no intensity without both estimates', () => {
+    expect(rows.map(({ intensity }) => intensity)).toEqual([0.25, 0.25, null]);
+  });
+
+  it('sums up launches of different sizes, so that rows add up', () => {
+    const bytes = (line: number, estimated_bytes: number | null) =>
+      launch('python', line, { estimated_bytes });
+    const addmm = kernelOf('extern_kernels.addmm', {
+      launches: [bytes(1, 1024), bytes(2, 3072), bytes(3, null)],
+      absent: { estimated_bytes: 'Not all launches are alike.' }
+    });
+    const all = rowsOf([RELU, addmm, RELU_BACK], 'python', {});
+    expect(all[1].bytes).toEqual({
+      value: 4096,
+      least: 1024,
+      most: 3072,
+      known: 2,
+      of: 3
+    });
+    expect(all[1].intensity).toBeNull();
+    const launched = all.filter(({ own }) => own.length > 0);
+    const value = launched.reduce((sum, row) => sum + row.bytes.value!, 0);
+    expect(totalsOf(all).bytes).toBe(value);
+    const { trans } = contextOf(new ViewModel());
+    expect(sumText(all[1].bytes, String, trans)).toBe(
+      'Σ of 2 of 3 launches: the others have no estimate, 1024 to 3072 each'
+    );
+  });
+
+  it('is filtered by words, language and direction', () => {
+    const names = (text: string, language = '', direction = '') =>
+      filtered(rows, { text, language, direction }).map(({ id }) => id);
+    expect(names('RELU aten')).toHaveLength(2);
+    expect(names('relu mm')).toEqual([]);
+    expect(names('', 'extern')).toEqual(['inference.extern_kernels.mm']);
+    expect(names('relu', '', 'backward')).toHaveLength(1);
+    expect(names('x @ y')).toHaveLength(2);
+  });
+
+  it('sums up what is known', () => {
+    expect(totalsOf(rows)).toEqual({
+      launches: 3,
+      bytes: 4096,
+      operations: 1024,
+      unknown: 1
+    });
+    expect(totalsOf([rows[2]]).bytes).toBeNull();
+  });
+});
+
+it('names the artifacts as the report does', () => {
+  expect(artifactOf(RELU)).toBe('kernel.forward.cpp_fused_relu_0');
+  expect(wrapperOf(RELU, RELU.launches[1])).toBe('cpp');
+  expect(wrapperOf(RELU_BACK, RELU.launches[0])).toBe('backward.python');
+});
+
+it('writes numbers so that they can be read', () => {
+  expect(formatOperations(2.1e12)).toBe('2.10 T');
+  expect(formatOperations(65_536)).toBe('65.5 k');
+  expect(formatOperations(12)).toBe('12');
+  expect(formatIntensity(0.25)).toBe('0.25');
+  expect(formatIntensity(1333.3)).toBe('1333');
+});
+
+it('says what a resource is', () => {
+  const { trans } = contextOf(new ViewModel());
+  expect(resourceText('shared', 49_152, trans)).toEqual([
+    'Shared memory',
+    '48.0 KiB'
+  ]);
+  expect(resourceText('compile_us', 12_300, trans)[1]).toBe('12.3 ms');
+  expect(resourceText('new_one', 1234, trans)).toEqual(['new_one', '1,234']);
+});
+
+describe('KernelsBody', () => {
+  let page: ReturnType<typeof stage>;
+  let model: ViewModel;
+  let context: ReturnType<typeof contextOf>;
+  const origin = {};
+
+  beforeEach(() => {
+    page = stage();
+    model = new ViewModel();
+    model.report = report('f', {
+      variants: [
+        variantSummary(
+          'python',
+          {},
+          {
+            compilations: [
+              compilationSummary({
+                artifacts: [artifact(artifactOf(RELU), 'kernel')]
+              })
+            ]
+          }
+        )
+      ],
+      files: { 'cell.py': '' }
+    });
+    context = contextOf(model);
+  });
+
+  afterEach(() => page.remove());
+
+  const show = (kernels: Kernel[]) =>
+    page.draw(
+      <KernelsBody
+        kernels={kernels}
+        variant="python"
+        compilation="0/0"
+        context={context}
+        origin={origin}
+      />
+    );
+
+  it('shows all that is known of the selected kernel', () => {
+    model.selection = selection({ kernel: RELU.name });
+    show([RELU, MM]);
+    const text = page.all('.jp-Compilescope-kernel')[0].textContent!;
+    for (const part of ['C++', 'forward', '4.00 KiB', 'aten.relu', 'x0 < 4']) {
+      expect(text).toContain(part);
+    }
+    expect(text).toContain('about 1.02 k');
+  });
+
+  it('marks estimates as such', () => {
+    model.selection = selection({ kernel: RELU.name });
+    show([RELU]);
+    const estimates = page.all('.jp-Compilescope-kernel [title^=Estimated]');
+    expect(estimates.map(each => each.textContent)).toEqual([
+      '≈ about 4.00 KiB',
+      '≈ about 1.02 k',
+      '≈ about 0.25'
+    ]);
+    expect(estimates[0].title).toContain('Σ of 2 launches, 2.00 KiB each');
+  });
+
+  it('goes to a launch in the wrapper that it is in', () => {
+    model.selection = selection({ kernel: RELU.name });
+    show([RELU]);
+    page.click(page.button('Show line 30 of variant cpp in the code'));
+    expect(model.select).toHaveBeenCalledWith({
+      kernel: RELU.name,
+      key: 'launch:30',
+      text: { variant: 'cpp', compilation: '0/0', artifact: 'cpp', line: 30 },
+      origin
+    });
+    expect(context.open).toHaveBeenCalledWith('code');
+  });
+
+  it('opens a source where there is one, and says where there is none', () => {
+    model.selection = selection({ kernel: RELU.name });
+    show([RELU, MM]);
+    page.click(page.button('Open its source'));
+    expect(model.selection.text).toEqual({
+      variant: 'python',
+      compilation: '0/0',
+      artifact: 'kernel.forward.cpp_fused_relu_0',
+      line: null
+    });
+    model.selection = selection({ kernel: MM.name });
+    show([RELU, { ...MM }]);
+    expect(page.text()).toContain('A library call: there is no generated');
+  });
+
+  it('follows what the selection means', () => {
+    model.linked = linked({ kernels: new Set([MM.name]) });
+    show([RELU, MM]);
+    const details = page.all('.jp-Compilescope-kernel')[0];
+    expect(details.getAttribute('aria-label')).toBe(`Kernel ${MM.name}`);
+    expect(details.textContent).toContain('The sizes are dynamic.');
+  });
+
+  it('counts what a filter leaves', () => {
+    show([RELU, MM]);
+    const status = () => page.all('[role=status]')[0].textContent;
+    expect(status()).toContain('2 kernels, 3 launches');
+    page.choose(page.all('input[type=search]')[0], 'mm');
+    expect(status()).toContain('1 of 2 kernels, 1 launch');
+    page.choose(page.all('input[type=search]')[0], 'nothing at all');
+    expect(page.text()).toContain('No kernel matches');
+  });
+
+  it('shows names as text', () => {
+    const hostile = kernelOf(HOSTILE, {
+      ops: [HOSTILE],
+      grid: HOSTILE,
+      launches: [launch('python', 1, { text: HOSTILE })],
+      sources: [{ file: HOSTILE, line: 1, function: HOSTILE, code: HOSTILE }],
+      absent: { [HOSTILE]: HOSTILE },
+      resources: { [HOSTILE]: 3 }
+    });
+    model.selection = selection({ kernel: HOSTILE });
+    show([hostile]);
+    expect(page.all('img')).toEqual([]);
+    expect(page.text().split(HOSTILE).length - 1).toBeGreaterThanOrEqual(8);
+  });
+});

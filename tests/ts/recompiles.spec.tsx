@@ -1,0 +1,405 @@
+import { MessageLoop } from '@lumino/messaging';
+import { Widget } from '@lumino/widgets';
+import { act } from 'react';
+import { RecompilesView } from '../../src/panels/recompiles';
+import {
+  describeFailure,
+  framesOf,
+  inTime,
+  placeOf,
+  mergeFailures,
+  reasonOf
+} from '../../src/panels/recompiles/frames';
+import { layOut } from '../../src/panels/recompiles/layout';
+import type {
+  Advice,
+  Compilation,
+  Failure,
+  Recompile
+} from '../../src/protocol/types';
+import { report, settle, variantSummary } from './fakes';
+import { compilationSummary, fullCompilation, variantReport } from './structs';
+import { contextOf, HOSTILE, ViewModel } from './viewSupport';
+
+const WHERE = {
+  file: '/tmp/ipykernel_1/1.py',
+  line: 2,
+  function: 'step',
+  code: 'return x * rate'
+};
+
+function failureOf(change: Partial<Failure> = {}): Failure {
+  return {
+    guard: "check_tensor(L['x'])",
+    source: "L['x']",
+    compilation: '0/0',
+    kind: 'size',
+    dimension: 0,
+    old: '8',
+    new: '12',
+    where: WHERE,
+    ...change
+  };
+}
+
+function recompileOf(change: Partial<Recompile> = {}): Recompile {
+  return {
+    reasons: [
+      "0/0: tensor 'x' size mismatch at index 0. expected 8, actual 12"
+    ],
+    previous: '0/0',
+    failures: [failureOf()],
+    became_dynamic: ["L['x'].size()[0] → s77"],
+    count: 2,
+    limit: 8,
+    advice: [],
+    ...change
+  };
+}
+
+function compiled(
+  id: string,
+  started_s: number | null,
+  change: Partial<Compilation> = {}
+): Compilation {
+  return fullCompilation({
+    id,
+    started_s,
+    duration_s: 0.5,
+    frame: WHERE,
+    ...change
+  });
+}
+
+const ADVICE: Advice = {
+  kind: 'mark_dynamic',
+  what: 'Makes size 0 of `x` a symbol.',
+  code: 'torch._dynamo.mark_dynamic(x, 0)',
+  where: { ...WHERE, line: 1 }
+};
+const LOOP = [
+  compiled('0/0', 10),
+  compiled('1/0', 11, { duration_s: 2 }),
+  compiled('0/1', 12, { recompile: recompileOf({ advice: [ADVICE] }) }),
+  compiled('0/2', 13, {
+    recompile: recompileOf({
+      previous: '0/1',
+      failures: [
+        failureOf({
+          compilation: '0/1',
+          kind: 'value',
+          source: "L['rate']",
+          dimension: null,
+          old: '0.1',
+          new: '0.05'
+        })
+      ],
+      count: 8
+    })
+  })
+];
+
+describe('framesOf', () => {
+  it('puts the compilations of a frame together, in the order of time', () => {
+    const frames = framesOf([LOOP[3], LOOP[2], LOOP[1], LOOP[0]]);
+    expect(
+      frames.map(each => each.compilations.map(({ id }) => id).join(' '))
+    ).toEqual(['0/0 0/1 0/2', '1/0']);
+    expect(frames[0]).toMatchObject({
+      recompiles: 2,
+      cost: 1.5,
+      recompileCost: 1
+    });
+    expect(frames[1]).toMatchObject({ recompiles: 0, recompileCost: null });
+  });
+
+  it('leaves what has no time where it came', () => {
+    const all = [compiled('0/0', 5), compiled('1/0', null), compiled('2/0', 1)];
+    expect(inTime(all).map(each => each.id)).toEqual(['2/0', '0/0', '1/0']);
+  });
+});
+
+describe('placeOf', () => {
+  const TORCH = '/usr/lib/python3/site-packages/torch/nn/modules/linear.py';
+  const linear = { ...WHERE, file: TORCH, line: 134 };
+
+  it('is the frame for an argument that a line of torch’s guards', () => {
+    const argument = failureOf({ source: "L['x']", where: linear });
+    expect(placeOf(argument, WHERE)).toBe(WHERE);
+    expect(placeOf(argument, null)).toBe(linear);
+    expect(placeOf(argument, linear)).toBe(linear);
+  });
+
+  it('is the guard’s own line otherwise', () => {
+    const helper = { ...WHERE, file: '/home/me/helper.py' };
+    for (const failure of [
+      failureOf({ source: "G['LR']", where: linear }),
+      failureOf({ source: "L['x']", where: helper }),
+      failureOf({ source: "L['x']", where: null })
+    ]) {
+      expect(placeOf(failure, WHERE)).toBe(failure.where);
+    }
+  });
+});
+
+describe('describeFailure', () => {
+  it.each([
+    [failureOf(), 'x.size(0): 8 → 12'],
+    [failureOf({ kind: 'stride', dimension: 1 }), 'x.stride(1): 8 → 12'],
+    [failureOf({ kind: 'dtype', old: 'a', new: 'b' }), 'x.dtype: a → b'],
+    [
+      failureOf({ kind: 'type', source: "L['self'].act" }),
+      'type(self.act): 8 → 12'
+    ],
+    [
+      failureOf({
+        kind: 'type',
+        old: "<class 'float'>",
+        new: "<class '__main__.Scale'>"
+      }),
+      'type(x): float → Scale'
+    ],
+    [failureOf({ kind: 'value', source: "G['LR']", old: '' }), 'LR: ? → 12'],
+    [failureOf({ source: '', old: '', new: '' }), "check_tensor(L['x'])"]
+  ])('is short: %#', (failure, text) => {
+    expect(describeFailure(failure)).toBe(text);
+  });
+
+  it('falls back to torch’s words, without their trailer', () => {
+    const told = recompileOf({
+      failures: [],
+      reasons: ['0/1: rate == 0.1    # return y * rate  # f.py:6 in step']
+    });
+    expect(reasonOf(compiled('0/2', 1, { recompile: told }))).toBe(
+      'rate == 0.1'
+    );
+  });
+
+  it('is said once for all compilations that it is the same of', () => {
+    const merged = mergeFailures([
+      failureOf(),
+      failureOf({ compilation: '0/1' }),
+      failureOf({ compilation: '0/1', new: '20' })
+    ]);
+    expect(merged.map(each => each.compilations)).toEqual([
+      ['0/0', '0/1'],
+      ['0/1']
+    ]);
+  });
+});
+
+describe('layOut', () => {
+  const frames = framesOf(LOOP);
+
+  it('draws costs to scale, one after the other, in the width', () => {
+    const { rows, width } = layOut(frames, 1000);
+    const [first, again, last] = rows[0];
+    const [other] = rows[1];
+    expect(other.width / first.width).toBeCloseTo(4);
+    expect(first.left).toBeLessThan(other.left);
+    expect(other.left).toBeLessThan(again.left);
+    expect(last.left + last.room).toBeLessThanOrEqual(width);
+    expect(width).toBe(1000);
+  });
+
+  it('is wider where there are more than fit, and all can be hit', () => {
+    const many = framesOf(
+      Array.from({ length: 500 }, (_, index) => compiled(`${index}/0`, index))
+    );
+    const { rows, width } = layOut(many, 300);
+    expect(width).toBeGreaterThan(500 * 14);
+    rows.forEach(([mark]) => expect(mark.width).toBeGreaterThanOrEqual(5));
+  });
+
+  it('has room for the text up to the next of its frame', () => {
+    const [[first, again]] = layOut(frames, 1000).rows;
+    expect(first.left + first.room).toBeLessThan(again.left);
+  });
+});
+
+describe('RecompilesView', () => {
+  let model: ViewModel;
+  let view: RecompilesView;
+  let context: ReturnType<typeof contextOf>;
+  let height: jest.SpyInstance;
+
+  const drawn = () =>
+    act(async () => {
+      await settle();
+      MessageLoop.flush();
+      await settle();
+    });
+  const all = (selector: string) => [
+    ...view.node.querySelectorAll<HTMLElement>(selector)
+  ];
+  const click = async (node: Element) => {
+    await act(async () => {
+      node.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+    });
+    await drawn();
+  };
+  const press = async (node: Element, key: string) => {
+    await act(async () => {
+      node.dispatchEvent(
+        new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true })
+      );
+    });
+    await drawn();
+  };
+  const button = (text: string) =>
+    all('button').find(each => each.textContent === text)!;
+
+  async function show(compilations: Compilation[]): Promise<void> {
+    model.getVariant.mockResolvedValue(
+      variantReport('python', { compilations })
+    );
+    view = new RecompilesView(context);
+    act(() => Widget.attach(view, document.body));
+    await drawn();
+  }
+
+  beforeEach(() => {
+    (globalThis as Record<string, unknown>).IS_REACT_ACT_ENVIRONMENT = true;
+    height = jest
+      .spyOn(Element.prototype, 'clientHeight', 'get')
+      .mockReturnValue(480);
+    model = new ViewModel();
+    context = contextOf(model);
+  });
+  afterEach(() => {
+    act(() => view.dispose());
+    height.mockRestore();
+  });
+
+  it('tells what failed, with both values, what it cost, and the limit', async () => {
+    await show(LOOP);
+    const [first, second] = all('article').map(each => each.textContent!);
+    expect(first).toContain('x.size(0): 8 → 12');
+    expect(first).toContain('500 ms');
+    expect(first).toContain('2 of 8 compilations');
+    expect(first).toContain("L['x'].size()[0] → s77");
+    expect(first).toContain('torch._dynamo.mark_dynamic(x, 0)');
+    expect(second).toContain('limit reached');
+    const cells = all('article td').slice(0, 2);
+    expect(cells.map(each => each.textContent)).toEqual(['8', '12']);
+    const [meter] = all('[role=meter]');
+    expect(meter.getAttribute('aria-valuenow')).toBe('2');
+    expect(view.node.textContent).toContain(
+      '2 recompiles of one frame, 1.00 s'
+    );
+    // Nothing else is asked for until it is looked at.
+    expect(model.getArtifact).not.toHaveBeenCalled();
+    expect(model.getCompilation).not.toHaveBeenCalled();
+  });
+
+  it('is walked along a frame and from frame to frame', async () => {
+    await show(LOOP);
+    const [grid] = all('[role=grid]');
+    await press(grid, 'ArrowRight');
+    expect(model.compilation).toBe('0/1');
+    expect(
+      all('[role=gridcell][aria-selected=true]')[0].getAttribute('aria-label')
+    ).toBe('0/1, recompiled: x.size(0): 8 → 12, 500 ms');
+    expect(all('.jp-mod-chosen')).toHaveLength(1);
+    await press(grid, 'ArrowDown');
+    expect(model.compilation).toBe('1/0');
+    await press(grid, 'ArrowUp');
+    expect(model.compilation).toMatch(/^0\//);
+  });
+
+  it('goes to the line that an advice is for', async () => {
+    await show(LOOP);
+    const [link] = all('.jp-Compilescope-advice .jp-Compilescope-link');
+    await click(link);
+    expect(context.reveal).toHaveBeenCalledWith({ file: WHERE.file, line: 1 });
+  });
+
+  it('opens the guards of the compilation whose guard failed', async () => {
+    await show(LOOP);
+    await click(all('.jp-Compilescope-failures td .jp-Compilescope-link')[0]);
+    expect(model.compilation).toBe('0/0');
+    expect(context.open).toHaveBeenCalledWith('guards');
+  });
+
+  it('compares two compilations in a text that both have', async () => {
+    const artifact = (name: string) => ({
+      name,
+      label: name,
+      group: 'graph' as const,
+      language: 'fx',
+      lines: 2
+    });
+    model.report = report('f', {
+      variants: [
+        variantSummary(
+          'python',
+          {},
+          {
+            compilations: ['0/0', '0/1', '0/2'].map(id =>
+              compilationSummary({
+                id,
+                artifacts: ['graph.dynamo', 'graph.post_grad'].map(artifact)
+              })
+            )
+          }
+        )
+      ]
+    });
+    model.getArtifact.mockImplementation((_, id: string, name: string) =>
+      Promise.resolve({
+        artifact: artifact(name),
+        text: `${id}\nsame`,
+        regions: []
+      })
+    );
+    Object.assign(context, {
+      languages: { findByName: () => null, findByExtension: () => null }
+    });
+    await show(LOOP);
+    await click(button('Compare with 0/1'));
+    expect(model.getArtifact.mock.calls).toEqual([
+      ['python', '0/1', 'graph.post_grad'],
+      ['python', '0/2', 'graph.post_grad']
+    ]);
+    const [compare] = all('.jp-Compilescope-compare');
+    await drawn();
+    expect(compare.querySelectorAll('.cm-editor')).toHaveLength(2);
+    expect(compare.textContent).toContain('1 change');
+    await click(compare.querySelector('[aria-label="Close the comparison"]')!);
+    expect(all('.jp-Compilescope-compare')).toHaveLength(0);
+  });
+
+  it('says that nothing was compiled again, and how to see a loop', async () => {
+    await show([compiled('0/0', 1), compiled('1/0', 2)]);
+    expect(view.node.textContent).toContain('No recompiles');
+    expect(view.node.textContent).toContain('Each of 2 frames');
+    expect(view.node.textContent).toContain('%compilescope watch');
+    expect(all('article')).toHaveLength(0);
+  });
+
+  it('draws what is in sight of many frames', async () => {
+    await show(
+      Array.from({ length: 2000 }, (_, index) => compiled(`${index}/0`, index))
+    );
+    expect(all('[role=row]').length).toBeLessThan(40);
+    expect(all('[role=grid]')[0].getAttribute('aria-rowcount')).toBe('2000');
+  });
+
+  it('shows all that torch and the user say as text', async () => {
+    await show([
+      compiled('0/0', 1, {
+        frame: { ...WHERE, file: HOSTILE, function: HOSTILE }
+      }),
+      compiled('0/1', 2, {
+        recompile: recompileOf({
+          reasons: [HOSTILE],
+          failures: [failureOf({ source: HOSTILE, old: HOSTILE })],
+          became_dynamic: [HOSTILE],
+          advice: [{ ...ADVICE, what: HOSTILE, code: HOSTILE }]
+        })
+      })
+    ]);
+    expect(all('img')).toEqual([]);
+    expect(all('article')[0].textContent).toContain(HOSTILE);
+  });
+});

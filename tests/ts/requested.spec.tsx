@@ -1,0 +1,249 @@
+import * as React from 'react';
+import { RequestedBody } from '../../src/panels/requested/body';
+import {
+  configOf,
+  partsOf,
+  pastable,
+  settingsOf
+} from '../../src/panels/requested/settings';
+import type {
+  Crossing,
+  Effective,
+  VariantReport
+} from '../../src/protocol/types';
+import { settle } from './fakes';
+import { fullCompilation, variantReport } from './structs';
+import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
+
+function effective(
+  setting: string,
+  requested: string,
+  actual: string,
+  change: Partial<Effective> = {}
+): Effective {
+  return {
+    setting,
+    requested,
+    actual,
+    why: '',
+    differs: requested !== actual,
+    remedy: '',
+    operators: [],
+    where: null,
+    ...change
+  };
+}
+
+function crossing(operator: string, change: Partial<Crossing> = {}): Crossing {
+  return {
+    operator,
+    artifact: 'cpp',
+    lines: [34],
+    direction: 'inference',
+    why: '',
+    remedy: '',
+    ...change
+  };
+}
+
+const GRAPHS = effective('CUDA graphs', 'on', 'off', {
+  why: 'skipped: `primals_1` is on the CPU',
+  remedy: 'Ask for another mode:\n```python\ntorch.compile(f)\n```',
+  operators: ['aten.nonzero']
+});
+const PYTHON = variantReport('python', {
+  effective: [effective('backend', 'inductor', 'inductor'), GRAPHS],
+  config: { 'triton.unique_kernel_names': 'False' }
+});
+const CPP = variantReport('cpp', {
+  effective: [
+    effective('backend', 'inductor', 'inductor'),
+    GRAPHS,
+    effective('mix-order reduction', 'on', 'off', { why: 'not in C++' })
+  ],
+  config: { cpp_wrapper: 'True' },
+  compilations: [fullCompilation()]
+});
+
+describe('settingsOf', () => {
+  it('puts variants side by side, what differs first', () => {
+    const settings = settingsOf([PYTHON, CPP]);
+    expect(
+      settings.map(({ setting, differs, cells }) => [
+        setting,
+        differs,
+        cells.map(cell => cell?.actual ?? null)
+      ])
+    ).toEqual([
+      ['CUDA graphs', true, ['off', 'off']],
+      ['mix-order reduction', true, [null, 'off']],
+      ['backend', false, ['inductor', 'inductor']]
+    ]);
+  });
+
+  it('keeps a setting that is listed twice', () => {
+    const twice = variantReport('x', {
+      effective: [
+        effective('fusion', 'on', 'off', { why: 'a' }),
+        effective('fusion', 'on', 'off', { why: 'b' })
+      ]
+    });
+    expect(settingsOf([twice])).toHaveLength(2);
+  });
+});
+
+it('configOf lists what differs from the defaults in any variant', () => {
+  expect(configOf([PYTHON, CPP])).toEqual([
+    { name: 'cpp_wrapper', values: [null, 'True'] },
+    { name: 'triton.unique_kernel_names', values: ['False', null] }
+  ]);
+});
+
+const codeIn = (text: string) =>
+  partsOf(text)
+    .filter(({ isCode }) => isCode)
+    .map(({ text }) => text);
+
+it('partsOf takes code out of sentences', () => {
+  expect(partsOf('Use `x` or:\n```py\na = 1\nb\n```\nDone.')).toEqual([
+    { text: 'Use ', isCode: false, isBlock: false },
+    { text: 'x', isCode: true, isBlock: false },
+    { text: ' or:\n', isCode: false, isBlock: false },
+    { text: 'a = 1\nb', isCode: true, isBlock: true },
+    { text: '\nDone.', isCode: false, isBlock: false }
+  ]);
+  expect(codeIn('options={"a": False}, or the Python wrapper.')).toEqual([
+    'options={"a": False}'
+  ]);
+  expect(
+    codeIn('torch._inductor.config.freezing = True, and torch.no_grad().')
+  ).toEqual(['torch._inductor.config.freezing = True', 'torch.no_grad()']);
+  expect(codeIn('Use dynamic=False, or torch.compiler.disable.')).toEqual([
+    'dynamic=False',
+    'torch.compiler.disable'
+  ]);
+  expect(partsOf('plain')).toHaveLength(1);
+  expect(partsOf('an odd ` one')).toHaveLength(1);
+  expect(partsOf('')).toEqual([]);
+});
+
+it('pastable is what is more than a name', () => {
+  expect(pastable('Use dynamic=False, or torch.compiler.disable.')).toEqual([]);
+  expect(pastable('Call torch.set_grad_enabled(False).')).toHaveLength(1);
+  expect(pastable('Set torch.a.b = True.')).toEqual(['torch.a.b = True']);
+});
+
+describe('RequestedBody', () => {
+  let page: ReturnType<typeof stage>;
+  let model: ViewModel;
+  let context: ReturnType<typeof contextOf>;
+
+  beforeEach(() => {
+    page = stage();
+    model = new ViewModel();
+    context = contextOf(model);
+    model.getCompilation.mockResolvedValue(fullCompilation());
+  });
+
+  afterEach(() => page.remove());
+
+  const show = async (variants: VariantReport[]) => {
+    page.draw(<RequestedBody variants={variants} context={context} />);
+    await React.act(settle);
+  };
+  const cards = () =>
+    page.all('.jp-Compilescope-deviation').map(each => each.textContent!);
+
+  it('says first what is not as requested: why, and what to change', async () => {
+    await show([PYTHON, CPP]);
+    expect(page.text()).toContain('2 settings are not in effect');
+    expect(cards()).toHaveLength(2);
+    expect(cards()[0]).toContain('all variants');
+    expect(cards()[0]).toContain('skipped: primals_1 is on the CPU');
+    expect(cards()[0]).toContain('aten.nonzero');
+    expect(cards()[1]).toContain('cpp');
+    const code = page.all('.jp-Compilescope-deviation pre')[0];
+    expect(code.textContent).toBe('torch.compile(f)');
+  });
+
+  it('says in words which cell of the table differs', async () => {
+    await show([PYTHON, CPP]);
+    const row = page.all('table')[0].querySelectorAll('tbody tr')[0];
+    expect(row.querySelector('td')!.textContent).toBe(
+      'not as requested: on off'
+    );
+  });
+
+  it('says when all is as requested', async () => {
+    await show([
+      variantReport('python', { effective: [effective('a', 'on', 'on')] })
+    ]);
+    expect(page.text()).toContain('Everything is in effect as requested');
+    expect(page.text()).toContain('no operator goes through Python');
+    expect(page.text()).toContain('as it comes');
+  });
+
+  it('says why nothing is known', async () => {
+    await show([
+      variantReport('python', { absent: { effective: 'It is not built.' } })
+    ]);
+    expect(page.text()).toContain('python: It is not built.');
+  });
+
+  it('leads from a crossing to its line in the wrapper', async () => {
+    model.getCompilation.mockResolvedValue(
+      fullCompilation({
+        crossings: [
+          crossing('mylib.rotate', { lines: [34, 57], why: 'no shim' }),
+          crossing('mylib.back', { direction: 'backward', lines: [9] })
+        ]
+      })
+    );
+    await show([CPP]);
+    expect(model.getCompilation).toHaveBeenCalledWith('cpp', '0/0', [
+      'crossings'
+    ]);
+    expect(page.text()).toContain('no shim');
+    page.click(page.button('57'));
+    const text = { variant: 'cpp', compilation: '0/0' };
+    expect(model.select).toHaveBeenLastCalledWith({
+      text: { ...text, artifact: 'cpp', line: 57 }
+    });
+    expect(context.open).toHaveBeenCalledWith('code');
+    page.click(page.button('9'));
+    expect(model.select).toHaveBeenLastCalledWith({
+      text: { ...text, artifact: 'backward.cpp', line: 9 }
+    });
+  });
+
+  it('says when crossings cannot be got', async () => {
+    model.getCompilation.mockRejectedValue(new Error('the kernel died'));
+    await show([CPP]);
+    expect(page.text()).toContain('the kernel died');
+    expect(page.text()).toContain('CUDA graphs');
+  });
+
+  it('shows names as text', async () => {
+    model.getCompilation.mockResolvedValue(
+      fullCompilation({
+        crossings: [crossing(HOSTILE, { why: HOSTILE, remedy: HOSTILE })]
+      })
+    );
+    await show([
+      variantReport(HOSTILE, {
+        effective: [
+          effective(HOSTILE, HOSTILE, HOSTILE, {
+            differs: true,
+            why: HOSTILE,
+            remedy: `\`${HOSTILE}\``,
+            operators: [HOSTILE]
+          })
+        ],
+        config: { [HOSTILE]: HOSTILE },
+        compilations: [fullCompilation()]
+      })
+    ]);
+    expect(page.all('img')).toEqual([]);
+    expect(page.text().split(HOSTILE).length - 1).toBeGreaterThanOrEqual(12);
+  });
+});

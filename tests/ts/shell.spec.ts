@@ -1,0 +1,206 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { MessageLoop } from '@lumino/messaging';
+import { Widget } from '@lumino/widgets';
+import { SubjectModel } from '../../src/model/subject';
+import { ReportShell } from '../../src/panels/shell';
+import type { IView, IViewContext, ViewId } from '../../src/panels/views';
+import {
+  FakeConnection,
+  report,
+  subjectSummary,
+  variantSummary
+} from './fakes';
+import { compilationSummary } from './structs';
+
+const trans = nullTranslator.load('jupyterlab_compilescope');
+
+/**
+ * Let React and promises take their turns.
+ */
+async function turn(): Promise<void> {
+  for (let count = 0; count < 5; count++) {
+    await new Promise(resolve => setTimeout(resolve));
+  }
+  MessageLoop.flush();
+}
+
+describe('ReportShell', () => {
+  let model: SubjectModel;
+  let connection: FakeConnection;
+  let shell: ReportShell;
+  let create: jest.Mock<Promise<Widget>, [ViewId, IViewContext]>;
+  const contexts = new Map<ViewId, IViewContext>();
+
+  beforeEach(async () => {
+    globalThis.ResizeObserver ??= class {
+      observe() {}
+      unobserve() {}
+      disconnect() {}
+    };
+    contexts.clear();
+    connection = new FakeConnection();
+    model = new SubjectModel();
+    model.connection = connection;
+    create = jest.fn((id, context) => {
+      contexts.set(id, context);
+      const widget = new Widget();
+      widget.node.textContent = `this is ${id}`;
+      return Promise.resolve(widget);
+    });
+    const view = (id: ViewId): IView => ({
+      id,
+      label: () => id,
+      caption: () => id,
+      create: context => create(id, context)
+    });
+    shell = new ReportShell({
+      views: [view('code'), view('breaks'), view('recompiles')],
+      context: {
+        model,
+        trans,
+        translator: nullTranslator,
+        reveal: null,
+        languages: {} as never
+      }
+    });
+    Widget.attach(shell, document.body);
+    connection.event.emit({
+      event: 'subjects_changed',
+      data: { subjects: [subjectSummary('f')], focus: 'f' }
+    });
+    const compilations = [
+      compilationSummary({ breaks: 2 }),
+      compilationSummary({ id: '0/1', recompile: ['a size changed'] })
+    ];
+    await connection.answer(
+      'get_report',
+      report('f', {
+        variants: [variantSummary('python', {}, { compilations })]
+      })
+    );
+    await turn();
+  });
+
+  afterEach(() => {
+    shell.dispose();
+    model.dispose();
+  });
+
+  const tabs = () => [
+    ...shell.node.querySelectorAll<HTMLElement>('[role=tab]')
+  ];
+  const text = () =>
+    [...shell.node.querySelectorAll('[role=tabpanel]')]
+      .filter(node => !node.classList.contains('lm-mod-hidden'))
+      .map(node => node.textContent)
+      .join();
+
+  it('makes only the view that is open', async () => {
+    expect(create.mock.calls.map(([id]) => id)).toEqual(['code']);
+    expect(text()).toBe('this is code');
+    tabs()[1].click();
+    await turn();
+    expect(create.mock.calls.map(([id]) => id)).toEqual(['code', 'breaks']);
+    expect(text()).toBe('this is breaks');
+    shell.view = 'code';
+    await turn();
+    expect(create).toHaveBeenCalledTimes(2);
+  });
+
+  it('has one tab in the page’s order, and ties it to its panel', async () => {
+    shell.view = 'recompiles';
+    await turn();
+    expect(tabs().map(each => each.tabIndex)).toEqual([-1, -1, 0]);
+    expect(tabs().map(each => each.getAttribute('aria-selected'))).toEqual([
+      'false',
+      'false',
+      'true'
+    ]);
+    const panel = document.getElementById(
+      tabs()[2].getAttribute('aria-controls')!
+    );
+    expect(panel?.getAttribute('aria-labelledby')).toBe(tabs()[2].id);
+  });
+
+  it('walks along the tabs by key without opening them', async () => {
+    const press = (key: string) =>
+      document.activeElement!.dispatchEvent(
+        new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true })
+      );
+    tabs()[0].focus();
+    press('ArrowLeft');
+    expect(document.activeElement).toBe(tabs()[2]);
+    press('Home');
+    press('ArrowRight');
+    expect(document.activeElement).toBe(tabs()[1]);
+    expect(shell.view).toBe('code');
+    expect(create).toHaveBeenCalledTimes(1);
+  });
+
+  it('counts what calls for a look', () => {
+    expect(tabs().map(each => each.textContent)).toEqual([
+      'code',
+      'breaks2, 2 graph breaks',
+      'recompiles1, 1 recompile'
+    ]);
+  });
+
+  it('tells a hidden view nothing until it is shown again, and then once', async () => {
+    const told = jest.fn();
+    const seen = contexts.get('code')!.model;
+    seen.compilationChanged.connect((sender, id) => told(sender, id));
+    model.compilation = '0/1';
+    expect(told.mock.calls).toEqual([[seen, '0/1']]);
+    shell.view = 'breaks';
+    model.compilation = '0/0';
+    model.compilation = '0/1';
+    model.compilation = '0/0';
+    expect(told).toHaveBeenCalledTimes(1);
+    expect(seen.compilation).toBe('0/0');
+    shell.view = 'code';
+    expect(told.mock.calls.slice(1)).toEqual([[seen, '0/0']]);
+  });
+
+  it('passes what a view does on to the model', () => {
+    const seen = contexts.get('code')!.model;
+    seen.select({ key: 'launch:1' });
+    expect(model.selection.key).toBe('launch:1');
+    seen.compilation = '0/1';
+    expect(model.compilation).toBe('0/1');
+  });
+
+  it('says why a view could not be opened, and tries again', async () => {
+    create.mockRejectedValueOnce(new Error('no such chunk'));
+    shell.view = 'breaks';
+    await turn();
+    expect(text()).toContain('“breaks” could not be opened');
+    expect(text()).toContain('no such chunk');
+    const [again] = shell.node.querySelectorAll<HTMLElement>(
+      '[role=tabpanel] button'
+    );
+    again.click();
+    await turn();
+    expect(text()).toBe('this is breaks');
+  });
+
+  it('lets a view turn to another one', () => {
+    const told = jest.fn();
+    shell.viewChanged.connect((_, view) => told(view));
+    contexts.get('code')!.open('recompiles');
+    expect(shell.view).toBe('recompiles');
+    expect(told.mock.calls).toEqual([['recompiles']]);
+  });
+
+  it('offers the variants and compilations of the report', async () => {
+    Widget.attach(shell.pickers, document.body);
+    await turn();
+    const [, compilation] = shell.pickers.node.querySelectorAll('select');
+    expect([...compilation.options].map(each => each.textContent)).toEqual([
+      '0/0 · f',
+      '0/1 · f · recompile'
+    ]);
+    compilation.value = '0/1';
+    compilation.dispatchEvent(new Event('change', { bubbles: true }));
+    expect(model.compilation).toBe('0/1');
+  });
+});

@@ -1,0 +1,205 @@
+import type {
+  Compilation,
+  CompilationSummary,
+  Graph,
+  HelloResult,
+  Kernel,
+  Node,
+  VariantReport
+} from '../../src/protocol/types';
+import type { ILinked, ISelection } from '../../src/tokens';
+
+/*
+ * The protocol's structs with their defaults: a test gives what it is about, and
+ * a new field changes no test. The casts leave room for fields that no test here
+ * is about.
+ */
+export function compilationSummary(
+  change: Partial<CompilationSummary> = {}
+): CompilationSummary {
+  return {
+    id: '0/0',
+    frame: 'f',
+    artifacts: [],
+    guards: 0,
+    breaks: 0,
+    kernels: 0,
+    recompile: [],
+    stages: [],
+    nodes: 0,
+    started_s: null,
+    duration_s: null,
+    cell: null,
+    call: null,
+    where: null,
+    reduced: '',
+    torch_id: '',
+    cell_number: null,
+    ...change
+  } as CompilationSummary;
+}
+
+export function fullCompilation(
+  change: Partial<Compilation> = {}
+): Compilation {
+  return {
+    id: '0/0',
+    attempt: 0,
+    frame: null,
+    graphs: {},
+    code: {
+      direction: 'inference',
+      python: null,
+      cpp: null,
+      shell: null,
+      path: null,
+      regions: {},
+      backward: null,
+      others: [],
+      absent: {}
+    },
+    kernels: [],
+    guards: [],
+    breaks: [],
+    recompile: null,
+    phases: [],
+    cache: [],
+    absent: {},
+    guard_tree: [],
+    autotunings: [],
+    crossings: [],
+    warm_phases: [],
+    warm_cache: [],
+    started_s: null,
+    duration_s: null,
+    cell: null,
+    call: null,
+    reduced: '',
+    counts: {},
+    torch_id: '',
+    cell_number: null,
+    cell_file: '',
+    ...change
+  } as Compilation;
+}
+
+export function kernelOf(name: string, change: Partial<Kernel> = {}): Kernel {
+  return {
+    name,
+    language: 'cpp',
+    direction: 'inference',
+    source: '',
+    ops: [],
+    launches: [],
+    nodes: [],
+    sources: [],
+    assembly: {},
+    resources: {},
+    absent: {},
+    grid: '',
+    estimated_bytes: null,
+    estimated_operations: null,
+    estimated_for: {},
+    ...change
+  } as Kernel;
+}
+
+export function nodeOf(name: string, change: Partial<Node> = {}): Node {
+  return {
+    name,
+    op: 'call_function',
+    target: name,
+    args: '',
+    inputs: [],
+    users: [],
+    shape: null,
+    stride: null,
+    dtype: null,
+    device: null,
+    sources: [],
+    module: null,
+    module_type: null,
+    line: null,
+    stack: null,
+    origins: [],
+    ...change
+  } as Node;
+}
+
+export function graphOf(
+  stage: string,
+  nodes: Node[] = [],
+  change: Partial<Graph> = {}
+): Graph {
+  return { stage, text: '', nodes, absent: {}, stacks: [], ...change };
+}
+
+export function variantReport(
+  name: string,
+  change: Partial<VariantReport> = {}
+): VariantReport {
+  return {
+    name,
+    requested: {
+      backend: 'inductor',
+      mode: null,
+      cpp_wrapper: false,
+      dynamic: null,
+      fullgraph: false,
+      options: {},
+      target: null
+    },
+    stage: 'sources',
+    effective: [],
+    config: {},
+    compilations: [],
+    compile_time: null,
+    warm_compile_time: null,
+    breaks: [],
+    timing: null,
+    accuracy: [],
+    problems: [],
+    absent: {},
+    ...change
+  } as VariantReport;
+}
+
+export function helloResult(change: Partial<HelloResult> = {}): HelloResult {
+  return {
+    protocol: 1,
+    package: '0.1.0',
+    torch: '2.13.0',
+    choices: {
+      backends: ['eager', 'inductor'],
+      modes: ['default', 'max-autotune'],
+      targets: []
+    },
+    subjects: [],
+    job: null,
+    watching: null,
+    ...change
+  } as HelloResult;
+}
+
+export function selection(change: Partial<ISelection> = {}): ISelection {
+  return {
+    key: null,
+    source: null,
+    node: null,
+    kernel: null,
+    text: null,
+    origin: null,
+    ...change
+  };
+}
+
+export function linked(change: Partial<ILinked> = {}): ILinked {
+  return {
+    keys: new Set(),
+    kernels: new Set(),
+    nodes: new Map(),
+    sources: [],
+    missing: '',
+    ...change
+  };
+}

@@ -1,0 +1,119 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { Signal } from '@lumino/signaling';
+import type * as React from 'react';
+import { act } from 'react';
+import { createRoot } from 'react-dom/client';
+import type { IViewContext } from '../../src/panels/views';
+import type { ReportSummary } from '../../src/protocol/types';
+import type { ILinked, ISelection, ISubjectModel } from '../../src/tokens';
+import { report } from './fakes';
+import { linked, selection } from './structs';
+
+/**
+ * As much of a model as the views look at; it notes what is asked of it.
+ */
+export class ViewModel {
+  subject = 'f';
+  variant = 'python';
+  compilation = '0/0';
+  isLive = true;
+  pending = false;
+  job = null;
+  status = { kind: 'ready' };
+  subjects = [{}];
+  report: ReportSummary | null = report('f');
+  selection: ISelection = selection();
+  linked: ILinked = linked();
+  setWanted = jest.fn();
+  run = jest.fn(() => Promise.resolve());
+  getVariant = jest.fn();
+  getCompilation = jest.fn();
+  getArtifact = jest.fn();
+  statusChanged = new Signal<this, void>(this);
+  reportChanged = new Signal<this, void>(this);
+  variantChanged = new Signal<this, void>(this);
+  compilationChanged = new Signal<this, void>(this);
+  selectionChanged = new Signal<this, void>(this);
+  linkedChanged = new Signal<this, void>(this);
+  wantedChanged = new Signal<this, void>(this);
+
+  select = jest.fn((change: Partial<ISelection>) => {
+    this.selection = selection(change);
+  });
+}
+
+/**
+ * A context whose `open` and `reveal` are the test's.
+ */
+export function contextOf(model: ViewModel) {
+  const translator = nullTranslator;
+  return {
+    model: model as unknown as ISubjectModel,
+    translator,
+    trans: translator.load('jupyterlab_compilescope'),
+    open: jest.fn(),
+    reveal: jest.fn()
+  } as unknown as IViewContext & { open: jest.Mock; reveal: jest.Mock };
+}
+
+/**
+ * A place in the page that React draws into.
+ */
+export function stage() {
+  (globalThis as Record<string, unknown>).IS_REACT_ACT_ENVIRONMENT = true;
+  globalThis.ResizeObserver ??= class {
+    observe() {}
+    unobserve() {}
+    disconnect() {}
+  };
+  const host = document.body.appendChild(document.createElement('div'));
+  const root = createRoot(host);
+  const all = (selector: string) => [
+    ...host.querySelectorAll<HTMLElement>(selector)
+  ];
+  return {
+    host,
+    all,
+    draw: (element: React.ReactElement) => act(() => root.render(element)),
+    text: () => host.textContent ?? '',
+    button: (name: string | RegExp) => {
+      const found = all('button').find(each => {
+        const label = each.getAttribute('aria-label') ?? each.textContent ?? '';
+        return typeof name === 'string' ? label === name : name.test(label);
+      });
+      if (!found) {
+        throw new Error(`there is no button ${name}`);
+      }
+      return found;
+    },
+    click: (element: Element) =>
+      act(() => {
+        element.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+      }),
+    press: (element: Element, key: string) =>
+      act(() => {
+        element.dispatchEvent(
+          new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true })
+        );
+      }),
+    choose: (select: Element, value: string) =>
+      act(() => {
+        const { set } = Object.getOwnPropertyDescriptor(
+          Object.getPrototypeOf(select),
+          'value'
+        )!;
+        set!.call(select, value);
+        const type = select instanceof HTMLSelectElement ? 'change' : 'input';
+        select.dispatchEvent(new Event(type, { bubbles: true }));
+      }),
+    remove: () => {
+      act(() => root.unmount());
+      host.remove();
+    }
+  };
+}
+
+/**
+ * What would be an element, if it were taken for markup.
+ */
+export const HOSTILE = '<img src=x onerror="globalThis.pwned=1">';

@@ -1,0 +1,172 @@
+"""A report that no run makes: all that the views can show, with names that look like markup.
+
+The browser tests run it as a cell. It is put among the kernel's subjects by hand.
+"""
+
+import types
+
+from compilescope import report as r
+from compilescope.session import get_session
+from compilescope.variant import Variant
+
+EVIL = "<img src=x onerror=\"document.title='evil'\">"
+CELL = "/tmp/ipykernel_1/1.py"
+WRAPPER = "def call(args):\n    mm(args)\n    fused_relu_0(args)\n    return args\n"
+
+
+def phase(name, start, duration, kind, *children, track=0, detail=""):
+    """A phase; times are in ms."""
+    return r.Phase(name, start * 1e3, duration * 1e3, list(children), kind, track, detail)
+
+
+def phases(start, build):
+    """What a compilation spends its time on; ``build`` is the C++ compiler's, in ms."""
+    lowering = [
+        phase("lower", start + 110 + n * 0.5, 0.4, "lowering", detail=f"aten.op_{n}")
+        for n in range(100)
+    ]
+    gxx = phase("compile_file", start + 200, build, "cpp_build", detail="main.cpp")
+    worker = phase("triton_compile", start + 190, build / 2, "triton", track=1, detail=EVIL)
+    inductor = phase(
+        "inductor_compile",
+        start + 100,
+        build + 110,
+        "lowering",
+        *lowering,
+        *([gxx, worker] if build else []),
+    )
+    frame = phase("bytecode_tracing", start + 10, 60, "dynamo")
+    return [phase("entire_frame_compile", start, build + 230, "dynamo", frame, inductor)]
+
+
+def kernels(variant):
+    """Kernels of both directions and a library call."""
+    source = r.SourceLine(CELL, 4, "f", "return torch.relu(x @ w)")
+
+    def launches(key, line, size):
+        return [
+            r.Launch(name, name, line, line, key, "fused_relu_0(buf0)", size, size / 4)
+            for name in ("python", "cpp")
+        ]
+
+    fused = r.Kernel(
+        name="fused_relu_0",
+        language="cpp",
+        source="void kernel() {}\n",
+        ops=["aten.relu"],
+        launches=launches("launch:1", 3, 2048.0),
+        sources=[source],
+        grid="parallel x0: 64",
+        estimated_bytes=2048.0,
+        estimated_operations=512.0,
+    )
+    mm = r.Kernel(
+        name="mm", language="extern", launches=launches("launch:0", 2, 1024.0), sources=[source]
+    )
+    evil = r.Kernel(
+        name=EVIL,
+        language="triton",
+        ops=[EVIL],
+        grid=EVIL,
+        sources=[r.SourceLine(EVIL, 1, EVIL, EVIL)],
+    )
+    many = [
+        r.Kernel(name=f"fused_many_{n}", language="cpp", direction="backward", ops=["aten.add"])
+        for n in range(2000)
+    ]
+    return [mm, fused, evil, *many]
+
+
+def tunings():
+    """One of each kind, and one that was skipped."""
+    choices = [r.Choice("mm", "extern", 30.0, why="1.50 times the best")] + [
+        r.Choice(
+            f"triton_mm_{n}",
+            "triton template",
+            20.0 + n * n,
+            n == 0,
+            {"BLOCK_M": str(16 << n % 4), "num_warps": "4"},
+            "" if n == 0 else "slower",
+        )
+        for n in range(40)
+    ]
+    return [
+        r.Autotuning("mm", "algorithm", "mm", ["float32[64, 64] cuda"] * 2, choices, 2.5),
+        r.Autotuning(EVIL, "config", EVIL, [EVIL], [r.Choice(EVIL, why=EVIL, config={EVIL: EVIL})]),
+        r.Autotuning("addmm", inputs=["float32[4, 4] cpu"], skipped="The weights are not frozen."),
+    ]
+
+
+def compilation(variant):
+    """Both compilations of a variant, the first one with all there is."""
+    build = 4000 if variant == "cpp" else 1500
+    crossing = r.Crossing(
+        "mylib.rotate",
+        "cpp",
+        [3],
+        why="It has no C shim.",
+        remedy='Register it in C++:\n```cpp\nm.impl("rotate", &rotate);\n```',
+    )
+    first = r.Compilation(
+        id="0/0",
+        frame=r.SourceLine(CELL, 3, "f", "def f(x, w):"),
+        code=r.Code(
+            python=WRAPPER if variant == "python" else None,
+            cpp=WRAPPER if variant == "cpp" else None,
+            regions={
+                variant: [
+                    r.Region("launch", 2, 2, "launch:0", kernel="mm"),
+                    r.Region("launch", 3, 3, "launch:1", kernel="fused_relu_0"),
+                ]
+            },
+        ),
+        kernels=kernels(variant),
+        phases=phases(0, build),
+        warm_phases=phases(0, 0),
+        cache=[r.CacheEvent("FX graph", "miss", "f7kbbzk3koq66cto2dgp", EVIL)],
+        warm_cache=[r.CacheEvent("FX graph", "hit", "f7kbbzk3koq66cto2dgp")],
+        autotunings=tunings() if variant == "python" else [],
+        crossings=[crossing] if variant == "cpp" else [],
+    )
+    again = r.Compilation(id="0/1", phases=phases(build + 400, 300), duration_s=0.5)
+    return [first, again]
+
+
+def variant(name, requested):
+    """A variant that was built."""
+    graphs = r.Effective(
+        "CUDA graphs",
+        "on",
+        "off",
+        "skipped because of a cpu device: `primals_1`",
+        True,
+        'Ask for a mode without them:\n```python\ntorch.compile(f, mode="default")\n```',
+        ["aten.nonzero"],
+        r.SourceLine(CELL, 4, "f", "return torch.relu(x @ w)"),
+    )
+    evil = r.Effective(EVIL, EVIL, EVIL, EVIL, True, EVIL, [EVIL])
+    total = 6.5 if name == "cpp" else 3.0
+    return r.VariantReport(
+        name=name,
+        requested=requested,
+        stage="built",
+        effective=[r.Effective("backend", "inductor", "inductor"), graphs]
+        + ([evil] if name == "cpp" else []),
+        config={"cpp_wrapper": "True", EVIL: EVIL} if name == "cpp" else {},
+        compilations=compilation(name),
+        compile_time=r.CompileTime(total),
+        warm_compile_time=r.CompileTime(0.3, cold=False),
+    )
+
+
+get_session()._keep(
+    types.SimpleNamespace(
+        report=r.Report(
+            subject=r.Subject("made", "made", where=r.SourceLine(CELL, 3, "f", "def f(x, w):")),
+            environment=r.Environment(torch="2.13.0", cpu="a processor"),
+            variants=[variant("python", Variant()), variant("cpp", Variant(cpp_wrapper=True))],
+            files={CELL: "import torch\n\ndef f(x, w):\n    return torch.relu(x @ w)\n"},
+        )
+    ),
+    focus=True,
+)

@@ -1,0 +1,120 @@
+import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
+import { expect, type Locator, type Page } from '@playwright/test';
+import * as fs from 'fs';
+import * as path from 'path';
+import { openNotebook, runAll } from './notebook';
+import { SHARED } from './shared';
+
+/**
+ * Where pictures are put: to look at, not to compare.
+ */
+const ARTIFACTS = path.resolve(__dirname, '../artifacts');
+
+const MADE = fs.readFileSync(path.resolve(__dirname, 'made.py'), 'utf8');
+
+/**
+ * Open a view of a report that holds all that the views can show.
+ *
+ * @param view - The view's id.
+ * @param name - The view's name for screen readers.
+ */
+export async function openMade(
+  page: IJupyterLabPageFixture,
+  view: string,
+  name: string
+): Promise<Locator> {
+  const notebook = `${view}.ipynb`;
+  const cells = ['%load_ext compilescope', MADE];
+  await openNotebook(page, SHARED, notebook, cells);
+  await runAll(page, cells.length);
+  return openView(page, view, name, `${SHARED}/${notebook}`);
+}
+
+/**
+ * Open a view of a notebook's report.
+ */
+export async function openView(
+  page: Page,
+  view: string,
+  name: string,
+  notebook: string
+): Promise<Locator> {
+  await page.evaluate(
+    async args => {
+      const { jupyterapp: app } = window as unknown as {
+        jupyterapp: {
+          commands: { execute(id: string, args: object): Promise<unknown> };
+        };
+      };
+      await app.commands.execute('compilescope:open-view', args);
+    },
+    { view, path: notebook }
+  );
+  const region = page.getByRole('region', { name, exact: true });
+  await expect(region).toBeVisible();
+  return region;
+}
+
+/**
+ * Take pictures of a view: light, dark, and as narrow as a sidebar. Nothing of
+ * it may reach out of it.
+ */
+export async function picture(
+  page: IJupyterLabPageFixture,
+  region: Locator,
+  name: string
+): Promise<void> {
+  const take = async (kind: string) => {
+    await page.screenshot({
+      path: path.join(ARTIFACTS, `${name}-${kind}.png`)
+    });
+    const wide = await region.evaluate(node =>
+      [node, ...node.querySelectorAll('.jp-Compilescope-table')]
+        .filter(each => each.scrollWidth > each.clientWidth)
+        .map(each => each.className)
+    );
+    expect(wide).toEqual([]);
+  };
+  await page.theme.setLightTheme();
+  await take('light');
+  await page.theme.setDarkTheme();
+  await take('dark');
+  const size = page.viewportSize()!;
+  await page.setViewportSize({ width: 700, height: 900 });
+  await expect
+    .poll(() => region.evaluate(node => node.clientWidth))
+    .toBeLessThan(420);
+  await take('narrow');
+  await page.setViewportSize(size);
+  await page.theme.setLightTheme();
+}
+
+/**
+ * That nothing in a view was taken for markup.
+ */
+export async function expectText(page: Page, region: Locator): Promise<void> {
+  await expect(region.getByText('<img src=x').first()).toBeVisible();
+  await expect(region.locator('img')).toHaveCount(0);
+  expect(await page.title()).not.toBe('evil');
+}
+
+/**
+ * That every control of a view has a name.
+ */
+export async function expectNames(region: Locator): Promise<void> {
+  const nameless = await region
+    .locator('button, select, input, [role=tree], [role=grid], [tabindex="0"]')
+    .evaluateAll(nodes =>
+      nodes
+        .filter(
+          node =>
+            !(
+              node.getAttribute('aria-label') ??
+              node.closest('label')?.textContent ??
+              node.textContent
+            )?.trim()
+        )
+        .map(node => node.outerHTML.slice(0, 200))
+    );
+  expect(nameless).toEqual([]);
+}

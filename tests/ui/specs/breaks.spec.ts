@@ -1,0 +1,123 @@
+import { expect, test } from '@jupyterlab/galata';
+import { cell, openNotebook, runAll } from '../helpers/notebook';
+import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+import { expectNames, openView, picture } from '../helpers/views';
+
+test.use(KEEP_KERNELS);
+
+test.afterAll(({ request }) => shutDown(request));
+
+/**
+ * Five breaks, each of another kind.
+ */
+const FIVE = [
+  '%load_ext compilescope',
+  [
+    'import torch',
+    '',
+    'def report(text):',
+    '    print("so far:", text)',
+    '',
+    'def five(x):',
+    '    y = x.sin() + 1',
+    '    report("sine")',
+    '    if y.sum() > 0:',
+    '        y = y * 2',
+    '    torch._dynamo.graph_break()',
+    '    scale = float(y.max().item())',
+    '    y = y.cos() / (1 + len(str(scale)))',
+    '    y = y[y > 0]',
+    '    return y + 1',
+    '',
+    'x = torch.randn(8, 8)'
+  ].join('\n'),
+  '%%compile --no-run\nfive(x)'
+];
+
+const WHOLE = [
+  '%load_ext compilescope',
+  'import torch\ndef whole(x):\n    return x.sin() + 1\nx = torch.randn(8)',
+  '%%compile --no-run\nwhole(x)'
+];
+
+test('a function with five different graph breaks', async ({ page }) => {
+  await openNotebook(page, SHARED, 'breaks.ipynb', FIVE);
+  await runAll(page, FIVE.length);
+  const view = await openView(
+    page,
+    'breaks',
+    'Graph breaks',
+    `${SHARED}/breaks.ipynb`
+  );
+  const cards = view.getByRole('article');
+
+  await test.step('each once, with reason, hint and page', async () => {
+    await expect(view.getByText('5 graph breaks')).toBeVisible();
+    await expect(cards).toHaveCount(5);
+    const print = cards.filter({ hasText: 'print("so far:", text)' });
+    await expect(print).toContainText('What torch suggests');
+    await expect(
+      print.getByRole('link', { name: 'torch’s page about it' })
+    ).toHaveAttribute('rel', /noopener/);
+    await expect(print.getByText('report("sine")').first()).toBeVisible();
+  });
+
+  await test.step('marked in the cell', async () => {
+    const lines = cell(page, 1).locator('.cm-line');
+    const marks = lines.filter({
+      has: page.locator('.jp-Compilescope-breakTag')
+    });
+    await expect(marks).toHaveCount(5);
+    await expect(marks.first()).toContainText('print("so far:", text)');
+    await expect(
+      marks.first().getByRole('note', { name: /^Graph break: / })
+    ).toBeVisible();
+  });
+
+  await test.step('the line of a card is selected', async () => {
+    const card = cards.filter({ hasText: 'float(y.max().item())' });
+    await card
+      .getByRole('button', { name: /^cell:/ })
+      .first()
+      .click();
+    await expect(
+      cell(page, 1).locator('.jp-Compilescope-cellLine')
+    ).toContainText('item()');
+    await expect(card).toHaveClass(/jp-mod-marked/);
+  });
+
+  await expectNames(view);
+  await picture(page, view, 'breaks');
+
+  await test.step('the marks go when the code is edited', async () => {
+    await cell(page, 1).locator('.cm-line').first().click();
+    await page.keyboard.press('End');
+    await page.keyboard.type('  # new');
+    await expect(page.locator('.jp-Compilescope-breakTag')).toHaveCount(0);
+  });
+
+  await test.step('the graph before it', async () => {
+    const graphs = cards.first().locator('.jp-Compilescope-graphs button');
+    const id = await graphs.first().textContent();
+    await graphs.first().click();
+    await expect(
+      page.getByRole('tab', { name: 'Graph', exact: true, selected: true })
+    ).toBeVisible();
+    await expect(
+      page.getByRole('combobox', { name: 'Compilation' })
+    ).toHaveValue(id!);
+  });
+});
+
+test('none is good news', async ({ page }) => {
+  await openNotebook(page, SHARED, 'whole.ipynb', WHOLE);
+  await runAll(page, WHOLE.length);
+  const view = await openView(
+    page,
+    'breaks',
+    'Graph breaks',
+    `${SHARED}/whole.ipynb`
+  );
+  await expect(view.getByText('No graph breaks')).toBeVisible();
+  await expect(view.getByText('One compilation, in one graph.')).toBeVisible();
+});

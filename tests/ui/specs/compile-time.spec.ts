@@ -1,0 +1,99 @@
+import { expect, test } from '@jupyterlab/galata';
+import * as fs from 'fs';
+import { KEEP_KERNELS, shutDown } from '../helpers/shared';
+import { expectNames, expectText, openMade, picture } from '../helpers/views';
+
+test.use(KEEP_KERNELS);
+
+test.afterAll(({ request }) => shutDown(request));
+
+test('where the time of the first call went', async ({ page }) => {
+  const view = await openMade(page, 'compile-time', 'Compile time');
+  const tree = view.getByRole('tree', { name: 'Phases on an axis of time' });
+  const current = view.getByRole('treeitem');
+
+  await test.step('figures', async () => {
+    await expect(view).toContainText('3.00 s with empty caches');
+    await expect(view).toContainText('C++ compiler: cold 1.80 s');
+    const row = view.getByRole('row', { name: /C\+\+ build/ });
+    await expect(row).toContainText('60 %');
+    await expect(view.getByRole('row', { name: /FX graph/ })).toHaveCount(2);
+  });
+
+  await test.step('bars are painted in the colours of their kinds', async () => {
+    const colours = await tree.locator('canvas').evaluate(node => {
+      const canvas = node as HTMLCanvasElement;
+      const { width, height } = canvas;
+      const { data } = canvas
+        .getContext('2d')!
+        .getImageData(0, 0, width, height);
+      const seen = new Set<string>();
+      for (let i = 0; i < data.length; i += 4 * 7) {
+        seen.add(data.slice(i, i + 3).join());
+      }
+      return seen.size;
+    });
+    expect(colours).toBeGreaterThan(8);
+  });
+
+  await test.step('keys', async () => {
+    await tree.focus();
+    await expect(current).toContainText('entire_frame_compile');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowRight');
+    await expect(current).toContainText('inductor_compile; lowering');
+    await page.keyboard.press('ArrowUp');
+    await expect(current).toContainText('entire_frame_compile');
+    await page.keyboard.press('ArrowRight');
+    await expect(current).toContainText('0/0, warm');
+  });
+
+  await test.step('pointer', async () => {
+    const box = (await tree.boundingBox())!;
+    // The first row of the first compilation, 40 ms of 2,430 after its start.
+    const x = box.x + (box.width * 40) / 2430;
+    await page.mouse.move(x, box.y + 22 + 20 + 9);
+    const tip = view.locator('.jp-Compilescope-timeTip');
+    await expect(tip).toContainText('entire_frame_compile');
+    await page.mouse.down();
+    await page.mouse.up();
+    await expect(current).toContainText('0/0, cold');
+    await page.keyboard.down('Control');
+    await page.mouse.wheel(0, -1500);
+    await page.keyboard.up('Control');
+    await page.mouse.move(x + 1, box.y + 22 + 20 + 18 + 9);
+    await expect(tip).toContainText('bytecode_tracing');
+  });
+
+  await test.step('one compilation, and the table', async () => {
+    await view.getByRole('combobox', { name: 'Of' }).selectOption('one');
+    await view.getByRole('checkbox', { name: 'As a table' }).check();
+    const table = view.getByRole('grid', {
+      name: 'Phases of the compilations'
+    });
+    await expect(
+      table.getByRole('row', { name: /lower aten\.op_0/ })
+    ).toBeVisible();
+    await table.getByRole('button', { name: 'Duration' }).click();
+    await expect(table.getByRole('row').nth(1)).toContainText('entire_frame');
+    await expectText(page, view);
+    await view.getByRole('checkbox', { name: 'As a table' }).uncheck();
+  });
+
+  await test.step('a trace for Perfetto', async () => {
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      view.getByRole('button', { name: /Chrome trace/ }).click()
+    ]);
+    expect(file.suggestedFilename()).toBe('compile-made-python.trace.json');
+    const { traceEvents } = JSON.parse(
+      fs.readFileSync(await file.path(), 'utf8')
+    ) as { traceEvents: { ph: string; name: string; dur?: number }[] };
+    const gxx = traceEvents.find(({ name }) => name === 'compile_file');
+    expect(gxx).toMatchObject({ ph: 'X', dur: 1_500_000 });
+  });
+
+  await expectNames(view);
+  await view.getByRole('combobox', { name: 'Of' }).selectOption('all');
+  await picture(page, view, 'compile-time');
+});

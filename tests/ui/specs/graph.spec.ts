@@ -1,0 +1,346 @@
+import { expect, test } from '@jupyterlab/galata';
+import type { Locator, Page } from '@playwright/test';
+import * as fs from 'fs';
+import * as os from 'os';
+import * as path from 'path';
+import { openReport, openView } from '../helpers/report';
+
+const ARTIFACTS = path.resolve(__dirname, '../artifacts');
+const REPORTS = path.resolve(__dirname, '../../data/reports');
+
+/**
+ * Where a node is on the screen.
+ */
+async function placeOf(view: Locator, name: string): Promise<[number, number]> {
+  const canvas = view.locator('.jp-Compilescope-graph-canvas').first();
+  const place = await canvas.evaluate((node, name) => {
+    const { compilescopeCanvas: own } = node as unknown as IHost;
+    const { scene } = own.picture!;
+    const box = scene.box(scene.graph.at.get(name)!);
+    return (
+      box && [
+        (box.x + box.width / 2 - own.camera.x) * own.camera.scale,
+        (box.y + box.height / 2 - own.camera.y) * own.camera.scale
+      ]
+    );
+  }, name);
+  const frame = await canvas.boundingBox();
+  if (!place || !frame) {
+    throw new Error(`${name} cannot be seen`);
+  }
+  return [frame.x + place[0], frame.y + place[1]];
+}
+
+/**
+ * Wait until a graph is drawn.
+ */
+async function drawn(view: Locator, nodes: number): Promise<void> {
+  await expect(view.getByText(`${nodes} nodes`).first()).toBeVisible();
+  await view
+    .page()
+    .waitForFunction(
+      () =>
+        !!(
+          document.querySelector(
+            '.jp-Compilescope-graph-canvas'
+          ) as unknown as IHost | null
+        )?.compilescopeCanvas?.picture
+    );
+}
+
+interface IHost {
+  compilescopeCanvas: {
+    camera: { x: number; y: number; scale: number };
+    frames: number[];
+    pan(dx: number, dy: number): void;
+    picture: {
+      scene: {
+        graph: { at: Map<string, number> };
+        layout: { items: number[]; width: number; height: number };
+        box(item: number): {
+          x: number;
+          y: number;
+          width: number;
+          height: number;
+        } | null;
+      };
+    } | null;
+  };
+}
+
+const details = (view: Locator) =>
+  view.getByRole('region', { name: 'Details' });
+const colour = (view: Locator) =>
+  view.getByRole('combobox', { name: 'Colour' });
+const stage = (view: Locator) => view.getByRole('combobox', { name: 'Stage' });
+
+for (const theme of ['light', 'dark'] as const) {
+  test(`looks in the ${theme} theme`, async ({ page, tmpPath }) => {
+    if (theme === 'dark') {
+      await page.theme.setDarkTheme();
+    } else {
+      await page.theme.setLightTheme();
+    }
+    const view = await openView(
+      await openReport(page, 'mlp', tmpPath),
+      'Graph'
+    );
+    await drawn(view, 36);
+    await page.mouse.click(...(await placeOf(view, 'mul_1')));
+    await expect(details(view)).toContainText('layers.0.norm');
+    await page.screenshot({ path: path.join(ARTIFACTS, `graph-${theme}.png`) });
+    await view.getByRole('button', { name: 'Two stages' }).click();
+    await colour(view).selectOption('change');
+    await expect(stage(view)).toHaveCount(2);
+    await expect(view.getByText('since “')).toBeVisible();
+    await page.screenshot({
+      path: path.join(ARTIFACTS, `graph-two-${theme}.png`)
+    });
+  });
+}
+
+test('lays out in a worker, which any base address serves', async ({
+  page,
+  tmpPath
+}) => {
+  const view = await openView(await openReport(page, 'mlp', tmpPath), 'Graph');
+  await drawn(view, 36);
+  expect(page.workers().some(each => /worker/.test(each.url()))).toBe(true);
+  await expect(view.getByText('no worker')).toHaveCount(0);
+});
+
+test('a pointer shows a node, and selects it for the other views', async ({
+  page,
+  tmpPath
+}) => {
+  const panel = await openReport(page, 'mlp', tmpPath);
+  const view = await openView(panel, 'Graph');
+  await drawn(view, 36);
+  const [x, y] = await placeOf(view, 'var_mean');
+  await page.mouse.move(x, y);
+  const tip = view.getByRole('tooltip');
+  await expect(tip).toContainText('torch.ops.aten.var_mean.correction');
+  await expect(tip).toContainText('layers.0.norm');
+  await page.mouse.click(x, y);
+  await expect(details(view)).toContainText('cpp_fused_native_layer_norm_0');
+  const kernels = await openView(panel, 'Kernels');
+  await expect(
+    kernels.getByRole('row', { name: /cpp_fused_native_layer_norm_0/ }).first()
+  ).toHaveClass(/jp-mod-(marked|active)/);
+});
+
+test('the keyboard walks along edges, and opens and closes groups', async ({
+  page,
+  tmpPath
+}) => {
+  const view = await openView(await openReport(page, 'mlp', tmpPath), 'Graph');
+  await drawn(view, 36);
+  const canvas = view.getByRole('application');
+  await page.mouse.click(...(await placeOf(view, 'rsqrt')));
+  await canvas.focus();
+  await page.keyboard.press('ArrowDown');
+  await expect(details(view).getByRole('heading')).toHaveText('mul');
+  await page.keyboard.press('ArrowUp');
+  await expect(details(view).getByRole('heading')).not.toHaveText('mul');
+  await page.keyboard.press('Escape');
+  await expect(details(view)).toHaveCount(0);
+
+  await view.getByRole('button', { name: 'Outline' }).click();
+  const tree = view.getByRole('tree');
+  const norm = tree.getByRole('treeitem', { name: /^group norm/ });
+  await expect(norm).toHaveAttribute('aria-expanded', 'true');
+  await norm.click();
+  await canvas.focus();
+  await page.keyboard.press('Enter');
+  await expect(norm).toHaveAttribute('aria-expanded', 'false');
+  await expect(tree.getByRole('treeitem', { name: /^rsqrt/ })).toHaveCount(0);
+  await page.keyboard.press('Enter');
+  await expect(norm).toHaveAttribute('aria-expanded', 'true');
+  // All the facts are there to be heard.
+  await expect(
+    tree.getByRole('treeitem', { name: /^rsqrt, aten.rsqrt, 16×1 f32/ })
+  ).toBeVisible();
+});
+
+test('a search opens what hides a hit', async ({ page, tmpPath }) => {
+  const view = await openView(await openReport(page, 'mlp', tmpPath), 'Graph');
+  await drawn(view, 36);
+  await view.getByRole('button', { name: 'Close all groups' }).click();
+  const field = view.getByRole('searchbox');
+  await field.fill('addmm 16x128');
+  await expect(view.getByText('1 hit')).toBeVisible();
+  await field.press('Enter');
+  await expect(view.getByText('hit 1 of 1')).toBeVisible();
+  await expect(details(view).getByRole('heading')).toHaveText('addmm');
+  await expect
+    .poll(() => placeOf(view, 'addmm').catch(() => null))
+    .not.toBeNull();
+});
+
+test('closes the groups of both stages, and brings all into sight', async ({
+  page,
+  tmpPath
+}) => {
+  const view = await openView(await openReport(page, 'mlp', tmpPath), 'Graph');
+  await drawn(view, 36);
+  await view.getByRole('button', { name: 'Two stages' }).click();
+  await expect(stage(view)).toHaveCount(2);
+  const inSight = () =>
+    view.locator('.jp-Compilescope-graph-canvas').evaluateAll(nodes =>
+      nodes.map(node => {
+        const { camera, picture } = (node as unknown as IHost)
+          .compilescopeCanvas;
+        if (!picture) {
+          return null;
+        }
+        const { items, width, height } = picture.scene.layout;
+        const { x, y, scale } = camera;
+        const isIn =
+          x <= 0 &&
+          y <= 0 &&
+          (width - x) * scale <= node.clientWidth &&
+          (height - y) * scale <= node.clientHeight;
+        return { count: items.length, isIn: isIn && scale <= 1 };
+      })
+    );
+  await expect
+    .poll(async () => (await inSight()).every(each => each?.isIn))
+    .toBe(true);
+  const open = await inSight();
+  await view.getByRole('button', { name: 'Close all groups' }).click();
+  await expect
+    .poll(async () =>
+      (await inSight()).every(
+        (each, i) => each?.isIn && each.count < open[i]!.count
+      )
+    )
+    .toBe(true);
+});
+
+test('saves what is laid out as SVG and PNG', async ({ page, tmpPath }) => {
+  const view = await openView(await openReport(page, 'mlp', tmpPath), 'Graph');
+  await drawn(view, 36);
+  const save = async (kind: string) => {
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      view.getByRole('combobox', { name: 'Export' }).selectOption(kind)
+    ]);
+    return fs.readFileSync(await file.path());
+  };
+  const svg = (await save('svg')).toString('utf8');
+  expect(svg).toContain('>var_mean</text>');
+  expect(svg).toContain('cpp_fused_gelu_1');
+  const png = await save('png');
+  expect([...png.subarray(1, 4)]).toEqual([...Buffer.from('PNG')]);
+});
+
+test('fits a narrow panel', async ({ page, tmpPath }) => {
+  await page.setViewportSize({ width: 430, height: 800 });
+  const view = await openView(await openReport(page, 'mlp', tmpPath), 'Graph');
+  await drawn(view, 36);
+  const width = await view.evaluate(
+    node => node.scrollWidth - node.clientWidth
+  );
+  expect(width).toBeLessThanOrEqual(0);
+  await page.screenshot({ path: path.join(ARTIFACTS, 'graph-narrow.png') });
+});
+
+test('10,000 nodes open at once, and pan smoothly', async ({
+  page,
+  tmpPath
+}) => {
+  const file = largeReport(10_000);
+  const view = await openView(await openReport(page, file, tmpPath), 'Graph');
+  await drawn(view, 10_000);
+  await stage(view).selectOption('dynamo');
+  const time = await reopen(page, view);
+  console.log(`open, collapsed: ${time.toFixed(0)} ms`);
+  expect(time).toBeLessThan(2500);
+  await view.getByRole('button', { name: 'Open all groups' }).click();
+  await expect
+    .poll(() => placeOf(view, 'n_5000').catch(() => null), { timeout: 30_000 })
+    .not.toBeNull();
+  const { between, own } = await view
+    .locator('.jp-Compilescope-graph-canvas')
+    .evaluate(async node => {
+      const { compilescopeCanvas: canvas } = node as unknown as IHost;
+      const between: number[] = [];
+      const frame = () => new Promise<number>(requestAnimationFrame);
+      canvas.frames.length = 0;
+      let last = await frame();
+      for (let i = 0; i < 120; i++) {
+        canvas.pan(0, -12);
+        const now = await frame();
+        between.push(now - last);
+        last = now;
+      }
+      const sorted = (times: number[]) => [...times].sort((a, b) => a - b);
+      return { between: sorted(between), own: sorted(canvas.frames) };
+    });
+  console.log(
+    `panning: ${between[60].toFixed(1)} ms between frames, ` +
+      `${own[own.length >> 1].toFixed(1)} ms of work in each (medians)`
+  );
+  // Between frames a busy machine has its say; the work in them is ours.
+  expect(own[own.length >> 1]).toBeLessThan(10);
+});
+
+/**
+ * Turn to the other stage, and measure how long it takes until it is drawn.
+ */
+async function reopen(page: Page, view: Locator): Promise<number> {
+  await drawn(view, 10_000);
+  await page.evaluate(() => performance.mark('turn'));
+  await stage(view).selectOption('post_grad');
+  await page.waitForFunction(
+    () =>
+      document
+        .querySelector('.jp-Compilescope-graph-pane')
+        ?.getAttribute('aria-label') === 'After post-grad passes' &&
+      !!(
+        document.querySelector(
+          '.jp-Compilescope-graph-canvas'
+        ) as unknown as IHost | null
+      )?.compilescopeCanvas?.picture
+  );
+  return page.evaluate(
+    () => performance.now() - performance.getEntriesByName('turn')[0].startTime
+  );
+}
+
+/**
+ * A report with graphs of layers, each a module of modules.
+ */
+function largeReport(count: number): string {
+  const report = JSON.parse(
+    fs.readFileSync(path.join(REPORTS, 'mlp.compilescope.json'), 'utf8')
+  );
+  const [compilation] = report.variants[0].compilations;
+  const [sample] = compilation.graphs.post_grad.nodes;
+  const nodes = Array.from({ length: count }, (_, i) => ({
+    ...sample,
+    name: `n_${i}`,
+    op: i === 0 ? 'placeholder' : 'call_function',
+    target:
+      i === 0
+        ? 'L_x_'
+        : `torch.ops.aten.${['mul', 'add', 'sum'][i % 3]}.Tensor`,
+    inputs: [i - 1, i % 50 === 49 ? i - 48 : i - 2]
+      .filter(each => each >= 0)
+      .map(each => `n_${each}`),
+    users: [i + 1, i + 2].filter(each => each < count).map(each => `n_${each}`),
+    module:
+      i === 0
+        ? null
+        : `model.layers.${Math.floor(i / 100)}.${['norm', 'mlp'][Math.floor(i / 50) % 2]}`,
+    origins: i === 0 ? ['l_x_'] : []
+  }));
+  for (const stage of ['dynamo', 'post_grad']) {
+    compilation.graphs[stage].nodes = nodes;
+  }
+  compilation.kernels = [];
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'cs-graph-'));
+  const file = path.join(folder, 'large.compilescope.json');
+  fs.writeFileSync(file, JSON.stringify(report));
+  return file;
+}

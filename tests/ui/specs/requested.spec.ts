@@ -1,0 +1,45 @@
+import { expect, test } from '@jupyterlab/galata';
+import { editor } from '../helpers/compilescope';
+import { KEEP_KERNELS, shutDown } from '../helpers/shared';
+import { expectNames, expectText, openMade, picture } from '../helpers/views';
+
+test.use(KEEP_KERNELS);
+
+test.afterAll(({ request }) => shutDown(request));
+
+test('what torch made of each setting', async ({ page }) => {
+  const view = await openMade(page, 'requested', 'Requested and effective');
+
+  await test.step('what differs comes first, with code to copy', async () => {
+    await expect(
+      view.getByRole('heading', { name: /2 settings are not in effect/ })
+    ).toBeVisible();
+    const card = view.getByRole('article').filter({ hasText: 'CUDA graphs' });
+    await expect(card).toContainText('all variants');
+    await expect(card).toContainText('skipped because of a cpu device');
+    await card.getByRole('button', { name: 'Copy' }).click();
+    await expect
+      .poll(() => page.evaluate(() => navigator.clipboard.readText()))
+      .toBe('torch.compile(f, mode="default")');
+  });
+
+  await test.step('side by side', async () => {
+    const row = view.getByRole('row', { name: /^CUDA graphs/ });
+    await expect(row.getByRole('cell')).toHaveText([
+      /not as requested:.*on.*off/,
+      /not as requested:.*on.*off/
+    ]);
+  });
+
+  await expectText(page, view);
+  await expectNames(view);
+  await picture(page, view, 'requested');
+
+  await test.step('from a crossing to its line', async () => {
+    const card = view.getByRole('article').filter({ hasText: 'mylib.rotate' });
+    await card.getByRole('button', { name: '3', exact: true }).click();
+    const active = editor(page, 'cpp', 'C\\+\\+ wrapper');
+    await expect(active).toBeVisible();
+    await expect(active).toContainText('fused_relu_0(args)');
+  });
+});

@@ -1,0 +1,71 @@
+import { expect, test } from '@jupyterlab/galata';
+import { openSidebar, sidebar, subjects } from '../helpers/compilescope';
+import { cell, openNotebook, run } from '../helpers/notebook';
+import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+
+const CELLS = [
+  '%load_ext compilescope\nimport torch\nx = torch.ones(3)',
+  [
+    '@torch.compile(backend="eager", dynamic=False)',
+    'def watched(x):',
+    '    return x + 1',
+    '',
+    'watched(x);'
+  ].join('\n'),
+  'watched(torch.ones(4));'
+];
+
+test.use(KEEP_KERNELS);
+
+test.afterAll(({ request }) => shutDown(request));
+
+test('what any code compiles shows in the sidebar as it happens', async ({
+  page
+}) => {
+  await openNotebook(page, SHARED, 'watch.ipynb', CELLS);
+  await openSidebar(page);
+  await run(page, 0);
+  const toggle = sidebar(page).getByRole('switch', {
+    name: 'Watch whatever is compiled'
+  });
+  const rows = sidebar(page)
+    .getByRole('list', { name: /latest compilations/ })
+    .getByRole('listitem');
+  await expect(toggle).toBeEnabled();
+  await toggle.click();
+  await expect(toggle).toBeChecked();
+  await expect(subjects(page)).toContainText('watch');
+
+  await test.step('newest first, with why it was compiled again', async () => {
+    await run(page, 1);
+    await expect(rows).toHaveCount(1);
+    await run(page, 2);
+    await expect(rows).toHaveCount(2);
+    await expect(rows.first()).toContainText('again');
+    await expect(rows.last()).not.toContainText('again');
+  });
+
+  await test.step('a click turns the views to it, and to the cell', async () => {
+    await rows.first().getByRole('button').first().click();
+    await expect(rows.first().getByRole('button').first()).toHaveAttribute(
+      'aria-current',
+      'true'
+    );
+    await rows
+      .last()
+      .getByRole('button', { name: /torch.compile/ })
+      .click();
+    const marked = cell(page, 1).locator('.jp-Compilescope-cellLine');
+    await expect(marked).toContainText('@torch.compile');
+  });
+
+  await test.step('off keeps what was seen, clear empties it', async () => {
+    await toggle.click();
+    await expect(toggle).not.toBeChecked();
+    await expect(rows).toHaveCount(2);
+    await sidebar(page)
+      .getByRole('button', { name: 'Clear what was seen' })
+      .click();
+    await expect(rows).toHaveCount(0);
+  });
+});
