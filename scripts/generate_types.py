@@ -145,6 +145,7 @@ def generate() -> str:
             report.STAGES,
         ),
         titles("PHASE_KINDS", "Kind of a compile phase → its title.", report.PHASE_KINDS),
+        titles("LAYER_KINDS", "Layer of a call → its title.", report.LAYER_KINDS),
         titles("GUARD_TYPES", "Type of a guard → what makes torch add one.", report.GUARD_TYPES),
         *(interface(name, components[name]) for name in sorted(components)),
         commands(),

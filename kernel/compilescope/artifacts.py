@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from .problem import SourceLine, Struct
+from .timings import LaunchTime
 
 Direction = Literal["inference", "forward", "backward"]
 Language = Literal["python", "cpp", "triton", "extern", "fx", "text"]
@@ -104,6 +105,8 @@ class Launch(Struct):
     estimated_bytes: float | None = None
     """As `Kernel.estimated_bytes`, for this launch."""
     estimated_operations: float | None = None
+    time: LaunchTime | None = None
+    """Measured, where it was."""
 
 
 class Kernel(Struct):
@@ -412,3 +415,19 @@ GUARD_TYPES: dict[str, str] = {
     "SYMBOLIC_SHAPE_GUARD": "The code holds for dynamic sizes that stand in this relation.",
 }
 """Type of a guard → what makes torch add one; types that a newer torch has may be missing."""
+
+
+class Effective(Struct):
+    """A setting as asked for and as torch carried it out."""
+
+    setting: str
+    requested: str
+    actual: str
+    why: str = ""
+    differs: bool = False
+    """Whether torch did something else than was asked for."""
+    remedy: str = ""
+    """What to change, where something can be done."""
+    operators: list[str] = []
+    """The operators or fusions concerned."""
+    where: SourceLine | None = None

@@ -28,6 +28,7 @@ from .artifacts import Code as Code
 from .artifacts import Compilation as Compilation
 from .artifacts import Crossing as Crossing
 from .artifacts import Direction as Direction
+from .artifacts import Effective as Effective
 from .artifacts import Failure as Failure
 from .artifacts import Graph as Graph
 from .artifacts import Guard as Guard
@@ -45,63 +46,24 @@ from .problem import Problem as Problem
 from .problem import SourceLine as SourceLine
 from .problem import Struct as Struct
 from .redaction import redact
+from .sweeps import Sweep as Sweep
+from .sweeps import SweepCell as SweepCell
+from .timings import LAYER_KINDS as LAYER_KINDS
+from .timings import CompileTime as CompileTime
+from .timings import Departure as Departure
+from .timings import Help as Help
+from .timings import LaunchTime as LaunchTime
+from .timings import Layer as Layer
+from .timings import Layers as Layers
+from .timings import OutputError as OutputError
+from .timings import Payback as Payback
+from .timings import Peaks as Peaks
+from .timings import Startup as Startup
+from .timings import Timing as Timing
+from .timings import Verdict as Verdict
 from .variant import Variant
 
 SCHEMA_VERSION = 1
-
-
-class Effective(Struct):
-    """A setting as asked for and as torch carried it out."""
-
-    setting: str
-    requested: str
-    actual: str
-    why: str = ""
-    differs: bool = False
-    """Whether torch did something else than was asked for."""
-    remedy: str = ""
-    """What to change, where something can be done."""
-    operators: list[str] = []
-    """The operators or fusions concerned."""
-    where: SourceLine | None = None
-
-
-class CompileTime(Struct):
-    """How long the first call took, and its parts (seconds, on the wall clock)."""
-
-    total_s: float
-    parts: dict[str, float] = {}
-    """dynamo, aot_autograd, inductor, code_generation, cpp_build, triton, other."""
-    cold: bool = True
-    """Measured in empty caches."""
-
-
-class Timing(Struct):
-    """How long a call takes once compiled."""
-
-    median_us: float
-    interval_us: tuple[float, float]
-    """95 % confidence interval of the median."""
-    samples_us: list[float] = []
-    calls_per_sample: int = 1
-    warmup_calls: int = 0
-    device: str = "cpu"
-    ratio: float | None = None
-    """The baseline's median over this one's: above 1 is faster than the baseline."""
-    ratio_interval: tuple[float, float] | None = None
-    baseline: str = "eager"
-
-
-class OutputError(Struct):
-    """How far one output is from eager's."""
-
-    path: str
-    dtype: str
-    max_abs: float
-    max_rel: float
-    tolerance_abs: float
-    tolerance_rel: float
-    ok: bool
 
 
 class DistinctBreak(Struct):
@@ -136,7 +98,15 @@ class VariantReport(Struct):
     breaks: list[DistinctBreak] = []
     """Each distinct graph break once."""
     timing: Timing | None = None
+    layers: list[Layers] = []
+    """Where a call's time goes: of inference, or of the forward and the backward."""
+    verdict: Verdict | None = None
+    startups: list[Startup] = []
+    paybacks: list[Payback] = []
     accuracy: list[OutputError] = []
+    departure: Departure | None = None
+    studied: list[str] = []
+    """The closer looks that were taken: layers, kernels, startups, accuracy."""
     problems: list[Problem] = []
     absent: dict[str, str] = {}
 
@@ -184,6 +154,9 @@ class Report(Struct, kw_only=True):
     problems: list[Problem] = []
     files: dict[str, str] = {}
     """Notebook cells that the source lines point into: file name → the cell's whole text."""
+    peaks: list[Peaks] = []
+    """What the devices can do at best: what measured kernels are compared with."""
+    sweep: Sweep | None = None
 
     @property
     def compilations(self) -> list[Compilation]:

@@ -44,6 +44,22 @@ export const PHASE_KINDS: Record<string, string> = {
 };
 
 /**
+ * Layer of a call → its title.
+ */
+export const LAYER_KINDS: Record<string, string> = {
+  guards: 'Dynamo entry and guards',
+  bytecode: 'Dynamo bytecode',
+  aot: 'AOTAutograd runtime',
+  inductor: 'Inductor entry',
+  wrapper: 'wrapper',
+  launches: 'kernel launches',
+  kernels: 'kernels',
+  idle: 'waiting',
+  eager: 'eager',
+  other: 'not told apart'
+};
+
+/**
  * Type of a guard → what makes torch add one.
  */
 export const GUARD_TYPES: Record<string, string> = {
@@ -169,6 +185,13 @@ export interface Cancel {
 }
 
 /**
+ * Asks a sweep to end; its finished cells stay.
+ */
+export interface CancelSweep {
+  subject: string;
+}
+
+/**
  * One candidate of an autotuning.
  */
 export interface Choice {
@@ -290,6 +313,19 @@ export interface Crossing {
 }
 
 /**
+ * The first kernel whose result is not what it should be.
+ */
+export interface Departure {
+  compilation: string;
+  kernel: string;
+  key: string;
+  buffer: string;
+  node: string;
+  error: OutputError | null;
+  how: string;
+}
+
+/**
  * A graph break, with all the places that it was met in.
  */
 export interface DistinctBreak {
@@ -395,9 +431,24 @@ export interface GetGraph {
 }
 
 /**
+ * Asks for the samples of a subject's measurement, from a round on.
+ */
+export interface GetMeasurement {
+  subject: string;
+  since: number;
+}
+
+/**
  * Asks for the summary of a subject's report.
  */
 export interface GetReport {
+  subject: string;
+}
+
+/**
+ * Asks for a subject's sweep.
+ */
+export interface GetSweep {
   subject: string;
 }
 
@@ -497,6 +548,18 @@ export interface HelloResult {
 }
 
 /**
+ * Something that usually helps, and what it brought where that was measured.
+ */
+export interface Help {
+  what: string;
+  why: string;
+  code: string;
+  variant: string;
+  ratio: number | null;
+  ratio_interval: [number, number] | null;
+}
+
+/**
  * A job moved on.
  */
 export interface JobChanged {
@@ -514,6 +577,7 @@ export interface JobState {
   step: string;
   fraction: number | null;
   error: Problem | null;
+  kind: 'build' | 'measure' | 'study';
 }
 
 /**
@@ -549,6 +613,79 @@ export interface Launch {
   text: string;
   estimated_bytes: number | null;
   estimated_operations: number | null;
+  time: LaunchTime | null;
+}
+
+/**
+ * How long a launch of a kernel takes.
+ */
+export interface LaunchTime {
+  us: number;
+  interval_us: [number, number] | null;
+  calls: number;
+  device: string;
+  bytes_per_s: number | null;
+  operations_per_s: number | null;
+  bandwidth_share: number | null;
+  compute_share: number | null;
+  how: string;
+}
+
+/**
+ * A part of a call's time.
+ */
+export interface Layer {
+  kind:
+    | 'aot'
+    | 'bytecode'
+    | 'eager'
+    | 'guards'
+    | 'idle'
+    | 'inductor'
+    | 'kernels'
+    | 'launches'
+    | 'other'
+    | 'wrapper';
+  us: number;
+  interval_us: [number, number] | null;
+  compilation: string;
+  how: string;
+}
+
+/**
+ * Where one call's time goes.
+ */
+export interface Layers {
+  direction: 'backward' | 'forward' | 'inference';
+  whole_us: number;
+  whole_interval_us: [number, number] | null;
+  layers: Layer[];
+  sum_us: number;
+  agrees: boolean;
+  why: string;
+  device: string;
+}
+
+/**
+ * A measurement went on; at most a few times a second.
+ */
+export interface Measured {
+  measurement: Measurement;
+}
+
+/**
+ * A measurement, as it stands. What a panel has, it completes by what comes.
+ */
+export interface Measurement {
+  subject: string;
+  id: string;
+  state: 'building' | 'done' | 'none' | 'paused' | 'running' | 'warming';
+  since: number;
+  rounds: number;
+  baseline: string;
+  series: Series[];
+  fraction: number | null;
+  problem: Problem | null;
 }
 
 /**
@@ -584,6 +721,31 @@ export interface OutputError {
   tolerance_abs: number;
   tolerance_rel: number;
   ok: boolean;
+  reference: string;
+  reference_abs: number | null;
+  eager_reference_abs: number | null;
+}
+
+/**
+ * After how many calls a variant has paid for its compile time.
+ */
+export interface Payback {
+  cache: 'cold' | 'warm';
+  compile_s: number;
+  saved_us: number;
+  calls: number | null;
+}
+
+/**
+ * What a device can do at best.
+ */
+export interface Peaks {
+  device: string;
+  name: string;
+  bandwidth_bytes_per_s: number | null;
+  operations_per_s: Record<string, number>;
+  how: 'measured' | 'specified';
+  source: string;
 }
 
 /**
@@ -669,6 +831,8 @@ export interface Report {
   variants: VariantReport[];
   problems: Problem[];
   files: Record<string, string>;
+  peaks: Peaks[];
+  sweep: Sweep | null;
 }
 
 /**
@@ -690,6 +854,8 @@ export interface ReportSummary {
   variants: VariantSummary[];
   problems: Problem[];
   files: Record<string, string>;
+  peaks: Peaks[];
+  sweep: SweepSummary | null;
 }
 
 /**
@@ -722,6 +888,25 @@ export interface SaveReportResult {
 }
 
 /**
+ * A variant in a measurement.
+ */
+export interface Series {
+  name: string;
+  samples_us: number[];
+  median_us: number | null;
+  interval_us: [number, number] | null;
+  ratio: number | null;
+  ratio_interval: [number, number] | null;
+  differs: boolean | null;
+  calls_per_sample: number;
+  warmup_calls: number;
+  settled: boolean;
+  device: string;
+  host_us: number | null;
+  device_us: number | null;
+}
+
+/**
  * Turns watching on or off.
  */
 export interface SetWatch {
@@ -740,6 +925,17 @@ export interface SourceLine {
 }
 
 /**
+ * Asks to time variants in turns with eager, their samples streamed while it
+ * goes on.
+ */
+export interface StartMeasure {
+  subject: string;
+  variants: string[];
+  seconds: number;
+  again: boolean;
+}
+
+/**
  * Asks to build, check and time variants (all that the report has, when none is
  * named).
  */
@@ -754,6 +950,43 @@ export interface StartRun {
 export interface StartRunResult {
   job: JobState;
   code: string;
+}
+
+/**
+ * Asks for closer looks at variants; see `STUDIES`.
+ */
+export interface StartStudies {
+  subject: string;
+  studies: string[];
+  variants: string[];
+}
+
+/**
+ * Asks for a sweep of a subject; it runs beside the kernel's main thread.
+ */
+export interface StartSweep {
+  subject: string;
+  variants: Variant[];
+  shapes: Record<string, string>;
+  timeout_s: number;
+  memory_gb: number | null;
+  workers: number;
+  seconds: number;
+  resume: boolean;
+}
+
+/**
+ * A first call in a process of its own.
+ */
+export interface Startup {
+  cache: 'cold' | 'warm';
+  precompiled_headers: boolean;
+  first_call_s: number | null;
+  parts: Record<string, number>;
+  headers_s: number | null;
+  imports_s: number | null;
+  memory_bytes: number | null;
+  problem: Problem | null;
 }
 
 /**
@@ -795,6 +1028,86 @@ export interface SubjectsChanged {
 }
 
 /**
+ * The cells of a sweep, in the order in which they were asked for.
+ */
+export interface Sweep {
+  id: string;
+  cells: SweepCell[];
+  state: 'cancelled' | 'done' | 'failed' | 'running' | 'waiting';
+  shapes: string[];
+  items: number;
+  unit: string;
+  folder: string;
+  executor: string;
+  started_s: number | null;
+  took_s: number | null;
+  winner: string;
+  winners: Record<string, string>;
+  pareto: string[];
+  code: string;
+  problems: Problem[];
+}
+
+/**
+ * One variant on one set of arguments, cold, in a process of its own.
+ */
+export interface SweepCell {
+  key: string;
+  name: string;
+  variant: Variant;
+  shape: string;
+  arguments: string[];
+  state:
+    | 'cancelled'
+    | 'crashed'
+    | 'done'
+    | 'failed'
+    | 'memory'
+    | 'running'
+    | 'timeout'
+    | 'waiting';
+  timing: Timing | null;
+  throughput_per_s: number | null;
+  compile_time: CompileTime | null;
+  memory_bytes: number | null;
+  accuracy: OutputError[];
+  accurate: boolean | null;
+  effective: Effective[];
+  problem: Problem | null;
+  worker: string;
+  device: string;
+  started_s: number | null;
+  took_s: number | null;
+  tries: number;
+}
+
+/**
+ * A sweep went on: some cells are as given here now.
+ */
+export interface SweepChanged {
+  subject: string;
+  sweep: Sweep;
+}
+
+/**
+ * The report's own struct; samples of timings are left out.
+ */
+export interface SweepResult {
+  subject: string;
+  sweep: Sweep | null;
+}
+
+/**
+ * How a sweep stands.
+ */
+export interface SweepSummary {
+  id: string;
+  state: 'cancelled' | 'done' | 'failed' | 'running' | 'waiting';
+  cells: number;
+  finished: number;
+}
+
+/**
  * How long a call takes once compiled.
  */
 export interface Timing {
@@ -807,6 +1120,15 @@ export interface Timing {
   ratio: number | null;
   ratio_interval: [number, number] | null;
   baseline: string;
+  differs: boolean | null;
+  host_us: number | null;
+  host_interval_us: [number, number] | null;
+  device_us: number | null;
+  device_interval_us: [number, number] | null;
+  threads: number;
+  settled: boolean;
+  keeping: 'copied' | 'restored' | 'unchanged';
+  changes: string[];
 }
 
 /**
@@ -836,7 +1158,13 @@ export interface VariantReport {
   warm_compile_time: CompileTime | null;
   breaks: DistinctBreak[];
   timing: Timing | null;
+  layers: Layers[];
+  verdict: Verdict | null;
+  startups: Startup[];
+  paybacks: Payback[];
   accuracy: OutputError[];
+  departure: Departure | null;
+  studied: string[];
   problems: Problem[];
   absent: Record<string, string>;
 }
@@ -863,6 +1191,19 @@ export interface VariantSummary {
   accurate: boolean | null;
   compilations: CompilationSummary[];
   problems: Problem[];
+  ratio_interval: [number, number] | null;
+  differs: boolean | null;
+  verdict: Verdict | null;
+  studied: string[];
+}
+
+/**
+ * What a variant's time is bound by.
+ */
+export interface Verdict {
+  bound: 'compute' | 'cpu' | 'memory' | 'unclear';
+  evidence: string;
+  helps: Help[];
 }
 
 /**
@@ -945,6 +1286,12 @@ export interface Commands {
   set_watch: { arguments: SetWatch; result: WatchState };
   add_variant: { arguments: AddVariant; result: AddVariantResult };
   start_run: { arguments: StartRun; result: StartRunResult };
+  start_measure: { arguments: StartMeasure; result: StartRunResult };
+  get_measurement: { arguments: GetMeasurement; result: Measurement };
+  start_studies: { arguments: StartStudies; result: StartRunResult };
+  start_sweep: { arguments: StartSweep; result: SweepResult };
+  cancel_sweep: { arguments: CancelSweep; result: Done };
+  get_sweep: { arguments: GetSweep; result: SweepResult };
   cancel: { arguments: Cancel; result: Done };
   forget: { arguments: Forget; result: Done };
   save_report: { arguments: SaveReport; result: SaveReportResult };
@@ -958,4 +1305,6 @@ export interface Events {
   report_changed: ReportChanged;
   job_changed: JobChanged;
   watch_changed: WatchChanged;
+  measured: Measured;
+  sweep_changed: SweepChanged;
 }

@@ -70,6 +70,10 @@ export function variant(
     accurate: null,
     compilations,
     problems: [],
+    ratio_interval: null,
+    differs: null,
+    verdict: null,
+    studied: [],
     ...more
   };
 }
@@ -102,7 +106,9 @@ export function report(
     },
     variants,
     problems: [],
-    files: {}
+    files: {},
+    peaks: [],
+    sweep: null
   };
 }
 

@@ -131,6 +131,10 @@ export function variantSummary(
     accurate: null,
     compilations: [compilationSummary({ kernels: 1 })],
     problems: [],
+    ratio_interval: null,
+    differs: null,
+    verdict: null,
+    studied: [],
     ...change
   };
 }
@@ -177,6 +181,8 @@ export function report(
     ],
     problems: [],
     files: { '/tmp/ipykernel_1/1.py': '%%compile\nf(x)\n' },
+    peaks: [],
+    sweep: null,
     ...change
   };
 }
@@ -190,6 +196,7 @@ export function job(change: Partial<JobState> = {}): JobState {
     step: '',
     fraction: null,
     error: null,
+    kind: 'build',
     ...change
   };
 }

@@ -32,6 +32,7 @@ function launch(
     text: `k(${line})`,
     estimated_bytes: 2048,
     estimated_operations: 512,
+    time: null,
     ...change
   };
 }

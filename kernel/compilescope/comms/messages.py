@@ -16,11 +16,14 @@ from ..report import (
     Environment,
     Graph,
     Guard,
+    Peaks,
     Problem,
     Region,
     SourceLine,
     Subject,
+    Sweep,
     VariantReport,
+    Verdict,
 )
 from ..variant import Choices as Choices
 from ..variant import Variant
@@ -129,6 +132,20 @@ class VariantSummary(Message):
     accurate: bool | None = None
     compilations: list[CompilationSummary] = []
     problems: list[Problem] = []
+    ratio_interval: tuple[float, float] | None = None
+    differs: bool | None = None
+    verdict: Verdict | None = None
+    studied: list[str] = []
+    """Which of `STUDIES` have been made."""
+
+
+class SweepSummary(Message):
+    """How a sweep stands."""
+
+    id: str
+    state: Literal["waiting", "running", "done", "cancelled", "failed"]
+    cells: int
+    finished: int
 
 
 class ReportSummary(Message):
@@ -140,6 +157,8 @@ class ReportSummary(Message):
     variants: list[VariantSummary] = []
     problems: list[Problem] = []
     files: dict[str, str] = {}
+    peaks: list[Peaks] = []
+    sweep: SweepSummary | None = None
 
 
 class SubjectSummary(Message):
@@ -372,6 +391,112 @@ class StartRun(Message):
     variants: list[str] = []
 
 
+class StartMeasure(Message):
+    """Asks to time variants in turns with eager, their samples streamed while it goes on.
+
+    Samples are added to those of the last measurement where the same variants are still built;
+    otherwise it begins anew. Eager is always among them.
+    """
+
+    subject: str
+    variants: list[str] = []
+    """All that can be built, when none is named."""
+    seconds: float = 10.0
+    """Ends by itself after about so long; cancelling ends it earlier and loses nothing."""
+    again: bool = False
+    """Begins anew also where it could go on."""
+
+
+class StartStudies(Message):
+    """Asks for closer looks at variants; see `STUDIES`."""
+
+    subject: str
+    studies: list[str]
+    variants: list[str] = []
+    """All that are built, when none is named."""
+
+
+class GetMeasurement(Message):
+    """Asks for the samples of a subject's measurement, from a round on."""
+
+    subject: str
+    since: int = 0
+    """The first round wanted."""
+
+
+class Series(Message):
+    """A variant in a measurement."""
+
+    name: str
+    samples_us: list[float] = []
+    """Of the rounds from `Measurement.since` on; a sample is a batch of calls, in µs a call."""
+    median_us: float | None = None
+    """Of all rounds, as all that follows."""
+    interval_us: tuple[float, float] | None = None
+    ratio: float | None = None
+    ratio_interval: tuple[float, float] | None = None
+    differs: bool | None = None
+    calls_per_sample: int = 1
+    warmup_calls: int = 0
+    settled: bool = True
+    device: str = "cpu"
+    host_us: float | None = None
+    device_us: float | None = None
+
+
+class Measurement(Message):
+    """A measurement, as it stands. What a panel has, it completes by what comes."""
+
+    subject: str
+    id: str = ""
+    """Another one when it began anew: what a panel has, is of no use then."""
+    state: Literal["none", "building", "warming", "running", "paused", "done"] = "none"
+    """paused: ended early. Going on adds to it."""
+    since: int = 0
+    rounds: int = 0
+    baseline: str = "eager"
+    series: list[Series] = []
+    fraction: float | None = None
+    """Of the seconds asked for."""
+    problem: Problem | None = None
+
+
+class StartSweep(Message):
+    """Asks for a sweep of a subject; it runs beside the kernel's main thread."""
+
+    subject: str
+    variants: list[Variant]
+    shapes: dict[str, str] = {}
+    """Name → the arguments as written in a call; the subject's own where there are none."""
+    timeout_s: float = 300.0
+    """For a cell."""
+    memory_gb: float | None = None
+    workers: int = 1
+    seconds: float = 2.0
+    """Of measuring, a cell."""
+    resume: bool = True
+    """Take over finished cells."""
+
+
+class CancelSweep(Message):
+    """Asks a sweep to end; its finished cells stay."""
+
+    subject: str
+
+
+class GetSweep(Message):
+    """Asks for a subject's sweep."""
+
+    subject: str
+
+
+class SweepResult(Message):
+    """The report's own struct; samples of timings are left out."""
+
+    subject: str
+    sweep: Sweep | None = None
+
+
 class JobState(Message):
     """A piece of work on the kernel's main thread."""
 
@@ -383,6 +508,7 @@ class JobState(Message):
     """What it does now: ``cpp: building C++``."""
     fraction: float | None = None
     error: Problem | None = None
+    kind: Literal["build", "measure", "study"] = "build"
 
 
 class StartRunResult(Message):
@@ -436,6 +562,12 @@ COMMANDS: dict[str, tuple[type[Message], type[Message]]] = {
     "set_watch": (SetWatch, WatchState),
     "add_variant": (AddVariant, AddVariantResult),
     "start_run": (StartRun, StartRunResult),
+    "start_measure": (StartMeasure, StartRunResult),
+    "get_measurement": (GetMeasurement, Measurement),
+    "start_studies": (StartStudies, StartRunResult),
+    "start_sweep": (StartSweep, SweepResult),
+    "cancel_sweep": (CancelSweep, Done),
+    "get_sweep": (GetSweep, SweepResult),
     "cancel": (Cancel, Done),
     "forget": (Forget, Done),
     "save_report": (SaveReport, SaveReportResult),
@@ -474,6 +606,24 @@ class WatchChanged(Message):
     watch: WatchState
 
 
+class Measured(Message):
+    """A measurement went on; at most a few times a second."""
+
+    measurement: Measurement
+
+
+class SweepChanged(Message):
+    """A sweep went on: some cells are as given here now."""
+
+    subject: str
+    sweep: Sweep
+    """Without the cells that have not changed, and without samples."""
+
+
+STUDIES = ("layers", "kernels", "startups", "accuracy")
+"""layers: where one call's time goes. kernels: each launch's time. startups: first calls in
+processes of their own. accuracy: against eager in higher precision."""
+
 PARTS = ("guards", "kernels", "phases", "autotunings", "crossings")
 """The parts of a compilation that `GetCompilation` knows. ``guards`` brings the guard tree with it,
 ``phases`` the warm ones too."""
@@ -483,5 +633,7 @@ EVENTS: dict[str, type[Message]] = {
     "report_changed": ReportChanged,
     "job_changed": JobChanged,
     "watch_changed": WatchChanged,
+    "measured": Measured,
+    "sweep_changed": SweepChanged,
 }
 """Event → its data."""

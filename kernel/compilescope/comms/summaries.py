@@ -9,7 +9,7 @@ import msgspec
 from ..compiler.watch import WatchSummary
 from ..errors import CompilescopeError
 from ..jobs import Job
-from ..report import STAGES, Code, Compilation, Region, Report, VariantReport
+from ..report import STAGES, Code, Compilation, Region, Report, Sweep, VariantReport
 from .messages import (
     Artifact,
     ArtifactResult,
@@ -17,6 +17,7 @@ from .messages import (
     JobState,
     ReportSummary,
     SubjectSummary,
+    SweepSummary,
     VariantSummary,
     WatchedCompilation,
     WatchState,
@@ -49,6 +50,8 @@ def report(report: Report, revision: int) -> ReportSummary:
         variants=[_variant(variant) for variant in report.variants],
         problems=report.problems,
         files=report.files,
+        peaks=report.peaks,
+        sweep=_sweep(report.sweep) if report.sweep is not None else None,
     )
 
 
@@ -110,6 +113,19 @@ def _variant(variant: VariantReport) -> VariantSummary:
         accurate=all(error.ok for error in variant.accuracy) if variant.accuracy else None,
         compilations=[_compilation(one) for one in variant.compilations],
         problems=variant.problems,
+        ratio_interval=timing.ratio_interval if timing else None,
+        differs=timing.differs if timing else None,
+        verdict=variant.verdict,
+        studied=variant.studied,
+    )
+
+
+def _sweep(sweep: Sweep) -> SweepSummary:
+    return SweepSummary(
+        id=sweep.id,
+        state=sweep.state,
+        cells=len(sweep.cells),
+        finished=sum(cell.state not in ("waiting", "running") for cell in sweep.cells),
     )
 
 

@@ -46,14 +46,24 @@ export function subjectOf(report: Report): SubjectSummary {
  * A report without its texts.
  */
 export function summaryOf(report: Report): ReportSummary {
-  const { subject, environment, variants, problems, files } = report;
+  const { subject, environment, variants, problems, files, peaks, sweep } =
+    report;
   return {
     revision: 1,
     subject,
     environment,
     variants: variants.map(variantSummary),
     problems,
-    files
+    files,
+    peaks,
+    sweep: sweep && {
+      id: sweep.id,
+      state: sweep.state,
+      cells: sweep.cells.length,
+      finished: sweep.cells.filter(
+        each => each.state !== 'waiting' && each.state !== 'running'
+      ).length
+    }
   };
 }
 
@@ -96,7 +106,11 @@ function variantSummary(variant: VariantReport): VariantSummary {
     compile_s: variant.compile_time?.total_s ?? null,
     accurate: accuracy.length > 0 ? accuracy.every(each => each.ok) : null,
     compilations: variant.compilations.map(compilationSummary),
-    problems: variant.problems
+    problems: variant.problems,
+    ratio_interval: timing?.ratio_interval ?? null,
+    differs: timing?.differs ?? null,
+    verdict: variant.verdict,
+    studied: variant.studied
   };
 }
 

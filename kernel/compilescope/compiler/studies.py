@@ -1,0 +1,44 @@
+"""Studies: closer looks at a variant than its first timing, each made when somebody asks.
+
+A study builds the variant once more, with whatever it needs in place, and completes the variant's
+report. `STUDIES` lists them; adding one is one function and one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from ..report import Peaks, VariantReport
+from .progress import Monitor
+from .state import Snapshot
+from .wardrobe import Wardrobe
+
+StudyName = Literal["layers", "kernels", "startups", "accuracy"]
+STUDY_NAMES: tuple[str, ...] = get_args(StudyName)
+
+
+@dataclass
+class Study:
+    """What a study is given. It runs on the thread that may call the subject.
+
+    The caller keeps ``snapshot``; the study restores it whenever the subject's state must be as it
+    was, and need not at its end. Dynamo is isolated and the wardrobe guarded around it, as in
+    `compiler.runs`.
+    """
+
+    fn: Callable[..., Any]
+    args: Sequence[Any]
+    kwargs: Mapping[str, Any]
+    report: VariantReport
+    """The variant, built. The study fills in what it found, in place, once it has it."""
+    peaks: list[Peaks]
+    """The report's; a study may add a device's."""
+    wardrobe: Wardrobe
+    snapshot: Snapshot
+    monitor: Monitor
+
+
+STUDIES: dict[str, Callable[[Study], None]] = {}
+"""Name → study."""

@@ -1,0 +1,1 @@
+"""A subject under many variants and shapes, each cell in a process of its own."""

@@ -1,0 +1,231 @@
+"""What was measured: how long calls take, where their time goes, how right their results are.
+
+Part of a report; see `compilescope.report` for the rules. Times are wall-clock times unless their
+text says otherwise, and intervals are 95 % confidence intervals.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from .problem import Problem, Struct
+
+Keeping = Literal["unchanged", "restored", "copied"]
+LayerKind = Literal[
+    "guards",
+    "bytecode",
+    "aot",
+    "inductor",
+    "wrapper",
+    "launches",
+    "kernels",
+    "idle",
+    "eager",
+    "other",
+]
+LAYER_KINDS: dict[LayerKind, str] = {
+    "guards": "Dynamo entry and guards",
+    "bytecode": "Dynamo bytecode",
+    "aot": "AOTAutograd runtime",
+    "inductor": "Inductor entry",
+    "wrapper": "wrapper",
+    "launches": "kernel launches",
+    "kernels": "kernels",
+    "idle": "waiting",
+    "eager": "eager",
+    "other": "not told apart",
+}
+"""Kind → its title, from the outside in. bytecode: what Dynamo rewrote of the function, but for the
+graphs in it. inductor: from AOTAutograd to the wrapper. wrapper: the generated one itself.
+launches: what starting kernels costs the host. kernels: on their device. idle: the host waits, or
+the device does. eager: what was not compiled."""
+
+
+class CompileTime(Struct):
+    """How long the first call took, and its parts (seconds, on the wall clock)."""
+
+    total_s: float
+    parts: dict[str, float] = {}
+    """dynamo, aot_autograd, inductor, code_generation, cpp_build, triton, other."""
+    cold: bool = True
+    """Measured in empty caches."""
+
+
+class Timing(Struct):
+    """How long a call takes once compiled."""
+
+    median_us: float
+    interval_us: tuple[float, float]
+    """Of the median."""
+    samples_us: list[float] = []
+    """In the order of the rounds; the samples of one round were taken one after the other."""
+    calls_per_sample: int = 1
+    warmup_calls: int = 0
+    device: str = "cpu"
+    ratio: float | None = None
+    """The baseline's median over this one's: above 1 is faster than the baseline."""
+    ratio_interval: tuple[float, float] | None = None
+    baseline: str = "eager"
+    differs: bool | None = None
+    """Whether the ratio's interval leaves out 1; None where there is no ratio. Where it does not,
+    the measurement shows no difference."""
+    host_us: float | None = None
+    """On a GPU: until the call returns, its kernels perhaps still running."""
+    host_interval_us: tuple[float, float] | None = None
+    device_us: float | None = None
+    """On a GPU: between two events of the stream around the call, in calls one after the other."""
+    device_interval_us: tuple[float, float] | None = None
+    threads: int = 0
+    """Threads that torch may use within an operation; fixed meanwhile."""
+    settled: bool = True
+    """Whether the warm-up ended because times no longer changed, and not for want of time."""
+    keeping: Keeping = "unchanged"
+    """How the subject's state was kept from changing its times: it does not change any; it was put
+    back before every sample; every sample had copies of its own."""
+    changes: list[str] = []
+    """What a call changes, by where it is: ``net.bn.running_mean``, ``x``."""
+
+
+class Layer(Struct):
+    """A part of a call's time."""
+
+    kind: LayerKind
+    us: float
+    interval_us: tuple[float, float] | None = None
+    compilation: str = ""
+    """The compile id of what it belongs to; empty for what all share."""
+    how: str = ""
+    """How it was measured, in a sentence."""
+
+
+class Layers(Struct):
+    """Where one call's time goes."""
+
+    direction: Literal["inference", "forward", "backward"] = "inference"
+    whole_us: float = 0.0
+    """The call, measured as a whole in the same rounds."""
+    whole_interval_us: tuple[float, float] | None = None
+    layers: list[Layer] = []
+    sum_us: float = 0.0
+    agrees: bool = True
+    """Whether the sum is within a tenth of the whole."""
+    why: str = ""
+    """If it does not agree, why that may be; and what was not measured."""
+    device: str = "cpu"
+
+
+class LaunchTime(Struct):
+    """How long a launch of a kernel takes."""
+
+    us: float
+    """On its device: the time of the kernel itself, without starting it."""
+    interval_us: tuple[float, float] | None = None
+    calls: int = 0
+    """Over how many calls of the subject."""
+    device: str = "cpu"
+    bytes_per_s: float | None = None
+    """The estimated bytes over the measured time."""
+    operations_per_s: float | None = None
+    bandwidth_share: float | None = None
+    """Of the device's peak, from 0; above 1 where data come from a cache."""
+    compute_share: float | None = None
+    how: str = ""
+
+
+class Peaks(Struct):
+    """What a device can do at best."""
+
+    device: str
+    """``cpu``, ``cuda:0``."""
+    name: str = ""
+    bandwidth_bytes_per_s: float | None = None
+    operations_per_s: dict[str, float] = {}
+    """dtype → arithmetic operations a second; a multiply-add counts as two."""
+    how: Literal["measured", "specified"] = "measured"
+    source: str = ""
+    """Where a specified figure comes from; how a measured one was measured."""
+
+
+class Help(Struct):
+    """Something that usually helps, and what it brought where that was measured."""
+
+    what: str
+    why: str = ""
+    code: str = ""
+    """To paste."""
+    variant: str = ""
+    """The variant of the report that has it."""
+    ratio: float | None = None
+    """Measured: this variant's median over that one's; above 1, it helped."""
+    ratio_interval: tuple[float, float] | None = None
+
+
+class Verdict(Struct):
+    """What a variant's time is bound by."""
+
+    bound: Literal["cpu", "memory", "compute", "unclear"]
+    """cpu: by what the host does around the kernels."""
+    evidence: str
+    """One sentence with the figures."""
+    helps: list[Help] = []
+
+
+class Startup(Struct):
+    """A first call in a process of its own."""
+
+    cache: Literal["cold", "warm"]
+    precompiled_headers: bool = True
+    """Whether torch may keep the C++ headers precompiled; they are built within a cold one."""
+    first_call_s: float | None = None
+    parts: dict[str, float] = {}
+    """As in `CompileTime`."""
+    headers_s: float | None = None
+    """Of the C++ build, what precompiling headers took."""
+    imports_s: float | None = None
+    """What the process took before: Python, torch, the subject."""
+    memory_bytes: float | None = None
+    """The most that the process held."""
+    problem: Problem | None = None
+
+
+class Payback(Struct):
+    """After how many calls a variant has paid for its compile time."""
+
+    cache: Literal["cold", "warm"]
+    compile_s: float
+    saved_us: float
+    """A call, over eager; negative where the variant is slower."""
+    calls: float | None = None
+    """None: never."""
+
+
+class OutputError(Struct):
+    """How far one output is from eager's."""
+
+    path: str
+    dtype: str
+    max_abs: float
+    max_rel: float
+    tolerance_abs: float
+    tolerance_rel: float
+    ok: bool
+    reference: str = ""
+    """What it was compared with besides: ``eager in float64``; empty where that cannot be."""
+    reference_abs: float | None = None
+    """The largest difference from the reference."""
+    eager_reference_abs: float | None = None
+    """Eager's own."""
+
+
+class Departure(Struct):
+    """The first kernel whose result is not what it should be."""
+
+    compilation: str
+    kernel: str
+    key: str = ""
+    """Of its launch, as in `Region.key`."""
+    buffer: str = ""
+    node: str = ""
+    """The node of the post-grad graph whose value it is."""
+    error: OutputError | None = None
+    how: str = ""
