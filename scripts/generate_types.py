@@ -113,8 +113,13 @@ def events() -> str:
 
 
 def titles(name: str, doc: str, known: dict[str, str]) -> str:
-    rows = ",\n".join(f"  {key}: {literal(title)}" for key, title in known.items())
+    rows = ",\n".join(_entry(key, literal(title)) for key, title in known.items())
     return f"{comment(doc)}\nexport const {name}: Record<string, string> = {{\n{rows}\n}};"
+
+
+def _entry(key: str, value: str) -> str:
+    line = f"  {key}: {value}"
+    return line if len(line) < WIDTH else f"  {key}:\n    {value}"
 
 
 def generate() -> str:

@@ -63,15 +63,22 @@ export const LAYER_KINDS: Record<string, string> = {
  * Type of a guard → what makes torch add one.
  */
 export const GUARD_TYPES: Record<string, string> = {
-  GLOBAL_STATE: 'The code was compiled for these global modes: grad mode, autocast, determinism, the default dtype, the number of threads.',
-  TORCH_FUNCTION_MODE_STACK: 'The code was compiled under these __torch_function__ modes.',
+  GLOBAL_STATE:
+    'The code was compiled for these global modes: grad mode, autocast, determinism, the default dtype, the number of threads.',
+  TORCH_FUNCTION_MODE_STACK:
+    'The code was compiled under these __torch_function__ modes.',
   DEFAULT_DEVICE: 'The code was compiled for this default device.',
-  TENSOR_MATCH: 'The generated code was made for such a tensor: its type, dispatch keys, dtype, device, requires_grad, and the sizes and strides that are not dynamic.',
-  DIMENSION_DYNAMIC_MARKING_GUARD: 'Sizes that are marked as dynamic or static later need a compilation of their own.',
-  NO_TENSOR_ALIASING: 'These tensors were different objects when the code was compiled.',
-  OBJECT_ALIASING: 'These were one and the same object when the code was compiled.',
+  TENSOR_MATCH:
+    'The generated code was made for such a tensor: its type, dispatch keys, dtype, device, requires_grad, and the sizes and strides that are not dynamic.',
+  DIMENSION_DYNAMIC_MARKING_GUARD:
+    'Sizes that are marked as dynamic or static later need a compilation of their own.',
+  NO_TENSOR_ALIASING:
+    'These tensors were different objects when the code was compiled.',
+  OBJECT_ALIASING:
+    'These were one and the same object when the code was compiled.',
   STORAGE_OVERLAPPING: 'Inputs that are written to shared memory in this way.',
-  ID_MATCH: 'This very object was traced through: another one may do something else.',
+  ID_MATCH:
+    'This very object was traced through: another one may do something else.',
   TYPE_MATCH: 'The methods of this type were traced through.',
   DICT_CONTAINS: 'The tracing depended on whether the key is there.',
   NO_HASATTR: 'The tracing depended on the attribute not being there.',
@@ -79,14 +86,16 @@ export const GUARD_TYPES: Record<string, string> = {
   DICT_LENGTH: 'The tracing went through all items.',
   MAPPING_KEYS_MATCH: 'The tracing went through all keys, in this order.',
   TUPLE_ITERATOR_LEN: 'The tracing went through all items that were left.',
-  DUAL_LEVEL_MATCH: 'The code was compiled at this level of forward-mode differentiation.',
+  DUAL_LEVEL_MATCH:
+    'The code was compiled at this level of forward-mode differentiation.',
   EQUALS_MATCH: 'This value is a constant in the graph.',
   NONE_MATCH: 'The tracing depended on this being None.',
   NOT_NONE: 'The tracing depended on this not being None.',
   TRUE_MATCH: 'The tracing depended on this being True.',
   FALSE_MATCH: 'The tracing depended on this being False.',
   LAMBDA_GUARD: 'A check that torch makes in Python.',
-  SYMBOLIC_SHAPE_GUARD: 'The code holds for dynamic sizes that stand in this relation.'
+  SYMBOLIC_SHAPE_GUARD:
+    'The code holds for dynamic sizes that stand in this relation.'
 };
 
 /**
