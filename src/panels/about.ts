@@ -1,5 +1,4 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import type { ISubjectModel } from '../tokens';
 
@@ -15,13 +14,6 @@ export class About extends Widget {
     this.addClass('jp-Compilescope-about');
     _model.reportChanged.connect(this._show, this);
     this._show();
-  }
-
-  override dispose(): void {
-    if (!this.isDisposed) {
-      Signal.clearData(this);
-      super.dispose();
-    }
   }
 
   private _show(): void {

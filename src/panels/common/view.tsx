@@ -1,7 +1,6 @@
 import { ReactWidget } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Message } from '@lumino/messaging';
-import { Signal } from '@lumino/signaling';
 import * as React from 'react';
 import { problemOf } from '../../protocol/client';
 import type { ISubjectModel } from '../../tokens';
@@ -54,7 +53,6 @@ export abstract class ReportView<T> extends ReactWidget {
   override dispose(): void {
     if (!this.isDisposed) {
       this._ticket++;
-      Signal.clearData(this);
       super.dispose();
     }
   }

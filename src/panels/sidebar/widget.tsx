@@ -2,7 +2,6 @@ import { ReactWidget } from '@jupyterlab/apputils';
 import type { ITranslator } from '@jupyterlab/translation';
 import { nullTranslator } from '@jupyterlab/translation';
 import type { Message } from '@lumino/messaging';
-import { Signal } from '@lumino/signaling';
 import * as React from 'react';
 import type { SourceLine } from '../../protocol/types';
 import type { ICompilescope, ISubjectModel } from '../../tokens';
@@ -25,13 +24,6 @@ export class Sidebar extends ReactWidget {
     this.node.setAttribute('aria-label', this._trans.__('Compilescope'));
     _options.service.currentChanged.connect(this._follow, this);
     this._follow();
-  }
-
-  override dispose(): void {
-    if (!this.isDisposed) {
-      Signal.clearData(this);
-      super.dispose();
-    }
   }
 
   protected override onAfterShow(message: Message): void {
