@@ -1,0 +1,62 @@
+import * as React from 'react';
+import type { MakeFigure } from './plot';
+import { Plot } from './plot';
+
+/**
+ * A plot as a picture with a name. What it shows stands in a table beside it:
+ * a plot cannot be read by keys or by ear.
+ */
+export function Chart(props: {
+  /**
+   * Makes the figure; another function, another figure.
+   */
+  make: MakeFigure;
+
+  /**
+   * What a screen reader says of it.
+   */
+  label: string;
+
+  /**
+   * In pixels; it is as wide as there is room.
+   */
+  height: number;
+
+  /**
+   * Told the `customdata` of a point that is clicked.
+   */
+  onClick?: (data: string | number) => void;
+}): JSX.Element {
+  const { make, label, height, onClick } = props;
+  const host = React.useRef<HTMLDivElement>(null);
+  const plot = React.useRef<Plot | null>(null);
+  const click = React.useRef(onClick);
+  click.current = onClick;
+  const [error, setError] = React.useState('');
+  React.useEffect(() => {
+    const made = new Plot(host.current!, {
+      onClick: data => click.current?.(data),
+      onError: reason =>
+        setError(reason instanceof Error ? reason.message : String(reason))
+    });
+    plot.current = made;
+    return () => made.dispose();
+  }, []);
+  React.useEffect(() => plot.current?.show(make), [make]);
+  return (
+    <>
+      <div
+        ref={host}
+        className="jp-Compilescope-chart"
+        role="img"
+        aria-label={label}
+        style={{ height }}
+      />
+      {error && (
+        <p className="jp-Compilescope-hint" role="alert">
+          {error}
+        </p>
+      )}
+    </>
+  );
+}
