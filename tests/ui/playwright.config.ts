@@ -33,7 +33,8 @@ export default defineConfig({
   expect: { timeout: 15_000 },
   // One server, and tests that measure time: one at a time.
   workers: 1,
-  // Once in some sixty kernels, one loses a cell's reply. What needs a second try is told as flaky.
+  // Python 3.10 has no ipykernel newer than 7.3: there one kernel in some thirty loses a request.
+  // What needs a second try is told as flaky.
   retries: process.env.CI ? 1 : 0,
   forbidOnly: Boolean(process.env.CI),
   use: {

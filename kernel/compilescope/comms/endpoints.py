@@ -19,7 +19,7 @@ from ..errors import CompilescopeError
 from ..jobs import Job
 from ..problem import Problem
 from ..session import Session
-from . import commands, messages, summaries
+from . import commands, messages, replies, summaries
 from .clients import Clients, plain
 from .parts import split
 
@@ -37,6 +37,7 @@ class Endpoints:
         self._session = session
         self._clients = Clients()
         self._stop = session.observe(self._observe)
+        self._put_back = replies.through_stream()
         manager = comm.get_comm_manager()
         manager.register_target(messages.REQUESTS_TARGET, self._open_requests)
         manager.register_target(messages.EVENTS_TARGET, self._open_events)
@@ -44,6 +45,7 @@ class Endpoints:
     def close(self) -> None:
         """Serves nobody any more."""
         self._stop()
+        self._put_back()
         manager = comm.get_comm_manager()
         manager.unregister_target(messages.REQUESTS_TARGET, self._open_requests)
         manager.unregister_target(messages.EVENTS_TARGET, self._open_events)
