@@ -599,7 +599,7 @@ def test_a_compiled_function_is_seen_through() -> None:
         compiled(torch.ones(2))
         assert seen == [1]
     assert seen == []
-    assert len(snapshot._objects) < 100
+    assert len(snapshot.objects) < 100
 
 
 def test_what_was_compiled_before_still_hits_its_cache() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+
+from .saved_python import Change
 
 _AUTOCAST_DEVICES = ("cpu", "cuda")
 _BACKENDS: tuple[Any, ...] = (
@@ -28,6 +30,17 @@ class SavedRandomness:
         numpy_random = sys.modules.get("numpy.random")
         self.numpy = numpy_random.get_state() if numpy_random is not None else None
 
+    def changed(self) -> Iterator[Change]:
+        """Whether any of them was drawn from."""
+        now = SavedRandomness()
+        if (
+            now.python != self.python
+            or not torch.equal(now.cpu, self.cpu)
+            or any(not torch.equal(a, b) for a, b in zip(now.cuda, self.cuda, strict=False))
+            or (self.numpy is not None and not _same_numbers(now.numpy, self.numpy))
+        ):
+            yield Change()
+
     def restore(self) -> None:
         """Sets every generator back."""
         random.setstate(self.python)
@@ -44,11 +57,23 @@ class SavedModes:
     def __init__(self) -> None:
         self.values = [(read(), write) for read, write in _modes()]
 
+    def changed(self) -> Iterator[Change]:
+        """Whether any mode is another."""
+        if any(
+            read() != value for (value, _), (read, _) in zip(self.values, _modes(), strict=True)
+        ):
+            yield Change()
+
     def restore(self) -> None:
         """Sets the modes that changed."""
         for (value, write), (read, _) in zip(self.values, _modes(), strict=True):
             if read() != value:
                 write(value)
+
+
+def _same_numbers(now: Any, before: Any) -> bool:
+    """Whether two states of NumPy's global generator are the same: its name, keys and places."""
+    return bool(now[0] == before[0] and (now[1] == before[1]).all() and now[2:] == before[2:])
 
 
 def _cuda_is_up() -> bool:

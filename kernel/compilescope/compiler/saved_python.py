@@ -6,7 +6,8 @@ import collections
 import random
 import sys
 import types
-from typing import Any, Protocol
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
 
 import torch
 
@@ -17,11 +18,25 @@ from .walk import UNSET, slot_value, slots_of
 _REFILLABLE = (list, set, collections.deque, bytearray)
 
 
+class Change(NamedTuple):
+    """Something of an object that is no longer as it was saved."""
+
+    suffix: str = ""
+    """To the object's path; empty where it is the object as a whole."""
+    value: object = UNSET
+    """What is there now, if it is a value."""
+    key: object = UNSET
+    """Of a dict's item, in place of a suffix."""
+
+
 class Saved(Protocol):
     """The state of one object."""
 
     def restore(self) -> None:
         """Puts the state back; writes only what has changed."""
+
+    def changed(self) -> Iterator[Change]:
+        """What differs from the state; changes nothing."""
 
 
 def save(obj: object) -> list[Saved]:
@@ -59,6 +74,12 @@ class SavedBinding:
         self.namespace, self.name = binding
         self.value = self.namespace.get(self.name, UNSET)
 
+    def changed(self) -> Iterator[Change]:
+        """Whether the name is bound to another object."""
+        now = self.namespace.get(self.name, UNSET)
+        if now is not self.value:
+            yield Change(value=now)
+
     def restore(self) -> None:
         """Binds the name to the old object, or unbinds it."""
         if self.namespace.get(self.name, UNSET) is self.value:
@@ -82,6 +103,12 @@ class SavedCell:
         except ValueError:
             return UNSET
 
+    def changed(self) -> Iterator[Change]:
+        """Whether the variable is bound to another object."""
+        now = self._contents()
+        if now is not self.value:
+            yield Change(value=now)
+
     def restore(self) -> None:
         """Binds the variable to the old object, or unbinds it."""
         if self._contents() is self.value:
@@ -100,6 +127,15 @@ class SavedFunction:
         self.defaults = function.__defaults__
         self.keyword_defaults = function.__kwdefaults__
 
+    def changed(self) -> Iterator[Change]:
+        """Whether there are other defaults."""
+        function = self.function
+        if (
+            function.__defaults__ is not self.defaults
+            or function.__kwdefaults__ is not self.keyword_defaults
+        ):
+            yield Change(".defaults")
+
     def restore(self) -> None:
         """Writes only on a change: assigning ``__defaults__`` makes Dynamo's guards look again."""
         if self.function.__defaults__ is not self.defaults:
@@ -117,12 +153,35 @@ class SavedDict:
         self.base = collections.OrderedDict if ordered else dict
         self.items = list(self.base.items(mapping))
 
+    def changed(self) -> Iterator[Change]:
+        """The items that were added, removed or replaced; the dict itself if some were moved."""
+        now = list(self.base.items(self.mapping))
+        if self._unchanged(now):
+            return
+        # By identity: comparing or hashing keys would run code of theirs.
+        before = {id(key): (key, value) for key, value in self.items}
+        after = {id(key): (key, value) for key, value in now}
+        found = False
+        for number, (key, value) in after.items():
+            if number not in before or before[number][1] is not value:
+                found = True
+                yield Change(key=key, value=value)
+        for number, (key, _) in before.items():
+            if number not in after:
+                found = True
+                yield Change(key=key)
+        if not found:
+            yield Change()
+
+    def _unchanged(self, now: list[tuple[Any, Any]]) -> bool:
+        return len(now) == len(self.items) and all(
+            a is c and b is d for (a, b), (c, d) in zip(now, self.items, strict=True)
+        )
+
     def restore(self) -> None:
         """Refills the dict if an item was added, removed, moved or replaced."""
         now = list(self.base.items(self.mapping))
-        if len(now) == len(self.items) and all(
-            a is c and b is d for (a, b), (c, d) in zip(now, self.items, strict=True)
-        ):
+        if self._unchanged(now):
             return
         if [id(key) for key, _ in now] != [id(key) for key, _ in self.items]:
             self.base.clear(self.mapping)
@@ -138,10 +197,20 @@ class SavedItems:
         self.base: Any = next(base for base in type(items).__mro__ if base in _REFILLABLE)
         self.copy = list(self.base.__iter__(items))
 
+    def changed(self) -> Iterator[Change]:
+        """Whether an item was added, removed, moved or replaced."""
+        if not self._unchanged():
+            yield Change(value=self.items)
+
+    def _unchanged(self) -> bool:
+        now = list(self.base.__iter__(self.items))
+        return len(now) == len(self.copy) and all(
+            a is b for a, b in zip(now, self.copy, strict=True)
+        )
+
     def restore(self) -> None:
         """Refills the container if an item was added, removed, moved or replaced."""
-        now = list(self.base.__iter__(self.items))
-        if len(now) == len(self.copy) and all(a is b for a, b in zip(now, self.copy, strict=True)):
+        if self._unchanged():
             return
         self.base.clear(self.items)
         (self.base.update if self.base is set else self.base.extend)(self.items, self.copy)
@@ -161,6 +230,17 @@ class SavedInstance:
             return object.__getattribute__(self.obj, "__dict__")
         except AttributeError:
             return None
+
+    def changed(self) -> Iterator[Change]:
+        """Whether it has another class or dict; and the slots that hold something else."""
+        if type(self.obj) is not self.cls or (
+            self.attributes is not None and self._attributes() is not self.attributes
+        ):
+            yield Change()
+        for slot, value in self.slots:
+            now = slot_value(self.obj, slot)
+            if now is not value:
+                yield Change(f".{slot.__name__}", now)
 
     def restore(self) -> None:
         """Puts back the class (a lazy module changes it), the dict object and the slots."""
@@ -188,6 +268,13 @@ class SavedClass:
         namespace = type.__getattribute__(self.cls, "__dict__")
         return {key: value for key, value in namespace.items() if not key.startswith("__")}
 
+    def changed(self) -> Iterator[Change]:
+        """The attributes that were set or deleted."""
+        now = self._now()
+        for key in now.keys() | self.attributes.keys():
+            if now.get(key, UNSET) is not self.attributes.get(key, UNSET):
+                yield Change(f".{key}", now.get(key, UNSET))
+
     def restore(self) -> None:
         """Puts back attributes that were set or deleted; removes new ones."""
         now = self._now()
@@ -205,6 +292,11 @@ class SavedGenerator:
         self.generator = generator
         self.state = generator.get_state()
 
+    def changed(self) -> Iterator[Change]:
+        """Whether numbers were drawn."""
+        if not torch.equal(self.generator.get_state(), self.state):
+            yield Change()
+
     def restore(self) -> None:
         """Sets the state."""
         self.generator.set_state(self.state)
@@ -217,6 +309,11 @@ class SavedRandom:
         self.generator = generator
         self.state = generator.getstate()
 
+    def changed(self) -> Iterator[Change]:
+        """Whether numbers were drawn."""
+        if self.generator.getstate() != self.state:
+            yield Change()
+
     def restore(self) -> None:
         """Sets the state."""
         self.generator.setstate(self.state)
@@ -228,6 +325,11 @@ class SavedArray:
     def __init__(self, array: Any) -> None:
         self.array = array
         self.copy = array.copy()
+
+    def changed(self) -> Iterator[Change]:
+        """Whether its shape or its bytes differ; of objects, whether they are others."""
+        if self.array.shape != self.copy.shape or self.array.tobytes() != self.copy.tobytes():
+            yield Change()
 
     def restore(self) -> None:
         """Copies the data back, bit by bit where the array is one of numbers."""
@@ -244,9 +346,21 @@ class SavedNumpyGenerator:
         self.bits = bits
         self.state = bits.state
 
+    def changed(self) -> Iterator[Change]:
+        """Whether numbers were drawn."""
+        if not _same_state(self.bits.state, self.state):
+            yield Change()
+
     def restore(self) -> None:
         """Sets the state."""
         self.bits.state = self.state
+
+
+def _same_state(now: Any, before: Any) -> bool:
+    """Whether two states of a NumPy generator, dicts of numbers and arrays, are the same."""
+    if isinstance(now, dict):
+        return all(_same_state(now[key], before[key]) for key in now)
+    return bool(sys.modules["numpy"].array_equal(now, before))
 
 
 def _numpy(obj: Any) -> list[Saved]:

@@ -7,13 +7,14 @@ of its own, so that restoring neither records a gradient nor raises a version co
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from ..torch_api import tensors
-from .saved_python import SavedDict
+from .saved_python import Change, SavedDict
 
 _HISTORY = "an operation in place was added to its autograd history"
 
@@ -25,6 +26,13 @@ class SavedStorage:
         self.storage = storage
         self.size = storage.nbytes()
         self.copy = _bytes(storage).to(device, copy=True)
+
+    def changed(self) -> bool:
+        """Whether any byte differs, or their number."""
+        if self.storage.nbytes() != self.size:
+            return True
+        now = _bytes(self.storage)
+        return not torch.equal(now, self.copy.to(now.device))
 
     def restore(self) -> None:
         """Writes the bytes back if any differs."""
@@ -39,10 +47,13 @@ class SavedStorage:
 class SavedTensor:
     """A tensor but for its storage's bytes: geometry, version, gradient, flags and hooks."""
 
-    def __init__(self, tensor: torch.Tensor, *, with_data: bool) -> None:
+    def __init__(
+        self, tensor: torch.Tensor, *, with_data: bool, storage: SavedStorage | None = None
+    ) -> None:
         self.tensor = tensor
         self.cls = type(tensor)
         self.with_data = with_data
+        self.storage = storage
         # An alias of the same storage, to point the tensor at it again.
         self.alias = torch.Tensor.detach(tensor) if with_data else None
         self.geometry = _geometry(tensor) if with_data else None
@@ -54,6 +65,34 @@ class SavedTensor:
         self.has_grad = tensor.is_leaf or tensor.retains_grad
         self.grad = tensor.grad if self.has_grad else None
         self.hooks = [None if one is None else SavedDict(one) for one in tensors.hooks(tensor)]
+
+    def written(self) -> bool:
+        """Whether the tensor's own data or geometry differ; others may share its storage.
+
+        Where there is no copy to compare them with, whether its version counter was raised.
+        """
+        if self.storage is None:
+            return tensors.version(self.tensor) != self.version
+        if _geometry(self.tensor) != self.geometry:
+            return True
+        now = _bits(self.tensor, self.storage.storage)
+        return not torch.equal(now, _bits(self.tensor, self.storage.copy).to(now.device))
+
+    def changed(self) -> Iterator[Change]:
+        """What differs but for its data: class, gradient, flags, history, hooks."""
+        tensor = self.tensor
+        if (
+            type(tensor) is not self.cls
+            or tensor.is_leaf != self.is_leaf
+            or tensor.requires_grad != self.requires_grad
+            or (not self.is_leaf and tensor.grad_fn is not self.history)
+        ):
+            yield Change()
+        if self.has_grad and tensor.grad is not self.grad:
+            yield Change(".grad", tensor.grad)
+        for saved, now in zip(self.hooks, tensors.hooks(tensor), strict=True):
+            if any(saved.changed()) if saved is not None else now:
+                yield Change(".hooks")
 
     def restore(self) -> None:
         """Puts the tensor back; its storage must hold the old bytes again already.
@@ -103,26 +142,37 @@ class TensorSaver:
         with tensors.plain():
             if tensors.is_fake(tensor):
                 return f"{path}: a {type(tensor).__name__} has no data to save."
-            reason, with_data = "", False
+            reason, with_data, storage = "", False, None
             if not tensors.is_wrapper(tensor) and not tensor.is_meta:
-                with_data = _is_sparse(tensor) or self._save_storage(tensor)
+                with_data = _is_sparse(tensor) or tensor.untyped_storage().nbytes() == 0
+                if not with_data:
+                    storage = self._save_storage(tensor)
+                    with_data = storage is not None
                 if not with_data:
                     reason = f"{path}: its data do not fit in half of the free memory."
-            self.tensors.append((path, SavedTensor(tensor, with_data=with_data)))
+            saved = SavedTensor(tensor, with_data=with_data, storage=storage)
+            self.tensors.append((path, saved))
             return reason
 
-    def _save_storage(self, tensor: torch.Tensor) -> bool:
+    def written(self) -> Iterator[tuple[str, torch.Tensor]]:
+        """The tensors whose data changed, by where they are; each storage is compared once."""
+        changed = {id(one) for one in self.storages.values() if one is not None and one.changed()}
+        for path, saved in self.tensors:
+            moved = saved.geometry is not None and _geometry(saved.tensor) != saved.geometry
+            known = saved.storage is not None and id(saved.storage) not in changed
+            if moved or (not known and saved.written()):
+                yield path, saved.tensor
+
+    def _save_storage(self, tensor: torch.Tensor) -> SavedStorage | None:
         storage = tensor.untyped_storage()
         size, device = storage.nbytes(), storage.device
-        if size == 0:
-            return True
         key = (device, storage.data_ptr(), size)
         if key not in self.storages:
             home = next(
                 (one for one in (device, torch.device("cpu")) if self._fits(one, size)), None
             )
             self.storages[key] = SavedStorage(storage, home) if home is not None else None
-        return self.storages[key] is not None
+        return self.storages[key]
 
     def _fits(self, device: torch.device, size: int) -> bool:
         if device not in self.room:
@@ -137,6 +187,14 @@ def _bytes(storage: torch.UntypedStorage) -> torch.Tensor:
     """A flat tensor over the whole storage, in the widest integers that divide it."""
     dtype = torch.int64 if storage.nbytes() % 8 == 0 else torch.uint8
     return torch.empty(0, dtype=dtype, device=storage.device).set_(storage)
+
+
+def _bits(tensor: torch.Tensor, data: torch.UntypedStorage | torch.Tensor) -> torch.Tensor:
+    """A tensor's own elements, as bytes, out of a storage or of a copy of one."""
+    storage = data.untyped_storage() if isinstance(data, torch.Tensor) else data
+    own = torch.empty(0, dtype=tensor.dtype, device=storage.device)
+    own.set_(storage, tensor.storage_offset(), tensor.size(), tensor.stride())
+    return own.reshape(-1).view(torch.uint8)
 
 
 def _geometry(tensor: torch.Tensor) -> tuple[Any, ...]:

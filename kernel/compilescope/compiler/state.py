@@ -13,8 +13,8 @@ import torch
 
 from ..torch_api import tensors
 from .ambient import SavedModes, SavedRandomness
-from .saved_python import Saved, save
-from .saved_tensors import TensorSaver
+from .saved_python import Change, Saved, save
+from .saved_tensors import SavedStorage, TensorSaver
 from .walk import walk
 
 
@@ -35,6 +35,8 @@ class Snapshot:
     ----------
     tensors
         The tensors reached, by where they are (``net.fc.weight``).
+    objects
+        What was saved of all other objects, by where they are.
     unsaved
         What is not put back, and why: one sentence each, for the report.
     """
@@ -47,13 +49,13 @@ class Snapshot:
     ) -> None:
         # First of all, before saving draws or changes anything itself.
         self._ambient: list[tuple[str, Saved]] = [
-            ("random generators", SavedRandomness()),
+            ("random numbers", SavedRandomness()),
             ("torch's modes", SavedModes()),
         ]
         found = walk(fn, args, kwargs)
         self.unsaved: list[str] = list(found.unsaved)
         self.tensors: dict[str, torch.Tensor] = found.tensors()
-        self._objects: list[tuple[str, Saved]] = []
+        self.objects: list[tuple[str, Saved]] = []
         self._tensors = TensorSaver()
         for obj, path in found.objects:
             try:
@@ -61,7 +63,7 @@ class Snapshot:
                     reason = self._tensors.save(obj, path)  # type: ignore[arg-type]
                     if reason:
                         self.unsaved.append(reason)
-                self._objects.extend((path, one) for one in save(obj))
+                self.objects.extend((path, one) for one in save(obj))
             except Exception as error:  # noqa: BLE001, PERF203 - reported
                 self.unsaved.append(f"{path}: {error}")
 
@@ -72,7 +74,7 @@ class Snapshot:
         until all is done.
         """
         with _uninterrupted():
-            for path, saved in self._objects:
+            for path, saved in self.objects:
                 self._put_back(path, saved)
             with tensors.plain():
                 for storage in self._tensors.storages.values():
@@ -83,7 +85,26 @@ class Snapshot:
             for path, saved in self._ambient:
                 self._put_back(path, saved)
 
-    def _put_back(self, path: str, saved: Saved) -> None:
+    def changed(self) -> Iterator[tuple[str, Saved | None, Change]]:
+        """What differs now: where it is, what it was saved by, and what is there.
+
+        Changes nothing, and runs none of the user's code. What it is asked for depends on what has
+        changed, so ask it before `restore`. Of a tensor's data, the value is the tensor.
+        """
+        for path, saved in self.objects:
+            for change in saved.changed():
+                yield path, saved, change
+        with tensors.plain():
+            for path, tensor in self._tensors.written():
+                yield path, None, Change(value=tensor)
+            for path, saved in self._tensors.tensors:
+                for change in saved.changed():
+                    yield path, saved, change
+        for path, saved in self._ambient:
+            for change in saved.changed():
+                yield path, saved, change
+
+    def _put_back(self, path: str, saved: Saved | SavedStorage) -> None:
         try:
             saved.restore()
         except Exception as error:  # noqa: BLE001 - reported, and the rest goes on

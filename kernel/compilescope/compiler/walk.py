@@ -53,12 +53,19 @@ class Reached(NamedTuple):
     """What the walk could not look into, and why."""
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """The tensors by where they are; one that is reached twice has the nearer name."""
-        return {
-            path: cast("torch.Tensor", obj)
-            for obj, path in self.objects
-            if issubclass(type(obj), torch.Tensor)
-        }
+        """The tensors by where they are; one that is reached twice has the nearer name.
+
+        Of several at places of one name, those after the first have a number behind it.
+        """
+        found: dict[str, torch.Tensor] = {}
+        for obj, path in self.objects:
+            if issubclass(type(obj), torch.Tensor):
+                place, number = path, 1
+                while place in found:
+                    number += 1
+                    place = f"{path} ({number})"
+                found[place] = cast("torch.Tensor", obj)
+        return found
 
 
 def walk(
@@ -84,22 +91,30 @@ def walk(
     queue.append((fn, _name_of(fn)))
     found = Reached([], [])
     seen: set[int] = set()
-    while queue:
-        obj, path = queue.popleft()
+    names: dict[int, str] = {}
+    later: list[Child] = []
+    while queue or later:
+        obj, path = queue.popleft() if queue else later.pop(0)
         if type(obj) in _ATOMS or id(obj) in seen:
+            continue
+        # After all else: a parameter is to be named by its module, and its state by that name.
+        if queue and issubclass(type(obj), torch.optim.Optimizer):
+            later.append((obj, path))
             continue
         if len(seen) >= limit:
             found.unsaved.append(
-                f"Objects beyond the first {limit:,} (nearest: {_pretty(path)}) are not saved."
+                f"Objects beyond the first {limit:,} (nearest: {pretty(path)}) are not saved."
             )
             break
         seen.add(id(obj))
-        found.objects.append((obj, _pretty(path)))
+        found.objects.append((obj, pretty(path)))
+        if issubclass(type(obj), torch.Tensor):
+            names[id(obj)] = pretty(path)
         reason = _opaque(obj)
         if reason:
-            found.unsaved.append(f"{_pretty(path)}: {reason}.")
+            found.unsaved.append(f"{pretty(path)}: {reason}.")
             continue
-        queue.extend(child for child in _children(obj, path) if type(child[0]) not in _ATOMS)
+        queue.extend(child for child in _children(obj, path, names) if type(child[0]) not in _ATOMS)
     return found
 
 
@@ -131,7 +146,16 @@ def slot_value(obj: object, slot: types.MemberDescriptorType) -> object:
         return UNSET
 
 
-def _pretty(path: str) -> str:
+def label(key: object, names: Mapping[int, str], number: int) -> str:
+    """How a dict's key is shown in a path: a tensor by its own, what else has no name by number.
+
+    A key's own ``repr`` would be code of the user's.
+    """
+    return repr(key) if type(key) in (str, int) else names.get(id(key), f"#{number}")
+
+
+def pretty(path: str) -> str:
+    """A path without the dicts in which modules keep what they hold."""
     return _INNER.sub(r".\1", path.removesuffix("."))
 
 
@@ -154,12 +178,14 @@ def _opaque(obj: object) -> str:
     return ""
 
 
-def _children(obj: Any, path: str) -> Iterator[Child]:
+def _children(obj: Any, path: str, names: Mapping[int, str]) -> Iterator[Child]:
     cls = type(obj)
+    if cls is Binding:
+        return  # a tuple, but its namespace is not to be walked
     if issubclass(cls, torch.Tensor):
         yield from _of_tensor(obj, path)
     elif issubclass(cls, dict):
-        yield from _of_dict(obj, path)
+        yield from _of_dict(obj, path, names)
     elif issubclass(cls, _COLLECTIONS):
         base: Any = next(base for base in cls.__mro__ if base in _COLLECTIONS)
         for index, value in enumerate(base.__iter__(obj)):
@@ -195,12 +221,12 @@ def _of_tensor(tensor: torch.Tensor, path: str) -> Iterator[Child]:
     yield grad, f"{path}.grad"
 
 
-def _of_dict(mapping: dict[Any, Any], path: str) -> Iterator[Child]:
+def _of_dict(mapping: dict[Any, Any], path: str, names: Mapping[int, str]) -> Iterator[Child]:
     of_attributes = path.endswith(".")
-    for key, value in dict.items(mapping):
-        label = repr(key) if type(key) in (str, int) else "…"
-        yield value, f"{path}{key}" if of_attributes else f"{path}[{label}]"
-        yield key, f"{path}[key {label}]"
+    for number, (key, value) in enumerate(dict.items(mapping)):
+        shown = label(key, names, number)
+        yield value, f"{path}{key}" if of_attributes else f"{path}[{shown}]"
+        yield key, f"{path}[key {shown}]"
 
 
 def _of_function(function: types.FunctionType, path: str) -> Iterator[Child]:
@@ -235,8 +261,6 @@ def _of_class(cls: type, path: str) -> Iterator[Child]:
 
 
 def _of_instance(obj: object, cls: type, path: str) -> Iterator[Child]:
-    if type(obj) is Binding:
-        return
     if is_user_class(cls):
         yield cls, cls.__name__
     if not has_followed_state(cls) and not issubclass(cls, torch.Tensor):
