@@ -63,12 +63,14 @@ class Timing(Struct):
     warmup_calls: int = 0
     device: str = "cpu"
     ratio: float | None = None
-    """The baseline's median over this one's: above 1 is faster than the baseline."""
+    """The baseline's time over this one's, round by round: above 1 is faster than the baseline. It
+    is not quite the quotient of the medians, since a load that comes and goes cancels out of it."""
     ratio_interval: tuple[float, float] | None = None
+    """99 %, since a measurement that goes on is looked at again and again."""
     baseline: str = "eager"
     differs: bool | None = None
-    """Whether the ratio's interval leaves out 1; None where there is no ratio. Where it does not,
-    the measurement shows no difference."""
+    """Whether the ratio's interval leaves out 1; None where there is no ratio, or fewer than eight
+    rounds to tell from. Where it does not, the measurement shows no difference."""
     host_us: float | None = None
     """On a GPU: until the call returns, its kernels perhaps still running."""
     host_interval_us: tuple[float, float] | None = None

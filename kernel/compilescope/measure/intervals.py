@@ -1,33 +1,79 @@
-"""Medians and how sure they are, without a distribution assumed."""
+"""Medians and ratios, and how sure they are, without a distribution assumed.
+
+Samples that follow each other are alike: a machine is slow for a while, then quick again. Taken as
+independent they would give intervals that are too narrow, the more so the longer one measures. So
+the rounds are cut into 16 to 31 blocks, as long as that allows, and a block counts once. Blocks
+double their length as rounds come in: a disturbance of any length is at some time shorter than
+they are, and an interval does not jump with every round.
+
+Median
+    Order statistics of the blocks' medians, 95 %, widened by what blocks still have in common with
+    the next.
+Ratio
+    Of two calls timed in the same rounds, hence under the same load: the mean of the middle half of
+    a block's log ratios, and over the blocks Wilcoxon's signed ranks (the median of all means of
+    two blocks), 99 %, widened likewise. Where the calls are the same, a log ratio is as likely
+    above 0 as it is below, by as much, which is all that Wilcoxon's test asks for. 99 %, since a
+    measurement that goes on is looked at again and again.
+
+Nothing is drawn at random: the same samples have the same interval, and 5,000 of them take a few
+milliseconds.
+"""
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
-import random
 import statistics
 from collections.abc import Sequence
+from typing import NamedTuple
 
-_CONFIDENCE = 0.95
+_FEWEST_BLOCKS = 16
 _TAILS = 40
-"""How many tails make the whole, each of them half of what the confidence leaves."""
-_RESAMPLES = 500
+"""How many tails make the whole, each of them half of what 95 % confidence leaves."""
+_RATIO_TAILS = 200
+"""The same for 99 %."""
+
+
+class Ratio(NamedTuple):
+    """How many times as long one call takes as another."""
+
+    value: float
+    interval: tuple[float, float]
+    differs: bool | None
+    """Whether the interval leaves out 1. None: there are too few rounds for any confidence."""
 
 
 def median_interval(samples: Sequence[float]) -> tuple[float, float]:
-    """The 95 % interval of the median, from order statistics.
-
-    Each sample lies below the true median with probability one half, so the number of those that do
-    is binomial. Fewer than six samples cannot reach 95 %: theirs is all that was seen.
+    """The 95 % interval of the median, from order statistics of blocks.
 
     Parameters
     ----------
     samples
-        At least one, in any order and unit.
+        At least one, in the order in which they were taken, in any unit.
 
     Returns
     -------
     tuple[float, float]
-        Two of the samples.
+        It holds the median of the samples. Fewer than six samples cannot reach 95 %: theirs is all
+        that was seen.
+    """
+    medians = [statistics.median(block) for block in _blocks(samples)]
+    low, high = order_statistics(medians)
+    median = statistics.median(samples)
+    widening = _widening(medians)
+    return (
+        median - widening * max(median - low, 0.0),
+        median + widening * max(high - median, 0.0),
+    )
+
+
+def order_statistics(samples: Sequence[float]) -> tuple[float, float]:
+    """The 95 % interval of the median of independent samples: two of them.
+
+    Each sample lies below the true median with probability one half, so the number of those that do
+    is binomial.
     """
     ordered = sorted(samples)
     count = len(ordered)
@@ -40,30 +86,83 @@ def median_interval(samples: Sequence[float]) -> tuple[float, float]:
     return ordered[low], ordered[count - 1 - low]
 
 
-def ratio_interval(above: Sequence[float], below: Sequence[float]) -> tuple[float, float]:
-    """The 95 % interval of ``median(above) / median(below)``, by a paired bootstrap.
-
-    Samples at the same place were taken in the same round, under the same load, and are drawn
-    together. The draws are the same every time.
+def ratio(above: Sequence[float], below: Sequence[float]) -> Ratio:
+    """How many times as long ``above`` takes as ``below``, with its 99 % interval.
 
     Parameters
     ----------
     above, below
-        Samples in the same unit, round by round; what one has more is left out.
+        Positive samples in the same unit, round by round, in their order; as many of both, and at
+        least one.
 
     Returns
     -------
-    tuple[float, float]
-        For one pair, twice its ratio.
+    Ratio
+        With fewer than eight rounds its interval is all that was seen, and it does not say whether
+        they differ.
     """
-    pairs = list(zip(above, below, strict=False))
-    draw = random.Random(0)
-    ratios = []
-    for _ in range(_RESAMPLES if len(pairs) > 1 else 1):
-        drawn = draw.choices(pairs, k=len(pairs))
-        ratios.append(
-            statistics.median(a for a, _ in drawn) / statistics.median(b for _, b in drawn)
-        )
-    ratios.sort()
-    edge = int(len(ratios) * (1 - _CONFIDENCE) / 2)
-    return ratios[edge], ratios[-1 - edge]
+    logs = [math.log(a / b) for a, b in zip(above, below, strict=True)]
+    centres = [_middle_mean(block) for block in _blocks(logs)]
+    count = len(centres)
+    means = sorted(
+        (one + other) / 2 for place, one in enumerate(centres) for other in centres[place:]
+    )
+    value = statistics.median(means)
+    edge = _wilcoxon_edge(count)
+    known = edge is not None
+    widening = _widening(centres) if known else 1.0
+    low = value - widening * (value - means[edge or 0])
+    high = value + widening * (means[-1 - (edge or 0)] - value)
+    return Ratio(
+        math.exp(value),
+        (math.exp(low), math.exp(high)),
+        not low <= 0.0 <= high if known else None,
+    )
+
+
+def _blocks(values: Sequence[float]) -> list[Sequence[float]]:
+    """The values in blocks of equal length, a power of two; the last one has what is over."""
+    length = 1
+    while len(values) >= 2 * length * _FEWEST_BLOCKS:
+        length *= 2
+    starts = range(0, len(values) - length + 1, length)
+    return [values[start : start + length] for start in starts[:-1]] + [values[starts[-1] :]]
+
+
+def _middle_mean(values: Sequence[float]) -> float:
+    """The mean of the middle half.
+
+    Steadier than a median where times have two levels, by turns as when the place in the round
+    matters, and as deaf to a few that are far off.
+    """
+    cut = len(values) // 4
+    return statistics.fmean(sorted(values)[cut : len(values) - cut])
+
+
+def _widening(centres: Sequence[float]) -> float:
+    """How much wider an interval must be for blocks that resemble the next one."""
+    middle = statistics.median(centres)
+    off = [one - middle for one in centres]
+    spread = sum(one * one for one in off)
+    if not spread:
+        return 1.0
+    alike = sum(one * other for one, other in itertools.pairwise(off)) / spread
+    alike = min(max(alike, 0.0), 0.8)
+    return math.sqrt((1 + alike) / (1 - alike))
+
+
+@functools.cache
+def _wilcoxon_edge(count: int) -> int | None:
+    """How many of the smallest (and largest) means of two are outside; None if none can be."""
+    # ways[s]: how many of the equally likely choices of signs have positive ranks that add up to s.
+    ways = [1]
+    for rank in range(1, count + 1):
+        longer = ways + [0] * rank
+        for total, number in enumerate(ways):
+            longer[total + rank] += number
+        ways = longer
+    below, edge = 0, 0
+    while _RATIO_TAILS * (below + ways[edge]) <= 2**count:
+        below += ways[edge]
+        edge += 1
+    return edge - 1 if edge else None

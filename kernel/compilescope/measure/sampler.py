@@ -1,0 +1,325 @@
+"""Calls timed side by side, round by round, for as long as somebody wants to know.
+
+torch.utils.benchmark's Timer measures one call after the other; here calls take turns, so that what
+disturbs the machine disturbs them all, and a ratio is of samples that were taken next to each
+other.
+
+A round
+    has one sample of each call, in an order that rotates: A B C, then C A B, then B C A.
+A sample
+    is a batch of calls, one after the other as in a loop: long enough for the clock, and with warm
+    caches. Nothing is flushed between calls, on a GPU neither (triton's ``do_bench`` clears the L2
+    cache before every call): the figure is that of a call in a loop. One more call comes first that
+    is not timed, as what ran before may have left the caches cold.
+Warm-up
+    is over when two groups of samples in a row were neither quicker nor slower than the quickest so
+    far. If there is no time to see that, the timing says that it has not settled.
+Garbage
+    is collected between rounds only.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import torch
+
+from ..report import Timing
+from ..timings import Keeping
+from .collection import resting
+from .intervals import median_interval, ratio
+from .stopwatch import Call, Reading, Stopwatch, stopwatch_for
+
+BASELINE = "eager"
+
+_WARM_AGREE = 0.05
+_WARM_GROUP = 3
+"""Samples in a group of the warm-up; one, where its time is not enough for many."""
+_WARM_MANY = 10
+_WARM_GROUPS = 2
+
+Cancelled = Callable[[], bool]
+
+
+def _never() -> bool:
+    return False
+
+
+class _Sample(NamedTuple):
+    """A reading in µs a call."""
+
+    round: int
+    wall: float
+    host: float | None
+    device: float | None
+
+
+@dataclass
+class _Series:
+    """What is known of one call."""
+
+    call: Call
+    batch: int = 0
+    """Calls a sample; 0 before the warm-up."""
+    settled: bool = False
+    warmup_calls: int = 0
+    samples: list[_Sample] = field(default_factory=list)
+    """A sample for each round that it took part in, in their order."""
+
+    @property
+    def wall(self) -> list[float]:
+        return [sample.wall for sample in self.samples]
+
+    def keep(self, number: int, reading: Reading) -> None:
+        """Keeps a sample; at once, or not at all if there is an interrupt."""
+        calls = self.batch * 1000.0
+        host, device = (
+            None if one is None else one / calls for one in (reading.host, reading.device)
+        )
+        self.samples.append(_Sample(number, reading.wall / calls, host, device))
+
+
+class Sampler:
+    """Samples of calls that take turns.
+
+    It is used by one thread at a time, the one that may call the calls; the timings can be read by
+    any other between rounds.
+
+    Parameters
+    ----------
+    calls
+        Name → call without arguments.
+    baseline
+        The name of what the others are compared to; without it, there are no ratios.
+    before_each
+        Called with the name before every sample; not timed.
+    device
+        Where the calls run: ``cpu``, ``cuda``, ``cuda:1``. If it is not given, CUDA is taken to be
+        used where this process has started it.
+    sample_s
+        How long a sample should be, in seconds. Many short ones are better than a few long ones,
+        because a batch that the machine disturbs is spoilt as a whole; it is never shorter than the
+        clock needs.
+    warm_s
+        How long a call may warm up that joins a round without having been warmed up, in seconds.
+    keeping, changes
+        What the timings say of the subject's state, see `Timing`.
+    stopwatch
+        Instead of the device's own.
+
+    Attributes
+    ----------
+    rounds : int
+        How many there were.
+    threads : int
+        Threads that torch uses within an operation. They are what they were when the sampler was
+        made, in every round, whatever was set in between.
+    """
+
+    def __init__(
+        self,
+        calls: Mapping[str, Call],
+        *,
+        baseline: str = BASELINE,
+        before_each: Callable[[str], None] | None = None,
+        device: str | None = None,
+        sample_s: float = 0.002,
+        warm_s: float = 0.5,
+        keeping: Keeping = "unchanged",
+        changes: Sequence[str] = (),
+        stopwatch: Stopwatch | None = None,
+    ) -> None:
+        self.baseline = baseline
+        self.rounds = 0
+        self.threads = torch.get_num_threads()
+        self.keeping: Keeping = keeping
+        self.changes = list(changes)
+        self._before_each = before_each
+        self._watch = stopwatch or stopwatch_for(device)
+        self._target_ns = max(self._watch.shortest_ns, int(sample_s * 1e9))
+        self._warm_s = warm_s
+        self._series = {name: _Series(call) for name, call in calls.items()}
+
+    @property
+    def names(self) -> list[str]:
+        """The calls, in the order in which they were added."""
+        return list(self._series)
+
+    @property
+    def samples(self) -> dict[str, list[float]]:
+        """Name → a sample for each round that it took part in, in µs a call."""
+        return {name: series.wall for name, series in self._series.items()}
+
+    def taken(self, name: str) -> list[int]:
+        """The rounds that a call took part in, counted from 0."""
+        return [sample.round for sample in self._series[name].samples]
+
+    def add(self, name: str, call: Call) -> None:
+        """Adds a call that takes part from the next round on, or takes the place of one.
+
+        Its ratio is over the rounds that it shares with the baseline.
+        """
+        self._series[name] = _Series(call)
+
+    def remove(self, name: str) -> None:
+        """Forgets a call and its samples."""
+        del self._series[name]
+
+    def warm_up(self, name: str, limit_s: float, cancelled: Cancelled = _never) -> bool:
+        """Runs a call until its time settles, and finds how many calls fill a sample.
+
+        Parameters
+        ----------
+        limit_s
+            Seconds that this may take; the call is run once, however long it takes.
+        cancelled
+            Asked before every batch. Once true the call is left as it was, not warmed up.
+
+        Returns
+        -------
+        bool
+            Whether it settled.
+        """
+        if cancelled():
+            return False
+        series = self._series[name]
+        limit_ns = int(limit_s * 1e9)
+        end = self._watch.now() + limit_ns
+        batch, groups = 1, 0
+        calls = 0
+
+        def sample() -> int:
+            nonlocal calls
+            calls += batch + self._untimed(batch)
+            return self._sample(name, batch).wall
+
+        with resting(), self._fixed_threads():
+            took = sample()
+            while took < self._target_ns and self._watch.now() < end:
+                if cancelled():
+                    return False
+                # A first call is slow: grow by the measured time, but never by more than ten.
+                batch = min(batch * 10, max(batch * 2, math.ceil(batch * self._target_ns / took)))
+                took = sample()
+            best = took
+            group = _WARM_GROUP if took * _WARM_MANY < limit_ns else 1
+            while groups < _WARM_GROUPS and self._watch.now() < end:
+                quickest = math.inf
+                for _ in range(group):
+                    if cancelled():
+                        return False
+                    quickest = min(quickest, sample())
+                groups = groups + 1 if abs(quickest - best) <= _WARM_AGREE * best else 0
+                best = min(best, int(quickest))
+        # By the quickest: a disturbed batch would make the following ones too short or too long.
+        series.batch = max(1, round(batch * self._target_ns / best))
+        series.warmup_calls += calls
+        series.settled = groups == _WARM_GROUPS
+        return series.settled
+
+    def round(self, cancelled: Cancelled = _never) -> dict[str, float]:
+        """Takes a sample of every call, after warming up those that have not been.
+
+        Parameters
+        ----------
+        cancelled
+            Asked before every sample. Once true there is no round: none of its samples is kept, nor
+            are they if a call raises.
+
+        Returns
+        -------
+        dict[str, float]
+            Name → µs a call, in the order of the round; empty when it was cancelled.
+        """
+        for name, series in self._series.items():
+            if not series.batch:
+                self.warm_up(name, self._warm_s, cancelled)
+            if not series.batch:
+                return {}
+        names = self.names
+        first = -self.rounds % len(names) if names else 0
+        readings: dict[str, Reading] = {}
+        with resting(), self._fixed_threads():
+            for name in names[first:] + names[:first]:
+                if cancelled():
+                    return {}
+                readings[name] = self._sample(name, self._series[name].batch)
+        number, self.rounds = self.rounds, self.rounds + 1
+        for name, reading in readings.items():
+            self._series[name].keep(number, reading)
+        return {name: self._series[name].samples[-1].wall for name in readings}
+
+    def timing(self, name: str) -> Timing:
+        """What the samples say of a call so far.
+
+        Costs some milliseconds for thousands of rounds.
+
+        Raises
+        ------
+        ValueError
+            It has no sample yet.
+        """
+        series = self._series[name]
+        samples = list(series.samples)
+        if not samples:
+            raise ValueError(f"{name!r} has no sample yet.")
+        wall = [sample.wall for sample in samples]
+        timing = Timing(
+            median_us=statistics.median(wall),
+            interval_us=median_interval(wall),
+            samples_us=wall,
+            calls_per_sample=series.batch,
+            warmup_calls=series.warmup_calls,
+            device=self._watch.device,
+            baseline=self.baseline,
+            threads=self.threads,
+            settled=series.settled,
+            keeping=self.keeping,
+            changes=list(self.changes),
+        )
+        host = [sample.host for sample in samples if sample.host is not None]
+        if host:
+            timing.host_us, timing.host_interval_us = statistics.median(host), median_interval(host)
+        device = [sample.device for sample in samples if sample.device is not None]
+        if device:
+            timing.device_us = statistics.median(device)
+            timing.device_interval_us = median_interval(device)
+        if name != self.baseline and self.baseline in self._series:
+            self._compare(timing, samples)
+        return timing
+
+    def _compare(self, timing: Timing, samples: list[_Sample]) -> None:
+        baseline = {one.round: one.wall for one in self._series[self.baseline].samples}
+        pairs = [(baseline[one.round], one.wall) for one in samples if one.round in baseline]
+        if pairs:
+            found = ratio(*zip(*pairs, strict=True))
+            timing.ratio, timing.ratio_interval = found.value, found.interval
+            timing.differs = found.differs
+
+    def _sample(self, name: str, batch: int) -> Reading:
+        if self._before_each is not None:
+            self._before_each(name)
+        call = self._series[name].call
+        for _ in range(self._untimed(batch)):
+            call()
+        return self._watch.time(call, batch)
+
+    def _untimed(self, batch: int) -> int:
+        """How many calls come before a sample. A long call is not run twice for nothing."""
+        return 1 if batch > 1 or self._before_each is not None else 0
+
+    @contextmanager
+    def _fixed_threads(self) -> Iterator[None]:
+        now = torch.get_num_threads()
+        if now != self.threads:
+            torch.set_num_threads(self.threads)
+        try:
+            yield
+        finally:
+            if now != self.threads:
+                torch.set_num_threads(now)
