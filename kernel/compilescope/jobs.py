@@ -16,6 +16,20 @@ from .torch_api import failures
 from .variant import Variant
 
 State = Literal["queued", "running", "done", "cancelled", "failed"]
+Kind = Literal["build", "measure", "study"]
+
+
+class Work(msgspec.Struct, kw_only=True, frozen=True):
+    """What a job is to do. Two of the same are one."""
+
+    kind: Kind = "build"
+    build: bool = True
+    """Of the kind ``build``: not the sources alone."""
+    seconds: float = 10.0
+    """Of measuring."""
+    again: bool = False
+    """Measures anew, also where it could go on."""
+    studies: tuple[str, ...] = ()
 
 
 class Job(msgspec.Struct, kw_only=True):
@@ -28,7 +42,7 @@ class Job(msgspec.Struct, kw_only=True):
     id: str
     subject: str
     variants: list[str]
-    build: bool
+    work: Work
     requested: dict[str, Variant] = {}
     """Variants that the report does not have yet."""
     state: State = "queued"
@@ -55,26 +69,25 @@ class Jobs:
         self._lock = threading.Lock()
         self.current: Job | None = None
 
-    def new(self, subject: str, variants: Sequence[str], *, build: bool) -> Job:
+    def new(self, subject: str, variants: Sequence[str], work: Work) -> Job:
         """A job that is about to run here."""
         return Job(
-            id=f"job-{next(self._numbers)}", subject=subject, variants=list(variants), build=build
+            id=f"job-{next(self._numbers)}", subject=subject, variants=list(variants), work=work
         )
 
     def queue(
         self,
         subject: str,
         variants: Sequence[str],
-        *,
-        build: bool,
+        work: Work,
         requested: Mapping[str, Variant] | None = None,
     ) -> Job:
         """A job that waits for the main thread; a waiting one for the same is not doubled."""
         with self._lock:
             for job in self._queue:
-                if (job.subject, job.variants, job.build) == (subject, list(variants), build):
+                if (job.subject, job.variants, job.work) == (subject, list(variants), work):
                     return job
-            job = self.new(subject, variants, build=build)
+            job = self.new(subject, variants, work)
             job.requested = dict(requested or {})
             self._queue.append(job)
         self._changed(job)

@@ -11,10 +11,12 @@ from . import subjects
 from .compiler import variants as names
 from .compiler.inspection import Inspection
 from .compiler.progress import Cancelled, Monitor, Progress
+from .compiler.standing import Standing
+from .compiler.studying import check_studies
 from .compiler.watch import CELL, Watch
 from .compiler.watching import Watched, watching
 from .errors import CompilescopeError
-from .jobs import Job, Jobs
+from .jobs import Job, Jobs, Kind, Work
 from .observers import Observer, Observers
 from .report import Report, VariantReport
 from .torch_api import compiling
@@ -63,14 +65,14 @@ class Session:
         inspection = Inspection(fn, args, kwargs, cell=cell)
         subject = inspection.report.subject.id
         inspection.on_change(lambda variant: self._grown(subject, variant))
-        job = self.jobs.new(subject, list(wanted), build=run)
+        job = self.jobs.new(subject, list(wanted), Work(build=run))
         with self._alone(job):
             self._keep(inspection, focus=True)
             if self._watched is not None:
                 self._add_watched(inspection, self._watched)
                 self._watched = None
             with self.jobs.running(job, progress) as monitor:
-                self._work(inspection, wanted, run, monitor)
+                self._work(inspection, wanted, job.work, monitor)
         return inspection.report
 
     def add(
@@ -85,9 +87,44 @@ class Session:
         names.check(variant)
         inspection = self._callable(subject)
         wanted = {self.name_for(inspection, variant): variant}
-        job = self.jobs.new(subject, list(wanted), build=run)
+        return self._do(inspection, wanted, Work(build=run), progress)
+
+    def measure(
+        self,
+        subject: str,
+        variants: Mapping[str, Variant],
+        *,
+        seconds: float = 10.0,
+        again: bool = False,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Report:
+        """Measures variants in turns with eager, here and now; see `Inspection.measure`."""
+        work = Work(kind="measure", seconds=seconds, again=again)
+        return self._do(self._callable(subject), variants, work, progress)
+
+    def study(
+        self,
+        subject: str,
+        studies: Sequence[str],
+        variants: Mapping[str, Variant],
+        *,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Report:
+        """Takes a closer look at variants, here and now; see `Inspection.study`."""
+        check_studies(studies)
+        work = Work(kind="study", studies=tuple(studies))
+        return self._do(self._callable(subject), variants, work, progress)
+
+    def _do(
+        self,
+        inspection: Inspection,
+        wanted: Mapping[str, Variant],
+        work: Work,
+        progress: Callable[[Progress], None] | None,
+    ) -> Report:
+        job = self.jobs.new(inspection.report.subject.id, list(wanted), work)
         with self._alone(job), self.jobs.running(job, progress) as monitor:
-            self._work(inspection, wanted, run, monitor)
+            self._work(inspection, wanted, work, monitor)
         return inspection.report
 
     def sources(self, subject: str, variant: Variant) -> tuple[str, Job | None]:
@@ -114,7 +151,7 @@ class Session:
                 if free:
                     inspection.generate({name: variant}, Monitor())
                     return name, None
-        return name, self.jobs.queue(subject, [name], build=False, requested={name: variant})
+        return name, self.jobs.queue(subject, [name], Work(build=False), {name: variant})
 
     def queue_run(self, subject: str, variants: Sequence[str] = ()) -> Job:
         """Queues building, checking and timing variants: all of the report when none is named.
@@ -124,17 +161,58 @@ class Session:
         CompilescopeError
             A name that the report does not have.
         """
+        return self._queue(subject, variants, Work())
+
+    def queue_measure(
+        self, subject: str, variants: Sequence[str], *, seconds: float, again: bool
+    ) -> Job:
+        """Queues measuring variants, all that can be built when none is named.
+
+        A measurement of the same subject that runs just now makes way: it ends at its next round,
+        and the new one goes on with its samples where it can.
+
+        Raises
+        ------
+        CompilescopeError
+            A name that the report does not have.
+        """
+        work = Work(kind="measure", seconds=seconds, again=again)
+        job = self._queue(subject, variants, work)
+        running = self.jobs.current
+        if running is not None and (running.subject, running.work.kind) == (subject, "measure"):
+            self.jobs.cancel(running.id)
+        return job
+
+    def queue_studies(self, subject: str, studies: Sequence[str], variants: Sequence[str]) -> Job:
+        """Queues closer looks at variants, at all that are built when none is named.
+
+        Raises
+        ------
+        CompilescopeError
+            A name that the report does not have, or a study that there is not.
+        """
+        check_studies(studies)
+        return self._queue(subject, variants, Work(kind="study", studies=tuple(studies)))
+
+    def _queue(self, subject: str, variants: Sequence[str], work: Work) -> Job:
         inspection = self._callable(subject)
         for name in variants:
             inspection.report.variant(name)
-        wanted = list(variants) or [
-            one.name for one in inspection.report.variants if one.name != CELL
-        ]
+        wanted = list(variants) or list(self.usual(inspection, work.kind))
         if wanted:
-            return self.jobs.queue(subject, wanted, build=True)
+            return self.jobs.queue(subject, wanted, work)
         # What was interrupted before it had any variant is asked for anew.
         usual = names.parse(names.USUAL)
-        return self.jobs.queue(subject, list(usual), build=True, requested=usual)
+        return self.jobs.queue(subject, list(usual), work, usual)
+
+    def usual(self, inspection: Inspection, kind: Kind) -> dict[str, Variant]:
+        """The variants of a report that work is about when none is named."""
+        found = [one for one in inspection.report.variants if one.name != CELL]
+        if kind != "build":
+            found = [one for one in found if one.stage != "failed" and one.requested.backend]
+        if kind == "study":
+            found = [one for one in found if one.stage == "built"] or found
+        return {one.name: one.requested for one in found}
 
     def run_pending(self) -> None:
         """Does the queued jobs, oldest first. The panel has the kernel's main thread call this.
@@ -152,7 +230,7 @@ class Session:
             wanted = {name: known[name] for name in job.variants if name in known}
             try:
                 with self._alone(job), self.jobs.running(job) as monitor:
-                    self._work(inspection, wanted, job.build, monitor)
+                    self._work(inspection, wanted, job.work, monitor)
             except KeyboardInterrupt:
                 continue  # said by the job's state; the panel asked for it
 
@@ -179,6 +257,16 @@ class Session:
             )
         return self.inspections[subject]
 
+    def measurement(self, subject: str) -> Standing:
+        """How a subject's measurement stands.
+
+        Raises
+        ------
+        CompilescopeError
+            There is no such subject, or it cannot be called.
+        """
+        return self._callable(subject).measurement
+
     def _callable(self, subject: str) -> Inspection:
         inspection = self.inspection(subject)
         if isinstance(inspection, Watch):
@@ -199,8 +287,7 @@ class Session:
 
     def forget(self, subject: str) -> None:
         """Drops a subject with its report, its captures and its hold on the arguments."""
-        dropped = self.inspections.pop(subject, None)
-        self.revisions.pop(subject, None)
+        dropped = self._drop(subject)
         if isinstance(dropped, Watch):
             self.watcher.forget(dropped)
             self._tell("watch", subject)
@@ -215,12 +302,25 @@ class Session:
         return self._observers.add(observer)
 
     def _work(
-        self, inspection: Inspection, wanted: Mapping[str, Variant], run: bool, monitor: Monitor
+        self, inspection: Inspection, wanted: Mapping[str, Variant], work: Work, monitor: Monitor
     ) -> None:
+        report = inspection.report
+        known = {one.name for one in report.variants} if work.kind != "build" else set()
+        new = {name: variant for name, variant in wanted.items() if name not in known}
         try:
-            inspection.capture(wanted, monitor)
-            inspection.generate(wanted, monitor)
-            if run:
+            inspection.capture(new, monitor)
+            inspection.generate(new, monitor)
+            if work.kind == "measure":
+                inspection.measure(
+                    list(wanted),
+                    monitor,
+                    seconds=work.seconds,
+                    again=work.again,
+                    told=lambda: self._tell("measured", report.subject.id),
+                )
+            elif work.kind == "study":
+                inspection.study(list(wanted), work.studies, monitor)
+            elif work.build:
                 inspection.run(list(wanted), monitor)
         except Cancelled:
             raise
@@ -245,11 +345,21 @@ class Session:
         new = inspection.report.subject
         revision = self.revisions.get(new.id, 0) + 1
         for other in subjects.replaced(new, self.inspections):
-            del self.inspections[other], self.revisions[other]
+            self._drop(other)
         self.inspections[new.id], self.revisions[new.id] = inspection, revision
         for other in subjects.superfluous(self.inspections):
-            del self.inspections[other], self.revisions[other]
+            self._drop(other)
         self._tell("subjects", new.id if focus else "")
+
+    def _drop(self, subject: str) -> Inspection | Watch | None:
+        dropped = self.inspections.pop(subject, None)
+        self.revisions.pop(subject, None)
+        running = self.jobs.current
+        if isinstance(dropped, Inspection):
+            if running is not None and running.subject == subject:
+                self.jobs.cancel(running.id)
+            dropped.close()
+        return dropped
 
     def _watch_changed(self, watch: Watch) -> None:
         subject = watch.report.subject.id

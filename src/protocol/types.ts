@@ -659,13 +659,14 @@ export interface Layer {
   interval_us: [number, number] | null;
   compilation: string;
   how: string;
+  device_us: number | null;
 }
 
 /**
  * Where one call's time goes.
  */
 export interface Layers {
-  direction: 'backward' | 'forward' | 'inference';
+  direction: 'backward' | 'forward' | 'inference' | 'step';
   whole_us: number;
   whole_interval_us: [number, number] | null;
   layers: Layer[];
@@ -901,6 +902,7 @@ export interface SaveReportResult {
  */
 export interface Series {
   name: string;
+  first: number;
   samples_us: number[];
   median_us: number | null;
   interval_us: [number, number] | null;
@@ -1075,6 +1077,7 @@ export interface SweepCell {
     | 'running'
     | 'timeout'
     | 'waiting';
+  step: string;
   timing: Timing | null;
   throughput_per_s: number | null;
   compile_time: CompileTime | null;

@@ -17,8 +17,9 @@ from compilescope.comms import clients, commands, messages
 from compilescope.comms.clients import Clients
 from compilescope.comms.endpoints import Endpoints
 from compilescope.compiler.inspection import Inspection
+from compilescope.compiler.standing import Series, Standing
 from compilescope.compiler.what_if_result import GuardOutcome, WhatIf
-from compilescope.report import Report
+from compilescope.report import Report, Timing
 from compilescope.session import Session
 
 from . import subjects
@@ -71,11 +72,25 @@ def request(command: str, **arguments: Any) -> dict[str, Any]:
     }
 
 
+def timing(median: float, calls: int, ratio: float | None = None) -> Timing:
+    made = Timing(median_us=median, interval_us=(median - 1, median + 1), calls_per_sample=calls)
+    if ratio is not None:
+        made.ratio, made.ratio_interval, made.differs = ratio, (ratio - 0.1, ratio + 0.1), True
+    return made
+
+
 class Kept:
     """Stands in for an inspection: a report that is there."""
 
     def __init__(self, kept: Report) -> None:
         self.report = kept
+        series = {
+            "eager": Series(samples_us=[20.0, 21.0, 22.0], timing=timing(21.0, 3)),
+            "cpp": Series(first=1, samples_us=[10.0, 10.5], timing=timing(10.25, 2, ratio=2.1)),
+        }
+        self.measurement = Standing(
+            id="measurement-1", state="running", rounds=3, series=series, fraction=0.25
+        )
 
     def has_capture(self, variant: cs.Variant) -> bool:
         return False
@@ -151,6 +166,15 @@ ASKED: list[dict[str, Any]] = [
     request("add_variant", subject=SUBJECT, variant={"mode": "fastest"}),
     request("start_run", subject=SUBJECT, variants=["python"]),
     request("start_run", subject=SUBJECT, variants=["rust"]),
+    request("start_measure", subject=SUBJECT, variants=["cpp"], seconds=3.0),
+    request("start_measure", subject=SUBJECT, variants=["rust"]),
+    request("get_measurement", subject=SUBJECT),
+    request("get_measurement", subject=SUBJECT, since=2),
+    request("start_studies", subject=SUBJECT, studies=["layers"], variants=["cpp"]),
+    request("start_studies", subject=SUBJECT, studies=["horoscope"]),
+    request("start_sweep", subject=SUBJECT, variants=[{"cpp_wrapper": True}]),
+    request("get_sweep", subject=SUBJECT),
+    request("cancel_sweep", subject=SUBJECT),
     request("cancel", job="job-2"),
     request("save_report", subject=SUBJECT, format="json"),
     request("set_watch", on=False, clear=True),
@@ -193,6 +217,11 @@ def test_every_command_is_answered_as_both_ends_expect(
         "what_if",
         "add_variant",
         "start_run",
+        "start_measure",
+        "start_studies",
+        "start_sweep",
+        "get_sweep",
+        "cancel_sweep",
         "get_report",
     ]
 

@@ -124,7 +124,7 @@ def test_sources_come_at_once_where_a_capture_serves_and_by_a_job_where_not() ->
     dynamic = cs.Variant(dynamic=True)
     name, job = session.sources(subject, dynamic)
     assert job is not None
-    assert (name, job.state, job.variants, job.build) == (
+    assert (name, job.state, job.variants, job.work.build) == (
         "python dynamic",
         "queued",
         ["python dynamic"],

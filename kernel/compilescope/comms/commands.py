@@ -13,7 +13,7 @@ from ..report import renderers
 from ..session import Session
 from ..torch_api.environment import environment
 from ..version import __version__
-from . import messages, slices, summaries
+from . import measuring, messages, slices, summaries
 
 _START = "__import__('compilescope.session', fromlist=['_']).get_session().run_pending()"
 """An expression, so that it leaves no name in the user's namespace."""
@@ -116,6 +116,30 @@ def start_run(session: Session, asked: messages.StartRun) -> messages.StartRunRe
     return messages.StartRunResult(job=summaries.job(job), code=_START)
 
 
+def start_measure(session: Session, asked: messages.StartMeasure) -> messages.StartRunResult:
+    """Queues measuring variants."""
+    job = session.queue_measure(
+        asked.subject, asked.variants, seconds=asked.seconds, again=asked.again
+    )
+    return messages.StartRunResult(job=summaries.job(job), code=_START)
+
+
+def get_measurement(session: Session, asked: messages.GetMeasurement) -> messages.Measurement:
+    """How a subject's measurement stands."""
+    return measuring.measurement(asked.subject, session.measurement(asked.subject), asked.since)
+
+
+def start_studies(session: Session, asked: messages.StartStudies) -> messages.StartRunResult:
+    """Queues closer looks at variants."""
+    job = session.queue_studies(asked.subject, asked.studies, asked.variants)
+    return messages.StartRunResult(job=summaries.job(job), code=_START)
+
+
+def no_sweep(session: Session, asked: messages.Message) -> messages.Message:
+    """Refuses what is not there yet."""
+    raise CompilescopeError("There are no sweeps from the panel yet.", remedy="Use cs.sweep().")
+
+
 def cancel(session: Session, asked: messages.Cancel) -> messages.Done:
     """Asks a job to stop."""
     session.jobs.cancel(asked.job)
@@ -162,6 +186,12 @@ HANDLERS: dict[str, Callable[[Session, Any], messages.Message]] = {
     "set_watch": set_watch,
     "add_variant": add_variant,
     "start_run": start_run,
+    "start_measure": start_measure,
+    "get_measurement": get_measurement,
+    "start_studies": start_studies,
+    "start_sweep": no_sweep,
+    "cancel_sweep": no_sweep,
+    "get_sweep": no_sweep,
     "cancel": cancel,
     "forget": forget,
     "save_report": save_report,

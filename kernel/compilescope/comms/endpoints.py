@@ -21,6 +21,7 @@ from ..problem import Problem
 from ..session import Session
 from . import commands, messages, replies, summaries
 from .clients import Clients, plain
+from .measuring import Told
 from .parts import split
 
 
@@ -36,6 +37,7 @@ class Endpoints:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._clients = Clients()
+        self._told = Told()
         self._stop = session.observe(self._observe)
         self._put_back = replies.through_stream()
         manager = comm.get_comm_manager()
@@ -92,6 +94,9 @@ class Endpoints:
         return commands.HANDLERS[request.command](self._session, asked)
 
     def _observe(self, kind: str, subject: str, job: Job | None) -> None:
+        if kind == "measured":
+            self._measured(subject)
+            return
         if not len(self._clients):
             return
         if job is not None:
@@ -109,6 +114,14 @@ class Endpoints:
             self._clients.tell(
                 "report_changed", messages.ReportChanged(subject=subject, revision=revision)
             )
+
+    def _measured(self, subject: str) -> None:
+        if subject not in self._session.inspections:
+            return  # forgotten meanwhile: its measurement ends at the next round
+        # Also when nobody listens: who comes later asks for what was before.
+        news = self._told.news(subject, self._session.measurement(subject))
+        if len(self._clients):
+            self._clients.tell("measured", messages.Measured(measurement=news))
 
 
 def _send(opened: BaseComm, reply: dict[str, Any]) -> None:

@@ -428,6 +428,8 @@ class Series(Message):
     """A variant in a measurement."""
 
     name: str
+    first: int = 0
+    """The round that its first sample is of: a variant may have joined the others later."""
     samples_us: list[float] = []
     """Of the rounds from `Measurement.since` on; a sample is a batch of calls, in µs a call."""
     median_us: float | None = None

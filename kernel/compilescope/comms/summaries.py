@@ -65,6 +65,7 @@ def job(job: Job) -> JobState:
         step=job.step,
         fraction=job.fraction,
         error=job.error,
+        kind=job.work.kind,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..errors import CompilescopeError
@@ -11,7 +11,7 @@ from ..torch_api.guard_keeping import live_guards
 from .ambient import SavedModes
 from .askable import Askable, by_report_id, report_ids
 from .entry_frames import entry_functions
-from .wardrobe import Wardrobe
+from .wardrobe import Outfit, Wardrobe
 from .what_if import ask
 from .what_if_result import WhatIf
 
@@ -38,11 +38,17 @@ class Questions:
         """Takes a variant's guards; they take the place of earlier ones."""
         self._askable[variant] = askable
 
-    def lighten(self, variants: Iterable[str]) -> None:
-        """Lets go of what Dynamo compiled for variants that nobody calls any more."""
-        for variant in variants:
-            if variant in self._askable:
-                self._askable[variant].lighten()
+    def lighten(self, but: Callable[[Outfit], bool]) -> None:
+        """Lets go of what Dynamo compiled for variants that nobody calls any more.
+
+        Parameters
+        ----------
+        but
+            Whether an outfit is still needed.
+        """
+        for askable in list(self._askable.values()):
+            if not but(askable.outfit):
+                askable.lighten()
 
     def has(self, variant: str) -> bool:
         """Whether a variant's guards are kept."""

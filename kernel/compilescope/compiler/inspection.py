@@ -5,31 +5,32 @@ from __future__ import annotations
 import datetime
 import threading
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-import msgspec
 import torch
 
-from ..analysis.backward import complete
-from ..analysis.distinct import distinct_breaks
-from ..analysis.links import pair
 from ..problem import Problem
-from ..report import Report, VariantReport
-from ..torch_api import compiled, compiling, failures
+from ..report import Report, Timing, VariantReport
+from ..torch_api import compiling, failures
 from ..torch_api.environment import environment
 from ..variant import Variant
-from . import arguments, notebook
+from . import arguments, filing
 from .asking import Questions
 from .call_text import evaluate_arguments
 from .callees import functions_of
 from .capturing import Captured, capture, key_of
+from .kept import Kept
+from .measurement import Measurement
 from .progress import Monitor
 from .quiet import quiet
 from .remarks import remarks
-from .runs import run_variants
+from .runs import build_variants, time_variants
 from .sources import generate
-from .state import preserved
+from .standing import Standing
+from .state import Snapshot, preserved
+from .studying import study_variants
 from .subject import describe, unwrap
 from .wardrobe import Wardrobe
 from .what_if import runs
@@ -39,9 +40,9 @@ from .what_if_result import WhatIf
 class Inspection:
     """One subject and everything found out about it.
 
-    Methods that call the subject (`capture`, `run`) belong on the main thread: they put the user's
-    state back afterwards, so nobody else may work on it meanwhile. `generate` calls nothing of the
-    user's and may run in any thread.
+    Methods that call the subject (`capture`, `run`, `measure`) belong on the main thread: they put
+    the user's state back afterwards, so nobody else may work on it meanwhile. `generate` calls
+    nothing of the user's and may run in any thread.
 
     Parameters
     ----------
@@ -77,6 +78,8 @@ class Inspection:
         self._captures: dict[tuple[bool | None, bool], Captured] = {}
         self._wardrobe = Wardrobe(functions_of(self.fn, self.args, self.kwargs))
         self._questions = Questions(self.fn, subject.name, self._wardrobe)
+        self._kept = Kept(self.fn, self.args, self.kwargs, self._wardrobe)
+        self._measurement = Measurement(self._kept, subject.device)
 
     def on_change(self, changed: Callable[[str], None]) -> None:
         """Has ``changed`` called with a variant's name after the report has something new of it."""
@@ -97,7 +100,7 @@ class Inspection:
                     if captured.problem is not None:
                         captured.problem = self._blame(captured.problem)
                 self._captures[key_of(variant)] = captured
-                self._note_unsaved(snapshot.unsaved)
+                filing.note_unsaved(self.report, snapshot.unsaved)
 
     def generate(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:
         """Generates the sources of variants whose capture is there; builds nothing."""
@@ -105,15 +108,18 @@ class Inspection:
             monitor.step("generating code", variant=name)
             result = self._sources(name, variant)
             with self._lock:
-                current = self._find(name)
+                current = filing.find(self.report, name)
                 # A build that has finished meanwhile knows more.
                 if current is None or current.stage != "built":
-                    self._put(result)
+                    filing.put(self.report, result)
                     self._keep_guards(name, variant)
             self._changed(name)
 
     def run(self, names: Sequence[str], monitor: Monitor) -> None:
         """Builds, checks and times variants of the report against eager.
+
+        Those that are built already are timed in turns with them. They keep their own timing where
+        it has more samples.
 
         Parameters
         ----------
@@ -121,25 +127,149 @@ class Inspection:
             Which; those that are not in the report are left out.
         """
         wanted = {one.name: one.requested for one in self.report.variants if one.name in names}
+        with self._open() as snapshot:
+            self._build(wanted, snapshot, monitor)
+            beside = [name for name in self._fit(snapshot, monitor) if name not in wanted]
+            built = [one for one in self.report.variants if one.name in wanted]
+            if any(one.stage == "built" for one in built):
+                ready = [one.name for one in built if self._kept.find(one.name, one.requested)]
+                timings = time_variants(self._kept, [*ready, *beside], snapshot, monitor)
+                self._note_timings(timings, wanted)
+
+    def measure(
+        self,
+        names: Sequence[str],
+        monitor: Monitor,
+        *,
+        seconds: float = 10.0,
+        again: bool = False,
+        told: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Takes samples of variants in turns with eager; builds those that are not built.
+
+        Goes on with what was measured, where the same builds are among them. The figures are in
+        the report afterwards, also after a cancel, an interrupt or an error of the subject's.
+
+        Parameters
+        ----------
+        names
+            Which; those that are not in the report are left out.
+        seconds
+            Of sampling.
+        again
+            Begins anew also where it could go on.
+        told
+            Called when `measurement` has something new.
+        """
+        wanted = {
+            one.name: one.requested
+            for one in self.report.variants
+            if one.name in names and one.requested.backend is not None
+        }
+        measurement = self._measurement
+        try:
+            with self._open() as snapshot, measurement.begun(told):
+                fit = self._fit(snapshot, monitor, among=wanted)
+                missing = {name: one for name, one in wanted.items() if name not in fit}
+                if missing:
+                    self._build(missing, snapshot, monitor)
+                ready = [name for name, one in wanted.items() if self._kept.find(name, one)]
+                measurement.measure(ready, snapshot, monitor, seconds=seconds, again=again)
+        finally:
+            self._note_timings(measurement.timings(), measurement.timings())
+
+    def study(self, names: Sequence[str], studies: Sequence[str], monitor: Monitor) -> None:
+        """Takes closer looks at variants; builds those that are not built.
+
+        Parameters
+        ----------
+        names
+            Which; those that are not in the report are left out.
+        studies
+            Names of `studies.STUDIES`, in the order in which they are to be made.
+        """
+        wanted = {
+            one.name: one.requested
+            for one in self.report.variants
+            if one.name in names and one.requested.backend is not None
+        }
+        stages = {one.name: one.stage for one in self.report.variants}
+        missing = {name: one for name, one in wanted.items() if stages[name] != "built"}
+        if missing:
+            with self._open() as snapshot:
+                self._build(missing, snapshot, monitor)
+        built = [v for v in self.report.variants if v.name in wanted and v.stage == "built"]
+        study_variants(self._kept, self.report, built, studies, monitor, self._studied)
+
+    def _studied(self, variant: VariantReport) -> None:
+        with self._lock:
+            filing.conclude(self.report, variant)
+        self._changed(variant.name)
+
+    @property
+    def measurement(self) -> Standing:
+        """How the measurement stands; any thread may read it."""
+        return self._measurement.standing
+
+    def close(self) -> None:
+        """Lets go of what is built, once nobody uses it any more; from any thread."""
+        self._kept.close()
+
+    @contextmanager
+    def _open(self) -> Iterator[Snapshot]:
+        """The builds may be called in the block; the user's state comes back after it."""
         with preserved(self.fn, self.args, self.kwargs) as snapshot:
-            results = run_variants(
-                self.fn,
-                self.args,
-                self.kwargs,
-                wanted,
-                self._wardrobe,
-                snapshot,
-                monitor,
-                self._questions.keep,
-            )
             try:
-                for result in results:
-                    with self._lock:
-                        self._put(self._merged(result))
-                    self._changed(result.name)
+                with self._kept.open():
+                    yield snapshot
             finally:
-                self._questions.lighten(wanted)
-        self._note_unsaved(snapshot.unsaved)
+                self._questions.lighten(but=self._kept.wears)
+        filing.note_unsaved(self.report, snapshot.unsaved)
+
+    def _build(self, wanted: Mapping[str, Variant], snapshot: Snapshot, monitor: Monitor) -> None:
+        results = build_variants(self._kept, wanted, snapshot, monitor, self._questions.keep)
+        for result in results:
+            with self._lock:
+                filing.put(self.report, filing.merged(self.report, result))
+            self._changed(result.name)
+
+    def _fit(
+        self, snapshot: Snapshot, monitor: Monitor, among: Collection[str] | None = None
+    ) -> list[str]:
+        """The variants that are built and may be called again; what is not fit any more is dropped.
+
+        Parameters
+        ----------
+        among
+            Which are asked for; all that are kept if None.
+        """
+        fit = []
+        for one in self.report.variants:
+            asked = among is None or one.name in among
+            if asked and self._kept.find(one.name, one.requested):
+                monitor.check()
+                try:
+                    is_fit = self._kept.is_fit(one.name)
+                except Exception:  # noqa: BLE001 - it is built anew, and says why it cannot be
+                    is_fit = False
+                snapshot.restore()
+                if is_fit:
+                    fit.append(one.name)
+                else:
+                    self._kept.drop(one.name)
+        return fit
+
+    def _note_timings(self, timings: Mapping[str, Timing], own: Collection[str]) -> None:
+        """Puts timings into the report, and what follows from them.
+
+        A variant that is not one of the ``own`` keeps a timing that has more samples.
+        """
+        if not timings:
+            return
+        with self._lock:
+            filing.put_timings(self.report, timings, own)
+        for name in timings:
+            self._changed(name)
 
     def what_if(self, variant: str, text: str, namespace: Mapping[str, Any]) -> WhatIf:
         """What a call with other arguments would meet; runs and compiles nothing.
@@ -181,7 +311,7 @@ class Inspection:
     def put(self, result: VariantReport) -> None:
         """Adds a variant that somebody else found out about."""
         with self._lock:
-            self._put(result)
+            filing.put(self.report, result)
         self._changed(result.name)
 
     def fault(self, error: Exception) -> None:
@@ -239,24 +369,6 @@ class Inspection:
                 return captured
         return None
 
-    def _merged(self, built: VariantReport) -> VariantReport:
-        """A built variant, with what only its sources know: a backward that never ran, say."""
-        before = self._find(built.name)
-        if before is None:
-            return built
-        if built.stage == "failed" and len(before.compilations) >= len(built.compilations):
-            # A build that failed knows less: torch tells the guards and where kernels come from
-            # only at the end.
-            built.compilations = before.compilations
-        known = {compilation.id: compilation for compilation in before.compilations}
-        for compilation in built.compilations:
-            earlier = known.get(compilation.id)
-            if earlier is not None and compilation.code.backward is None:
-                compilation.code.backward = earlier.code.backward
-            elif earlier is not None:
-                complete(compilation, earlier)
-        return built
-
     def _blame(self, problem: Problem) -> Problem:
         """A problem of the capture; the subject's own when it fails in eager too."""
         try:
@@ -265,55 +377,6 @@ class Inspection:
         except Exception as error:  # noqa: BLE001 - it is the subject's problem
             return failures.own(error)
         return problem
-
-    def _find(self, name: str) -> VariantReport | None:
-        return next((one for one in self.report.variants if one.name == name), None)
-
-    def _put(self, result: VariantReport) -> None:
-        """Adds a variant or takes the place of an earlier one; then links it with its partner."""
-        for compilation in result.compilations:
-            if compiled.is_wrapper(compilation.frame):
-                compilation.frame = self.report.subject.where
-                if compilation.frame is None:
-                    compilation.absent["frame"] = _NO_FRAME
-        result.breaks = distinct_breaks(result.compilations)
-        variants = self.report.variants
-        for index, one in enumerate(variants):
-            if one.name == result.name:
-                variants[index] = result
-                break
-        else:
-            variants.append(result)
-        self._pair(result)
-        self.report.files |= notebook.cells(result.compilations)
-
-    def _pair(self, result: VariantReport) -> None:
-        """Links a Python wrapper with the C++ wrapper under otherwise the same settings."""
-
-        def other_wrapper(variant: Variant) -> Variant:
-            return msgspec.structs.replace(variant, cpp_wrapper=not variant.cpp_wrapper)
-
-        for one in self.report.variants:
-            if one.requested == other_wrapper(result.requested) and one.name != result.name:
-                python, cpp = (one, result) if result.requested.cpp_wrapper else (result, one)
-                by_id = {compilation.id: compilation for compilation in cpp.compilations}
-                for compilation in python.compilations:
-                    if compilation.id in by_id:
-                        pair(compilation, by_id[compilation.id])
-
-    def _note_unsaved(self, unsaved: Sequence[str]) -> None:
-        problems = self.report.problems
-        told = next((one for one in problems if one.what == _UNSAVED), None)
-        for reason in unsaved:
-            if told is None:
-                told = Problem(severity="info", what=_UNSAVED, why=reason)
-                problems.append(told)
-            elif reason not in told.why:
-                told.why += f" {reason}"
-
-
-_UNSAVED = "Some of the subject's state is not put back after an inspection."
-_NO_FRAME = "The subject is not written in Python: Dynamo compiled a wrapper of its own around it."
 
 
 def _symbolic(captured: Captured) -> bool:

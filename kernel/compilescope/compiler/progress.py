@@ -50,6 +50,15 @@ class Monitor:
         if self._cancelled.is_set():
             raise Cancelled
 
+    def within(self, report: Report) -> Monitor:
+        """A monitor for a part of the work: its steps go to ``report``; cancelled they are as one.
+
+        ``report`` is called before a step begins, and passes it on as it sees fit.
+        """
+        part = Monitor(report)
+        part._cancelled = self._cancelled
+        return part
+
     def cancel(self) -> None:
         """Asks the work to stop; safe to call from any thread."""
         self._cancelled.set()

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -15,40 +14,38 @@ from ..analysis.compile_time import split
 from ..measure.numerics import compare
 from ..measure.timing import time_calls
 from ..problem import Problem
-from ..report import OutputError, VariantReport
-from ..torch_api import caches, failures, workers
-from ..torch_api.compiling import ISOLATES, differing_settings, settings_of
-from ..torch_api.dynamo import isolated
+from ..report import OutputError, Timing, VariantReport
+from ..torch_api import caches, failures
+from ..torch_api.compiling import differing_settings, settings_of
 from ..variant import Variant
 from .askable import Askable
 from .building import Built, build
 from .guard_costs import add_guard_costs
+from .kept import EAGER, Kept
 from .outcome import Outcome, outcome_of
 from .progress import Monitor
 from .quiet import quiet
 from .remarks import remarks
 from .state import Snapshot
-from .wardrobe import Wardrobe
+from .steady import State
 from .warming import add_warm
 
 SECONDS_PER_VARIANT = 0.4
 """How long a variant is timed. A second look comes later; this is for the cell's first answer."""
 
 
-def run_variants(
-    fn: Callable[..., Any],
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
+def build_variants(
+    kept: Kept,
     variants: Mapping[str, Variant],
-    wardrobe: Wardrobe,
     snapshot: Snapshot,
     monitor: Monitor,
     keep: Callable[[str, Askable], None] = lambda name, askable: None,
 ) -> Iterator[VariantReport]:
-    """Yields a report for each variant once it is built, and again once all are timed.
+    """Builds and checks variants; yields the report of each as it grows.
 
-    The caller keeps ``snapshot``: every variant starts from it. ``keep`` is given a variant's name
-    and its guards, which may be asked when all is done.
+    The caller keeps ``snapshot``, from which every variant starts, and has ``kept`` open, which has
+    the builds afterwards. ``keep`` is given a variant's name and its guards, which may be asked
+    when all is done.
     """
 
     def gradients() -> dict[str, torch.Tensor]:
@@ -62,7 +59,7 @@ def run_variants(
     before = _random_state()
     try:
         with quiet():
-            reference = outcome_of(fn(*args, **kwargs), gradients)
+            reference = outcome_of(kept.fn(*kept.args, **kept.kwargs), gradients)
     except Exception as error:  # noqa: BLE001 - it is every variant's problem
         for name, variant in variants.items():
             yield _failed(name, variant, failures.own(error))
@@ -71,82 +68,76 @@ def run_variants(
         random = _random_state() != before
         snapshot.restore()
 
-    reports: dict[str, VariantReport] = {}
-    calls: dict[str, Callable[[], object]] = {"eager": lambda: fn(*args, **kwargs)}
-    outfits = {}
-    shared = wardrobe.outfit() if ISOLATES else None
-    with wardrobe.guarded(), isolated(), workers.borrowed():
-        for index, (name, variant) in enumerate(variants.items()):
-            if variant.backend is None:
-                reports[name] = VariantReport(name=name, requested=variant, stage="built")
-                continue
-            monitor.step("building", variant=name, fraction=index / (len(variants) + 1))
-            make = functools.partial(
-                build, fn, args, kwargs, name=name, variant=variant, gradients=gradients
-            )
-            try:
-                with _folder() as folder:
-                    outfit = shared or wardrobe.outfit()
-                    built = make(wardrobe=wardrobe, outfit=outfit, folder=folder)
-                    snapshot.restore()
-                    if built.askable is not None:
-                        add_guard_costs(built.compilations, built.askable.guards)
-                        keep(name, built.askable)
-                    reports[name] = _report(built, variant, reference, random=random)
-                    if built.problem is None:
-                        calls[name] = _bound(built.call, args, kwargs)
-                        outfits[name] = built.outfit
-                    yield reports[name]
-                    if built.problem is None and variant.backend == "inductor":
-                        monitor.step(
-                            "compiling again, with warm caches",
-                            variant=name,
-                            fraction=(index + 0.8) / (len(variants) + 1),
-                        )
-                        again = wardrobe.outfit()
-                        add_warm(
-                            reports[name], make(wardrobe=wardrobe, outfit=again, folder=folder)
-                        )
-                        wardrobe.wear(outfit)
-                        yield reports[name]
-            except OSError as error:
-                yield _failed(name, variant, failures.explain(error))
-            finally:
-                snapshot.restore()
-
-        monitor.step("timing", fraction=len(variants) / (len(variants) + 1))
-
-        def dress(name: str) -> None:
-            if name in outfits:
-                wardrobe.wear(outfits[name])
-
-        with quiet():
-            timings = time_calls(
-                calls,
-                budget_s=SECONDS_PER_VARIANT * len(calls),
-                before_each=None if ISOLATES else dress,
-                cancelled=lambda: monitor.cancelled,
-            )
-        monitor.check()
-        for name, report in reports.items():
-            if name in calls or report.requested.backend is None:
-                report.timing = timings[name if name in timings else "eager"]
-                yield report
-        if all(variant.backend is not None for variant in variants.values()):
-            # What the others are compared to is there to be seen.
+    for index, (name, variant) in enumerate(variants.items()):
+        if variant.backend is None:
             yield VariantReport(
-                name="eager",
-                requested=Variant(backend=None),
-                stage="built",
-                timing=timings["eager"],
-                absent={"compilations": "Eager compiles nothing."},
+                name=name, requested=variant, stage="built", absent={"compilations": NOTHING}
             )
+            continue
+        monitor.step("building", variant=name, fraction=index / (len(variants) + 1))
+        make = functools.partial(
+            build, kept.fn, kept.args, kept.kwargs, name=name, variant=variant, gradients=gradients
+        )
+        kept.begin(name)
+        try:
+            with _folder() as folder:
+                outfit = kept.outfit()
+                built = make(wardrobe=kept.wardrobe, outfit=outfit, folder=folder)
+                snapshot.restore()
+                if built.askable is not None:
+                    add_guard_costs(built.compilations, built.askable.guards)
+                    keep(name, built.askable)
+                report = _report(built, variant, reference, random=random)
+                if built.problem is None:
+                    kept.add(built, variant)
+                yield report
+                if built.problem is None and variant.backend == "inductor":
+                    monitor.step(
+                        "compiling again, with warm caches",
+                        variant=name,
+                        fraction=(index + 0.8) / (len(variants) + 1),
+                    )
+                    again = kept.wardrobe.outfit()
+                    add_warm(report, make(wardrobe=kept.wardrobe, outfit=again, folder=folder))
+                    kept.wardrobe.wear(outfit)
+                    yield report
+        except OSError as error:
+            yield _failed(name, variant, failures.explain(error))
+        finally:
+            snapshot.restore()
 
 
-def _bound(
-    call: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Callable[[], object]:
-    return lambda: call(*args, **kwargs)
+def time_variants(
+    kept: Kept, names: Sequence[str], snapshot: Snapshot, monitor: Monitor
+) -> dict[str, Timing]:
+    """Times builds in turns with eager.
+
+    The subject's state is put back before every batch where a call changes some.
+
+    Parameters
+    ----------
+    names
+        Of builds that are kept; the caller has ``kept`` open.
+
+    Returns
+    -------
+    dict[str, Timing]
+        By name; also of ``"eager"``.
+    """
+    calls = {name: kept.call(name) for name in dict.fromkeys([EAGER, *names])}
+    monitor.step("timing", fraction=len(names) / (len(names) + 1))
+    state = State(kept, snapshot)
+    with quiet():
+        timings = time_calls(
+            calls,
+            budget_s=SECONDS_PER_VARIANT * len(calls),
+            before_each=state.before_each,
+            cancelled=lambda: monitor.cancelled,
+        )
+    monitor.check()
+    for timing in timings.values():
+        timing.keeping, timing.changes = state.keeping, list(state.changes)
+    return timings
 
 
 def _random_state() -> list[bytes]:
@@ -221,6 +212,7 @@ def _failed(name: str, variant: Variant, problem: Problem) -> VariantReport:
     return VariantReport(name=name, requested=variant, stage="failed", problems=[problem])
 
 
+NOTHING = "Eager compiles nothing."
 NOTHING_TO_COMPARE = (
     "The call returns nothing and leaves no gradient. What it changes in place is not compared."
 )

@@ -8,6 +8,7 @@ cache.
 from __future__ import annotations
 
 import types
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,15 +21,32 @@ class Wardrobe:
     def __init__(self, functions: list[types.FunctionType]) -> None:
         self._functions = functions
         self._own = [function.__code__ for function in functions]
+        self._copies: dict[int, weakref.ref[types.CodeType]] = {}
 
     def outfit(self) -> Outfit:
-        """A fresh copy of every function's own code: one for each variant."""
-        return [code.replace() for code in self._own]
+        """A fresh copy of every function's own code."""
+        made = [code.replace() for code in self._own]
+        self._copies |= {id(code): weakref.ref(code) for code in made}
+        return made
 
     def wear(self, outfit: Outfit) -> None:
         """Puts an outfit on."""
         for function, code in zip(self._functions, outfit, strict=True):
             function.__code__ = code
+
+    def renew(self) -> bool:
+        """Whether somebody has given functions other code (IPython's autoreload does).
+
+        That is their own from now on; outfits that were made before are of the old one.
+        """
+        now = [function.__code__ for function in self._functions]
+        own = [
+            before if self._is_copy(code) else code
+            for before, code in zip(self._own, now, strict=True)
+        ]
+        changed = any(code is not before for before, code in zip(self._own, own, strict=True))
+        self._own = own
+        return changed
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
@@ -37,3 +55,7 @@ class Wardrobe:
             yield
         finally:
             self.wear(self._own)
+
+    def _is_copy(self, code: types.CodeType) -> bool:
+        reference = self._copies.get(id(code))
+        return reference is not None and reference() is code

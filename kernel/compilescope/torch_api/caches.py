@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,6 +55,17 @@ def only(folder: Path) -> Iterator[None]:
         _forget_path()
 
 
+def own_folder() -> Path:
+    """Where compilescope keeps things, inside torch's cache folder; perhaps not there yet."""
+    before = os.environ.get(_FOLDER)
+    try:
+        return Path(cache_dir()) / "compilescope"
+    finally:
+        # cache_dir() writes the folder it chose into the environment.
+        if before is None:
+            os.environ.pop(_FOLDER, None)
+
+
 def new_folder() -> Path:
     """A new, empty folder inside torch's cache folder.
 
@@ -62,15 +74,23 @@ def new_folder() -> Path:
     OSError
         The cache folder cannot be written to, or the disk is full.
     """
-    before = os.environ.get(_FOLDER)
-    try:
-        parent = Path(cache_dir()) / "compilescope"
-    finally:
-        # cache_dir() writes the folder it chose into the environment.
-        if before is None:
-            os.environ.pop(_FOLDER, None)
+    parent = own_folder()
     parent.mkdir(parents=True, exist_ok=True)
     return Path(tempfile.mkdtemp(dir=parent))
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[Path]:
+    """Compiles in the block find nothing cached. What they leave is removed.
+
+    What was loaded from the folder, which the block is given, stays usable after it is gone.
+    """
+    folder = new_folder()
+    try:
+        with only(folder):
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 _MEMORIES = ("cache", "_cache", "modules_no_attr")

@@ -25,23 +25,29 @@ from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list, reset_code
 from torch._dynamo import convert_frame, eval_frame, pgo
 
 from . import orphans
+from .kept_code import KeptCode
 from .trace import FIRST_FRAME
 
 
 @contextlib.contextmanager
-def isolated() -> Iterator[None]:
+def isolated(kept: KeptCode | None = None) -> Iterator[None]:
     """Compiles in the block leave Dynamo's process-wide state as it was.
 
     Cache entries live on code objects: the caller lets its functions wear copies of their code
     (`compiler.wardrobe`). Code that is compiled all the same without wearing a copy, a library's
     function behind a graph break, is cleared afterwards if it had no entries before.
+
+    Parameters
+    ----------
+    kept
+        Says of which copies the entries stay, and keeps what belongs to them for the next block.
     """
     with contextlib.ExitStack() as stack:
         stack.enter_context(_counters())
         stack.enter_context(_automatic_dynamic())
         stack.enter_context(_backends())
         stack.enter_context(orphans.removed())
-        stack.enter_context(_foreign_code())
+        stack.enter_context(_foreign_code(kept or KeptCode()))
         yield
 
 
@@ -52,7 +58,7 @@ def begin() -> None:
 
 
 @contextlib.contextmanager
-def _foreign_code() -> Iterator[None]:
+def _foreign_code(kept: KeptCode) -> Iterator[None]:
     """Clears the entries of code that this thread compiled in the block and that had none before.
 
     And the globals that Dynamo made for them (``__resume_at_…``) in the user's modules: it removes
@@ -65,27 +71,46 @@ def _foreign_code() -> Iterator[None]:
 
     def hook(code: types.CodeType, new_code: types.CodeType) -> None:
         # Called before the entry is stored: what is there now was there before the block.
-        if threading.get_ident() == thread and id(code) not in seen:
+        if threading.get_ident() != thread:
+            return
+        kept.note(code, new_code)
+        if id(code) not in seen:
             seen.add(id(code))
             if not _debug_get_cache_entry_list(code):
                 clean[id(code)] = code
 
     handle = convert_frame.register_bytecode_hook(hook)
+    kept.lay_out()
     try:
         yield
     finally:
         handle.remove()
         for code in clean.values():
-            reset_code(code)
-        _remove_globals(globals_before, clean)
+            if kept.has(code):
+                kept.keep(code)
+            else:
+                reset_code(code)
+        _remove_globals(globals_before, clean, kept)
+        kept.clear_away()
 
 
-def _remove_globals(before: dict[int, Any], originals: dict[int, types.CodeType]) -> None:
-    """Runs the cleanups that Dynamo has noted, since ``before``, for code made of these."""
+def _remove_globals(
+    before: dict[int, Any], originals: dict[int, types.CodeType], kept: KeptCode
+) -> None:
+    """Runs the cleanups that Dynamo has noted, since ``before``, for code made of these.
+
+    Also for code made of what is kept, which keeps what they remove.
+    """
     manager = dynamo_utils.CleanupManager.instance
     for key, reference in list(manager.refs.items()):
         made = reference() if reference is not before.get(key) else None
-        if made is not None and id(dynamo_utils.orig_code_map.get(made)) in originals:
+        original = dynamo_utils.orig_code_map.get(made) if made is not None else None
+        if made is None or original is None:
+            continue
+        if kept.has(original):
+            cleanups, manager[made] = manager[made], []
+            kept.put_aside(made, cleanups)
+        elif id(original) in originals:
             cleanups, manager[made] = manager[made], []
             for cleanup in cleanups:
                 cleanup()

@@ -1,0 +1,130 @@
+"""What was found out about variants, put into the report where it belongs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import msgspec
+
+from ..analysis.backward import complete
+from ..analysis.distinct import distinct_breaks
+from ..analysis.links import pair
+from ..analysis.payback import paybacks
+from ..problem import Problem
+from ..report import Report, Timing, VariantReport
+from ..torch_api import compiled
+from ..variant import Variant
+from . import notebook
+from .kept import EAGER
+
+
+def find(report: Report, name: str) -> VariantReport | None:
+    """A variant, if the report has it."""
+    return next((one for one in report.variants if one.name == name), None)
+
+
+def put(report: Report, result: VariantReport) -> None:
+    """Adds a variant or takes the place of an earlier one; then links it with its partner."""
+    for compilation in result.compilations:
+        if compiled.is_wrapper(compilation.frame):
+            compilation.frame = report.subject.where
+            if compilation.frame is None:
+                compilation.absent["frame"] = _NO_FRAME
+    result.breaks = distinct_breaks(result.compilations)
+    variants = report.variants
+    for index, one in enumerate(variants):
+        if one.name == result.name:
+            variants[index] = result
+            break
+    else:
+        variants.append(result)
+    _pair(report, result)
+    report.files |= notebook.cells(result.compilations)
+
+
+def merged(report: Report, built: VariantReport) -> VariantReport:
+    """A built variant, with what only its sources know: a backward that never ran, say."""
+    before = find(report, built.name)
+    if before is None:
+        return built
+    if built.stage == "failed" and len(before.compilations) >= len(built.compilations):
+        # A build that failed knows less: torch tells the guards and where kernels come from
+        # only at the end.
+        built.compilations = before.compilations
+    known = {compilation.id: compilation for compilation in before.compilations}
+    for compilation in built.compilations:
+        earlier = known.get(compilation.id)
+        if earlier is not None and compilation.code.backward is None:
+            compilation.code.backward = earlier.code.backward
+        elif earlier is not None:
+            complete(compilation, earlier)
+    return built
+
+
+def put_timings(report: Report, timings: Mapping[str, Timing], own: Collection[str]) -> None:
+    """Gives variants their timings, eager's to those that are not compiled.
+
+    Parameters
+    ----------
+    own
+        Those that were asked for. The others keep a timing that has more samples.
+    """
+    eager = timings[EAGER]
+    uncompiled = [one for one in report.variants if one.requested.backend is None]
+    if not uncompiled:
+        # What the others are compared to is there to be seen.
+        uncompiled = [
+            VariantReport(
+                name=EAGER,
+                requested=Variant(backend=None),
+                stage="built",
+                absent={"compilations": "Eager compiles nothing."},
+            )
+        ]
+        put(report, uncompiled[0])
+    given = {one.name: eager for one in uncompiled} | dict(timings)
+    for one in report.variants:
+        new, old = given.get(one.name), one.timing
+        if new is None or (
+            one.name not in own and old is not None and len(old.samples_us) > len(new.samples_us)
+        ):
+            continue
+        if one.requested.backend is None:
+            one.stage = "built"
+        one.timing = new
+        conclude(report, one)
+
+
+def conclude(report: Report, variant: VariantReport) -> None:
+    """Works out anew what follows from a variant's times."""
+    variant.paybacks = paybacks(variant)
+
+
+def note_unsaved(report: Report, unsaved: Sequence[str]) -> None:
+    """Says what of the subject's state is not put back."""
+    told = next((one for one in report.problems if one.what == _UNSAVED), None)
+    for reason in unsaved:
+        if told is None:
+            told = Problem(severity="info", what=_UNSAVED, why=reason)
+            report.problems.append(told)
+        elif reason not in told.why:
+            told.why += f" {reason}"
+
+
+def _pair(report: Report, result: VariantReport) -> None:
+    """Links a Python wrapper with the C++ wrapper under otherwise the same settings."""
+
+    def other_wrapper(variant: Variant) -> Variant:
+        return msgspec.structs.replace(variant, cpp_wrapper=not variant.cpp_wrapper)
+
+    for one in report.variants:
+        if one.requested == other_wrapper(result.requested) and one.name != result.name:
+            python, cpp = (one, result) if result.requested.cpp_wrapper else (result, one)
+            by_id = {compilation.id: compilation for compilation in cpp.compilations}
+            for compilation in python.compilations:
+                if compilation.id in by_id:
+                    pair(compilation, by_id[compilation.id])
+
+
+_UNSAVED = "Some of the subject's state is not put back after an inspection."
+_NO_FRAME = "The subject is not written in Python: Dynamo compiled a wrapper of its own around it."

@@ -1,0 +1,120 @@
+"""Studies made of variants, one after the other; one that fails is not the others' matter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..errors import CompilescopeError
+from ..problem import Problem
+from ..report import Report, VariantReport
+from ..torch_api import failures, workers
+from ..torch_api.dynamo import isolated
+from .kept import Kept
+from .progress import Cancelled, Monitor, Progress
+from .state import preserved
+from .studies import STUDIES, STUDY_NAMES, Study
+
+FAILED = "The study of {} failed."
+_TITLES = {
+    "layers": "where a call's time goes",
+    "kernels": "each kernel's time",
+    "startups": "first calls in processes of their own",
+    "accuracy": "accuracy against higher precision",
+}
+
+
+def check_studies(studies: Sequence[str]) -> None:
+    """Refuses studies that there are not.
+
+    Raises
+    ------
+    CompilescopeError
+        One of them; the message lists those there are.
+    """
+    for name in studies:
+        if name not in STUDY_NAMES:
+            raise CompilescopeError(
+                f"There is no study {name!r}.", remedy=f"There are {', '.join(STUDY_NAMES)}."
+            )
+
+
+def study_variants(
+    kept: Kept,
+    report: Report,
+    variants: Sequence[VariantReport],
+    studies: Sequence[str],
+    monitor: Monitor,
+    changed: Callable[[VariantReport], None],
+) -> None:
+    """Makes studies of variants, and puts what they find into their reports.
+
+    Parameters
+    ----------
+    kept
+        Says what is called; not open.
+    report
+        Of the subject.
+    variants
+        Built.
+    studies
+        Names of `STUDIES`.
+    changed
+        Called with a variant after each study of it.
+    """
+    todo = [(name, variant) for name in studies for variant in variants]
+    for index, (name, variant) in enumerate(todo):
+
+        def step(now: Progress, name: str = name, index: int = index) -> None:
+            within = now.fraction if now.fraction is not None else 0.0
+            monitor.step(
+                f"{_TITLES.get(name, name)}: {now.step}",
+                variant=now.variant,
+                fraction=(index + within) / len(todo),
+            )
+
+        monitor.step(_TITLES.get(name, name), variant=variant.name, fraction=index / len(todo))
+        variant.problems = [one for one in variant.problems if one.what != FAILED.format(name)]
+        try:
+            _study(kept, report, variant, name, monitor.within(step))
+        except Cancelled:
+            raise
+        except Exception as error:  # noqa: BLE001 - it is this study's problem alone
+            variant.problems = [*variant.problems, _failed(name, error)]
+        else:
+            variant.studied = list(dict.fromkeys([*variant.studied, name]))
+        changed(variant)
+
+
+def _study(kept: Kept, report: Report, variant: VariantReport, name: str, monitor: Monitor) -> None:
+    if name not in STUDIES:
+        raise CompilescopeError(f"The study {name!r} is not there.")
+    with (
+        preserved(kept.fn, kept.args, kept.kwargs) as snapshot,
+        kept.wardrobe.guarded(),
+        isolated(),
+        workers.borrowed(),
+    ):
+        STUDIES[name](
+            Study(
+                fn=kept.fn,
+                args=kept.args,
+                kwargs=kept.kwargs,
+                report=variant,
+                peaks=report.peaks,
+                wardrobe=kept.wardrobe,
+                snapshot=snapshot,
+                monitor=monitor,
+            )
+        )
+
+
+def _failed(name: str, error: Exception) -> Problem:
+    problem = error.problem if isinstance(error, CompilescopeError) else failures.explain(error)
+    return Problem(
+        severity="warning",
+        what=FAILED.format(name),
+        why=" ".join(part for part in (problem.what, problem.why) if part),
+        remedy=problem.remedy,
+        where=problem.where,
+        detail=problem.detail,
+    )
