@@ -12,6 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+# Python puts a package's name here when it is first imported, over a function of that name: so the
+# packages come first. They are there for `from compilescope.measure import …` all the same.
+from . import measure as _measure  # noqa: F401
 from . import views  # noqa: F401 - reports show themselves through it
 from .errors import CompilescopeError
 from .report import Report
@@ -31,7 +34,9 @@ __all__ = [
     "__version__",
     "inspect",
     "load",
+    "measure",
     "read_trace",
+    "study",
     "watch",
     "what_if",
 ]
@@ -75,6 +80,78 @@ def inspect(
     from .loading import session  # torch is loaded here, not when a saved report is opened
 
     return session().inspect(fn, args, kwargs, variants=variants, run=run)
+
+
+def measure(report: Report, *, variants: object = None, seconds: float = 10.0) -> Report:
+    """Times variants of a report in turns with eager, for longer than `inspect` does.
+
+    Builds those that are not built. Measuring again goes on with the samples that there are, as
+    long as the same builds are kept. Ctrl-C ends it early and loses none.
+
+    Parameters
+    ----------
+    report
+        Of an inspection made in this kernel.
+    variants
+        As `inspect` takes them, or names that the report has; all that can be built if None.
+    seconds
+        How long samples are taken, after building and warming up.
+
+    Returns
+    -------
+    Report
+        The same, with the times in it.
+
+    Raises
+    ------
+    CompilescopeError
+        The report's call is not in this kernel, or there is no such variant.
+    """
+    from . import followups
+    from .loading import session
+    from .views.progress import Line
+
+    with Line() as line:
+        return followups.measure(
+            session(), report, variants=variants, seconds=seconds, progress=line.show
+        )
+
+
+def study(report: Report, *studies: str, variants: object = None) -> Report:
+    """Takes a closer look at variants of a report.
+
+    >>> cs.study(report, "layers", "kernels")                 # doctest: +SKIP
+
+    Parameters
+    ----------
+    report
+        Of an inspection made in this kernel.
+    *studies
+        ``layers``: where one call's time goes. ``kernels``: the time of every kernel launch.
+        ``startups``: first calls in processes of their own, with empty and with warm caches.
+        ``accuracy``: results against higher precision. All of them if none is named.
+    variants
+        As for `measure`; all that are built if None.
+
+    Returns
+    -------
+    Report
+        The same, with what was found. A study that fails is a problem of its variant.
+
+    Raises
+    ------
+    CompilescopeError
+        The report's call is not in this kernel, or there is no such study or variant.
+    """
+    from . import followups
+    from .compiler.studies import STUDY_NAMES
+    from .loading import session
+    from .views.progress import Line
+
+    with Line() as line:
+        return followups.study(
+            session(), report, studies or STUDY_NAMES, variants=variants, progress=line.show
+        )
 
 
 @contextmanager

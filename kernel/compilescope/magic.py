@@ -32,6 +32,7 @@ def compile_cell(line: str, cell: str | None = None) -> None:
         return
     if cell is None:
         raise UsageError(f"%%compile has no cell below it. {cells.EXAMPLE}")
+    from . import followups
     from .session import get_session
     from .views.display import Display
 
@@ -39,12 +40,14 @@ def compile_cell(line: str, cell: str | None = None) -> None:
     parent = _parent(shell)
     try:
         variants = magic_options.variants(options)
+        studies = magic_options.studies(options)
         raw = parent.get("content", {}).get("code")
         parsed = cells.parse(shell, f"%%compile {line}".rstrip(), cell, raw)
         # The user's own call comes first: whatever becomes of the inspection, it took place.
         call = cells.run(shell, parsed, session.watch_cell)
     except CompilescopeError as error:
         raise UsageError(str(error)) from None
+    report = None
     display = Display(session, name=options.name, switches=not options.no_widget)
     try:
         with display:
@@ -59,11 +62,18 @@ def compile_cell(line: str, cell: str | None = None) -> None:
                 cell_file=parsed.file,
             )
             shell.user_ns.update({magic_options.LAST: report, options.name: report})
-            display.show(report)
+            try:
+                followups.look_closer(
+                    session, report, options.measure, studies, progress=display.progress
+                )
+            finally:
+                display.show(report)
     except CompilescopeError as error:
         raise UsageError(str(error)) from None
     except KeyboardInterrupt:
         told = "Interrupted. The cell's own call was done; looking into it was not."
+        if report is not None:
+            told = "Interrupted. What was found out until then is kept."
         raise UsageError(told) from None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import math
 from typing import Any, cast
 
 import msgspec
@@ -56,6 +57,8 @@ def _parser() -> Any:
     )
     add("--target", metavar="DEVICE", help="what to generate code for (the arguments' device)")
     add("--no-run", action="store_true", help="generate the code; build and time nothing")
+    add("--measure", type=_seconds, metavar="SECONDS", help="then measure for so long, in turns")
+    add("--study", metavar="NAMES", help="then look closer (layers,kernels,startups,accuracy)")
     add("--no-widget", action="store_true", help="show the report without its switches")
     add("--name", default=LAST, metavar="VAR", help=f"keep the report in this variable ({LAST})")
     add("--help", action="store_true", help="print this")
@@ -94,6 +97,29 @@ def variants(options: argparse.Namespace) -> dict[str, Variant]:
         for variant in chosen.values()
     ]
     return parse({name_of(variant): variant for variant in changed})
+
+
+def _seconds(text: str) -> float:
+    """Return a time to measure for."""
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise ValueError(text)
+    return value
+
+
+def studies(options: argparse.Namespace) -> list[str]:
+    """Return the studies that the options ask for.
+
+    Raises
+    ------
+    CompilescopeError
+        One that there is not.
+    """
+    from .compiler.studying import check_studies
+
+    chosen = [name.strip() for name in (options.study or "").split(",") if name.strip()]
+    check_studies(chosen)
+    return chosen
 
 
 def _setting(text: str) -> tuple[str, object]:
