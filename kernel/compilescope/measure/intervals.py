@@ -2,9 +2,9 @@
 
 Samples that follow each other are alike: a machine is slow for a while, then quick again. Taken as
 independent they would give intervals that are too narrow, the more so the longer one measures. So
-the rounds are cut into 16 to 31 blocks, as long as that allows, and a block counts once. Blocks
-double their length as rounds come in: a disturbance of any length is at some time shorter than
-they are, and an interval does not jump with every round.
+the rounds are cut into blocks, 16 of them or some more, and a block counts once. Their length
+doubles as rounds come in: a disturbance of any length is at some time shorter than they are, and
+an interval does not jump with every round.
 
 Median
     Order statistics of the blocks' medians, 95 %, widened by what blocks still have in common with
@@ -121,12 +121,16 @@ def ratio(above: Sequence[float], below: Sequence[float]) -> Ratio:
 
 
 def _blocks(values: Sequence[float]) -> list[Sequence[float]]:
-    """The values in blocks of equal length, a power of two; the last one has what is over."""
+    """The values in blocks of one length; what is over, less than a block, is in none.
+
+    The length is odd, since the mean of the two values in the middle would not have the median of
+    what it is drawn from.
+    """
     length = 1
-    while len(values) >= 2 * length * _FEWEST_BLOCKS:
-        length *= 2
+    while len(values) >= _FEWEST_BLOCKS * (2 * length + 1):
+        length = 2 * length + 1
     starts = range(0, len(values) - length + 1, length)
-    return [values[start : start + length] for start in starts[:-1]] + [values[starts[-1] :]]
+    return [values[start : start + length] for start in starts]
 
 
 def _middle_mean(values: Sequence[float]) -> float:
