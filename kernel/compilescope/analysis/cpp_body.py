@@ -140,11 +140,13 @@ class _Body:
 
     def _launched(self, text: str, comments: Comments | None) -> str | None:
         """The name of the kernel that a statement launches."""
-        call = _CALL.match(text)
-        if call:
-            name = call.group(1).removeprefix("call_")
-            if name in self.kernels:
-                return name
+        # With ranges for a profiler, a launch stands in a block of its own.
+        for line in text.split("\n") if text.startswith("{") else (text,):
+            call = _CALL.match(line)
+            if call:
+                name = call.group(1).removeprefix("call_")
+                if name in self.kernels:
+                    return name
         shim = _SHIM.search(text)
         if shim:
             return shim.group(1)

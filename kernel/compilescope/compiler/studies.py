@@ -6,6 +6,7 @@ report. `STUDIES` lists them; adding one is one function and one line.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -40,5 +41,15 @@ class Study:
     monitor: Monitor
 
 
-STUDIES: dict[str, Callable[[Study], None]] = {}
+def _loaded(name: str) -> Callable[[Study], None]:
+    """The function ``study_…`` of the module of that name, loaded when the study is made."""
+
+    def study(given: Study) -> None:
+        module = importlib.import_module(f".study_{name}", __package__)
+        getattr(module, f"study_{name}")(given)
+
+    return study
+
+
+STUDIES: dict[str, Callable[[Study], None]] = {name: _loaded(name) for name in ("kernels",)}
 """Name → study."""

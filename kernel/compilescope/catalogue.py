@@ -1,0 +1,197 @@
+"""Devices as their vendors specify them: plain data, one struct a device, one table.
+
+Every figure of a device is from the document that its `source` names. Rates are dense ones, without
+structured sparsity: where a vendor gives only the sparse rate, half of it. A product's rate is for
+accumulation in float32, which is what torch asks for.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .problem import Struct
+
+
+class Source(Struct, frozen=True):  # type: ignore[misc]  # msgspec allows it
+    """A vendor's document."""
+
+    title: str
+    date: str
+    """Of the document: a year, or a year and a month."""
+
+
+class Device(Struct, frozen=True, kw_only=True):  # type: ignore[misc]
+    """What a device can do at best."""
+
+    name: str
+    torch_names: tuple[str, ...]
+    """Regular expressions; one matches all of ``torch.cuda.get_device_name()``. A slice of a device
+    (MIG) has another name, and is not found: it cannot do what the whole device can."""
+    bandwidth_bytes_per_s: float
+    """Between its memory and its processors."""
+    products: dict[str, float]
+    """dtype → operations a second in matrix products; a multiply-add counts as two. ``tf32`` is
+    float32 rounded on the way into tensor cores, ``float8`` any of its kinds."""
+    vector: dict[str, float] = {}
+    """dtype → operations a second of everything else: outside of tensor or matrix cores."""
+    source: Source
+
+
+_A100 = Source("NVIDIA A100 Tensor Core GPU, datasheet", "2021-06")
+_H100 = Source("NVIDIA H100 Tensor Core GPU, datasheet", "2023")
+_H200 = Source("NVIDIA H200 Tensor Core GPU, datasheet", "2024")
+_BLACKWELL = Source("NVIDIA Blackwell Architecture Technical Brief, HGX B200", "2024")
+_L4 = Source("NVIDIA L4 Tensor Core GPU, datasheet", "2023")
+_ADA = Source("NVIDIA Ada GPU Architecture, whitepaper", "2022")
+_RTX_BLACKWELL = Source("NVIDIA RTX Blackwell GPU Architecture, whitepaper", "2025")
+_MI300X = Source("AMD Instinct MI300X Accelerator, data sheet", "2023")
+
+_TB = 1e12
+_T = 1e12
+
+
+def _tera(**rates: float) -> dict[str, float]:
+    return {name: rate * _T for name, rate in rates.items()}
+
+
+_A100_PRODUCTS = _tera(float64=19.5, float32=19.5, tf32=156, float16=312, bfloat16=312, int8=624)
+_A100_VECTOR = _tera(float64=9.7, float32=19.5)
+_HOPPER_PRODUCTS = _tera(
+    float64=67, float32=67, tf32=494.5, float16=989.5, bfloat16=989.5, float8=1979, int8=1979
+)
+_HOPPER_VECTOR = _tera(float64=34, float32=67)
+_HOPPER_NVL_PRODUCTS = _tera(
+    float64=60, float32=60, tf32=417.5, float16=835.5, bfloat16=835.5, float8=1670.5, int8=1670.5
+)
+_HOPPER_NVL_VECTOR = _tera(float64=30, float32=60)
+
+DEVICES: tuple[Device, ...] = (
+    Device(
+        name="A100 40 GB",
+        torch_names=("NVIDIA A100-(SXM4|PCIE)-40GB", "A100-(SXM4|PCIE)-40GB"),
+        bandwidth_bytes_per_s=1.555 * _TB,
+        products=_A100_PRODUCTS,
+        vector=_A100_VECTOR,
+        source=_A100,
+    ),
+    Device(
+        name="A100 SXM 80 GB",
+        torch_names=("NVIDIA A100-SXM4-80GB",),
+        bandwidth_bytes_per_s=2.039 * _TB,
+        products=_A100_PRODUCTS,
+        vector=_A100_VECTOR,
+        source=_A100,
+    ),
+    Device(
+        name="A100 PCIe 80 GB",
+        torch_names=("NVIDIA A100 80GB PCIe",),
+        bandwidth_bytes_per_s=1.935 * _TB,
+        products=_A100_PRODUCTS,
+        vector=_A100_VECTOR,
+        source=_A100,
+    ),
+    Device(
+        name="H100 SXM",
+        torch_names=("NVIDIA H100 80GB HBM3",),
+        bandwidth_bytes_per_s=3.35 * _TB,
+        products=_HOPPER_PRODUCTS,
+        vector=_HOPPER_VECTOR,
+        source=_H100,
+    ),
+    Device(
+        name="H100 NVL",
+        torch_names=("NVIDIA H100 NVL",),
+        bandwidth_bytes_per_s=3.9 * _TB,
+        products=_HOPPER_NVL_PRODUCTS,
+        vector=_HOPPER_NVL_VECTOR,
+        source=_H100,
+    ),
+    Device(
+        name="H100 PCIe",
+        torch_names=("NVIDIA H100 PCIe",),
+        bandwidth_bytes_per_s=2.0 * _TB,
+        products=_tera(
+            float64=51, float32=51, tf32=378, float16=756.5, bfloat16=756.5, float8=1513, int8=1513
+        ),
+        vector=_tera(float64=26, float32=51),
+        source=Source("NVIDIA H100 Tensor Core GPU, datasheet (SXM and PCIe)", "2022"),
+    ),
+    Device(
+        name="H200 SXM",
+        torch_names=("NVIDIA H200",),
+        bandwidth_bytes_per_s=4.8 * _TB,
+        products=_HOPPER_PRODUCTS,
+        vector=_HOPPER_VECTOR,
+        source=_H200,
+    ),
+    Device(
+        name="H200 NVL",
+        torch_names=("NVIDIA H200 NVL",),
+        bandwidth_bytes_per_s=4.8 * _TB,
+        products=_HOPPER_NVL_PRODUCTS,
+        vector=_HOPPER_NVL_VECTOR,
+        source=_H200,
+    ),
+    Device(
+        name="B200",
+        torch_names=("NVIDIA B200",),
+        bandwidth_bytes_per_s=8.0 * _TB,
+        products=_tera(
+            float64=40, float32=80, tf32=1100, float16=2250, bfloat16=2250, float8=4500, int8=4500
+        ),
+        vector=_tera(float64=40, float32=80),
+        source=_BLACKWELL,
+    ),
+    Device(
+        name="L4",
+        torch_names=("NVIDIA L4",),
+        bandwidth_bytes_per_s=0.3 * _TB,
+        products=_tera(float32=30.3, tf32=60, float16=121, bfloat16=121, float8=242.5, int8=242.5),
+        vector=_tera(float32=30.3),
+        source=_L4,
+    ),
+    Device(
+        name="GeForce RTX 4090",
+        torch_names=("NVIDIA GeForce RTX 4090",),
+        bandwidth_bytes_per_s=1.008 * _TB,
+        products=_tera(
+            float32=82.6, tf32=82.6, float16=165.2, bfloat16=165.2, float8=330.3, int8=660.6
+        ),
+        vector=_tera(float32=82.6),
+        source=_ADA,
+    ),
+    Device(
+        name="GeForce RTX 5090",
+        torch_names=("NVIDIA GeForce RTX 5090",),
+        bandwidth_bytes_per_s=1.792 * _TB,
+        products=_tera(
+            float32=104.8, tf32=104.8, float16=209.5, bfloat16=209.5, float8=419, int8=838
+        ),
+        vector=_tera(float32=104.8),
+        source=_RTX_BLACKWELL,
+    ),
+    Device(
+        name="Instinct MI300X",
+        torch_names=("AMD Instinct MI300X.*",),
+        bandwidth_bytes_per_s=5.3 * _TB,
+        products=_tera(
+            float64=163.4,
+            float32=163.4,
+            tf32=653.7,
+            float16=1307.4,
+            bfloat16=1307.4,
+            float8=2614.9,
+            int8=2614.9,
+        ),
+        vector=_tera(float64=81.7, float32=163.4),
+        source=_MI300X,
+    ),
+)
+
+
+def find(torch_name: str) -> Device | None:
+    """The device that torch calls so; None for one that is not in the table."""
+    for device in DEVICES:
+        if any(re.fullmatch(pattern, torch_name) for pattern in device.torch_names):
+            return device
+    return None

@@ -1,0 +1,222 @@
+"""A variant's launches: which of them are timed, and what their times mean."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ..analysis.estimates_operations import is_product
+from ..report import Code, Compilation, Launch, LaunchTime, Node, Peaks
+from .kernel_times import Site, Times
+from .peaks import rate_of
+
+Artifact = Literal["python", "cpp"]
+
+_NUMBER = re.compile(r"(\d+)$")
+_IN_KERNEL = "A range of torch's profiler that begins and ends within the kernel"
+_AROUND_CALL = "The range of torch's profiler that the C++ wrapper opens around the call"
+_OPERATOR = (
+    "The range that torch's profiler gives the operator: with the library's own preparations, "
+    "without the way from Python into it"
+)
+_ON_DEVICE = "On the device, by the GPU's own profiling interface"
+_REPLAYED = ", in the replay of a CUDA graph"
+
+
+@dataclass
+class Graph:
+    """A graph of the variant: as it was built to be timed, and as it stands in the report."""
+
+    sites: list[Site]
+    """In the order in which they run."""
+    keys: list[str | None]
+    """The keys that they have in the report; None for one that is not there."""
+    compilation: str
+    source: tuple[str | None, str | None]
+    """The generated code: the wrapper, and the Python around a C++ wrapper."""
+
+
+def codes_of(compilation: Compilation) -> Iterator[Code]:
+    """The code of each of a compilation's graphs."""
+    pending: list[Code] = [compilation.code]
+    while pending:
+        code = pending.pop(0)
+        yield code
+        pending += code.others + ([code.backward] if code.backward else [])
+
+
+def source_of(code: Code) -> tuple[str | None, str | None]:
+    """What a graph's code can be recognised by."""
+    return (code.python, None) if code.python is not None else (code.cpp, code.shell)
+
+
+def graphs_of(
+    built: Sequence[Compilation], reported: Sequence[Compilation], artifact: Artifact
+) -> list[Graph]:
+    """The graphs that were built to be timed, with the report's launches in them."""
+    by_id = {compilation.id: compilation for compilation in reported}
+    graphs = []
+    for compilation in built:
+        same = by_id.get(compilation.id)
+        if same is None:
+            continue
+        extern = {
+            launch.key: kernel.language == "extern"
+            for kernel in compilation.kernels
+            for launch in kernel.launches
+            if launch.artifact == artifact
+        }
+        theirs = {(code.direction, _name(code, artifact)): code for code in codes_of(same)}
+        for code in codes_of(compilation):
+            other = theirs.get((code.direction, _name(code, artifact)))
+            if source_of(code)[0] is None or other is None:
+                continue
+            partners = _partners(code, other, artifact)
+            ours = sorted(_launches(code, artifact), key=lambda one: _order(one[0]))
+            graphs.append(
+                Graph(
+                    [Site(kernel, extern.get(key, True)) for key, kernel in ours],
+                    [partners.get(key) for key, _ in ours],
+                    compilation.id,
+                    source_of(code),
+                )
+            )
+    return graphs
+
+
+def _launches(code: Code, artifact: Artifact) -> list[tuple[str, str]]:
+    """Keys and kernels, in the order of the lines."""
+    return [
+        (region.key, region.kernel or "")
+        for region in code.regions.get(artifact, ())
+        if region.kind == "launch"
+    ]
+
+
+def _name(code: Code, artifact: Artifact) -> str:
+    """The direction with the number of the graph, as keys have it."""
+    return next((key.split(":")[1] for key, _ in _launches(code, artifact)), "")
+
+
+def _order(key: str) -> int:
+    found = _NUMBER.search(key)
+    return int(found.group(1)) if found else 0
+
+
+def _partners(built: Code, reported: Code, artifact: Artifact) -> dict[str, str]:
+    ours, theirs = _launches(built, artifact), _launches(reported, artifact)
+    names, other_names = [name for _, name in ours], [name for _, name in theirs]
+    matcher = difflib.SequenceMatcher(None, names, other_names, autojunk=False)
+    return {
+        ours[block.a + step][0]: theirs[block.b + step][0]
+        for block in matcher.get_matching_blocks()
+        for step in range(block.size)
+    }
+
+
+@dataclass
+class Meaning:
+    """What a launch works on, from its nodes."""
+
+    device: str
+    dtype: str
+    product: bool
+
+
+def meaning_of(names: Sequence[str], nodes: Mapping[str, Node], device: str) -> Meaning:
+    """What the launch of these nodes works on.
+
+    Parameters
+    ----------
+    device
+        The device of those whose nodes do not tell.
+    """
+    known = [nodes[name] for name in names if name in nodes]
+    products = [node for node in known if is_product(node.target)]
+    types = [node.dtype for node in products or known if node.dtype and "float" in node.dtype]
+    devices = [node.device for node in known if node.device]
+    return Meaning(
+        device=Counter(devices).most_common(1)[0][0] if devices else device,
+        dtype=Counter(types).most_common(1)[0][0] if types else "",
+        product=bool(products),
+    )
+
+
+def launch_time(
+    launch: Launch,
+    times: Times,
+    peaks: Peaks,
+    meaning: Meaning,
+    *,
+    extern: bool,
+    empty_ns: float,
+    inner_ns: float,
+    tf32: bool,
+    built_with: str,
+) -> LaunchTime:
+    """What was measured of a launch, beside what its device can do.
+
+    Parameters
+    ----------
+    times
+        At least one sample.
+    empty_ns, inner_ns
+        What the profiler costs: in each range, and for each range within.
+    tf32
+        Whether float32 products may be rounded to TF32.
+    built_with
+        What the build that was timed had besides the variant's settings; may be empty.
+    """
+    us = times.median_us
+    measured = LaunchTime(
+        us=us,
+        interval_us=times.interval_us,
+        calls=len(times.samples_us),
+        device=meaning.device,
+        how=_how(launch, times, extern, empty_ns, inner_ns, built_with),
+    )
+    if us <= 0:
+        return measured
+    if launch.estimated_bytes is not None:
+        measured.bytes_per_s = launch.estimated_bytes / us * 1e6
+        if peaks.bandwidth_bytes_per_s:
+            measured.bandwidth_share = measured.bytes_per_s / peaks.bandwidth_bytes_per_s
+    if launch.estimated_operations is not None:
+        measured.operations_per_s = launch.estimated_operations / us * 1e6
+        rate = rate_of(peaks, meaning.dtype, product=meaning.product, tf32=tf32)
+        if rate:
+            measured.compute_share = measured.operations_per_s / rate
+    return measured
+
+
+def _how(
+    launch: Launch,
+    times: Times,
+    extern: bool,
+    empty_ns: float,
+    inner_ns: float,
+    built_with: str,
+) -> str:
+    if times.on_device:
+        text = _ON_DEVICE + (_REPLAYED if times.replayed else "")
+        if times.kernels > 1:
+            text += f": the sum of {times.kernels} kernels"
+    else:
+        if not extern:
+            text = _IN_KERNEL
+        else:
+            text = _AROUND_CALL if launch.artifact == "cpp" and built_with else _OPERATOR
+        text += f". {empty_ns / 1000:.2f} µs are taken off: what an empty range takes"
+        if times.inner:
+            text += (
+                f". {times.inner} ranges of other operators within cost up to "
+                f"{times.inner * inner_ns / 1000:.1f} µs more"
+            )
+    runs = max(times.runs, default=1)
+    if runs > 1:
+        text += f". It runs {runs} times a call; this is one of them"
+    return f"{text}. {built_with}".strip()

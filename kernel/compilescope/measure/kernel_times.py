@@ -1,0 +1,267 @@
+"""Which of the profiler's ranges and kernels is which launch, and how long each takes.
+
+A launch's place in the wrapper says when it runs; a range's or a kernel's name says what it is.
+Generated kernels are known by name. Library calls are known by their operator; those that go by
+another name than their line in the wrapper are what lies between their neighbours, where that is
+one launch. What cannot be told is not guessed: it has a reason instead of a time.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..analysis.links import operator
+from ..torch_api.kernel_events import GraphRun, Span
+from .intervals import median_interval
+
+NOT_SEEN = "It did not run in the calls that were profiled: another branch was taken."
+NOT_TOLD = (
+    "The profiler does not tell which of its entries belong to this launch: {count} launches in a "
+    "row go by names that are not in the wrapper."
+)
+NOT_TOLD_REPLAYED = (
+    "A CUDA graph replays its kernels without the calls that launched them. Generated kernels are "
+    "known by name; this one is among {count} library calls in a row, which are not told apart."
+)
+UNEVEN = "It is launched in several places, and ran {runs} times for {places} of them."
+
+_PREFIX = re.compile(r"graph_\w*?_(?=cpp_|triton_)|graph_\d+_")
+_ASIDE = frozenset(
+    ("alias", "as_strided", "detach", "empty", "empty_like", "empty_strided", "expand", "permute")
+).union(("reshape", "resize_", "resolve_conj", "resolve_neg", "t", "transpose", "view"))
+"""Operators that compute nothing: what a wrapper does besides its launches."""
+
+
+class Site(NamedTuple):
+    """A launch in a wrapper."""
+
+    kernel: str
+    extern: bool
+    """A library's."""
+
+
+@dataclass
+class Times:
+    """What was measured of one launch."""
+
+    samples_us: list[float] = field(default_factory=list)
+    """One a call: the mean of its runs."""
+    runs: list[int] = field(default_factory=list)
+    """How often it ran, call by call."""
+    inner: int = 0
+    """How many of the profiler's ranges lie within, which cost time of their own."""
+    on_device: bool = False
+    replayed: bool = False
+    kernels: int = 0
+    """On a device: how many kernels, copies and fills one launch starts."""
+
+    @property
+    def median_us(self) -> float:
+        """The median over the calls."""
+        return statistics.median(self.samples_us)
+
+    @property
+    def interval_us(self) -> tuple[float, float]:
+        """Of the median."""
+        low, high = median_interval(self.samples_us)
+        return max(low, 0.0), high
+
+
+Pattern = Sequence[tuple[str, int]]
+"""The kernels that one run of a graph starts on the device, with the launch that each belongs to:
+learnt where launches can be told apart, used where a CUDA graph replays the same kernels."""
+
+
+def measure(
+    sites: Sequence[Site],
+    calls: Sequence[Sequence[GraphRun]],
+    *,
+    empty_ns: float = 0.0,
+    pattern: Pattern = (),
+) -> tuple[dict[int, Times], dict[int, str]]:
+    """The times of a graph's launches.
+
+    Parameters
+    ----------
+    sites
+        In the order in which they run.
+    calls
+        Call by call, the runs of this graph.
+    empty_ns
+        Taken off each range of the host: what the profiler says an empty one takes.
+
+    Returns
+    -------
+    tuple
+        A launch's place in ``sites`` → its times, and → why it has none.
+    """
+    found: dict[int, Times] = {}
+    reasons: dict[int, str] = {}
+    for runs in calls:
+        spent: dict[int, list[float]] = defaultdict(list)
+        for run in runs:
+            spans, missing = assign(sites, run, pattern)
+            reasons |= missing
+            for place, rounds in spans.items():
+                times = found.setdefault(place, Times())
+                for one in rounds:
+                    spent[place].append(sum(_ns(span, empty_ns) for span in one))
+                    times.inner = max(times.inner, sum(span.inner for span in one))
+                    times.kernels = max(times.kernels, sum(len(span.work) for span in one))
+                    times.on_device = times.on_device or any(span.work for span in one)
+                    times.replayed = times.replayed or any(span.is_replayed for span in one)
+        for place, each in spent.items():
+            found[place].samples_us.append(statistics.fmean(each) / 1000)
+            found[place].runs.append(len(each))
+    seen = {place: reason for place, reason in reasons.items() if place not in found}
+    never = {place: NOT_SEEN for place in range(len(sites)) if place not in found}
+    return found, never | seen
+
+
+def _ns(span: Span, empty_ns: float) -> float:
+    if span.work:
+        return sum(one.ns for one in span.work)
+    return max(span.ns - empty_ns, 0.0)
+
+
+def learn(sites: Sequence[Site], run: GraphRun) -> Pattern:
+    """What kernels a run starts on the device, in order, and for which launch."""
+    spans, _ = assign(sites, run, ())
+    owners = {
+        id(span): place for place, rounds in spans.items() for parts in rounds for span in parts
+    }
+    found = [(work, owners.get(id(span), -1)) for span in run.spans for work in span.work]
+    found.sort(key=lambda one: one[0].start_ns)
+    return [(work.name, place) for work, place in found]
+
+
+def assign(
+    sites: Sequence[Site], run: GraphRun, pattern: Pattern
+) -> tuple[dict[int, list[list[Span]]], dict[int, str]]:
+    """The spans of each launch in one run of a graph, once for each time that it ran.
+
+    Returns
+    -------
+    tuple
+        A launch's place → its spans; and → why it has none.
+    """
+    spans = _relevant(run, sites)
+    replayed = [span for span in spans if span.is_replayed]
+    if replayed and [span.work[0].name for span in replayed] == [name for name, _ in pattern]:
+        by_place: dict[int, list[list[Span]]] = {}
+        for span, (_, place) in zip(replayed, pattern, strict=True):
+            if place >= 0:
+                by_place.setdefault(place, [[]])[0].append(span)
+        return by_place, {}
+    if replayed:
+        spans = replayed
+    named = _by_name(sites, spans)
+    assigned, reasons = _in_turns(sites, spans, named)
+    _between(sites, spans, named, assigned, reasons, bool(replayed))
+    return assigned, reasons
+
+
+def _relevant(run: GraphRun, sites: Sequence[Site]) -> list[Span]:
+    """Without what a graph on a GPU does on the host only."""
+    if not any(span.work for span in run.spans):
+        return run.spans
+    generated = {site.kernel for site in sites if not site.extern}
+    return [span for span in run.spans if span.work or _plain(span.name) in generated]
+
+
+def _by_name(sites: Sequence[Site], spans: Sequence[Span]) -> dict[int, object]:
+    """A span's place → what the launches that it may belong to are called."""
+    generated = {site.kernel for site in sites if not site.extern}
+    operators = {operator(site.kernel) for site in sites if site.extern}
+    named: dict[int, object] = {}
+    for place, span in enumerate(spans):
+        name = _plain(span.name)
+        if name not in generated:  # a template has more before its name
+            name = next((one for one in generated if name.endswith(f"_{one}")), name)
+        if name in generated:
+            named[place] = (name,)
+            continue
+        called = operator(span.name)
+        if called in operators:
+            named[place] = called
+            continue
+        alike = [one for one in operators if _alike(one, called)]
+        if len(alike) == 1:
+            named[place] = alike[0]
+    return named
+
+
+def _plain(name: str) -> str:
+    """A range's name without the graph's."""
+    return _PREFIX.sub("", name, count=1)
+
+
+def _alike(one: str, other: str) -> bool:
+    # Of an operator with overloads the wrapper may name one or none: sort and sort_stable.
+    return one.startswith(f"{other}_") or other.startswith(f"{one}_")
+
+
+def _in_turns(
+    sites: Sequence[Site], spans: Sequence[Span], named: Mapping[int, object]
+) -> tuple[dict[int, list[list[Span]]], dict[int, str]]:
+    """Spans of one name go to the launches of that name by turns: of a loop, several times."""
+    launches: dict[object, list[int]] = defaultdict(list)
+    for place, site in enumerate(sites):
+        launches[operator(site.kernel) if site.extern else (site.kernel,)].append(place)
+    groups: dict[object, list[int]] = defaultdict(list)
+    for place, name in named.items():
+        groups[name].append(place)
+    assigned: dict[int, list[list[Span]]] = {}
+    reasons: dict[int, str] = {}
+    for name, group in groups.items():
+        places = launches[name]
+        if len(group) % len(places):
+            text = UNEVEN.format(runs=len(group), places=len(places))
+            reasons |= dict.fromkeys(places, text)
+            continue
+        for turn, place in enumerate(group):
+            assigned.setdefault(places[turn % len(places)], []).append([spans[place]])
+    return assigned, reasons
+
+
+def _between(
+    sites: Sequence[Site],
+    spans: Sequence[Span],
+    named: Mapping[int, object],
+    assigned: dict[int, list[list[Span]]],
+    reasons: dict[int, str],
+    replayed: bool,
+) -> None:
+    """Launches whose names the profiler does not know get what lies between their neighbours."""
+    where = {id(span): place for place, span in enumerate(spans)}
+    number = 0
+    while number < len(sites):
+        if number in assigned or number in reasons:
+            number += 1
+            continue
+        first = number
+        while number < len(sites) and number not in assigned and number not in reasons:
+            number += 1
+        before, after = assigned.get(first - 1), assigned.get(number)
+        start = where[id(before[-1][-1])] + 1 if before else 0
+        end = where[id(after[0][0])] if after else len(spans)
+        left = [
+            spans[place]
+            for place in range(start, end)
+            if place not in named and operator(spans[place].name) not in _ASIDE
+        ]
+        count = number - first
+        if not left:
+            continue
+        if count == 1:
+            assigned[first] = [left]
+        elif len(left) == count and not replayed:
+            assigned |= {first + turn: [[span]] for turn, span in enumerate(left)}
+        else:
+            reason = (NOT_TOLD_REPLAYED if replayed else NOT_TOLD).format(count=count)
+            reasons |= dict.fromkeys(range(first, number), reason)

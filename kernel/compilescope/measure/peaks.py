@@ -1,0 +1,174 @@
+"""What a device can do at best: what a kernel's figures are compared with.
+
+A GPU's come from the catalogue, else they are measured; a CPU's are measured. Memory is measured by
+a copy well beyond the last cache, arithmetic by a matrix product, each as fast as it was at best in
+a number of tries: a peak is no average. A process measures a device once.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+from .. import catalogue
+from ..report import Peaks
+from ..torch_api.environment import environment
+from .collection import resting
+
+VECTOR = "vector "
+"""Begins the key of a rate outside of matrix products, where it is another than within."""
+
+_CACHES = 4
+"""How many times the last cache an array is."""
+_LEAST_BYTES, _MOST_BYTES = 128 * 2**20, 2 * 2**30
+_FREE_SHARE = 8
+"""At most this part of the free memory is taken."""
+_COPY_S, _PRODUCT_S = 0.25, 0.25
+"""Seconds for the copies, and for each dtype's products."""
+_WIDTHS = (256, 512, 1024, 2048, 4096, 8192)
+"""Of square matrices: small ones do not fill a device, and large ones take too long on some."""
+_DTYPES = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
+
+
+def peaks_of(device: str) -> Peaks:
+    """The peaks of ``"cpu"`` or of ``"cuda:0"``, measured at most once in a process."""
+    return _peaks(device, torch.get_num_threads() if device == "cpu" else 0)
+
+
+@functools.cache
+def _peaks(device: str, threads: int) -> Peaks:
+    if device != "cpu":
+        found = catalogue.find(torch.cuda.get_device_name(device))
+        if found is not None:
+            return specified(device, found)
+    return _measured(device, threads)
+
+
+def specified(device: str, found: catalogue.Device) -> Peaks:
+    """The peaks of a device that is in the catalogue."""
+    vector = {f"{VECTOR}{name}": rate for name, rate in found.vector.items()}
+    return Peaks(
+        device=device,
+        name=found.name,
+        bandwidth_bytes_per_s=found.bandwidth_bytes_per_s,
+        operations_per_s={**found.products, **vector},
+        how="specified",
+        source=f"{found.source.title} ({found.source.date}); dense rates.",
+    )
+
+
+def rate_of(peaks: Peaks, dtype: str, *, product: bool, tf32: bool = False) -> float | None:
+    """Operations a second that a kernel could reach.
+
+    Parameters
+    ----------
+    dtype
+        torch's name, without ``torch.``.
+    product
+        Whether it is a matrix product, a convolution or an attention. Everything else that
+        Inductor generates computes in float32, also for shorter floats.
+    tf32
+        Whether float32 products may be rounded to TF32.
+    """
+    rates = peaks.operations_per_s
+    if product:
+        if dtype == "float32" and tf32 and "tf32" in rates:
+            return rates["tf32"]
+        return rates.get("float8" if dtype.startswith("float8") else dtype)
+    if not dtype.startswith(("float", "bfloat")):
+        return None
+    wide = "float64" if dtype == "float64" else "float32"
+    return rates.get(f"{VECTOR}{wide}", rates.get(wide))
+
+
+def _measured(device: str, threads: int) -> Peaks:
+    on_gpu = device != "cpu"
+    finish = torch.cuda.synchronize if on_gpu else _nothing
+    with resting(), torch.inference_mode():
+        bandwidth, size = _bandwidth(device, finish)
+        rates = {
+            str(dtype).removeprefix("torch."): rate
+            for dtype in _DTYPES
+            if (rate := _products(device, dtype, finish)) is not None
+        }
+    where = "" if on_gpu else f", {threads} threads"
+    return Peaks(
+        device=device,
+        name=torch.cuda.get_device_name(device) if on_gpu else environment().cpu,
+        bandwidth_bytes_per_s=bandwidth,
+        operations_per_s=rates,
+        how="measured",
+        source=f"The fastest copy of {size / 2**20:.0f} MiB, and the fastest product of two square "
+        f"matrices of each type{where}.",
+    )
+
+
+def _bandwidth(device: str, finish: Callable[[], object]) -> tuple[float, int]:
+    """Bytes a second that a copy reads and writes, and the size of the array."""
+    size = _array_bytes(device)
+    source = torch.ones(size // 8, dtype=torch.float64, device=device)
+    target = torch.zeros_like(source)
+    until = time.perf_counter() + _COPY_S
+    best = _best(lambda: target.copy_(source), until, finish)
+    return 2 * source.nbytes / best, source.nbytes
+
+
+def _array_bytes(device: str) -> int:
+    if device == "cpu":
+        import psutil
+
+        free, cache = psutil.virtual_memory().available, _last_cache_bytes()
+    else:
+        free, _ = torch.cuda.mem_get_info(device)
+        cache = int(getattr(torch.cuda.get_device_properties(device), "L2_cache_size", 0))
+    wanted = min(max(_CACHES * cache, _LEAST_BYTES), _MOST_BYTES)
+    return max(min(wanted, free // _FREE_SHARE), 2**20)
+
+
+def _last_cache_bytes() -> int:
+    """The size of the last cache, where Linux tells; 0 elsewhere."""
+    units = {"K": 2**10, "M": 2**20, "G": 2**30}
+    sizes = [
+        int(text[:-1]) * units[text[-1]]
+        for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")
+        if (text := path.read_text().strip()) and text[-1] in units
+    ]
+    return max(sizes, default=0)
+
+
+def _products(device: str, dtype: torch.dtype, finish: Callable[[], object]) -> float | None:
+    """Operations a second of the fastest product; None where the device has none of that type."""
+    best = 0.0
+    start = time.perf_counter()
+    for turn, width in enumerate(_WIDTHS, start=1):
+        if best and time.perf_counter() + 2 * width**3 / best > start + _PRODUCT_S:
+            break
+        try:
+            left = torch.full((width, width), 0.5, dtype=dtype, device=device)
+            until = start + _PRODUCT_S * turn / len(_WIDTHS)
+            took = _best(functools.partial(torch.matmul, left, left), until, finish)
+        except (RuntimeError, NotImplementedError):
+            return None
+        best = max(best, 2 * width**3 / took)
+    return best
+
+
+def _best(work: Callable[[], object], until: float, finish: Callable[[], object]) -> float:
+    """The fastest run, in seconds, of those until a moment; of three at least."""
+    best = float("inf")
+    runs = 0
+    while runs < 3 or time.perf_counter() < until:
+        start = time.perf_counter()
+        work()
+        finish()
+        best = min(best, time.perf_counter() - start)
+        runs += 1
+    return max(best, 1e-9)
+
+
+def _nothing() -> None:
+    """Work on the CPU is done when it returns."""
