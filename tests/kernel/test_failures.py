@@ -332,10 +332,10 @@ def test_a_break_shows_the_subjects_frames_and_not_ours() -> None:
 
 
 def test_a_call_that_returns_nothing_says_that_nothing_was_compared() -> None:
-    def fill(x: torch.Tensor) -> None:
-        x.add_(1)
+    def nothing(x: torch.Tensor) -> None:
+        x.add(1)
 
-    report = cs.inspect(fill, (torch.randn(3),), variants="python")
+    report = cs.inspect(nothing, (torch.randn(3),), variants="python")
     variant = report.variant("python")
     assert variant.accuracy == []
     assert "returns nothing" in variant.absent["accuracy"]

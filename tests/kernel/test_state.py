@@ -509,7 +509,7 @@ def test_a_resized_storage_is_filled_again(size: int) -> None:
 def test_memory_that_does_not_fit_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     from compilescope.compiler import saved_tensors
 
-    monkeypatch.setattr(saved_tensors, "_free_bytes", lambda device: 1000)
+    monkeypatch.setattr(saved_tensors, "free_bytes", lambda device: 1000)
     with preserved(len, ([torch.zeros(100), torch.zeros(100)],)) as snapshot:
         pass
     assert snapshot.unsaved == ["args[0][1]: its data do not fit in half of the free memory."]

@@ -8,21 +8,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import torch
-
 from ..analysis.compile_time import split
-from ..measure.numerics import compare
 from ..measure.timing import time_calls
 from ..problem import Problem
-from ..report import OutputError, Timing, VariantReport
+from ..report import Timing, VariantReport
 from ..torch_api import caches, failures
 from ..torch_api.compiling import differing_settings, settings_of
 from ..variant import Variant
+from .agreement import Reference, gradients_of, mismatch
 from .askable import Askable
 from .building import Built, build
 from .guard_costs import add_guard_costs
 from .kept import EAGER, Kept
-from .outcome import Outcome, outcome_of
+from .outcome import with_changes
 from .progress import Monitor
 from .quiet import quiet
 from .remarks import remarks
@@ -47,26 +45,13 @@ def build_variants(
     the builds afterwards. ``keep`` is given a variant's name and its guards, which may be asked
     when all is done.
     """
-
-    def gradients() -> dict[str, torch.Tensor]:
-        return {
-            path: tensor.grad
-            for path, tensor in snapshot.tensors.items()
-            if tensor.is_leaf and tensor.grad is not None
-        }
-
     monitor.step("running eager", variant="eager", fraction=0.0)
-    before = _random_state()
     try:
-        with quiet():
-            reference = outcome_of(kept.fn(*kept.args, **kept.kwargs), gradients)
+        reference = Reference(kept.fn, kept.args, kept.kwargs, snapshot)
     except Exception as error:  # noqa: BLE001 - it is every variant's problem
         for name, variant in variants.items():
             yield _failed(name, variant, failures.own(error))
         return
-    finally:
-        random = _random_state() != before
-        snapshot.restore()
 
     for index, (name, variant) in enumerate(variants.items()):
         if variant.backend is None:
@@ -76,18 +61,26 @@ def build_variants(
             continue
         monitor.step("building", variant=name, fraction=index / (len(variants) + 1))
         make = functools.partial(
-            build, kept.fn, kept.args, kept.kwargs, name=name, variant=variant, gradients=gradients
+            build,
+            kept.fn,
+            kept.args,
+            kept.kwargs,
+            name=name,
+            variant=variant,
+            gradients=gradients_of(snapshot),
         )
         kept.begin(name)
         try:
             with _folder() as folder:
                 outfit = kept.outfit()
                 built = make(wardrobe=kept.wardrobe, outfit=outfit, folder=folder)
+                if built.outcome is not None:
+                    built.outcome = with_changes(built.outcome, snapshot)
                 snapshot.restore()
                 if built.askable is not None:
                     add_guard_costs(built.compilations, built.askable.guards)
                     keep(name, built.askable)
-                report = _report(built, variant, reference, random=random)
+                report = _report(built, variant, reference)
                 if built.problem is None:
                     kept.add(built, variant)
                 yield report
@@ -140,14 +133,6 @@ def time_variants(
     return timings
 
 
-def _random_state() -> list[bytes]:
-    """Where the random generators of every device in use stand."""
-    states = [torch.get_rng_state()]
-    if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
-        states += torch.cuda.get_rng_state_all()
-    return [state.numpy().tobytes() for state in states]
-
-
 @contextmanager
 def _folder() -> Iterator[Path]:
     """A cache folder for one build. What was loaded from it stays usable after it is gone."""
@@ -158,7 +143,7 @@ def _folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _report(built: Built, variant: Variant, reference: Outcome, *, random: bool) -> VariantReport:
+def _report(built: Built, variant: Variant, reference: Reference) -> VariantReport:
     report = VariantReport(
         name=built.name,
         requested=variant,
@@ -173,39 +158,20 @@ def _report(built: Built, variant: Variant, reference: Outcome, *, random: bool)
         return report
     report.compile_time = split(built.compilations, built.first_call_s)
     report.problems += remarks(built.compilations)
-    if random and "fallback_random" not in report.config and variant.backend == "inductor":
+    if (
+        reference.random
+        and "fallback_random" not in report.config
+        and variant.backend == "inductor"
+    ):
         report.absent["accuracy"] = RANDOM
     elif built.outcome is not None:
-        report.accuracy = _accuracy(reference, built.outcome)
+        report.accuracy = reference.compare(built.outcome)
         if not report.accuracy:
             report.absent["accuracy"] = NOTHING_TO_COMPARE
         wrong = [error for error in report.accuracy if not error.ok]
         if wrong:
-            report.problems.append(_mismatch(wrong))
+            report.problems.append(mismatch(wrong))
     return report
-
-
-def _accuracy(reference: Outcome, outcome: Outcome) -> list[OutputError]:
-    expected = {**reference.outputs, **_named(reference.gradients)}
-    actual = {**outcome.outputs, **_named(outcome.gradients)}
-    return compare(expected, actual)
-
-
-def _named(gradients: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    return {f"{path}.grad": gradient for path, gradient in gradients.items()}
-
-
-def _mismatch(wrong: Sequence[OutputError]) -> Problem:
-    worst = max(wrong, key=lambda error: error.max_abs)
-    return Problem(
-        severity="error",
-        what=f"{len(wrong)} outputs or gradients differ from eager's by more than their tolerance."
-        if len(wrong) > 1
-        else f"{worst.path} differs from eager's by more than its tolerance.",
-        why=f"{worst.path}: off by {worst.max_abs:.3g} (relative {worst.max_rel:.3g}); allowed are "
-        f"{worst.tolerance_abs:.3g} + {worst.tolerance_rel:.3g} times the value ({worst.dtype}).",
-        remedy="Compare in float64; if it differs there too, report it to PyTorch.",
-    )
 
 
 def _failed(name: str, variant: Variant, problem: Problem) -> VariantReport:
@@ -213,9 +179,7 @@ def _failed(name: str, variant: Variant, problem: Problem) -> VariantReport:
 
 
 NOTHING = "Eager compiles nothing."
-NOTHING_TO_COMPARE = (
-    "The call returns nothing and leaves no gradient. What it changes in place is not compared."
-)
+NOTHING_TO_COMPARE = "The call returns nothing, leaves no gradient and changes no tensor."
 
 RANDOM = (
     "The subject draws random numbers, and Inductor's code draws others than eager. "

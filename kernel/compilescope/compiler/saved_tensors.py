@@ -176,7 +176,7 @@ class TensorSaver:
 
     def _fits(self, device: torch.device, size: int) -> bool:
         if device not in self.room:
-            self.room[device] = _free_bytes(device) / 2
+            self.room[device] = free_bytes(device) / 2
         fits = size <= self.room[device]
         if fits:
             self.room[device] -= size
@@ -214,7 +214,8 @@ def _is_sparse(tensor: torch.Tensor) -> bool:
     return tensor.layout != torch.strided
 
 
-def _free_bytes(device: torch.device) -> float:
+def free_bytes(device: torch.device) -> float:
+    """The memory that is free on a device; infinite where that is not known."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     meminfo = Path("/proc/meminfo")

@@ -40,7 +40,7 @@ def tolerance(expected: torch.Tensor) -> Tolerance:
     relative part times the tensor's largest finite magnitude.
     """
     relative, absolute = TOLERANCES.get(expected.dtype, Tolerance(0.0, 0.0))
-    magnitudes = _wide(expected).abs()
+    magnitudes = wide(expected).abs()
     finite = magnitudes[magnitudes.isfinite()]
     largest = finite.max().item() if finite.numel() else 0.0
     return Tolerance(relative, max(absolute, relative * largest))
@@ -111,7 +111,7 @@ def _parts(value: Any, path: str) -> dict[str, Any] | None:
 
 
 def _tensors(expected: torch.Tensor, actual: torch.Tensor, path: str) -> OutputError:
-    expected, actual = _plain(expected), _plain(actual)
+    expected, actual = plain(expected), plain(actual)
     for name, wanted, got in [
         ("shape", list(expected.shape), list(actual.shape)),
         ("dtype", expected.dtype, actual.dtype),
@@ -120,15 +120,15 @@ def _tensors(expected: torch.Tensor, actual: torch.Tensor, path: str) -> OutputE
         if wanted != got:
             return _unlike(path, f"{name} {got} instead of {wanted}", expected.dtype)
     relative, absolute = tolerance(expected)
-    wide, wide_actual = _wide(expected), _wide(actual)
-    finite = wide.isfinite() & wide_actual.isfinite()
-    same = (wide == wide_actual) | (wide.isnan() & wide_actual.isnan())
+    wanted_wide, got_wide = wide(expected), wide(actual)
+    finite = wanted_wide.isfinite() & got_wide.isfinite()
+    same = (wanted_wide == got_wide) | (wanted_wide.isnan() & got_wide.isnan())
     odd = int((~finite & ~same).sum())
     # Where an element is not finite the difference is NaN or infinite: it is counted, not measured.
-    errors = torch.where(finite, (wide_actual - wide).abs(), 0.0)
-    nonzero = finite & (wide != 0)
-    ratios = torch.where(nonzero, errors / torch.where(nonzero, wide.abs(), 1.0), 0.0)
-    allowed = torch.where(finite, absolute + relative * wide.abs(), math.inf)
+    errors = torch.where(finite, (got_wide - wanted_wide).abs(), 0.0)
+    nonzero = finite & (wanted_wide != 0)
+    ratios = torch.where(nonzero, errors / torch.where(nonzero, wanted_wide.abs(), 1.0), 0.0)
+    allowed = torch.where(finite, absolute + relative * wanted_wide.abs(), math.inf)
     # Large integers round in double precision.
     exact, equal = absolute == relative == 0.0, torch.equal(expected, actual)
     return OutputError(
@@ -147,14 +147,15 @@ def _largest(errors: torch.Tensor) -> float:
     return min(errors.max().item(), sys.float_info.max) if errors.numel() else 0.0
 
 
-def _plain(tensor: torch.Tensor) -> torch.Tensor:
+def plain(tensor: torch.Tensor) -> torch.Tensor:
+    """A strided tensor of numbers, without its history."""
     tensor = tensor.detach()
     if tensor.layout != torch.strided:
         tensor = tensor.to_dense()
     return tensor.dequantize() if tensor.is_quantized else tensor
 
 
-def _wide(tensor: torch.Tensor) -> torch.Tensor:
+def wide(tensor: torch.Tensor) -> torch.Tensor:
     """In double precision, where no difference between two elements rounds away or overflows."""
     return tensor.to(torch.complex128 if tensor.is_complex() else torch.float64)
 

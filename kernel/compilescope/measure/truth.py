@@ -1,0 +1,150 @@
+"""How near results are to what they would be without rounding, the variant's and eager's."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import torch
+
+from ..report import OutputError
+from .numerics import TOLERANCES, Tolerance, compare, plain, wide
+
+FACTOR = 2.0
+"""How many times eager's error from the reference a variant's may be."""
+FACTORS_OF_FEW = ((10, 10.0), (500, 8.0), (1000, 3.0))
+"""The same for tensors of at most so many elements: few errors scatter more. As in torch's own
+benchmarks."""
+FACTOR_OF_HALF = 3.0
+"""The same for types of 16 bits, at least: coarse errors scatter more, too."""
+FAR = {torch.float16: 0.25, torch.bfloat16: 0.25}
+FAR_OTHERWISE = 0.02
+"""A typical error of eager's that is a greater share of the typical value than this is no rounding:
+the reference was computed in another way, and nothing can be judged by it."""
+_HIGHEST = (torch.float64, torch.complex128)
+
+
+class Truth(NamedTuple):
+    """Values without rounding, by path."""
+
+    values: Mapping[str, torch.Tensor]
+    name: str = "eager in float64"
+
+
+class Spread(NamedTuple):
+    """How far a tensor's elements are from what they should be, of those that are finite."""
+
+    largest: float
+    typical: float
+    """The root of the mean square."""
+
+
+def compare_with_truth(
+    expected: Mapping[str, Any], actual: Mapping[str, Any], truth: Truth
+) -> list[OutputError]:
+    """Compares two results by path, and both with the reference where it has a value.
+
+    A value is ok if it is within its type's tolerance of eager's, as in `numerics.compare`, or if
+    `as_good` says so.
+    """
+    found = compare(expected, actual)
+    for error in found:
+        # The path may have a remark behind it.
+        path = next((one for one in expected if _is_at(error.path, one)), None)
+        if path is None or path not in truth.values:
+            continue
+        ours: Any = expected[path]
+        theirs: Any = actual.get(path)
+        right = truth.values[path]
+        if _comparable(ours, theirs, right):
+            error.reference = truth.name
+            eager, variant = spread(ours, right), spread(theirs, right)
+            error.eager_reference_abs, error.reference_abs = eager.largest, variant.largest
+            error.ok = error.ok or as_good(ours, theirs, right)
+    return found
+
+
+def as_good(eager: torch.Tensor, variant: torch.Tensor, truth: torch.Tensor) -> bool:
+    """Whether a variant's tensor is as right as can be asked for, though it is not eager's.
+
+    It is if it is finite where the reference and eager are, and only where the reference is; and if
+    it is either within its type's tolerance of the reference, or no further from it than `FACTOR`
+    times what eager is: in the largest error, so that no single element may be wrong, and in the
+    typical one.
+    """
+    right, given = wide(plain(truth)).isfinite(), wide(plain(variant)).isfinite()
+    finite = wide(plain(eager)).isfinite()
+    if bool((right & finite & ~given).any()) or bool((~right & given).any()):
+        return False
+    ours, theirs = spread(eager, truth), spread(variant, truth)
+    allowed = _allowed(eager.dtype, truth)
+    if bool((_errors(variant, truth) <= allowed).all()):
+        return True
+    count = eager.numel()
+    factor = next((factor for most, factor in FACTORS_OF_FEW if count <= most), FACTOR)
+    if eager.dtype in FAR:
+        factor = max(factor, FACTOR_OF_HALF)
+    return theirs.largest <= factor * ours.largest and theirs.typical <= factor * ours.typical
+
+
+def spread(tensor: torch.Tensor, truth: torch.Tensor) -> Spread:
+    """How far a tensor is from the reference."""
+    errors = _errors(tensor, truth)
+    if not errors.numel():
+        return Spread(0.0, 0.0)
+    return Spread(errors.max().item(), errors.square().mean().sqrt().item())
+
+
+def distrust(expected: Mapping[str, Any], truth: Truth) -> str:
+    """Why the reference cannot be believed, by how far eager's own results are from it; or nothing.
+
+    Parameters
+    ----------
+    expected
+        Eager's outputs; or, of a call that has none, what else it leaves.
+    """
+    shares: list[float] = []
+    for path, value in expected.items():
+        right = truth.values.get(path)
+        if right is None or not _comparable(value, value, right):
+            continue
+        typical = spread(torch.zeros_like(value), right).typical
+        if typical:
+            limit = FAR.get(value.dtype, FAR_OTHERWISE)
+            shares.append(spread(value, right).typical / typical / limit)
+    # One value of many may be all rounding, as the gradient of a bias before a normalisation is.
+    if shares and statistics.median(shares) > 1:
+        return (
+            "Computed in float64, eager's own results are others by far: parts of the computation "
+            "are not torch's operators, or draw other random numbers there."
+        )
+    return ""
+
+
+def _is_at(told: str, path: str) -> bool:
+    return told == path or told.startswith(f"{path} (not finite")
+
+
+def _comparable(expected: Any, actual: Any, truth: torch.Tensor) -> bool:
+    return (
+        isinstance(expected, torch.Tensor)
+        and isinstance(actual, torch.Tensor)
+        and expected.dtype in TOLERANCES
+        and expected.dtype not in _HIGHEST
+        and actual.dtype == expected.dtype
+        and expected.shape == actual.shape == truth.shape
+    )
+
+
+def _errors(tensor: torch.Tensor, truth: torch.Tensor) -> torch.Tensor:
+    """The size of each error; none where either is not finite."""
+    given, right = wide(plain(tensor)), wide(plain(truth)).to(tensor.device)
+    finite = given.isfinite() & right.isfinite()
+    return torch.where(finite, (given - right).abs(), 0.0)
+
+
+def _allowed(dtype: torch.dtype, truth: torch.Tensor) -> torch.Tensor:
+    tolerance: Tolerance = TOLERANCES[dtype]
+    sizes = wide(plain(truth)).abs()
+    return torch.where(sizes.isfinite(), tolerance.absolute + tolerance.relative * sizes, torch.inf)

@@ -1,0 +1,220 @@
+"""A run accompanied by the same computation in double precision.
+
+Every operator is carried out twice: on the tensors themselves, as always, and on copies of them in
+double precision that go along beside. What the program does does not change: its types, branches
+and random numbers are its own, and so are its gradients and what it writes in place. Afterwards
+`DoublePrecision.of` has, for any tensor that was computed, what it would be had nothing been
+rounded on the way.
+
+Stands on ``torch.utils._python_dispatch.TorchDispatchMode``, which sees what autograd carries out
+too, ``torch.multiprocessing.reductions.StorageWeakRef``, ``FunctionSchema.is_mutable`` and
+``Argument.alias_info`` of operators, and on names of ``aten``'s operators that draw random numbers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map
+
+from . import tensors
+
+WIDER = {
+    torch.float16: torch.float64,
+    torch.bfloat16: torch.float64,
+    torch.float32: torch.float64,
+    torch.float64: torch.float64,
+    torch.complex32: torch.complex128,
+    torch.complex64: torch.complex128,
+    torch.complex128: torch.complex128,
+}
+"""Type → the one that it is accompanied in."""
+
+_DROPOUT = "aten::native_dropout"
+_PRUNE = 4096
+
+
+class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """A mode under which the computation in double precision goes along.
+
+    Use `accompanied`, which also sees to it that nothing compiled runs.
+
+    Attributes
+    ----------
+    alone
+        Operators that have no kernel in double precision; what they give is taken as it is.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        # By storage, so that views, and the aliases that autograd saves, find theirs. The weak
+        # reference keeps the number from being given to another storage.
+        self._wide: dict[int, tuple[StorageWeakRef, torch.UntypedStorage]] = {}
+        self._prune_at = _PRUNE
+        self.alone: set[str] = set()
+
+    def of(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        """A copy of what a tensor would be without rounding; None for one that is not of floats."""
+        with torch.no_grad():
+            wide = self._view(tensor.detach())
+            return None if wide is None else wide.clone()
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        given = [one for one in tree_leaves((args, kwargs)) if _accompanied(one)]
+        # Before the operator runs: it may write to what it is given.
+        wide = {id(one): self._view(one) for one in given}
+        written = _written(func, args, kwargs)
+        result = func(*args, **kwargs)
+        made = [
+            one
+            for one in tree_leaves(result)
+            if _accompanied(one) and id(one) not in wide and self._key(one) not in self._wide
+        ]
+        if not made and not written:
+            return result  # a view, or of integers
+        if torch.Tag.nondeterministic_seeded in func.tags and not _draws_nothing(
+            func, args, kwargs
+        ):
+            self._drawn(func, args, kwargs, result, written)
+            return result
+        try:
+            wider = func(*_widened(args, wide), **_widened(kwargs, wide))
+        except torch.OutOfMemoryError:
+            raise
+        except Exception:  # noqa: BLE001 - any operator's own
+            self.alone.add(func.name())
+            for one in (*made, *written):
+                self._put(one, one)
+            return result
+        for one, other in zip(tree_leaves(result), tree_leaves(wider), strict=True):
+            if any(one is each for each in made) and isinstance(other, torch.Tensor):
+                self._put(one, other)
+        return result
+
+    def _drawn(
+        self, func: Any, args: Any, kwargs: Any, result: Any, written: list[torch.Tensor]
+    ) -> None:
+        """What is drawn has no other value in double precision."""
+        if func.name() == _DROPOUT:
+            output, mask = result
+            chance = args[1]
+            scale = 1.0 / (1.0 - chance) if chance < 1 else 0.0
+            wide = self._view(args[0])
+            assert wide is not None
+            self._put(output, wide * mask * scale)
+            return
+        for one in (*tree_leaves(result), *written):
+            if _accompanied(one):
+                self._put(one, one)
+
+    def _key(self, tensor: torch.Tensor) -> int:
+        return int(tensor.untyped_storage()._cdata)
+
+    def _view(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        """The tensor in double precision, sharing memory with that of its views."""
+        if not _accompanied(tensor):
+            return None
+        key = self._key(tensor)
+        if key not in self._wide:
+            self._widen(tensor, key)
+        return _seen(self._wide[key][1], tensor)
+
+    def _widen(self, tensor: torch.Tensor, key: int) -> None:
+        """Makes the storage in double precision, from what the tensor's own holds."""
+        if len(self._wide) > self._prune_at:
+            alive = {k: pair for k, pair in self._wide.items() if not _gone(pair[0])}
+            self._wide, self._prune_at = alive, max(_PRUNE, 2 * len(alive))
+        storage = tensor.untyped_storage()
+        whole = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
+        whole.set_(storage, 0, (storage.nbytes() // tensor.itemsize,), (1,))
+        wide = whole.to(WIDER[tensor.dtype], copy=True)
+        reference = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
+        self._wide[key] = (reference, wide.untyped_storage())
+
+    def _put(self, tensor: torch.Tensor, value: torch.Tensor) -> None:
+        wide = self._view(tensor)
+        if wide is not None:
+            wide.copy_(value)
+
+
+@contextlib.contextmanager
+def accompanied() -> Iterator[DoublePrecision]:
+    """Runs the block in eager, accompanied by the computation in double precision.
+
+    Attention is computed step by step meanwhile: its fused kernels have no double precision.
+    """
+    mode = DoublePrecision()
+    stance: Any = torch.compiler.set_stance
+    with stance("force_eager"), sdpa_kernel(SDPBackend.MATH), mode:
+        yield mode
+
+
+def _gone(reference: StorageWeakRef) -> bool:
+    return bool(reference.expired())  # type: ignore[no-untyped-call]
+
+
+def _accompanied(value: object) -> bool:
+    return (
+        isinstance(value, torch.Tensor)
+        and value.dtype in WIDER
+        and value.layout == torch.strided
+        and not value.is_meta
+        and not tensors.is_wrapper(value)
+        and value.untyped_storage().nbytes() > 0
+    )
+
+
+def _seen(storage: torch.UntypedStorage, tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor over the storage in double precision, as ``tensor`` is over its own."""
+    wide = torch.empty(0, dtype=WIDER[tensor.dtype], device=tensor.device)
+    wide.set_(storage, tensor.storage_offset(), tensor.size(), tensor.stride())
+    if tensor.is_conj():
+        wide = wide.conj()
+    return wide._neg_view() if tensor.is_neg() else wide
+
+
+def _written(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[torch.Tensor]:
+    """What an operator writes to of what it is given."""
+    if not func._schema.is_mutable:
+        return []
+    found = []
+    for place, argument in enumerate(func._schema.arguments):
+        if argument.alias_info is not None and argument.alias_info.is_write:
+            value = args[place] if place < len(args) else kwargs.get(argument.name)
+            found += [one for one in tree_leaves(value) if _accompanied(one)]
+    return found
+
+
+def _widened(values: Any, wide: Mapping[int, torch.Tensor | None]) -> Any:
+    """Arguments for the computation in double precision: tensors and types exchanged."""
+
+    def widen(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            found = wide.get(id(value))
+            return value if found is None else found
+        return WIDER.get(value, value) if isinstance(value, torch.dtype) else value
+
+    return tree_map(widen, values)
+
+
+def _draws_nothing(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    """Whether an operator that may draw random numbers is told to drop nothing."""
+    given = {
+        argument.name: args[place] if place < len(args) else kwargs.get(argument.name)
+        for place, argument in enumerate(func._schema.arguments)
+    }
+    return (
+        given.get("dropout_p") == 0.0
+        or given.get("dropout") == 0.0
+        or given.get("train") is False
+        or given.get("training") is False
+    )
