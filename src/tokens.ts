@@ -3,6 +3,7 @@ import { Token } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import type { Widget } from '@lumino/widgets';
+import type { IMeasuring } from './measuring';
 import type {
   ArtifactResult,
   Choices,
@@ -176,7 +177,7 @@ export interface ISides {
 /**
  * What one kernel has inspected, as every view sees it. Knows of no widget.
  */
-export interface ISubjectModel extends IDisposable {
+export interface ISubjectModel extends IDisposable, IMeasuring {
   /**
    * The state of the connection.
    */

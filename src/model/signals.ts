@@ -1,5 +1,10 @@
 import { Signal } from '@lumino/signaling';
-import type { JobState, Problem, WatchState } from '../protocol/types';
+import type {
+  JobState,
+  Measurement,
+  Problem,
+  WatchState
+} from '../protocol/types';
 import type {
   ILinked,
   ISelection,
@@ -24,6 +29,7 @@ export abstract class ModelSignals {
   readonly wantedChanged = signal<void>(this);
   readonly jobChanged = signal<JobState | null>(this);
   readonly problemChanged = signal<Problem | null>(this);
+  readonly measurementChanged = signal<Measurement | null>(this);
   readonly variantChanged = signal<string>(this);
 }
 

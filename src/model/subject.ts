@@ -1,4 +1,5 @@
 import { Signal } from '@lumino/signaling';
+import type { IMeasureOptions, StudyName } from '../measuring';
 import { problemOf } from '../protocol/client';
 import type { EventOf, IConnection } from '../protocol/connection';
 import type {
@@ -9,9 +10,11 @@ import type {
   Graph,
   HelloResult,
   JobState,
+  Measurement,
   Problem,
   ReportSummary,
   SaveReportResult,
+  StartRunResult,
   SubjectSummary,
   Variant,
   VariantReport,
@@ -28,6 +31,7 @@ import type {
 } from '../tokens';
 import { Jobs } from './jobs';
 import { ReportLoader } from './loader';
+import { MeasurementKeeper } from './measurement';
 import { ReportReader } from './reader';
 import { Selected } from './selected';
 import { Shown } from './shown';
@@ -60,6 +64,7 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
     this._connection?.dispose();
     this._connection = connection;
     this._reader.clear();
+    this._measurements.clear();
     if (connection) {
       connection.statusChanged.connect(this._onStatus, this);
       connection.opened.connect(this._onOpened, this);
@@ -96,6 +101,7 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
     this._subject = id;
     this._report = null;
     this._loader.stop();
+    this._measurements.clear();
     this._wantedName = null;
     this._setProblem(null);
     this.select({});
@@ -163,6 +169,10 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
     return this._jobs.current;
   }
 
+  get measurement(): Measurement | null {
+    return this._measurements.current;
+  }
+
   get problem(): Problem | null {
     return this._problem;
   }
@@ -191,13 +201,31 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
   }
 
   run(): Promise<void> {
-    return this._try(async (connection, subject) => {
-      const { job, code } = await connection.request('start_run', {
-        subject,
-        variants: []
-      });
-      this._jobs.start(connection, job, code);
-    });
+    return this._start((connection, subject) =>
+      connection.request('start_run', { subject, variants: [] })
+    );
+  }
+
+  loadMeasurement(): Promise<void> {
+    return this._measurements.load();
+  }
+
+  startMeasure(options: IMeasureOptions = {}): Promise<void> {
+    const { variants = [], seconds = 10, again = false } = options;
+    const args = { variants: [...variants], seconds, again };
+    return this._start((connection, subject) =>
+      connection.request('start_measure', { subject, ...args })
+    );
+  }
+
+  startStudies(
+    studies: readonly StudyName[],
+    variants: readonly string[] = []
+  ): Promise<void> {
+    const args = { studies: [...studies], variants: [...variants] };
+    return this._start((connection, subject) =>
+      connection.request('start_studies', { subject, ...args })
+    );
   }
 
   cancel(): Promise<void> {
@@ -341,6 +369,11 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
       case 'watch_changed':
         this._setWatchState(data.watch);
         break;
+      case 'measured':
+        if (data.measurement.subject === this._subject) {
+          this._measurements.take(data.measurement);
+        }
+        break;
     }
   }
 
@@ -408,6 +441,15 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
     return { connection: this._connection, subject: this._subject };
   }
 
+  private _start(
+    ask: (connection: IConnection, subject: string) => Promise<StartRunResult>
+  ): Promise<void> {
+    return this._try(async (connection, subject) => {
+      const { job, code } = await ask(connection, subject);
+      this._jobs.start(connection, job, code);
+    });
+  }
+
   private async _try(
     action: (connection: IConnection, subject: string) => Promise<void>
   ): Promise<void> {
@@ -468,6 +510,14 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
   });
   private _loader = new ReportLoader({
     onReport: report => this._setReport(report),
+    onError: error => this._setProblem(problemOf(error))
+  });
+  private _measurements = new MeasurementKeeper({
+    ask: since => {
+      const { connection, subject } = this._need();
+      return connection.request('get_measurement', { subject, since });
+    },
+    onChange: measurement => this.measurementChanged.emit(measurement),
     onError: error => this._setProblem(problemOf(error))
   });
   private _jobs = new Jobs({

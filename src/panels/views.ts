@@ -9,6 +9,7 @@ import type { ISourcePosition, ISubjectModel } from '../tokens';
 export type ViewId =
   | 'code'
   | 'graph'
+  | 'timings'
   | 'guards'
   | 'recompiles'
   | 'breaks'
@@ -78,6 +79,16 @@ export const VIEWS: readonly IView[] = [
     label: trans => trans.__('Graph'),
     caption: trans => trans.__('Every stage of the graph, drawn'),
     create: async context => new (await import('./graph')).GraphView(context)
+  },
+  {
+    id: 'timings',
+    label: trans => trans.__('Timings'),
+    caption: trans =>
+      trans.__(
+        'How long a call takes, where its time goes, and how sure that is'
+      ),
+    create: async context =>
+      new (await import('./timings')).TimingsView(context)
   },
   {
     id: 'guards',

@@ -14,6 +14,10 @@ import { ViewFrame } from './frame';
  */
 export interface IShown {
   readonly subject: string;
+
+  /**
+   * Empty for a view of the whole report.
+   */
   readonly variant: string;
 
   /**
@@ -91,12 +95,19 @@ export abstract class ReportView<T> extends ReactWidget {
     }
     const { model, trans } = this;
     const { report } = model;
+    const { isOfReport, isOfVariant = isOfReport } = this._about;
+    const compilation = isOfVariant ? '' : model.compilation;
     const shown: IShown = {
       subject: model.subject ?? '',
-      variant: model.variant,
-      compilation: this._about.isOfVariant ? '' : model.compilation
+      variant: isOfReport ? '' : model.variant,
+      compilation
     };
-    const nothing = whyNothing(model, shown, !!this._about.isOfVariant, trans);
+    const nothing = whyNothing(
+      model,
+      { variant: model.variant, compilation },
+      !!isOfVariant,
+      trans
+    );
     if (nothing) {
       this._ticket++;
       this._key = null;
@@ -217,5 +228,10 @@ export namespace ReportView {
      * Whether it shows the whole variant, not one compilation.
      */
     isOfVariant?: boolean;
+
+    /**
+     * Whether it shows the whole report, whichever variant is chosen.
+     */
+    isOfReport?: boolean;
   }
 }

@@ -1,0 +1,60 @@
+import type { ISignal } from '@lumino/signaling';
+import type { Measurement } from './protocol/types';
+
+/**
+ * How a measurement is to be made.
+ */
+export interface IMeasureOptions {
+  /**
+   * The names of the variants; all that can be built, when none is given. Eager
+   * is always among them.
+   */
+  readonly variants?: readonly string[];
+
+  /**
+   * After about so long it ends by itself.
+   */
+  readonly seconds?: number;
+
+  /**
+   * Whether it begins anew where it could go on.
+   */
+  readonly again?: boolean;
+}
+
+/**
+ * The closer looks that a kernel can take at a variant.
+ */
+export type StudyName = 'layers' | 'kernels' | 'startups' | 'accuracy';
+
+/**
+ * What can be measured of a subject, as a view sees it.
+ */
+export interface IMeasuring {
+  /**
+   * The measurement of the selected subject with all its samples, completed
+   * while it goes on; null where there is none.
+   */
+  readonly measurement: Measurement | null;
+  readonly measurementChanged: ISignal<unknown, Measurement | null>;
+
+  /**
+   * Get what the kernel has measured so far. A view that shows it calls this
+   * first: nothing is fetched while nobody looks.
+   */
+  loadMeasurement(): Promise<void>;
+
+  /**
+   * Time variants in turns. It is stopped as any job is, and loses nothing by
+   * that; starting again goes on.
+   */
+  startMeasure(options?: IMeasureOptions): Promise<void>;
+
+  /**
+   * Take a closer look at variants: all that are built, when none is named.
+   */
+  startStudies(
+    studies: readonly StudyName[],
+    variants?: readonly string[]
+  ): Promise<void>;
+}

@@ -1,0 +1,138 @@
+import type { Measurement, Series } from '../protocol/types';
+
+/**
+ * A measurement completed by what was told of it.
+ *
+ * @param known - With all its samples; null for none.
+ * @param told - With the samples from `since` on.
+ *
+ * @returns The measurement with all its samples; `known` if what was told is
+ * older; null if samples in between are missing.
+ */
+export function complete(
+  known: Measurement | null,
+  told: Measurement
+): Measurement | null {
+  if (known === null || known.id !== told.id) {
+    return told.since === 0 ? told : null;
+  }
+  if (told.rounds < known.rounds) {
+    return known;
+  }
+  if (told.since > known.rounds) {
+    return null;
+  }
+  const series = told.series.map((each): Series => {
+    const before = known.series.find(({ name }) => name === each.name);
+    if (!before) {
+      return each;
+    }
+    const kept = Math.max(0, told.since - each.first);
+    return {
+      ...each,
+      samples_us: [...before.samples_us.slice(0, kept), ...each.samples_us]
+    };
+  });
+  return { ...told, since: 0, series };
+}
+
+/**
+ * The measurement of one subject at a time: completes what is pushed, and asks
+ * for what it missed.
+ */
+export class MeasurementKeeper {
+  constructor(private _options: MeasurementKeeper.IOptions) {}
+
+  /**
+   * With all its samples.
+   */
+  get current(): Measurement | null {
+    return this._current;
+  }
+
+  /**
+   * Another subject, or another kernel: what is known is of no use.
+   */
+  clear(): void {
+    this._ticket++;
+    this._asking = null;
+    this._set(null);
+  }
+
+  /**
+   * Take what the kernel tells.
+   */
+  take(told: Measurement): void {
+    if (told.state === 'none') {
+      this._set(null);
+      return;
+    }
+    const whole = complete(this._current, told);
+    if (whole) {
+      this._set(whole);
+    } else {
+      void this.load();
+    }
+  }
+
+  /**
+   * Ask the kernel for what is missing. Calls while an answer is on its way are
+   * one request.
+   */
+  load(): Promise<void> {
+    this._asking ??= this._load(this._ticket);
+    return this._asking;
+  }
+
+  private async _load(ticket: number): Promise<void> {
+    try {
+      const known = this._current;
+      let told = await this._options.ask(known?.rounds ?? 0);
+      if (ticket === this._ticket && complete(known, told) === null) {
+        // It began anew meanwhile.
+        told = await this._options.ask(0);
+      }
+      if (ticket === this._ticket) {
+        this._asking = null;
+        this.take(told);
+      }
+    } catch (error) {
+      if (ticket === this._ticket) {
+        this._asking = null;
+        this._options.onError(error);
+      }
+    }
+  }
+
+  private _set(measurement: Measurement | null): void {
+    if (measurement !== this._current) {
+      this._current = measurement;
+      this._options.onChange(measurement);
+    }
+  }
+
+  private _current: Measurement | null = null;
+  private _asking: Promise<void> | null = null;
+
+  /**
+   * Changes with the subject: an answer about another one is dropped.
+   */
+  private _ticket = 0;
+}
+
+/**
+ * The namespace for `MeasurementKeeper` statics.
+ */
+export namespace MeasurementKeeper {
+  /**
+   * Whom to ask and to tell.
+   */
+  export interface IOptions {
+    /**
+     * Gets the measurement with the samples from a round on.
+     */
+    ask: (since: number) => Promise<Measurement>;
+    onChange: (measurement: Measurement | null) => void;
+    onError: (error: unknown) => void;
+  }
+}

@@ -1,0 +1,222 @@
+import * as React from 'react';
+import type {
+  Departure,
+  OutputError,
+  VariantReport
+} from '../../protocol/types';
+import type { IViewContext } from '../views';
+import { Wide } from './study';
+
+/**
+ * As many outputs as are listed at once.
+ */
+const MOST = 20;
+
+/**
+ * One output of a variant.
+ */
+interface IOutput {
+  readonly name: string;
+  readonly error: OutputError;
+}
+
+/**
+ * How right the results are: each output and gradient against eager, and both
+ * against a reference in higher precision.
+ */
+export function AccuracyPart(props: {
+  variants: readonly VariantReport[];
+  context: IViewContext;
+
+  /**
+   * The view, so that it can tell its own selections apart.
+   */
+  origin: object;
+}): JSX.Element {
+  const { variants, context, origin } = props;
+  const { trans } = context;
+  const [isAll, setAll] = React.useState(false);
+  const outputs = variants
+    .flatMap(({ name, accuracy }): IOutput[] =>
+      accuracy.map(error => ({ name, error }))
+    )
+    .sort((a, b) => Number(a.error.ok) - Number(b.error.ok));
+  if (outputs.length === 0) {
+    return (
+      <p className="jp-Compilescope-hint">
+        {trans.__(
+          'Outputs and gradients are compared with eager when a variant is built.'
+        )}
+      </p>
+    );
+  }
+  const shown = isAll ? outputs : outputs.slice(0, MOST);
+  const reference = outputs.find(each => each.error.reference)?.error.reference;
+  return (
+    <>
+      {variants.map(
+        ({ name, departure }) =>
+          departure && (
+            <DepartureLine
+              key={name}
+              name={name}
+              departure={departure}
+              context={context}
+              origin={origin}
+            />
+          )
+      )}
+      <Wide label={trans.__('Errors in figures')}>
+        <table className="jp-Compilescope-figures">
+          <caption className="jp-Compilescope-hidden">
+            {trans.__('How far each output is from eager’s')}
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col">{trans.__('Variant')}</th>
+              <th scope="col">{trans.__('output')}</th>
+              <th scope="col">{trans.__('dtype')}</th>
+              <th scope="col">{trans.__('agrees')}</th>
+              <th
+                scope="col"
+                className="jp-mod-number"
+                title={trans.__('The largest difference from eager')}
+              >
+                {trans.__('from eager')}
+              </th>
+              <th scope="col" className="jp-mod-number">
+                {trans.__('tolerated')}
+              </th>
+              {reference && (
+                <>
+                  <th
+                    scope="col"
+                    className="jp-mod-number"
+                    title={trans.__(
+                      'The largest difference from %1',
+                      reference
+                    )}
+                  >
+                    {trans.__('from %1', reference)}
+                  </th>
+                  <th scope="col" className="jp-mod-number">
+                    {trans.__('eager’s own')}
+                  </th>
+                </>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map(({ name, error }, index) => (
+              <tr key={index}>
+                <th scope="row">{name}</th>
+                <td>
+                  <code>{error.path}</code>
+                </td>
+                <td>{error.dtype}</td>
+                <td className={error.ok ? 'jp-mod-up' : 'jp-mod-down'}>
+                  {error.ok ? trans.__('✓ yes') : trans.__('✗ no')}
+                </td>
+                <td
+                  className="jp-mod-number"
+                  title={trans.__('relative: %1', formatError(error.max_rel))}
+                >
+                  {formatError(error.max_abs)}
+                </td>
+                <td className="jp-mod-number">
+                  {trans.__(
+                    '%1 + %2 of it',
+                    formatError(error.tolerance_abs),
+                    formatError(error.tolerance_rel)
+                  )}
+                </td>
+                {reference && (
+                  <>
+                    <td className="jp-mod-number">
+                      {formatError(error.reference_abs)}
+                    </td>
+                    <td className="jp-mod-number">
+                      {formatError(error.eager_reference_abs)}
+                    </td>
+                  </>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Wide>
+      {shown.length < outputs.length && (
+        <button
+          type="button"
+          className="jp-Compilescope-button"
+          onClick={() => setAll(true)}
+        >
+          {trans.__('Show all %1', outputs.length)}
+        </button>
+      )}
+    </>
+  );
+}
+
+/**
+ * The first kernel whose result is not what it should be. A click selects it,
+ * and shows it in the code.
+ */
+function DepartureLine(props: {
+  name: string;
+  departure: Departure;
+  context: IViewContext;
+  origin: object;
+}): JSX.Element {
+  const { name, departure, context, origin } = props;
+  const { model, trans } = context;
+  const { compilation, kernel, key, buffer, node, error, how } = departure;
+  const show = () => {
+    model.variant = name;
+    model.compilation = compilation;
+    model.select({
+      key: key || null,
+      kernel,
+      node: node ? { stage: 'post_grad', name: node } : null,
+      origin
+    });
+    context.open('code');
+  };
+  return (
+    <p className="jp-Compilescope-departure">
+      <strong>{name}</strong> {trans.__('first departs in the kernel')}{' '}
+      <button
+        type="button"
+        className="jp-Compilescope-link jp-mod-code"
+        title={trans.__('Select it, and show it in the code')}
+        onClick={show}
+      >
+        {kernel}
+      </button>{' '}
+      {[
+        compilation,
+        buffer,
+        node && trans.__('node %1', node),
+        error && trans.__('off by %1', formatError(error.max_abs)),
+        how
+      ]
+        .filter(Boolean)
+        .join(' · ')}
+    </p>
+  );
+}
+
+/**
+ * A difference in two digits: `1.2e-7`.
+ */
+export function formatError(value: number | null): string {
+  if (value === null) {
+    return '–';
+  }
+  if (value === 0) {
+    return '0';
+  }
+  return value >= 0.01 && value < 1000
+    ? value.toPrecision(2)
+    : value.toExponential(1);
+}

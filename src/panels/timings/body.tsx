@@ -1,0 +1,259 @@
+import * as React from 'react';
+import { Chart } from '../../charts';
+import type { Measurement, VariantReport } from '../../protocol/types';
+import { Check } from '../common';
+import { ProblemCard } from '../sidebar/problems';
+import type { IViewContext } from '../views';
+import { AccuracyPart } from './accuracy';
+import { BASELINE, Controls, whyNot } from './controls';
+import { distributionHeight, distributionOf } from './distribution';
+import { LayersPart } from './layers';
+import { comparison } from './phrases';
+import { ratiosOf } from './ratios';
+import { rowsOf } from './rows';
+import type { ITimed } from './rows';
+import { RunningRatio } from './running';
+import { standingOf } from './standing';
+import { StartupsPart } from './startups';
+import { Part, StudyButton } from './study';
+import { TimesTable } from './table';
+import { Verdicts } from './verdict';
+
+/**
+ * How high the plot of ratios is at least, in pixels.
+ */
+const RATIO_HEIGHT = 272;
+
+/**
+ * All that is known of how long calls take, while it is measured and after.
+ */
+export function TimingsBody(props: {
+  variants: readonly VariantReport[];
+  measurement: Measurement | null;
+  context: IViewContext;
+  origin: object;
+}): JSX.Element {
+  const { variants, measurement, context, origin } = props;
+  const { model, trans } = context;
+  const [excluded, setExcluded] = React.useState<ReadonlySet<string>>(
+    new Set()
+  );
+  const [seconds, setSeconds] = React.useState(10);
+  const rows = React.useMemo(
+    () => rowsOf(measurement, variants),
+    [measurement, variants]
+  );
+  const standing = standingOf(model, rows, trans);
+  const summaries = model.report?.variants ?? [];
+  const wanted = summaries.filter(
+    each => !whyNot(each, trans) && !excluded.has(each.name)
+  );
+  const start = async (again: boolean) => {
+    if (standing.isOn) {
+      await model.cancel();
+    }
+    const names = wanted.map(each => each.name);
+    await model.startMeasure({ variants: names, seconds, again });
+  };
+  const compiled = variants.filter(each => each.requested.backend !== null);
+  const studied = compiled.filter(({ name }) => !excluded.has(name));
+  return (
+    <>
+      {model.isLive && (
+        <Controls
+          standing={standing}
+          variants={summaries}
+          excluded={excluded}
+          onExclude={(name, isOut) => {
+            const next = new Set(excluded);
+            if (isOut) {
+              next.add(name);
+            } else {
+              next.delete(name);
+            }
+            setExcluded(next);
+          }}
+          seconds={seconds}
+          onSeconds={setSeconds}
+          onStart={again => void start(again)}
+          onPause={() => void model.cancel()}
+          trans={trans}
+        />
+      )}
+      <div className="jp-Compilescope-timingsBody">
+        <div className="jp-Compilescope-standing">
+          <span role="status">{standing.text}</span>
+          {standing.count && (
+            <span className="jp-Compilescope-muted">{standing.count}</span>
+          )}
+          {standing.isOn && (
+            <progress
+              aria-label={trans.__('Progress of the measurement')}
+              value={standing.fraction ?? undefined}
+              max={1}
+            />
+          )}
+        </div>
+        {measurement?.problem && (
+          <ProblemCard problem={measurement.problem} trans={trans} />
+        )}
+        <Times rows={rows} context={context} />
+        <Part name="verdict" title={trans.__('Verdict')}>
+          <Verdicts variants={compiled} context={context} />
+        </Part>
+        <Part
+          name="layers"
+          title={trans.__('Where one call’s time goes')}
+          action={
+            <StudyButton
+              study="layers"
+              label={trans.__('Look closer')}
+              title={trans.__(
+                'Measure each layer of a call by calling it; takes seconds'
+              )}
+              variants={studied}
+              context={context}
+            />
+          }
+        >
+          <LayersPart variants={variants} trans={trans} />
+        </Part>
+        <Part
+          name="startups"
+          title={trans.__('Cold and warm')}
+          action={
+            <StudyButton
+              study="startups"
+              label={trans.__('Measure first calls')}
+              title={trans.__(
+                'Start a process for each: takes a few compile times'
+              )}
+              variants={studied}
+              context={context}
+            />
+          }
+        >
+          <StartupsPart variants={variants} trans={trans} />
+        </Part>
+        <Part
+          name="accuracy"
+          title={trans.__('Do the numbers agree?')}
+          action={
+            <StudyButton
+              study="accuracy"
+              label={trans.__('Check in higher precision')}
+              title={trans.__(
+                'Compare with eager in higher precision, and look for the first kernel that departs'
+              )}
+              variants={studied}
+              context={context}
+            />
+          }
+        >
+          <AccuracyPart variants={variants} context={context} origin={origin} />
+        </Part>
+      </div>
+    </>
+  );
+}
+
+/**
+ * The plots and the table that holds the same.
+ */
+function Times(props: {
+  rows: readonly ITimed[];
+  context: IViewContext;
+}): JSX.Element {
+  const { rows, context } = props;
+  const { model, trans } = context;
+  const [isLog, setLog] = React.useState<boolean | null>(null);
+  const running = React.useRef(new Map<string, RunningRatio>());
+  const sampled = rows.filter(each => each.samples.length > 0);
+  const distribution = React.useMemo(
+    () => distributionOf(sampled, isLog, trans),
+    [rows, isLog]
+  );
+  const baseline = rows.find(each => each.isBaseline && each.isInTurns);
+  const ratios = React.useMemo(() => {
+    const lines = sampled.flatMap(row => {
+      if (!baseline || row.isBaseline || !row.isInTurns) {
+        return [];
+      }
+      const own = running.current.get(row.name) ?? new RunningRatio();
+      running.current.set(row.name, own);
+      return [{ row, points: own.update(baseline, row) }];
+    });
+    return {
+      isEmpty: lines.every(({ points }) => points.length === 0),
+      make: ratiosOf(lines, baseline?.name ?? BASELINE, trans)
+    };
+  }, [rows]);
+  if (rows.every(each => each.median === null)) {
+    return (
+      <p className="jp-Compilescope-hint jp-mod-first">
+        {model.isLive
+          ? trans.__(
+              'Start builds what is not built yet, warms it up, and times it in turns with eager: A B C, then C A B. Pause whenever you have seen enough; nothing is lost.'
+            )
+          : trans.__('This report was saved before anything was measured.')}
+      </p>
+    );
+  }
+  const heard = rows
+    .filter(each => each.median !== null)
+    .map(each => `${each.name}: ${comparison(each, trans)}`)
+    .join('; ');
+  const height = distributionHeight(sampled.length);
+  return (
+    <>
+      {sampled.length > 0 && (
+        <div className="jp-Compilescope-plots">
+          <Part
+            name="distribution"
+            title={trans.__('How long a call takes')}
+            action={
+              <Check
+                label={trans.__('Log scale')}
+                isOn={isLog ?? false}
+                title={trans.__(
+                  'Without a choice it is chosen where times are far apart'
+                )}
+                onChange={setLog}
+              />
+            }
+          >
+            <Chart
+              make={distribution}
+              height={height}
+              label={trans.__(
+                'Distribution of times by variant, in figures below. %1',
+                heard
+              )}
+            />
+          </Part>
+          <Part
+            name="ratios"
+            title={trans.__('How sure that is, as rounds come in')}
+          >
+            {ratios.isEmpty ? (
+              <p className="jp-Compilescope-hint">
+                {trans.__('From the eighth round on.')}
+              </p>
+            ) : (
+              <Chart
+                make={ratios.make}
+                height={Math.max(RATIO_HEIGHT, height)}
+                label={trans.__(
+                  'Running ratio to %1 with its interval, in figures below. %2',
+                  baseline?.name ?? BASELINE,
+                  heard
+                )}
+              />
+            )}
+          </Part>
+        </div>
+      )}
+      <TimesTable rows={rows} trans={trans} />
+    </>
+  );
+}

@@ -1,0 +1,147 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { pauseIcon, refreshIcon, runIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import type { VariantSummary } from '../../protocol/types';
+import { Check, Select } from '../common';
+import type { IStanding } from './standing';
+
+/**
+ * How long a measurement may be asked to take, in seconds.
+ */
+const SECONDS = [5, 10, 30, 120, 600];
+
+/**
+ * Start, pause and start anew; for how long, and which variants.
+ */
+export function Controls(props: {
+  standing: IStanding;
+  variants: readonly VariantSummary[];
+
+  /**
+   * The names of the variants that are left out.
+   */
+  excluded: ReadonlySet<string>;
+  onExclude: (name: string, isOut: boolean) => void;
+  seconds: number;
+  onSeconds: (seconds: number) => void;
+  onStart: (again: boolean) => void;
+  onPause: () => void;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { standing, seconds, excluded, trans } = props;
+  const { isOn, goesOn, obstacle } = standing;
+  const reason = React.useId();
+  const compiled = props.variants.filter(each => each.name !== BASELINE);
+  const isNone = compiled.every(
+    each => excluded.has(each.name) || whyNot(each, trans)
+  );
+  return (
+    <div
+      className="jp-Compilescope-controls"
+      role="toolbar"
+      aria-label={trans.__('Measurement')}
+    >
+      <span className="jp-Compilescope-measureButtons">
+        {isOn ? (
+          <button
+            type="button"
+            className="jp-Compilescope-button"
+            title={trans.__('Stop here; what was measured stays')}
+            onClick={props.onPause}
+          >
+            <pauseIcon.react tag="span" width="14px" height="14px" />
+            {trans.__('Pause')}
+          </button>
+        ) : (
+          <button
+            type="button"
+            className="jp-Compilescope-button jp-mod-accept"
+            disabled={obstacle !== '' || isNone}
+            aria-describedby={reason}
+            title={
+              goesOn
+                ? trans.__('Add rounds to those there are')
+                : trans.__(
+                    'Build what is not built, warm it up, and time it in turns with eager'
+                  )
+            }
+            onClick={() => props.onStart(false)}
+          >
+            <runIcon.react tag="span" width="14px" height="14px" />
+            {goesOn ? trans.__('Go on') : trans.__('Start')}
+          </button>
+        )}
+        <button
+          type="button"
+          className="jp-Compilescope-button"
+          disabled={!goesOn || isNone || (!isOn && obstacle !== '')}
+          title={trans.__('Forget these rounds and begin anew')}
+          onClick={() => props.onStart(true)}
+        >
+          <refreshIcon.react tag="span" width="14px" height="14px" />
+          {trans.__('Restart')}
+        </button>
+      </span>
+      <Select
+        label={trans.__('for')}
+        value={String(seconds)}
+        options={SECONDS.map(each => ({
+          value: String(each),
+          label:
+            each < 60
+              ? trans.__('%1 s', each)
+              : trans.__('%1 min', Math.round(each / 60))
+        }))}
+        onChange={value => props.onSeconds(Number(value))}
+      />
+      <fieldset className="jp-Compilescope-measureVariants">
+        <legend className="jp-Compilescope-hidden">
+          {trans.__('Variants to measure')}
+        </legend>
+        <Check
+          label={BASELINE}
+          isOn
+          disabled
+          title={trans.__('The baseline is in every round')}
+          onChange={() => undefined}
+        />
+        {compiled.map(each => {
+          const why = whyNot(each, trans);
+          return (
+            <Check
+              key={each.name}
+              label={each.name}
+              isOn={!why && !excluded.has(each.name)}
+              disabled={why !== ''}
+              title={why || undefined}
+              onChange={on => props.onExclude(each.name, !on)}
+            />
+          );
+        })}
+      </fieldset>
+      <span id={reason} className="jp-Compilescope-measureReason">
+        {isOn
+          ? ''
+          : obstacle || (isNone ? trans.__('Tick a variant to measure.') : '')}
+      </span>
+    </div>
+  );
+}
+
+/**
+ * What every ratio is to.
+ */
+export const BASELINE = 'eager';
+
+/**
+ * Why a variant cannot be measured; empty if it can.
+ */
+export function whyNot(
+  { requested, stage }: VariantSummary,
+  trans: TranslationBundle
+): string {
+  if (requested.target !== null) {
+    return trans.__('Its code is for %1, which is not here', requested.target);
+  }
+  return stage === 'failed' ? trans.__('It could not be built') : '';
+}

@@ -1,0 +1,249 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { IChartTheme, ITrace, MakeFigure } from '../../charts';
+import { asText, fade } from '../../charts';
+import { formatInterval, formatMicroseconds } from '../sidebar/format';
+import { densityOf } from './density';
+import { ascending } from './intervals';
+import type { ITimed } from './rows';
+import type { IScale } from './scale';
+import { scaleOf } from './scale';
+import { comparison } from './phrases';
+
+/**
+ * At most about so many samples of a variant are drawn one by one; the curve
+ * above them is of all.
+ */
+const MOST = 400;
+
+/**
+ * The height of a variant's row, and of what is below them, in pixels.
+ */
+const ROW = 72;
+const AXIS = 56;
+
+/**
+ * How high the plot of so many variants is.
+ */
+export function distributionHeight(count: number): number {
+  return Math.max(1, count) * ROW + AXIS;
+}
+
+/**
+ * How the times of each variant are distributed: a curve of all samples, the
+ * samples one by one below it, and the median with its interval.
+ *
+ * @param isLog - Whether times are shown by their logarithms; null: where that
+ * shows more.
+ */
+export function distributionOf(
+  rows: readonly ITimed[],
+  isLog: boolean | null,
+  trans: TranslationBundle
+): MakeFigure {
+  const sorted = rows.map(row => ({
+    row,
+    sorted: [...row.samples].sort(ascending)
+  }));
+  const scale = scaleOf(sorted, isLog);
+  return (theme, { width }) => {
+    if (!scale) {
+      return { traces: [] };
+    }
+    const isNarrow = width < 480;
+    const axis = [scale.low, scale.high].map(each => each / scale.factor);
+    return {
+      traces: sorted.flatMap((each, place) =>
+        tracesOf(each.row, each.sorted, -place, scale, theme, trans)
+      ),
+      layout: {
+        margin: { l: isNarrow ? 76 : 128, r: 40, t: 6, b: AXIS - 8 },
+        xaxis: {
+          type: scale.isLog ? 'log' : 'linear',
+          range: scale.isLog ? axis.map(Math.log10) : axis,
+          title: trans.__('time of a call, %1', scale.unit),
+          nticks: Math.max(3, Math.floor(width / 90)),
+          ...(scale.isLog && { dtick: 'D2' })
+        },
+        yaxis: {
+          automargin: false,
+          range: [-(rows.length - 1) - 0.42, 0.62],
+          showgrid: false,
+          ticks: '',
+          tickvals: rows.map((_, place) => -place),
+          ticktext: rows.map(row => labelOf(row, isNarrow ? 10 : 18, trans))
+        },
+        shapes: rows.slice(1).map((_, place) => ({
+          type: 'line',
+          layer: 'below',
+          xref: 'paper',
+          x0: 0,
+          x1: 1,
+          y0: -place - 0.4,
+          y1: -place - 0.4,
+          line: { color: fade(theme.line, 0.5), width: 1 }
+        })),
+        annotations: sorted.flatMap((each, place) =>
+          beyond(each.sorted, -place, scale, theme, trans)
+        )
+      }
+    };
+  };
+}
+
+/**
+ * The colour of a variant.
+ */
+export function colourOf(row: ITimed, theme: IChartTheme): string {
+  return row.colour < 0
+    ? theme.muted
+    : theme.series[row.colour % theme.series.length];
+}
+
+/**
+ * A name that fits; the table has it in full.
+ */
+export function shorten(name: string, most: number): string {
+  return name.length > most ? `${name.slice(0, most - 1)}…` : name;
+}
+
+function labelOf(row: ITimed, most: number, trans: TranslationBundle): string {
+  const name = asText(shorten(row.name, most));
+  const median = row.median === null ? '' : formatMicroseconds(row.median);
+  const words = shorten(comparison(row, trans), most);
+  return [`<b>${name}</b>`, median, asText(words)].filter(Boolean).join('<br>');
+}
+
+function tracesOf(
+  row: ITimed,
+  sorted: readonly number[],
+  base: number,
+  scale: IScale,
+  theme: IChartTheme,
+  trans: TranslationBundle
+): ITrace[] {
+  if (sorted.length === 0) {
+    return [];
+  }
+  const colour = colourOf(row, theme);
+  const name = asText(row.name);
+  const traces: ITrace[] = [];
+  const over = (value: number) => value / scale.factor;
+  const to = scale.isLog ? Math.log : (value: number) => value;
+  const back = scale.isLog ? Math.exp : (value: number) => value;
+  const density = densityOf(scale.isLog ? sorted.map(to) : sorted, [
+    to(scale.low),
+    to(scale.high)
+  ]);
+  if (density) {
+    const floor = base + 0.04;
+    const x = density.x.map(each => over(back(each)));
+    traces.push({
+      type: 'scatter',
+      mode: 'lines',
+      x: [x[0], ...x, x[x.length - 1]],
+      y: [floor, ...density.y.map(each => floor + 0.5 * each), floor],
+      fill: 'toself',
+      fillcolor: fade(colour, 0.22),
+      line: { color: colour, width: 1.2 },
+      hoverinfo: 'skip'
+    });
+  }
+  const drawn = thinned(row.samples.length);
+  traces.push({
+    type: 'scatter',
+    mode: 'markers',
+    x: drawn.map(place => over(row.samples[place])),
+    y: drawn.map(place => base - 0.2 + 0.13 * jitter(place)),
+    text: drawn.map(
+      place =>
+        `${name}: ${formatMicroseconds(row.samples[place])}<br>${trans.__('round %1', row.first + place + 1)}`
+    ),
+    hoverinfo: 'text',
+    marker: { color: fade(colour, 0.42), size: 4 }
+  });
+  const { median, interval } = row;
+  if (median !== null && interval) {
+    const text =
+      `${name}<br>${trans.__('median %1', formatMicroseconds(median))}<br>` +
+      trans.__('95 % interval %1', formatInterval(interval));
+    traces.push(
+      {
+        type: 'scatter',
+        mode: 'lines',
+        x: interval.map(over),
+        y: [base, base],
+        line: { color: theme.text, width: 5 },
+        text: [text, text],
+        hoverinfo: 'text'
+      },
+      {
+        type: 'scatter',
+        mode: 'lines',
+        x: [over(median), over(median)],
+        y: [base - 0.36, base + 0.56],
+        line: { color: theme.text, width: 1.5 },
+        text: [text, text],
+        hoverinfo: 'text'
+      }
+    );
+  }
+  return traces;
+}
+
+/**
+ * How many samples are slower than the axis is long: said, not drawn.
+ */
+function beyond(
+  sorted: readonly number[],
+  base: number,
+  scale: IScale,
+  theme: IChartTheme,
+  trans: TranslationBundle
+): object[] {
+  const count = sorted.filter(each => each > scale.high).length;
+  if (count === 0) {
+    return [];
+  }
+  const slowest = formatMicroseconds(sorted[sorted.length - 1]);
+  return [
+    {
+      xref: 'paper',
+      x: 1,
+      y: base - 0.2,
+      xanchor: 'left',
+      xshift: 3,
+      showarrow: false,
+      text: `+${count}›`,
+      hovertext: trans._n(
+        '%1 sample is slower: %2',
+        '%1 samples are slower, up to %2',
+        count,
+        slowest
+      ),
+      font: { color: theme.muted }
+    }
+  ];
+}
+
+/**
+ * The places of the samples to draw. Of more than fit every second, fourth and
+ * so on, so that what is drawn stays when more come.
+ */
+function thinned(count: number): number[] {
+  let step = 1;
+  while (count / step > MOST) {
+    step *= 2;
+  }
+  return Array.from(
+    { length: Math.ceil(count / step) },
+    (_, place) => place * step
+  );
+}
+
+/**
+ * Where between -1 and 1 a sample stands across its row: always the same, and
+ * neighbours far apart.
+ */
+function jitter(place: number): number {
+  return 2 * ((place * 0.618033988749895) % 1) - 1;
+}

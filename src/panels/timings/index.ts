@@ -1,0 +1,1 @@
+export { TimingsView } from './view';

@@ -1,0 +1,278 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { Layer, Layers, VariantReport } from '../../protocol/types';
+import { formatMicroseconds, formatShare } from '../common';
+import { formatInterval } from '../sidebar/format';
+import { layerClass, LAYER_ORDER, layerTitle } from './layerKinds';
+import { directionTitle } from './phrases';
+import { Wide } from './study';
+
+/**
+ * The layers of one direction of a variant.
+ */
+interface IStack {
+  readonly name: string;
+  readonly direction: Layers['direction'];
+  readonly layers: Layers;
+}
+
+/**
+ * Where one call's time goes: a bar for each variant, on one scale, and the
+ * figures, which are the bars' legend.
+ */
+export function LayersPart(props: {
+  variants: readonly VariantReport[];
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { variants, trans } = props;
+  const stacks = variants.flatMap(({ name, layers }): IStack[] =>
+    layers.map(each => ({ name, direction: each.direction, layers: each }))
+  );
+  if (stacks.length === 0) {
+    return (
+      <p className="jp-Compilescope-hint">
+        {variants.find(each => each.absent.layers)?.absent.layers ??
+          trans.__(
+            'Guards, runtime, wrapper, launches, kernels: each is measured by calling it, and the sum is checked against the whole call.'
+          )}
+      </p>
+    );
+  }
+  const longest = Math.max(
+    ...stacks.map(({ layers }) => Math.max(layers.sum_us, layers.whole_us))
+  );
+  return (
+    <>
+      <div className="jp-Compilescope-stacks" role="list">
+        {stacks.map(stack => (
+          <Stack
+            key={titleOf(stack, trans)}
+            stack={stack}
+            longest={longest}
+            trans={trans}
+          />
+        ))}
+      </div>
+      <LayersTable stacks={stacks} trans={trans} />
+      <Methods stacks={stacks} trans={trans} />
+    </>
+  );
+}
+
+function Stack(props: {
+  stack: IStack;
+  longest: number;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { stack, longest, trans } = props;
+  const { layers } = stack;
+  const part = (us: number) =>
+    `${longest > 0 ? (Math.max(0, us) / longest) * 100 : 0}%`;
+  return (
+    <div className="jp-Compilescope-stack" role="listitem">
+      <span className="jp-Compilescope-stackName" title={stack.name}>
+        {titleOf(stack, trans)}
+      </span>
+      <div className="jp-Compilescope-stackBar" aria-hidden="true">
+        {layers.layers.map((layer, index) => (
+          <span
+            key={index}
+            className={layerClass(layer.kind)}
+            style={{ width: part(layer.us) }}
+            title={hover(layer, layers, trans)}
+          />
+        ))}
+        <span
+          className="jp-Compilescope-stackWhole"
+          style={{ left: part(layers.whole_us) }}
+          title={trans.__(
+            'The call as a whole: %1',
+            formatMicroseconds(layers.whole_us)
+          )}
+        />
+      </div>
+      <span
+        className={`jp-Compilescope-stackSum${layers.agrees ? '' : ' jp-mod-off'}`}
+      >
+        {trans.__(
+          'sum %1 of %2',
+          formatMicroseconds(layers.sum_us),
+          formatMicroseconds(layers.whole_us)
+        )}
+      </span>
+      {(!layers.agrees || layers.why) && (
+        <p className="jp-Compilescope-stackWhy">
+          {!layers.agrees && (
+            <strong>{trans.__('The sum is off by more than a tenth.')} </strong>
+          )}
+          {layers.why}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function LayersTable(props: {
+  stacks: readonly IStack[];
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { stacks, trans } = props;
+  const kinds = LAYER_ORDER.filter(kind =>
+    stacks.some(({ layers }) => layers.layers.some(each => each.kind === kind))
+  );
+  return (
+    <Wide label={trans.__('Layers in figures')}>
+      <table className="jp-Compilescope-figures">
+        <caption className="jp-Compilescope-hidden">
+          {trans.__('Where one call’s time goes, in µs')}
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">{trans.__('Layer')}</th>
+            {stacks.map(stack => (
+              <th
+                key={titleOf(stack, trans)}
+                scope="col"
+                className="jp-mod-number"
+                colSpan={2}
+              >
+                {titleOf(stack, trans)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {kinds.map(kind => (
+            <tr key={kind}>
+              <th scope="row">
+                <span className={layerClass(kind)} aria-hidden="true" />
+                {layerTitle(kind, trans)}
+              </th>
+              {stacks.map(stack => {
+                const own = stack.layers.layers.filter(
+                  each => each.kind === kind
+                );
+                const us = own.reduce((sum, each) => sum + each.us, 0);
+                return (
+                  <React.Fragment key={titleOf(stack, trans)}>
+                    <td
+                      className="jp-mod-number"
+                      title={own
+                        .map(each => hover(each, stack.layers, trans))
+                        .join('\n')}
+                    >
+                      {own.length > 0 ? formatMicroseconds(us) : '–'}
+                    </td>
+                    <td className="jp-mod-number jp-Compilescope-muted">
+                      {own.length > 0 && stack.layers.whole_us > 0
+                        ? formatShare(us / stack.layers.whole_us)
+                        : ''}
+                    </td>
+                  </React.Fragment>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">{trans.__('sum')}</th>
+            {stacks.map(({ layers }, index) => (
+              <React.Fragment key={index}>
+                <td className="jp-mod-number">
+                  {formatMicroseconds(layers.sum_us)}
+                </td>
+                <td className="jp-mod-number">
+                  {layers.whole_us > 0
+                    ? formatShare(layers.sum_us / layers.whole_us)
+                    : ''}
+                </td>
+              </React.Fragment>
+            ))}
+          </tr>
+          <tr>
+            <th scope="row">{trans.__('the call as a whole')}</th>
+            {stacks.map(({ layers }, index) => (
+              <React.Fragment key={index}>
+                <td
+                  className="jp-mod-number"
+                  title={
+                    layers.whole_interval_us
+                      ? trans.__(
+                          '95 % interval %1',
+                          formatInterval(layers.whole_interval_us)
+                        )
+                      : undefined
+                  }
+                >
+                  {formatMicroseconds(layers.whole_us)}
+                </td>
+                <td />
+              </React.Fragment>
+            ))}
+          </tr>
+        </tfoot>
+      </table>
+    </Wide>
+  );
+}
+
+/**
+ * How each layer was measured, once for all of which the same is said.
+ */
+function Methods(props: {
+  stacks: readonly IStack[];
+  trans: TranslationBundle;
+}): JSX.Element | null {
+  const { stacks, trans } = props;
+  const methods = new Map<string, Set<Layer['kind']>>();
+  for (const { kind, how } of stacks.flatMap(each => each.layers.layers)) {
+    if (how) {
+      methods.set(how, (methods.get(how) ?? new Set()).add(kind));
+    }
+  }
+  return methods.size === 0 ? null : (
+    <details className="jp-Compilescope-methods">
+      <summary>{trans.__('How each was measured')}</summary>
+      <dl>
+        {[...methods].map(([how, kinds]) => (
+          <React.Fragment key={how}>
+            <dt>
+              {[...kinds].map(kind => layerTitle(kind, trans)).join(', ')}
+            </dt>
+            <dd>{how}</dd>
+          </React.Fragment>
+        ))}
+      </dl>
+    </details>
+  );
+}
+
+function titleOf(
+  { name, direction }: IStack,
+  trans: TranslationBundle
+): string {
+  return direction === 'inference'
+    ? name
+    : `${name} · ${directionTitle(direction, trans)}`;
+}
+
+function hover(layer: Layer, layers: Layers, trans: TranslationBundle): string {
+  const { kind, us, interval_us: interval, compilation, how } = layer;
+  const share = layers.whole_us > 0 ? formatShare(us / layers.whole_us) : '';
+  const title = layerTitle(kind, trans);
+  return [
+    compilation ? `${title} (${compilation})` : title,
+    [formatMicroseconds(us), share].filter(Boolean).join(' · '),
+    interval ? trans.__('95 % interval %1', formatInterval(interval)) : '',
+    layer.device_us === null
+      ? ''
+      : trans.__(
+          'on the device %1 in all; the rest passes while the host is busy',
+          formatMicroseconds(layer.device_us)
+        ),
+    how
+  ]
+    .filter(Boolean)
+    .join('\n');
+}

@@ -1,0 +1,133 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { Layers, Verdict } from '../../protocol/types';
+import { formatRatio } from '../sidebar/format';
+import type { ITimed } from './rows';
+
+/**
+ * How a variant compares to the baseline, in words.
+ */
+export function comparison(row: ITimed, trans: TranslationBundle): string {
+  const { isBaseline, ratio, differs } = row;
+  if (isBaseline) {
+    return trans.__('baseline');
+  }
+  if (ratio === null) {
+    return '';
+  }
+  if (differs === null) {
+    return trans.__('too few rounds to tell');
+  }
+  if (!differs) {
+    return trans.__('no difference');
+  }
+  return ratio >= 1
+    ? trans.__('%1 faster', formatRatio(ratio))
+    : trans.__('%1 slower', formatRatio(1 / ratio));
+}
+
+/**
+ * Whether that is good news: the class of what says it.
+ */
+export function tone({ isBaseline, ratio, differs }: ITimed): string {
+  if (isBaseline || ratio === null || !differs) {
+    return '';
+  }
+  return ratio >= 1 ? 'jp-mod-up' : 'jp-mod-down';
+}
+
+/**
+ * An interval of a ratio: `1.35–1.41×`.
+ */
+export function formatRatioInterval([low, high]: readonly [
+  number,
+  number
+]): string {
+  const [first, last] = [low, high].map(each =>
+    each.toFixed(each < 10 ? 2 : 0)
+  );
+  return first === last ? `${last}×` : `${first}–${last}×`;
+}
+
+/**
+ * How the subject's state was kept from changing its times; empty where that is
+ * not known.
+ */
+export function keepingText(
+  { timing }: ITimed,
+  trans: TranslationBundle
+): string {
+  if (!timing) {
+    return '';
+  }
+  const { keeping, changes } = timing;
+  const what = changes.join(', ');
+  switch (keeping) {
+    case 'unchanged':
+      return trans.__('a call changes nothing that lasts');
+    case 'restored':
+      return what
+        ? trans.__('restored before every sample: %1', what)
+        : trans.__('restored before every sample');
+    case 'copied':
+      return what
+        ? trans.__('every sample on copies of its own: %1', what)
+        : trans.__('every sample on copies of its own');
+  }
+}
+
+/**
+ * What a variant's time is bound by.
+ */
+export function boundTitle(
+  bound: Verdict['bound'],
+  trans: TranslationBundle
+): string {
+  switch (bound) {
+    case 'cpu':
+      return trans.__('CPU-bound');
+    case 'memory':
+      return trans.__('memory-bound');
+    case 'compute':
+      return trans.__('compute-bound');
+    case 'unclear':
+      return trans.__('not clear');
+  }
+}
+
+/**
+ * What that means, for who meets the words for the first time.
+ */
+export function boundMeaning(
+  bound: Verdict['bound'],
+  trans: TranslationBundle
+): string {
+  switch (bound) {
+    case 'cpu':
+      return trans.__('What the host does around the kernels takes longest');
+    case 'memory':
+      return trans.__('Kernels wait for memory: fewer bytes would be faster');
+    case 'compute':
+      return trans.__('Kernels reckon all the time: less work would be faster');
+    case 'unclear':
+      return trans.__('The figures point to no one thing');
+  }
+}
+
+/**
+ * A variant's layers are of inference, or of one direction of training.
+ */
+export function directionTitle(
+  direction: Layers['direction'],
+  trans: TranslationBundle
+): string {
+  switch (direction) {
+    case 'inference':
+      return trans.__('inference');
+    case 'forward':
+      return trans.__('forward');
+    case 'backward':
+      return trans.__('backward');
+    case 'step':
+      return trans.__('forward and backward');
+  }
+}

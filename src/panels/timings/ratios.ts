@@ -1,0 +1,186 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { IChartTheme, ITrace, MakeFigure } from '../../charts';
+import { asText, fade } from '../../charts';
+import { formatRatio } from '../sidebar/format';
+import { colourOf, shorten } from './distribution';
+import { formatRatioInterval } from './phrases';
+import type { ITimed } from './rows';
+import type { IPoint } from './running';
+
+/**
+ * A variant's ratio to the baseline as rounds came in.
+ */
+export interface IRunning {
+  readonly row: ITimed;
+  readonly points: readonly IPoint[];
+}
+
+/**
+ * The height of a label at a line's end, in pixels.
+ */
+const LABEL = 15;
+
+/**
+ * The part of the rounds whose intervals the axis has room for: the first ones
+ * are so wide that nothing else could be seen.
+ */
+const SETTLED = 0.25;
+
+/**
+ * How the ratio to the baseline, and how sure it is, came to be.
+ */
+export function ratiosOf(
+  running: readonly IRunning[],
+  baseline: string,
+  trans: TranslationBundle
+): MakeFigure {
+  const shown = running.filter(({ points }) => points.length > 0);
+  const rounds = Math.max(0, ...shown.map(({ points }) => last(points).rounds));
+  return (theme, { width, height }) => {
+    if (shown.length === 0) {
+      return { traces: [] };
+    }
+    const range = rangeOf(shown, rounds);
+    const isNarrow = width < 420;
+    const texts = shown.map(({ row, points }) => {
+      const ratio = formatRatio(last(points).value);
+      return isNarrow ? ratio : `${shorten(row.name, 16)} ${ratio}`;
+    });
+    const right = 14 + 6.6 * Math.max(...texts.map(each => each.length));
+    const margin = { l: 56, r: right, t: 10, b: 48 };
+    return {
+      traces: shown.flatMap(each => tracesOf(each, theme, trans)),
+      layout: {
+        margin,
+        xaxis: {
+          title: trans.__('rounds'),
+          range: [0, rounds * 1.01],
+          nticks: Math.max(3, Math.floor(width / 90))
+        },
+        yaxis: {
+          title: trans.__('times as fast as %1', asText(baseline)),
+          range,
+          ticksuffix: '×',
+          nticks: 7
+        },
+        shapes: [
+          {
+            type: 'line',
+            xref: 'paper',
+            x0: 0,
+            x1: 1,
+            y0: 1,
+            y1: 1,
+            line: { color: theme.muted, width: 1, dash: 'dash' }
+          }
+        ],
+        annotations: labelsOf(
+          shown,
+          texts,
+          range,
+          height - margin.t - margin.b,
+          theme
+        )
+      }
+    };
+  };
+}
+
+function tracesOf(
+  { row, points }: IRunning,
+  theme: IChartTheme,
+  trans: TranslationBundle
+): ITrace[] {
+  const colour = colourOf(row, theme);
+  const x = points.map(each => each.rounds);
+  return [
+    {
+      type: 'scatter',
+      mode: 'lines',
+      x: [...x, ...[...x].reverse()],
+      y: [
+        ...points.map(each => each.high),
+        ...points.map(each => each.low).reverse()
+      ],
+      fill: 'toself',
+      fillcolor: fade(colour, 0.16),
+      line: { width: 0 },
+      hoverinfo: 'skip'
+    },
+    {
+      type: 'scatter',
+      mode: points.length > 1 ? 'lines' : 'markers',
+      x,
+      y: points.map(each => each.value),
+      line: { color: colour, width: 2 },
+      marker: { color: colour, size: 6 },
+      text: points.map(
+        ({ rounds, value, low, high }) =>
+          `<b>${asText(row.name)}</b> ${formatRatio(value)}<br>` +
+          `${trans.__('99 % interval %1', formatRatioInterval([low, high]))}<br>` +
+          trans.__('after %1 rounds', rounds)
+      ),
+      hoverinfo: 'text'
+    }
+  ];
+}
+
+function rangeOf(shown: readonly IRunning[], rounds: number): [number, number] {
+  const values = shown.flatMap(({ points }) =>
+    points
+      .filter(each => each.rounds >= rounds * SETTLED)
+      .flatMap(each => [each.low, each.high])
+  );
+  const [low, high] = [Math.min(1, ...values), Math.max(1, ...values)];
+  const margin = Math.max(0.08 * (high - low), 0.02);
+  return [Math.max(0, low - margin), high + margin];
+}
+
+/**
+ * Names at the lines' ends, moved apart where they would lie on each other.
+ */
+function labelsOf(
+  shown: readonly IRunning[],
+  texts: readonly string[],
+  [low, high]: readonly [number, number],
+  height: number,
+  theme: IChartTheme
+): object[] {
+  const perPixel = (high - low) / Math.max(1, height);
+  const labels = shown
+    .map(({ row, points }, place) => ({
+      text: texts[place],
+      color: colourOf(row, theme),
+      at: last(points).value,
+      y: last(points).value
+    }))
+    .sort((a, b) => a.y - b.y);
+  const gap = LABEL * perPixel;
+  labels.forEach((label, place) => {
+    if (place > 0) {
+      label.y = Math.max(label.y, labels[place - 1].y + gap);
+    }
+  });
+  const over = labels[labels.length - 1].y - (high - gap / 2);
+  if (over > 0) {
+    let ceiling = high - gap / 2;
+    for (const label of [...labels].reverse()) {
+      label.y = Math.min(label.y, ceiling);
+      ceiling = label.y - gap;
+    }
+  }
+  return labels.map(({ text, color, y }) => ({
+    xref: 'paper',
+    x: 1,
+    y,
+    xanchor: 'left',
+    xshift: 4,
+    showarrow: false,
+    text: asText(text),
+    font: { color }
+  }));
+}
+
+function last(points: readonly IPoint[]): IPoint {
+  return points[points.length - 1];
+}

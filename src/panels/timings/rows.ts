@@ -1,0 +1,121 @@
+import type { Measurement, Timing, VariantReport } from '../../protocol/types';
+
+/**
+ * What was measured of a variant, wherever it was measured.
+ */
+export interface ITimed {
+  readonly name: string;
+  readonly isBaseline: boolean;
+
+  /**
+   * In the order of the rounds, in µs a call.
+   */
+  readonly samples: readonly number[];
+
+  /**
+   * The round of the first one: a variant may have joined later.
+   */
+  readonly first: number;
+
+  /**
+   * Null until the first round is done.
+   */
+  readonly median: number | null;
+  readonly interval: readonly [number, number] | null;
+  readonly ratio: number | null;
+  readonly ratioInterval: readonly [number, number] | null;
+  readonly differs: boolean | null;
+  readonly calls: number;
+  readonly warmup: number;
+  readonly settled: boolean;
+  readonly device: string;
+  readonly host: number | null;
+  readonly deviceTime: number | null;
+
+  /**
+   * Whether it is of the measurement that is shown: in the same rounds as the
+   * others.
+   */
+  readonly isInTurns: boolean;
+
+  /**
+   * What the report has: how its state was kept, with how many threads. Null
+   * until a build or a measurement has ended.
+   */
+  readonly timing: Timing | null;
+
+  /**
+   * Which colour it has; -1 for the baseline.
+   */
+  readonly colour: number;
+}
+
+/**
+ * What there is to show: the measurement, completed by what the report has of
+ * variants that it is not of.
+ */
+export function rowsOf(
+  measurement: Measurement | null,
+  variants: readonly VariantReport[]
+): readonly ITimed[] {
+  const baseline = measurement?.baseline ?? 'eager';
+  const others = variants.filter(({ name }) => name !== baseline);
+  const colourOf = (name: string) =>
+    others.findIndex(each => each.name === name);
+  const measured = (measurement?.series ?? []).map((each): ITimed => ({
+    name: each.name,
+    isBaseline: each.name === baseline,
+    samples: each.samples_us,
+    first: each.first,
+    median: each.median_us,
+    interval: each.interval_us,
+    ratio: each.ratio,
+    ratioInterval: each.ratio_interval,
+    differs: each.differs,
+    calls: each.calls_per_sample,
+    warmup: each.warmup_calls,
+    settled: each.settled,
+    device: each.device,
+    host: each.host_us,
+    deviceTime: each.device_us,
+    isInTurns: true,
+    timing: variants.find(({ name }) => name === each.name)?.timing ?? null,
+    colour: colourOf(each.name)
+  }));
+  const hasSamples = measured.some(each => each.samples.length > 0);
+  const timed = variants.flatMap(({ name, timing }): ITimed[] => {
+    const known = measured.find(each => each.name === name);
+    if (!timing || (known && (hasSamples || known.median !== null))) {
+      return [];
+    }
+    return [
+      {
+        name,
+        isBaseline: name === timing.baseline,
+        samples: timing.samples_us,
+        first: 0,
+        median: timing.median_us,
+        interval: timing.interval_us,
+        ratio: timing.ratio,
+        ratioInterval: timing.ratio_interval,
+        differs: timing.differs,
+        calls: timing.calls_per_sample,
+        warmup: timing.warmup_calls,
+        settled: timing.settled,
+        device: timing.device,
+        host: timing.host_us,
+        deviceTime: timing.device_us,
+        isInTurns: !hasSamples,
+        timing,
+        colour: colourOf(name)
+      }
+    ];
+  });
+  const rows = [
+    ...measured.filter(({ name }) => !timed.some(each => each.name === name)),
+    ...timed
+  ];
+  const place = ({ name, isBaseline }: ITimed) =>
+    isBaseline ? -1 : variants.findIndex(each => each.name === name);
+  return rows.sort((a, b) => place(a) - place(b));
+}

@@ -1,0 +1,71 @@
+import { quantile } from './density';
+import type { ITimed } from './rows';
+
+/**
+ * An axis of times.
+ */
+export interface IScale {
+  /**
+   * What is shown, in µs.
+   */
+  readonly low: number;
+  readonly high: number;
+  readonly isLog: boolean;
+  readonly unit: string;
+
+  /**
+   * How many µs a unit has.
+   */
+  readonly factor: number;
+}
+
+/**
+ * Of the slowest samples so many are beyond the axis: a few that were disturbed
+ * would leave no room for the others.
+ */
+const CUT = 0.02;
+
+/**
+ * From so many times the shortest on, times are shown by their logarithms.
+ */
+const LOG_FROM = 6;
+
+/**
+ * The axis on which variants can be compared; null where there are no samples.
+ *
+ * @param isLog - Whether it is logarithmic; null: where that shows more.
+ */
+export function scaleOf(
+  rows: readonly { row: ITimed; sorted: readonly number[] }[],
+  isLog: boolean | null
+): IScale | null {
+  let low = Infinity;
+  let high = 0;
+  for (const { row, sorted } of rows) {
+    if (sorted.length > 0) {
+      low = Math.min(low, sorted[0], row.interval?.[0] ?? Infinity);
+      high = Math.max(
+        high,
+        quantile(sorted, 1 - CUT),
+        row.interval?.[1] ?? 0,
+        row.median ?? 0
+      );
+    }
+  }
+  if (!(low > 0 && Number.isFinite(low) && high > 0)) {
+    return null;
+  }
+  const asLog = isLog ?? high / low > LOG_FROM;
+  const margin = asLog
+    ? (high / low) ** 0.04
+    : Math.max((high - low) * 0.05, high * 0.005);
+  const [unit, factor] =
+    high < 1e3 ? ['µs', 1] : high < 1e6 ? ['ms', 1e3] : ['s', 1e6];
+  return {
+    low: asLog ? low / margin : Math.max(0, low - margin),
+    high: asLog ? high * margin : high + margin,
+    isLog: asLog,
+    unit: unit as string,
+    factor: factor as number
+  };
+}

@@ -1,0 +1,133 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { isActive } from '../../model/jobs';
+import type { ISubjectModel } from '../../tokens';
+import { formatCount } from '../common';
+import type { ITimed } from './rows';
+
+/**
+ * How a measurement stands, and what can be done now.
+ */
+export interface IStanding {
+  /**
+   * In a sentence that does not change with every round: it is read out.
+   */
+  readonly text: string;
+
+  /**
+   * How far it is, for the eye.
+   */
+  readonly count: string;
+
+  /**
+   * Between 0 and 1; null while that is not known, or nothing goes on.
+   */
+  readonly fraction: number | null;
+
+  /**
+   * Whether this measurement goes on, or waits for the kernel.
+   */
+  readonly isOn: boolean;
+
+  /**
+   * Why nothing can be started; empty if it can.
+   */
+  readonly obstacle: string;
+
+  /**
+   * Whether starting adds to what there is.
+   */
+  readonly goesOn: boolean;
+}
+
+/**
+ * How the measurement of the model's subject stands.
+ */
+export function standingOf(
+  model: ISubjectModel,
+  rows: readonly ITimed[],
+  trans: TranslationBundle
+): IStanding {
+  const { job, measurement, status } = model;
+  const rounds = measurement?.rounds ?? 0;
+  const isBusy = isActive(job) && job?.subject === model.subject;
+  const isOn = isBusy && job?.kind === 'measure';
+  const count =
+    isOn && rounds > 0
+      ? trans._n('%1 round', '%1 rounds', rounds, formatCount(rounds))
+      : '';
+  const base = {
+    isOn,
+    count,
+    fraction: isOn
+      ? measurement?.state === 'running'
+        ? measurement.fraction
+        : (job?.fraction ?? null)
+      : null,
+    obstacle: '',
+    goesOn: rounds > 0
+  };
+  if (isOn) {
+    return { ...base, text: activity(model, trans) };
+  }
+  const text = atRest(model, rows, trans);
+  if (status.kind !== 'ready') {
+    const obstacle =
+      status.kind === 'busy'
+        ? trans.__('Kernel busy, queued')
+        : trans.__('There is no kernel to ask.');
+    return { ...base, text, obstacle };
+  }
+  if (isActive(job)) {
+    const obstacle =
+      job?.state === 'queued'
+        ? trans.__('Kernel busy, queued')
+        : job?.step
+          ? trans.__('The kernel is at work: %1', job.step)
+          : trans.__('The kernel is at work.');
+    return { ...base, text, obstacle };
+  }
+  return { ...base, text };
+}
+
+function activity(model: ISubjectModel, trans: TranslationBundle): string {
+  const { job, measurement } = model;
+  if (job?.state === 'queued') {
+    return trans.__('Kernel busy, queued: starts after its cell');
+  }
+  switch (measurement?.state) {
+    case 'warming':
+      return trans.__('Warming up, until times no longer change');
+    case 'running':
+      return trans.__('Measuring');
+    default:
+      return job?.step || trans.__('Building');
+  }
+}
+
+function atRest(
+  { measurement }: ISubjectModel,
+  rows: readonly ITimed[],
+  trans: TranslationBundle
+): string {
+  const rounds = measurement?.rounds ?? 0;
+  if (rounds > 0) {
+    const text = formatCount(rounds);
+    return measurement?.state === 'done'
+      ? trans._n('Measured in %1 round', 'Measured in %1 rounds', rounds, text)
+      : trans._n(
+          'Paused after %1 round',
+          'Paused after %1 rounds',
+          rounds,
+          text
+        );
+  }
+  const most = Math.max(0, ...rows.map(each => each.samples.length));
+  return most > 0
+    ? trans._n(
+        'Measured in %1 round, after the build',
+        'Measured in %1 rounds, after the build',
+        most,
+        formatCount(most)
+      )
+    : trans.__('Nothing measured yet');
+}

@@ -1,0 +1,265 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { Payback, Startup, VariantReport } from '../../protocol/types';
+import {
+  Absent,
+  formatBytes,
+  formatCount,
+  formatMicroseconds,
+  formatSeconds
+} from '../common';
+import { Wide } from './study';
+
+/**
+ * The parts of a first call, in the order in which they come, and the colours
+ * of the Compile time view.
+ */
+const PARTS: Readonly<Record<string, string>> = {
+  dynamo: 'dynamo',
+  aot_autograd: 'aot_autograd',
+  inductor: 'lowering',
+  code_generation: 'code_generation',
+  triton: 'triton',
+  cpp_build: 'cpp_build',
+  other: 'other'
+};
+
+/**
+ * A first call of a variant.
+ */
+interface IFirst {
+  readonly name: string;
+  readonly startup: Startup;
+}
+
+/**
+ * First calls in processes of their own, and what compiling pays.
+ */
+export function StartupsPart(props: {
+  variants: readonly VariantReport[];
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { variants, trans } = props;
+  const firsts = variants.flatMap(({ name, startups }): IFirst[] =>
+    startups.map(startup => ({ name, startup }))
+  );
+  const paybacks = variants.flatMap(({ name, paybacks }) =>
+    paybacks.map(payback => ({ name, payback }))
+  );
+  return (
+    <>
+      {paybacks.length > 0 && (
+        <ul className="jp-Compilescope-paybacks">
+          {paybacks.map(({ name, payback }) => (
+            <li key={`${name} ${payback.cache}`}>
+              <strong>{name}</strong> {paybackText(payback, trans)}
+            </li>
+          ))}
+        </ul>
+      )}
+      {firsts.length > 0 ? (
+        <FirstCalls firsts={firsts} trans={trans} />
+      ) : (
+        <p className="jp-Compilescope-hint">
+          {variants.find(each => each.absent.startups)?.absent.startups ??
+            trans.__(
+              'The first call in an empty cache and in a warm one, each in a process of its own, with C++ headers precompiled and not.'
+            )}
+        </p>
+      )}
+    </>
+  );
+}
+
+/**
+ * After how many calls a variant has paid for its compile time, in words.
+ */
+export function paybackText(
+  { cache, compile_s, saved_us, calls }: Payback,
+  trans: TranslationBundle
+): string {
+  const when =
+    cache === 'cold'
+      ? trans.__('with cold caches (%1)', formatSeconds(compile_s))
+      : trans.__('with warm caches (%1)', formatSeconds(compile_s));
+  if (calls === null) {
+    return trans.__('never pays for itself %1: it saves nothing a call', when);
+  }
+  return trans.__(
+    'pays for itself %1 after %2 calls, saving %3 each',
+    when,
+    formatCount(Math.ceil(calls)),
+    formatMicroseconds(saved_us)
+  );
+}
+
+function FirstCalls(props: {
+  firsts: readonly IFirst[];
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { firsts, trans } = props;
+  const parts = Object.keys(PARTS).filter(part =>
+    firsts.some(({ startup }) => (startup.parts[part] ?? 0) > 0)
+  );
+  const longest = Math.max(
+    ...firsts.map(({ startup }) => startup.first_call_s ?? 0)
+  );
+  const hasHeaders = firsts.some(({ startup }) => startup.headers_s !== null);
+  return (
+    <Wide label={trans.__('First calls in figures')}>
+      <table className="jp-Compilescope-figures jp-mod-startups">
+        <caption className="jp-Compilescope-hidden">
+          {trans.__('First calls, each in a process of its own')}
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">{trans.__('Variant')}</th>
+            <th scope="col">{trans.__('caches')}</th>
+            <th
+              scope="col"
+              title={trans.__('Whether torch may precompile C++ headers')}
+            >
+              {trans.__('headers')}
+            </th>
+            <th scope="col" className="jp-mod-number">
+              {trans.__('first call')}
+            </th>
+            <th scope="col" aria-label={trans.__('Its parts, drawn')} />
+            {parts.map(part => (
+              <th key={part} scope="col" className="jp-mod-number">
+                <span className={partClass(part)} aria-hidden="true" />
+                {partTitle(part, trans)}
+              </th>
+            ))}
+            {hasHeaders && (
+              <th
+                scope="col"
+                className="jp-mod-number"
+                title={trans.__('Of the C++ build')}
+              >
+                {trans.__('of it headers')}
+              </th>
+            )}
+            <th
+              scope="col"
+              className="jp-mod-number"
+              title={trans.__('Before: Python, torch, the subject')}
+            >
+              {trans.__('imports')}
+            </th>
+            <th
+              scope="col"
+              className="jp-mod-number"
+              title={trans.__('The most that the process held')}
+            >
+              {trans.__('memory')}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {firsts.map((first, index) => (
+            <FirstCall
+              key={index}
+              first={first}
+              parts={parts}
+              longest={longest}
+              hasHeaders={hasHeaders}
+              trans={trans}
+            />
+          ))}
+        </tbody>
+      </table>
+    </Wide>
+  );
+}
+
+function FirstCall(props: {
+  first: IFirst;
+  parts: readonly string[];
+  longest: number;
+  hasHeaders: boolean;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { first, parts, longest, trans } = props;
+  const { name, startup } = first;
+  const { problem } = startup;
+  const seconds = (value: number | null | undefined) =>
+    value === null || value === undefined ? '–' : formatSeconds(value);
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td>{startup.cache === 'cold' ? trans.__('cold') : trans.__('warm')}</td>
+      <td>
+        {startup.precompiled_headers
+          ? trans.__('precompiled')
+          : trans.__('plain')}
+      </td>
+      <td className="jp-mod-number">
+        {startup.first_call_s === null ? (
+          <Absent why={problem?.what ?? trans.__('Not measured')} />
+        ) : (
+          <strong>{formatSeconds(startup.first_call_s)}</strong>
+        )}
+      </td>
+      {problem ? (
+        <td colSpan={parts.length + 1 + Number(props.hasHeaders)}>
+          <span className="jp-mod-down">{problem.what}</span> {problem.why}
+        </td>
+      ) : (
+        <>
+          <td>
+            <span className="jp-Compilescope-firstBar" aria-hidden="true">
+              {parts.map(part => (
+                <span
+                  key={part}
+                  className={partClass(part)}
+                  style={{
+                    width: `${longest > 0 ? ((startup.parts[part] ?? 0) / longest) * 100 : 0}%`
+                  }}
+                  title={`${partTitle(part, trans)}: ${seconds(startup.parts[part])}`}
+                />
+              ))}
+            </span>
+          </td>
+          {parts.map(part => (
+            <td key={part} className="jp-mod-number">
+              {startup.parts[part] ? seconds(startup.parts[part]) : '–'}
+            </td>
+          ))}
+          {props.hasHeaders && (
+            <td className="jp-mod-number">{seconds(startup.headers_s)}</td>
+          )}
+        </>
+      )}
+      <td className="jp-mod-number">{seconds(startup.imports_s)}</td>
+      <td className="jp-mod-number">
+        {startup.memory_bytes === null
+          ? '–'
+          : formatBytes(startup.memory_bytes)}
+      </td>
+    </tr>
+  );
+}
+
+function partClass(part: string): string {
+  return `jp-Compilescope-kind jp-mod-${PARTS[part]}`;
+}
+
+function partTitle(part: string, trans: TranslationBundle): string {
+  switch (part) {
+    case 'dynamo':
+      return trans.__('Dynamo');
+    case 'aot_autograd':
+      return trans.__('AOTAutograd');
+    case 'inductor':
+      return trans.__('Inductor');
+    case 'code_generation':
+      return trans.__('code generation');
+    case 'cpp_build':
+      return trans.__('C++ build');
+    case 'triton':
+      return trans.__('Triton');
+    default:
+      return trans.__('other');
+  }
+}

@@ -1,0 +1,236 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { Absent, Badge, formatCount } from '../common';
+import {
+  formatInterval,
+  formatMicroseconds,
+  formatRatio
+} from '../sidebar/format';
+import { comparison, formatRatioInterval, keepingText, tone } from './phrases';
+import type { ITimed } from './rows';
+import { Wide } from './study';
+
+/**
+ * What the plots show, in figures.
+ */
+export function TimesTable(props: {
+  rows: readonly ITimed[];
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { rows, trans } = props;
+  const baseline = rows.find(each => each.isBaseline)?.name ?? 'eager';
+  const hasDevice = rows.some(
+    each => each.host !== null || each.deviceTime !== null
+  );
+  return (
+    <>
+      <Wide label={trans.__('Times in figures')}>
+        <table className="jp-Compilescope-figures">
+          <caption className="jp-Compilescope-hidden">
+            {trans.__('How long a call takes, by variant')}
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col">{trans.__('Variant')}</th>
+              <th scope="col" className="jp-mod-number">
+                {trans.__('median')}
+              </th>
+              <th
+                scope="col"
+                className="jp-mod-number"
+                title={trans.__('Of the median')}
+              >
+                {trans.__('95 % interval')}
+              </th>
+              <th scope="col" className="jp-mod-number">
+                {trans.__('× %1', baseline)}
+              </th>
+              <th
+                scope="col"
+                className="jp-mod-number"
+                title={trans.__('Of the ratio, round by round')}
+              >
+                {trans.__('99 % interval')}
+              </th>
+              <th scope="col">{trans.__('in words')}</th>
+              {hasDevice && (
+                <>
+                  <th
+                    scope="col"
+                    className="jp-mod-number"
+                    title={trans.__(
+                      'Until the call returns; its kernels may still run'
+                    )}
+                  >
+                    {trans.__('host')}
+                  </th>
+                  <th
+                    scope="col"
+                    className="jp-mod-number"
+                    title={trans.__(
+                      'Between two events of the stream around the call'
+                    )}
+                  >
+                    {trans.__('device')}
+                  </th>
+                </>
+              )}
+              <th scope="col" className="jp-mod-number">
+                {trans.__('samples')}
+              </th>
+              <th
+                scope="col"
+                className="jp-mod-number"
+                title={trans.__('A sample is a batch of so many calls')}
+              >
+                {trans.__('calls a sample')}
+              </th>
+              <th
+                scope="col"
+                className="jp-mod-number"
+                title={trans.__('Calls before the first sample')}
+              >
+                {trans.__('warm-up calls')}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(row => (
+              <Row
+                key={row.name}
+                row={row}
+                hasDevice={hasDevice}
+                trans={trans}
+              />
+            ))}
+          </tbody>
+        </table>
+      </Wide>
+      <Conditions rows={rows} trans={trans} />
+    </>
+  );
+}
+
+function Row(props: {
+  row: ITimed;
+  hasDevice: boolean;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { row, trans } = props;
+  const none = <Absent why={trans.__('Not measured')} />;
+  return (
+    <tr>
+      <th scope="row">
+        <Swatch colour={row.colour} />
+        <span title={row.name}>{row.name}</span>
+        {!row.isInTurns && (
+          <Badge
+            title={trans.__(
+              'Measured after the build, not in the same rounds as the others'
+            )}
+          >
+            {trans.__('from the build')}
+          </Badge>
+        )}
+      </th>
+      <td className="jp-mod-number">
+        {row.median === null ? none : formatMicroseconds(row.median)}
+      </td>
+      <td className="jp-mod-number">
+        {row.interval ? formatInterval(row.interval) : none}
+      </td>
+      <td className="jp-mod-number">
+        {row.ratio === null
+          ? row.isBaseline
+            ? ''
+            : none
+          : formatRatio(row.ratio)}
+      </td>
+      <td className="jp-mod-number">
+        {row.ratioInterval ? formatRatioInterval(row.ratioInterval) : ''}
+      </td>
+      <td className={tone(row)}>{comparison(row, trans)}</td>
+      {props.hasDevice && (
+        <>
+          <td className="jp-mod-number">
+            {row.host === null ? none : formatMicroseconds(row.host)}
+          </td>
+          <td className="jp-mod-number">
+            {row.deviceTime === null
+              ? none
+              : formatMicroseconds(row.deviceTime)}
+          </td>
+        </>
+      )}
+      <td className="jp-mod-number">{formatCount(row.samples.length)}</td>
+      <td className="jp-mod-number">{formatCount(row.calls)}</td>
+      <td className="jp-mod-number">
+        {formatCount(row.warmup)}
+        {!row.settled && (
+          <>
+            {' '}
+            <Badge
+              kind="warning"
+              title={trans.__(
+                'The warm-up ended for want of time; its times still changed'
+              )}
+            >
+              {trans.__('not settled')}
+            </Badge>
+          </>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+/**
+ * The colour that a variant has in the plots; grey is the baseline's.
+ */
+export function Swatch({ colour }: { colour: number }): JSX.Element {
+  const name = colour < 0 ? 'baseline' : `series${colour % 7}`;
+  return (
+    <span
+      className={`jp-Compilescope-swatch jp-mod-${name}`}
+      aria-hidden="true"
+    />
+  );
+}
+
+/**
+ * Under which conditions it was measured: how the state was kept, the device,
+ * the threads. Variants of which the same is said share a line.
+ */
+function Conditions(props: {
+  rows: readonly ITimed[];
+  trans: TranslationBundle;
+}): JSX.Element | null {
+  const { rows, trans } = props;
+  const lines = new Map<string, string[]>();
+  for (const row of rows) {
+    const keeping = keepingText(row, trans);
+    const threads = row.timing?.threads ?? 0;
+    const text = [
+      row.device,
+      threads > 0 && trans._n('%1 thread', '%1 threads', threads),
+      keeping
+    ]
+      .filter(Boolean)
+      .join(' · ');
+    if (keeping) {
+      lines.set(text, [...(lines.get(text) ?? []), row.name]);
+    }
+  }
+  if (lines.size === 0) {
+    return null;
+  }
+  return (
+    <ul className="jp-Compilescope-conditions">
+      {[...lines].map(([text, names]) => (
+        <li key={text}>
+          {lines.size > 1 && <strong>{names.join(', ')}</strong>} {text}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,137 @@
+import * as React from 'react';
+import type { Help, VariantReport, Verdict } from '../../protocol/types';
+import { Badge, CodeBlock } from '../common';
+import { formatRatio } from '../sidebar/format';
+import type { IViewContext } from '../views';
+import { boundMeaning, boundTitle, formatRatioInterval } from './phrases';
+
+/**
+ * What each variant's time is bound by, and what usually helps. The one that all
+ * views show comes first.
+ */
+export function Verdicts(props: {
+  variants: readonly VariantReport[];
+  context: IViewContext;
+}): JSX.Element {
+  const { variants, context } = props;
+  const { model, trans } = context;
+  const judged = variants
+    .filter(each => each.verdict !== null)
+    .sort(
+      (a, b) =>
+        Number(b.name === model.variant) - Number(a.name === model.variant)
+    );
+  if (judged.length === 0) {
+    return (
+      <p className="jp-Compilescope-hint">
+        {variants.find(each => each.absent.verdict)?.absent.verdict ??
+          trans.__(
+            'Nothing is said of what the time is bound by before it was looked at closer.'
+          )}
+      </p>
+    );
+  }
+  return (
+    <div className="jp-Compilescope-verdicts">
+      {judged.map(({ name, verdict }) => (
+        <Card key={name} name={name} verdict={verdict!} context={context} />
+      ))}
+    </div>
+  );
+}
+
+function Card(props: {
+  name: string;
+  verdict: Verdict;
+  context: IViewContext;
+}): JSX.Element {
+  const { name, verdict, context } = props;
+  const { trans } = context;
+  return (
+    <article className="jp-Compilescope-card">
+      <header>
+        <h4>{name}</h4>
+        <Badge
+          kind={verdict.bound === 'unclear' ? 'plain' : 'info'}
+          title={boundMeaning(verdict.bound, trans)}
+        >
+          {boundTitle(verdict.bound, trans)}
+        </Badge>
+      </header>
+      <p>{verdict.evidence}</p>
+      {verdict.helps.length > 0 && (
+        <ul
+          className="jp-Compilescope-helps"
+          aria-label={trans.__('What usually helps')}
+        >
+          {verdict.helps.map((help, index) => (
+            <li key={index}>
+              <HelpItem help={help} context={context} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </article>
+  );
+}
+
+function HelpItem(props: { help: Help; context: IViewContext }): JSX.Element {
+  const { help, context } = props;
+  const { model, trans } = context;
+  const isThere = model.report?.variants.some(
+    each => each.name === help.variant
+  );
+  return (
+    <>
+      <p>
+        <strong>{help.what}</strong> <Brought help={help} context={context} />
+      </p>
+      {help.why && <p className="jp-Compilescope-muted">{help.why}</p>}
+      {help.code && (
+        <CodeBlock
+          code={help.code}
+          label={trans.__('Code for %1', help.what)}
+          trans={trans}
+        />
+      )}
+      {help.variant && isThere && (
+        <button
+          type="button"
+          className="jp-Compilescope-link"
+          onClick={() => model.showVariant(help.variant)}
+        >
+          {trans.__('Show the variant %1', help.variant)}
+        </button>
+      )}
+    </>
+  );
+}
+
+/**
+ * What it brought, where that was measured.
+ */
+function Brought(props: { help: Help; context: IViewContext }): JSX.Element {
+  const { ratio, ratio_interval: interval } = props.help;
+  const { trans } = props.context;
+  if (ratio === null) {
+    return (
+      <span className="jp-Compilescope-muted">
+        {trans.__('not measured here')}
+      </span>
+    );
+  }
+  const isUnclear = interval !== null && interval[0] <= 1 && interval[1] >= 1;
+  const text = isUnclear
+    ? trans.__('measured: no difference')
+    : ratio >= 1
+      ? trans.__('measured: %1 faster', formatRatio(ratio))
+      : trans.__('measured: %1 slower', formatRatio(1 / ratio));
+  return (
+    <Badge
+      kind={isUnclear ? 'plain' : ratio >= 1 ? 'good' : 'warning'}
+      title={interval ? formatRatioInterval(interval) : undefined}
+    >
+      {text}
+    </Badge>
+  );
+}

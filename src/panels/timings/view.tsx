@@ -1,0 +1,61 @@
+import * as React from 'react';
+import type { VariantReport } from '../../protocol/types';
+import type { IEmpty } from '../common';
+import { ReportView } from '../common';
+import type { IViewContext } from '../views';
+import { TimingsBody } from './body';
+
+/**
+ * The Timings view: how long a call takes under each variant, and why.
+ */
+export class TimingsView extends ReportView<readonly VariantReport[]> {
+  constructor(context: IViewContext) {
+    super(context, {
+      name: 'timings',
+      label: context.trans.__('Timings'),
+      isOfReport: true
+    });
+    const { model } = context;
+    model.measurementChanged.connect(this.refresh, this);
+    model.jobChanged.connect(this.refresh, this);
+  }
+
+  protected override async load(): Promise<readonly VariantReport[]> {
+    const { model } = this;
+    const names = model.report?.variants.map(each => each.name) ?? [];
+    const [variants] = await Promise.all([
+      Promise.all(names.map(name => model.getVariant(name))),
+      model.isLive && model.loadMeasurement()
+    ]);
+    return variants;
+  }
+
+  protected override whyEmpty(): IEmpty | null {
+    const { model, trans } = this;
+    return model.report?.subject.kind === 'watch'
+      ? {
+          what: trans.__('What is watched is not timed'),
+          why: trans.__(
+            'It runs as part of your own code, once, with arguments that are gone.'
+          ),
+          remedy: trans.__(
+            'Put %1 over a cell that makes the call, to time it.',
+            '%%compile'
+          )
+        }
+      : null;
+  }
+
+  protected override present(variants: readonly VariantReport[]): JSX.Element {
+    const { model } = this;
+    return (
+      <TimingsBody
+        key={model.subject}
+        variants={variants}
+        measurement={model.measurement}
+        context={this.context}
+        origin={this}
+      />
+    );
+  }
+}
