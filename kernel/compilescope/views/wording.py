@@ -34,6 +34,8 @@ def interval(timing: Timing) -> str:
 
 def ratio(timing: Timing) -> str:
     """Return how many times faster than the baseline; empty where there is no baseline."""
+    if timing.differs is False:
+        return "no difference"
     return "" if timing.ratio is None else f"{timing.ratio:.2f}\u00d7"
 
 
