@@ -102,9 +102,9 @@ class Sampler:
         Where the calls run: ``cpu``, ``cuda``, ``cuda:1``. If it is not given, CUDA is taken to be
         used where this process has started it.
     sample_s
-        How long a sample should be, in seconds. Many short ones are better than a few long ones,
-        because a batch that the machine disturbs is spoilt as a whole; it is never shorter than the
-        clock needs.
+        How long a sample should be, in seconds. Many short ones are better than a few long ones: a
+        batch that the machine disturbs is spoilt as a whole, and where others compute too, hardly
+        one of 2 ms is undisturbed. It is never shorter than the clock needs.
     warm_s
         How long a call may warm up that joins a round without having been warmed up, in seconds.
     keeping, changes
@@ -128,7 +128,7 @@ class Sampler:
         baseline: str = BASELINE,
         before_each: Callable[[str], None] | None = None,
         device: str | None = None,
-        sample_s: float = 0.002,
+        sample_s: float = 0.0005,
         warm_s: float = 0.5,
         keeping: Keeping = "unchanged",
         changes: Sequence[str] = (),

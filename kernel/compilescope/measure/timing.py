@@ -10,7 +10,7 @@ from ..report import Timing
 from .sampler import Sampler
 from .stopwatch import Call, stopwatch_for
 
-_SAMPLES = 400
+_SAMPLES = 1_000
 """How many samples a call should get: batches of a fast one grow to fill its share of the time."""
 _FEWEST = 11
 """Rounds that are run even when the time is up, within `_OVERTIME` times it."""
