@@ -23,20 +23,26 @@ from .variant import Variant
 from .version import __version__
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from IPython.core.interactiveshell import InteractiveShell
 
     from .compiler.what_if_result import WhatIf
+    from .report import Sweep, SweepCell
+    from .sweep.result import SweepResult
 
 __all__ = [
     "CompilescopeError",
     "Report",
     "Variant",
     "__version__",
+    "grid",
     "inspect",
     "load",
     "measure",
     "read_trace",
     "study",
+    "sweep",
     "watch",
     "what_if",
 ]
@@ -152,6 +158,144 @@ def study(report: Report, *studies: str, variants: object = None) -> Report:
         return followups.study(
             session(), report, studies or STUDY_NAMES, variants=variants, progress=line.show
         )
+
+
+def sweep(
+    fn: Callable[..., Any] | None = None,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    factory: Callable[[], Any] | None = None,
+    variants: object = None,
+    shapes: Mapping[str, Any] | None = None,
+    executor: Executor | None = None,
+    workers: int = 1,
+    timeout_s: float | None = 300.0,
+    memory_gb: float | None = None,
+    seconds: float = 2.0,
+    items: float = 1.0,
+    unit: str = "calls",
+    folder: str | Path | None = None,
+    resume: bool = True,
+    progress: Callable[[Sweep, SweepCell], None] | None = None,
+) -> SweepResult:
+    """Measures a call under many variants and shapes, each cold in a process of its own.
+
+    >>> result = cs.sweep(model, (x,), variants=cs.grid(dynamic=(None, True)))  # doctest: +SKIP
+    >>> print(result.code)                                    # doctest: +SKIP
+
+    A cell compiles one variant with empty caches, and is measured there in turns with eager:
+    latency, throughput, memory, compile time, how right it is, which settings torch carried out
+    otherwise. One that fails, crashes, or runs out of time or memory is a row that says so. Ctrl-C
+    ends the sweep: the cells that are finished are in the result, and kept for the next time.
+
+    Parameters
+    ----------
+    fn, args, kwargs
+        The call, as for `inspect`. It goes to the processes by cloudpickle.
+    factory
+        Instead of a call: a function that makes ``(fn, args)`` or ``(fn, args, kwargs)`` in each
+        process. For large models, and for what cannot be pickled.
+    variants
+        As for `inspect`; `grid` makes all combinations of switches, which is what None stands for.
+    shapes
+        Name → ``(args, kwargs)``, or a function without arguments that makes them where they are
+        needed; every variant is measured on each. In place of ``args`` and ``kwargs``.
+    executor
+        Any ``concurrent.futures.Executor``: of a Dask cluster, ``client.get_executor()``. Each of
+        its tasks runs its cell in a process of its own, so a cell that crashes takes no worker
+        with it. Processes of this machine if None.
+    workers
+        Without an executor, how many cells are compiled at once. They are measured one at a time
+        all the same, while nothing compiles on that device.
+    timeout_s, memory_gb
+        What a cell may take, in seconds and in GB of all its processes together; None is no limit.
+    seconds
+        How long a cell is timed, eager's share included.
+    items, unit
+        How many things a call works on, and what they are called, for the throughput.
+    folder
+        Where finished cells are kept; a folder of this call in torch's cache folder if None.
+    resume
+        Take over the finished cells that are kept there.
+    progress
+        Called here with the sweep and each cell that has moved on.
+
+    Returns
+    -------
+    SweepResult
+        Displays itself: a table, the winner and its code. Its ``report`` saves and loads as all do.
+
+    Raises
+    ------
+    CompilescopeError
+        The call cannot be pickled, a variant is none, or a number is out of range.
+    """
+    from .loading import session
+    from .views.progress import Line
+
+    the_session = session()
+    from .compiler.processes import Limits
+    from .compiler.variants import parse
+    from .sweep.following import follow
+    from .sweep.grid import grid as every
+    from .sweep.plan import make
+    from .sweep.result import SweepResult
+
+    plan = make(
+        fn,
+        args,
+        kwargs,
+        factory=factory,
+        wanted=every() if variants is None else parse(variants),
+        shapes=shapes,
+        limits=Limits(
+            timeout_s=timeout_s, memory_bytes=None if memory_gb is None else memory_gb * 1e9
+        ),
+        seconds=seconds,
+        items=items,
+        unit=unit,
+        folder=None if folder is None else Path(folder),
+        resume=resume,
+    )
+    report, running = the_session.sweep(plan, executor=executor, workers=workers)
+    with Line() as line:
+        follow(running, line.show, progress)
+    return SweepResult(report)
+
+
+def grid(
+    *,
+    modes: Sequence[str | None] | None = None,
+    cpp_wrapper: Sequence[bool] = (False, True),
+    dynamic: Sequence[bool | None] = (None,),
+    fullgraph: Sequence[bool] = (False,),
+    options: Sequence[Mapping[str, Any]] = ({},),
+) -> dict[str, Variant]:
+    """Every combination of some switches, for `sweep`.
+
+    Parameters
+    ----------
+    modes
+        Names from ``torch._inductor.list_mode_options()``; all of them if None.
+    cpp_wrapper, dynamic, fullgraph
+        Values of these switches.
+    options
+        Sets of further settings: ``({}, {"max_autotune": True})``.
+
+    Returns
+    -------
+    dict
+        Name → variant.
+    """
+    from .loading import session
+
+    session()
+    from .sweep.grid import grid as every
+
+    return every(
+        modes=modes, cpp_wrapper=cpp_wrapper, dynamic=dynamic, fullgraph=fullgraph, options=options
+    )
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,6 +20,9 @@ from .errors import CompilescopeError
 from .jobs import Job, Jobs, Kind, Work
 from .observers import Observer, Observers
 from .report import Report, VariantReport
+from .sweep.plan import Plan, new_report
+from .sweep.registry import Sweeps
+from .sweep.running import Running
 from .torch_api import compiling
 from .torch_api.codegen import free_to_compile
 from .variant import Choices, Variant
@@ -40,6 +44,7 @@ class Session:
         self.revisions: dict[str, int] = {}
         self.jobs = Jobs(changed=lambda job: self._tell("job", job.subject, job=job))
         self.watcher = Watcher(keep=self._keep, changed=self._watch_changed)
+        self.sweeps = Sweeps(changed=lambda subject: self._tell("sweep", subject))
         self._observers = Observers()
         self._working = threading.Lock()
         self._watched: Watched | None = None
@@ -114,6 +119,26 @@ class Session:
         check_studies(studies)
         work = Work(kind="study", studies=tuple(studies))
         return self._do(self._callable(subject), variants, work, progress)
+
+    def sweep(
+        self, plan: Plan, *, executor: Executor | None = None, workers: int = 1
+    ) -> tuple[Report, Running]:
+        """Begins a sweep, whose call becomes a subject if it is none yet.
+
+        It goes on beside this thread; the report has it in ``sweep`` from now on. What a factory
+        makes elsewhere is no subject of this kernel: its report is not in the panel.
+        """
+        found = self.inspections.get(plan.subject.id)
+        if found is None and plan.call is not None:
+            inspection = found = Inspection(*plan.call)
+            subject = inspection.report.subject.id
+            inspection.on_change(lambda variant: self._grown(subject, variant))
+            self._keep(inspection, focus=True)
+        report = found.report if found is not None else new_report(plan.subject)
+        running = self.sweeps.start(plan, report, executor=executor, workers=workers)
+        if found is not None:
+            self._grown(report.subject.id, "")
+        return report, running
 
     def _do(
         self,
@@ -288,6 +313,7 @@ class Session:
     def forget(self, subject: str) -> None:
         """Drops a subject with its report, its captures and its hold on the arguments."""
         dropped = self._drop(subject)
+        self.sweeps.keep(self.inspections)
         if isinstance(dropped, Watch):
             self.watcher.forget(dropped)
             self._tell("watch", subject)
@@ -344,11 +370,15 @@ class Session:
     def _keep(self, inspection: Inspection | Watch, focus: bool = False) -> None:
         new = inspection.report.subject
         revision = self.revisions.get(new.id, 0) + 1
+        before = self.inspections.get(new.id)
+        if before is not None:
+            inspection.report.sweep = before.report.sweep
         for other in subjects.replaced(new, self.inspections):
             self._drop(other)
         self.inspections[new.id], self.revisions[new.id] = inspection, revision
         for other in subjects.superfluous(self.inspections):
             self._drop(other)
+        self.sweeps.keep(self.inspections)
         self._tell("subjects", new.id if focus else "")
 
     def _drop(self, subject: str) -> Inspection | Watch | None:

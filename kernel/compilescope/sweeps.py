@@ -33,6 +33,8 @@ class SweepCell(Struct, kw_only=True):
     arguments: list[str] = []
     state: CellState = "waiting"
     """failed: torch refused it. crashed: the process died. timeout, memory: it was ended."""
+    step: str = ""
+    """Of one that runs: loading, running eager, compiling, waiting, measuring."""
     timing: Timing | None = None
     """Its ratio is to eager, measured in the same process in turns with it."""
     throughput_per_s: float | None = None

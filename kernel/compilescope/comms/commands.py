@@ -13,7 +13,7 @@ from ..report import renderers
 from ..session import Session
 from ..torch_api.environment import environment
 from ..version import __version__
-from . import measuring, messages, slices, summaries
+from . import measuring, messages, slices, summaries, sweeps
 
 _START = "__import__('compilescope.session', fromlist=['_']).get_session().run_pending()"
 """An expression, so that it leaves no name in the user's namespace."""
@@ -135,11 +135,6 @@ def start_studies(session: Session, asked: messages.StartStudies) -> messages.St
     return messages.StartRunResult(job=summaries.job(job), code=_START)
 
 
-def no_sweep(session: Session, asked: messages.Message) -> messages.Message:
-    """Refuses what is not there yet."""
-    raise CompilescopeError("There are no sweeps from the panel yet.", remedy="Use cs.sweep().")
-
-
 def cancel(session: Session, asked: messages.Cancel) -> messages.Done:
     """Asks a job to stop."""
     session.jobs.cancel(asked.job)
@@ -189,9 +184,9 @@ HANDLERS: dict[str, Callable[[Session, Any], messages.Message]] = {
     "start_measure": start_measure,
     "get_measurement": get_measurement,
     "start_studies": start_studies,
-    "start_sweep": no_sweep,
-    "cancel_sweep": no_sweep,
-    "get_sweep": no_sweep,
+    "start_sweep": sweeps.start,
+    "cancel_sweep": sweeps.cancel,
+    "get_sweep": sweeps.get,
     "cancel": cancel,
     "forget": forget,
     "save_report": save_report,

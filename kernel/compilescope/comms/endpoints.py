@@ -19,7 +19,7 @@ from ..errors import CompilescopeError
 from ..jobs import Job
 from ..problem import Problem
 from ..session import Session
-from . import commands, messages, replies, summaries
+from . import commands, messages, replies, summaries, sweeps
 from .clients import Clients, plain
 from .measuring import Told
 from .parts import split
@@ -101,6 +101,9 @@ class Endpoints:
             return
         if job is not None:
             self._clients.tell("job_changed", messages.JobChanged(job=summaries.job(job)))
+        elif kind == "sweep":
+            for news in sweeps.news(self._session, subject):
+                self._clients.tell("sweep_changed", news)
         elif kind == "watch":
             state = summaries.watch(self._session.watcher.state())
             self._clients.tell("watch_changed", messages.WatchChanged(watch=state))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -63,6 +63,15 @@ class SavedModes:
             read() != value for (value, _), (read, _) in zip(self.values, _modes(), strict=True)
         ):
             yield Change()
+
+    def now(self) -> list[Any]:
+        """The values alone, which may be taken into another process."""
+        return [value for value, _ in self.values]
+
+    def put(self, values: Sequence[Any]) -> None:
+        """Sets the modes to what `now` gave elsewhere."""
+        for value, (_, write) in zip(values, _modes(), strict=False):
+            write(value)
 
     def restore(self) -> None:
         """Sets the modes that changed."""

@@ -9,6 +9,7 @@ from . import wording
 from .html_code import wrappers
 from .html_compilations import compilation_details
 from .html_summary import details, deviations, problems, timings
+from .html_sweep import sweep
 from .html_watch import watched
 from .limits import CELL, FULL
 from .pairs import as_written, compilations
@@ -50,6 +51,7 @@ def render(
         _head(report, markup),
         problems(report, markup, limits.problems),
         timings(report, markup),
+        sweep(report.sweep, markup) if report.sweep is not None else "",
         deviations(report, markup),
         markup.element("p", "line", _counts(report)),
         wrappers(report, markup, limits, hint, left=left, right=right),

@@ -9,6 +9,7 @@ from ..report import Break, Compilation, Kernel, Recompile, Report, VariantRepor
 from . import changes, watch_rows, wording
 from .pairs import as_written, compared, compilations, pairs
 from .summary import environment, problems
+from .text_sweep import sweep
 
 _COLOURS = {"error": "31", "warning": "33", "info": "36", "bold": "1", "dim": "2"}
 _SHOWN_KERNELS = 12
@@ -35,6 +36,8 @@ def render(report: Report, *, width: int = 100, color: bool = False, name: str =
         parts = [_watched(report, paint), _problems(report, paint, width)]
         return "\n\n".join("\n".join(block) for block in map(list, parts) if block)
     blocks = [_head(report, paint), _problems(report, paint, width), _variants(report, paint)]
+    if report.sweep is not None:
+        blocks.append(iter(sweep(report.sweep)))
     blocks.append(_deviations(report, paint, width))
     for variant, compilation in compilations(report):
         blocks.append(_compilation(compilation, f"  (as in {variant.name})", paint, width))

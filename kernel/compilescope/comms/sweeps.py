@@ -1,0 +1,109 @@
+"""Sweeps for the panel: they run beside the kernel's main thread, which stays free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from ..compiler import arguments, notebook_names
+from ..compiler.call_text import evaluate_arguments
+from ..compiler.inspection import Inspection
+from ..compiler.processes import Limits
+from ..compiler.variants import check, name_of
+from ..compiler.what_if import runs
+from ..errors import CompilescopeError
+from ..session import Session
+from ..sweep import plan
+from ..sweeps import Sweep, SweepCell
+from . import messages
+
+_AT_ONCE = 40
+"""Cells in one event, which is never sent in parts."""
+
+
+def start(session: Session, asked: messages.StartSweep) -> messages.SweepResult:
+    """Begins a sweep of a subject."""
+    inspection = _callable(session, asked.subject)
+    if not asked.variants:
+        raise CompilescopeError("The sweep has no variant.", remedy="Choose some switches.")
+    for variant in asked.variants:
+        check(variant)
+    made = plan.make(
+        inspection.fn,
+        inspection.args,
+        inspection.kwargs,
+        wanted={name_of(variant): variant for variant in asked.variants},
+        shapes=_shapes(inspection, asked.shapes) if asked.shapes else None,
+        limits=Limits(
+            timeout_s=asked.timeout_s,
+            memory_bytes=None if asked.memory_gb is None else asked.memory_gb * 1e9,
+        ),
+        seconds=asked.seconds,
+        resume=asked.resume,
+    )
+    made.subject = inspection.report.subject
+    report, _ = session.sweep(made, workers=max(1, asked.workers))
+    assert report.sweep is not None, "it has just begun"
+    return messages.SweepResult(subject=asked.subject, sweep=without_samples(report.sweep))
+
+
+def cancel(session: Session, asked: messages.CancelSweep) -> messages.Done:
+    """Asks a subject's sweep to end."""
+    session.sweeps.cancel(asked.subject)
+    return messages.Done()
+
+
+def get(session: Session, asked: messages.GetSweep) -> messages.SweepResult:
+    """A subject's sweep as it stands."""
+    sweep = session.inspection(asked.subject).report.sweep
+    return messages.SweepResult(
+        subject=asked.subject, sweep=without_samples(sweep) if sweep is not None else None
+    )
+
+
+def news(session: Session, subject: str) -> Iterator[messages.SweepChanged]:
+    """What is new of a subject's sweep since this was last asked for."""
+    found = session.sweeps.news(subject)
+    if found is None or subject not in session.inspections:
+        return
+    sweep, cells = found
+    for first in range(0, max(len(cells), 1), _AT_ONCE):
+        part = msgspec.structs.replace(sweep, cells=cells[first : first + _AT_ONCE])
+        yield messages.SweepChanged(subject=subject, sweep=without_samples(part))
+
+
+def without_samples(sweep: Sweep) -> Sweep:
+    """A sweep whose timings have lost their samples; nobody looks at them one by one."""
+    return msgspec.structs.replace(sweep, cells=[_light(cell) for cell in sweep.cells])
+
+
+def _light(cell: SweepCell) -> SweepCell:
+    if cell.timing is None:
+        return cell
+    return msgspec.structs.replace(cell, timing=msgspec.structs.replace(cell.timing, samples_us=[]))
+
+
+def _callable(session: Session, subject: str) -> Inspection:
+    found = session.inspection(subject)
+    if not isinstance(found, Inspection):
+        raise CompilescopeError(
+            "A watch cannot be swept.",
+            "There is no call to make again under other switches.",
+            "Put %%compile over a cell that ends with the call.",
+        )
+    return found
+
+
+def _shapes(
+    inspection: Inspection, texts: dict[str, str]
+) -> dict[str, tuple[tuple[object, ...], dict[str, object]]]:
+    if notebook_names.is_cell_running():
+        raise CompilescopeError(
+            "The kernel is busy.",
+            "A cell runs: the arguments are evaluated with the notebook's names.",
+            "Start the sweep again when the cell has ended.",
+        )
+    own = arguments.named(runs(inspection.fn), inspection.args, inspection.kwargs)
+    names = {**own, **notebook_names.namespace()}
+    return {name: evaluate_arguments(text, names) for name, text in texts.items()}

@@ -1,0 +1,25 @@
+"""Devices by name: for people, and for locks."""
+
+from __future__ import annotations
+
+import torch
+
+from ..torch_api.environment import environment
+
+
+def title(device: str) -> str:
+    """A device and what it is: ``cuda:0 NVIDIA H100 80GB HBM3``."""
+    if device.startswith("cuda"):
+        return f"{device} {torch.cuda.get_device_name(device)}"
+    return f"{device} {environment().cpu}".strip() if device == "cpu" else device
+
+
+def identity(device: str) -> str:
+    """What tells a device of this machine from the others.
+
+    A GPU's number does not: it counts what a process may see.
+    """
+    if device.startswith("cuda"):
+        found = getattr(torch.cuda.get_device_properties(device), "uuid", None)
+        return str(found) if found is not None else device
+    return device

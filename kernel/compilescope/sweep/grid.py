@@ -1,0 +1,42 @@
+"""The variants of a sweep: every combination of some switches."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from ..compiler.variants import name_of, named, parse
+from ..variant import Variant
+
+
+def grid(
+    *,
+    modes: Sequence[str | None] | None = None,
+    cpp_wrapper: Sequence[bool] = (False, True),
+    dynamic: Sequence[bool | None] = (None,),
+    fullgraph: Sequence[bool] = (False,),
+    options: Sequence[Mapping[str, Any]] = ({},),
+) -> dict[str, Variant]:
+    """Name → variant, for every combination; see `compilescope.grid`."""
+    if modes is None:
+        modes = [variant.mode for variant in named().values() if variant == _only_mode(variant)]
+    found = {}
+    for mode, cpp, sizes, whole, more in itertools.product(
+        modes, cpp_wrapper, dynamic, fullgraph, options
+    ):
+        variant = Variant(
+            mode=None if mode == "default" else mode,
+            cpp_wrapper=cpp,
+            dynamic=sizes,
+            fullgraph=whole,
+            options=dict(more),
+        )
+        found[name_of(variant)] = variant
+    return parse(found)
+
+
+def _only_mode(variant: Variant) -> Variant:
+    return msgspec.structs.replace(Variant(), mode=variant.mode)

@@ -1,0 +1,75 @@
+"""How much memory a call takes."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+_STATUS = Path("/proc/self/status")
+_RESET = Path("/proc/self/clear_refs")
+_CALLS = 3
+
+
+class Memory:
+    """The most that a call takes beyond what was held when this was made.
+
+    On CUDA: what torch's allocator hands out, and what CUDA graphs keep for themselves. On the CPU:
+    what the process grows by while the call runs, by the system's account; Linux only. Memory that
+    is free in the process is given back to the system first, so that it is not taken from there.
+
+    Parameters
+    ----------
+    device
+        ``cpu``, ``cuda:0``.
+    """
+
+    def __init__(self, device: str) -> None:
+        self._cuda = torch.device(device) if device.startswith("cuda") else None
+        self._held = float(torch.cuda.memory_allocated(self._cuda)) if self._cuda else 0.0
+
+    def of(self, call: Callable[[], object]) -> float | None:
+        """The memory that a call takes (bytes); None where that cannot be found out."""
+        if self._cuda is not None:
+            return self._of_cuda(call)
+        return max((_growth(call) or 0.0 for _ in range(_CALLS)), default=None) if _can() else None
+
+    def _of_cuda(self, call: Callable[[], object]) -> float:
+        torch.cuda.reset_peak_memory_stats(self._cuda)
+        call()
+        torch.cuda.synchronize(self._cuda)
+        peak = torch.cuda.max_memory_allocated(self._cuda) - self._held
+        # A graph's own pool is not handed out again: it is taken for as long as the graph lives.
+        pools = sum(
+            segment["total_size"]
+            for segment in torch.cuda.memory_snapshot()  # type: ignore[no-untyped-call]
+            if tuple(segment.get("segment_pool_id", (0, 0))) != (0, 0)
+        )
+        return float(max(peak, pools, 0))
+
+
+def _can() -> bool:
+    return _RESET.exists() and "VmHWM" in _STATUS.read_text()
+
+
+def _growth(call: Callable[[], object]) -> float | None:
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError):  # another C library than glibc
+        ctypes.CDLL(None).malloc_trim(0)
+    try:
+        _RESET.write_text("5")
+    except OSError:
+        return None
+    before = _bytes("VmRSS")
+    call()
+    return max(_bytes("VmHWM") - before, 0.0)
+
+
+def _bytes(name: str) -> float:
+    found = re.search(rf"{name}:\s+(\d+) kB", _STATUS.read_text())
+    return float(found[1]) * 1024 if found else 0.0

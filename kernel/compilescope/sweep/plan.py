@@ -1,0 +1,155 @@
+"""What a sweep is asked for: its cells, and the subject packed for each set of arguments."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..compiler import shipping
+from ..compiler.ambient import SavedModes
+from ..compiler.processes import Limits
+from ..compiler.subject import describe, unwrap
+from ..errors import CompilescopeError
+from ..report import Report, Subject
+from ..sweeps import Sweep, SweepCell
+from ..torch_api import caches, carried
+from ..torch_api.environment import environment
+from ..variant import Variant
+from . import keys
+
+
+@dataclass
+class Plan:
+    """A sweep that can begin."""
+
+    subject: Subject
+    call: shipping.Call | None
+    """The first of its calls; None where a factory makes it elsewhere."""
+    sweep: Sweep
+    data: dict[str, bytes]
+    """Shape → the subject, packed with its arguments."""
+    header: dict[str, Any]
+    limits: Limits
+    seconds: float
+    resume: bool
+
+
+def make(
+    fn: Callable[..., Any] | None,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    factory: Callable[[], Any] | None = None,
+    wanted: Mapping[str, Variant],
+    shapes: Mapping[str, Any] | None = None,
+    limits: Limits,
+    seconds: float,
+    items: float = 1.0,
+    unit: str = "calls",
+    folder: Path | None = None,
+    resume: bool = True,
+) -> Plan:
+    """Packs the subject and lists the cells, by shape and then by variant.
+
+    Raises
+    ------
+    CompilescopeError
+        The subject cannot be pickled, does not take the arguments, or a number is out of range.
+    """
+    _check(fn, factory, limits, seconds, items)
+    if shapes is not None and not shapes:
+        raise CompilescopeError("shapes is empty.", remedy="Leave it out, or name some arguments.")
+    sets: dict[str, Any] = dict(shapes) if shapes is not None else {"": None}
+    if factory is None and shapes is None:
+        sets = {"": (tuple(args), dict(kwargs or {}))}
+    sets = {str(name): _read(value) for name, value in sets.items()}
+    call = _first(fn, sets)
+    subject = describe(*call) if call is not None else describe(_given(factory))
+    base = keys.identity(unwrap(fn) if fn is not None else factory)
+    machine = _machine()
+    cells = []
+    for shape, arguments in sets.items():
+        lines = _lines(fn, arguments)
+        own = keys.identity(arguments)
+        cells += [
+            SweepCell(
+                key=keys.key(base, variant, own, machine),
+                name=name,
+                variant=variant,
+                shape=shape,
+                arguments=lines,
+            )
+            for name, variant in wanted.items()
+        ]
+    kept = folder if folder is not None else caches.own_folder() / "sweeps" / base[:16]
+    sweep = Sweep(
+        cells=cells,
+        shapes=list(sets),
+        items=items,
+        unit=unit,
+        folder=str(kept),
+    )
+    packed = {
+        shape: shipping.pack(fn, arguments, factory=factory) for shape, arguments in sets.items()
+    }
+    return Plan(subject, call, sweep, packed, shipping.header(), limits, seconds, resume)
+
+
+def _check(fn: object, factory: object, limits: Limits, seconds: float, items: float) -> None:
+    if (fn is None) == (factory is None):
+        raise CompilescopeError(
+            "A sweep takes a subject or a factory, one of the two.",
+            remedy="Write sweep(fn, args), or sweep(factory=make) where make() returns (fn, args).",
+        )
+    for name, value in (
+        ("timeout_s", limits.timeout_s),
+        ("memory_gb", limits.memory_bytes),
+        ("seconds", seconds),
+        ("items", items),
+    ):
+        if value is not None and not value > 0:
+            raise CompilescopeError(f"{name} is {value:g}.", remedy="It takes a positive number.")
+
+
+def _read(value: object) -> object:
+    """A set of arguments, as (args, kwargs) where it is here already."""
+    return value if value is None or callable(value) else shipping.as_arguments(value)
+
+
+def _lines(fn: Callable[..., Any] | None, arguments: Any) -> list[str]:
+    if fn is None or arguments is None or callable(arguments):
+        return []
+    return describe(fn, *arguments).arguments
+
+
+def _first(fn: Callable[..., Any] | None, sets: Mapping[str, Any]) -> shipping.Call | None:
+    if fn is None:
+        return None
+    first = next(iter(sets.values()))
+    args, kwargs = shipping.as_arguments(first()) if callable(first) else first
+    return shipping.Call(unwrap(fn), args, kwargs)
+
+
+def _given(factory: Callable[[], Any] | None) -> Callable[[], Any]:
+    assert factory is not None, "one of the two is given"
+    return factory
+
+
+def _machine() -> list[str]:
+    """What a measurement depends on beside the cell: torch, devices, modes and settings."""
+    found = environment()
+    modes = [str(value) for value in SavedModes().now()]
+    settings = carried.changed_settings()
+    return [found.torch, str(found.triton), found.cpu, *found.gpus, *modes, str(settings)]
+
+
+def new_report(subject: Subject) -> Report:
+    """A report of what no session holds."""
+    return Report(
+        created=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        subject=subject,
+        environment=environment(),
+    )

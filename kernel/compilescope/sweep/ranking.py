@@ -1,0 +1,87 @@
+"""Which cells of a sweep are best. Plain functions of what was measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ..sweeps import Sweep, SweepCell
+
+
+def rank(sweep: Sweep) -> None:
+    """Fills in a sweep's winners and its Pareto set."""
+    shapes = list(dict.fromkeys(cell.shape for cell in sweep.cells))
+    sweep.winners = {
+        shape: best.key
+        for shape in shapes
+        if (best := winner([cell for cell in sweep.cells if cell.shape == shape])) is not None
+    }
+    overall = overall_winner(sweep.cells)
+    sweep.winner = overall.key if overall is not None else ""
+    sweep.pareto = [
+        key
+        for shape in shapes
+        for key in pareto([cell for cell in sweep.cells if cell.shape == shape])
+    ]
+
+
+def counts(cell: SweepCell) -> bool:
+    """Whether a cell can win: it was measured, and is not known to be wrong."""
+    return cell.state == "done" and cell.timing is not None and cell.accurate is not False
+
+
+def winner(cells: Sequence[SweepCell]) -> SweepCell | None:
+    """The fastest of the cells that count; of several, the first."""
+    return min(filter(counts, cells), key=latency_us, default=None)
+
+
+def overall_winner(cells: Sequence[SweepCell]) -> SweepCell | None:
+    """The first cell of the variant that is fastest over all shapes.
+
+    By the geometric mean of how much slower than the best of its shape it is, so that a shape that
+    takes long counts no more than others. A variant that counts on fewer shapes than another cannot
+    win.
+    """
+    best: dict[str, float] = {}
+    by_variant: dict[str, list[SweepCell]] = {}
+    for cell in filter(counts, cells):
+        best[cell.shape] = min(best.get(cell.shape, math.inf), latency_us(cell))
+        by_variant.setdefault(cell.name, []).append(cell)
+    most = max(map(len, by_variant.values()), default=0)
+    rivals = [found for found in by_variant.values() if len(found) == most]
+    slower = [_mean([latency_us(one) / best[one.shape] for one in found]) for found in rivals]
+    return rivals[slower.index(min(slower))][0] if rivals else None
+
+
+def pareto(cells: Sequence[SweepCell]) -> list[str]:
+    """The keys of the cells that no other beats in both compile time and latency.
+
+    Beaten is what another is no worse than in both and better than in one.
+    """
+    rivals = list(filter(counts, cells))
+    return [
+        one.key
+        for one in rivals
+        if not any(_beats(other, one) for other in rivals if other is not one)
+    ]
+
+
+def latency_us(cell: SweepCell) -> float:
+    """A call's time."""
+    return cell.timing.median_us if cell.timing is not None else math.inf
+
+
+def compile_s(cell: SweepCell) -> float:
+    """A first call's time; eager has none."""
+    return cell.compile_time.total_s if cell.compile_time is not None else 0.0
+
+
+def _beats(one: SweepCell, other: SweepCell) -> bool:
+    latencies = latency_us(one), latency_us(other)
+    times = compile_s(one), compile_s(other)
+    no_worse = latencies[0] <= latencies[1] and times[0] <= times[1]
+    return no_worse and (latencies[0] < latencies[1] or times[0] < times[1])
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.exp(sum(map(math.log, values)) / len(values))

@@ -1,0 +1,81 @@
+"""A sweep as Python sees it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..errors import CompilescopeError
+from ..report import Report, Sweep, SweepCell, renderers
+
+
+class SweepResult:
+    """The cells of a sweep and what they come to. Displays itself.
+
+    Attributes
+    ----------
+    report
+        The report that holds it, in ``report.sweep``; it saves and loads as reports do.
+    """
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+
+    @property
+    def sweep(self) -> Sweep:
+        """The report's struct."""
+        assert self.report.sweep is not None, "it is made of a report that has one"
+        return self.report.sweep
+
+    @property
+    def cells(self) -> list[SweepCell]:
+        """Every cell, in the order in which they were asked for."""
+        return self.sweep.cells
+
+    @property
+    def best(self) -> SweepCell | None:
+        """The winner: the fastest that is right. None where no cell was measured."""
+        return next((cell for cell in self.cells if cell.key == self.sweep.winner), None)
+
+    @property
+    def code(self) -> str:
+        """The winner, as code to paste."""
+        return self.sweep.code
+
+    def cell(self, name: str, shape: str | None = None) -> SweepCell:
+        """A cell by its variant's name, and by its shape's where there are several.
+
+        Raises
+        ------
+        CompilescopeError
+            There is none; the message lists those there are.
+        """
+        for cell in self.cells:
+            if cell.name == name and shape in (None, cell.shape):
+                return cell
+        listed = ", ".join(
+            repr(one.name) + (f" with {one.shape!r}" if one.shape else "") for one in self.cells
+        )
+        raise CompilescopeError(f"The sweep has no cell {name!r}.", remedy=f"It has {listed}.")
+
+    def to_json(self) -> str:
+        """The report as JSON; `compilescope.load` reads it back."""
+        return self.report.to_json()
+
+    def save(self, path: str | Path, *, redact: bool = False) -> Path:
+        """Writes the report, as `Report.save` does."""
+        return self.report.save(path, redact=redact)
+
+    def _repr_html_(self) -> str:
+        return renderers["sweep html"](self.report)
+
+    def __str__(self) -> str:
+        return renderers["sweep text"](self.report)
+
+    def __repr__(self) -> str:
+        done = sum(cell.state == "done" for cell in self.cells)
+        best = f", best {self.best.name!r}" if self.best else ""
+        return f"<sweep of {self.report.subject.name}: {done} of {len(self.cells)} done{best}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))

@@ -1,0 +1,100 @@
+"""Finished cells, kept as lines of JSON, so that a sweep that was cut off can go on."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from ..problem import Problem
+from ..sweeps import SweepCell
+
+FILE = "cells.jsonl"
+FAULT = "compilescope failed: "
+"""How a problem begins that is a fault of ours, which may be mended when it is tried again."""
+
+
+class Kept(msgspec.Struct, kw_only=True):
+    """A line: a cell, and what it was allowed."""
+
+    cell: SweepCell
+    timeout_s: float | None = None
+    memory_bytes: float | None = None
+    seconds: float = 0.0
+
+    def serves(self, timeout_s: float | None, memory_bytes: float | None) -> bool:
+        """Whether it need not be run again. One that was ended may do with more."""
+        if self.cell.state == "timeout":
+            return not _more(timeout_s, self.timeout_s)
+        if self.cell.state == "memory":
+            return not _more(memory_bytes, self.memory_bytes)
+        if self.cell.problem is not None and self.cell.problem.what.startswith(FAULT):
+            return False
+        return self.cell.state in ("done", "failed", "crashed")
+
+
+class Store:
+    """The finished cells of a sweep, in a folder.
+
+    When nothing can be written there the sweep goes on without, and ``problem`` says so.
+
+    Parameters
+    ----------
+    folder
+        Made when it is not there.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.problem: Problem | None = None
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            self._give_up(error)
+
+    def load(self) -> dict[str, Kept]:
+        """Key → the last that was kept of it. Lines that cannot be read are left out."""
+        try:
+            lines = (self.folder / FILE).read_bytes().splitlines()
+        except OSError:
+            return {}
+        found = {}
+        for line in lines:
+            try:
+                kept = msgspec.json.decode(line, type=Kept)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                continue  # cut off as it was written
+            found[kept.cell.key] = kept
+        return found
+
+    def add(self, kept: Kept) -> None:
+        """Keeps a cell."""
+        if self.problem is not None:
+            return
+        line = msgspec.json.encode(kept, enc_hook=repr) + b"\n"
+        try:
+            with (self.folder / FILE).open("a+b") as file:
+                if file.tell() and _last(file.fileno()) != b"\n":
+                    line = b"\n" + line
+                file.write(line)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            self._give_up(error)
+
+    def _give_up(self, error: OSError) -> None:
+        self.problem = Problem(
+            severity="warning",
+            what="Finished cells cannot be kept on disk.",
+            why=f"{error}.",
+            remedy="The sweep goes on, but cannot be resumed. Make room, or give another folder.",
+        )
+
+
+def _last(file: int) -> bytes:
+    return os.pread(file, 1, os.fstat(file).st_size - 1)
+
+
+def _more(now: float | None, before: float | None) -> bool:
+    return before is not None and (now is None or now > before)

@@ -1,0 +1,142 @@
+"""A cell on the machine that an executor chose: a process of its own, and what became of it.
+
+What is sent there is a plain function and plain data, whatever the executor. No torch here: the
+executor's own process stays small, and lives on when a cell does not.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..compiler.processes import Ended, Limits, describe_exit, run
+from ..problem import Problem
+from ..sweeps import SweepCell
+
+GO = "go"
+"""The file whose removal ends the sweep's cells, where its folder can be seen."""
+
+_LAST_LINES = 16
+_NOISE = "Extension modules: "
+"""Python ends its own account of a crash with a very long line."""
+_RUNS = 2
+"""A cell whose process had to precompile C++ headers, which last, is run again without that."""
+
+
+class CellTask(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything about a cell that its process has to know."""
+
+    cell: SweepCell
+    data: bytes
+    """The subject, packed."""
+    header: dict[str, Any]
+    seconds: float
+    items: float
+    limits: Limits
+    scratch: str
+    """A folder of the sweep's, for the steps of cells; perhaps of another machine."""
+    attempt: str
+    """Different each time: an executor may take two calls with the same arguments for one."""
+
+
+class CellResult(msgspec.Struct, kw_only=True):
+    """What the process gives back."""
+
+    cell: SweepCell
+    built_headers: bool = False
+    """Whether C++ headers were precompiled meanwhile."""
+
+
+def run_cell(task: CellTask) -> SweepCell:
+    """Runs a cell in a process of its own and says how it ended. Raises nothing of the cell's."""
+    started = time.time()
+    scratch = Path(task.scratch)
+    visible = (scratch / GO).exists()
+    steps = scratch / f"{task.cell.key}.steps"
+
+    def stepped(step: str) -> None:
+        if visible:
+            try:
+                steps.write_text(step, encoding="utf-8")
+            except OSError:
+                return  # what it does just now is nice to know, no more
+
+    def cancelled() -> bool:
+        return visible and not (scratch / GO).exists()
+
+    work = pickle.dumps((task.cell, task.data, task.seconds, task.items))
+    cell = task.cell
+    for _ in range(_RUNS):
+        try:
+            ended = run(
+                ("-m", "compilescope.sweep.cell"),
+                work,
+                header=task.header,
+                limits=task.limits,
+                cancelled=cancelled,
+                stepped=stepped,
+            )
+        except OSError as error:
+            cell = _over(task.cell, "failed", _cannot_start(error))
+            break
+        if ended.how != "done":
+            cell = _unfinished(task, ended)
+            break
+        result = msgspec.json.decode(ended.result, type=CellResult)
+        cell = result.cell
+        if not result.built_headers:
+            break
+    cell.worker = f"{socket.gethostname()}:{os.getpid()}"
+    cell.started_s, cell.took_s = started, time.time() - started
+    return cell
+
+
+def _unfinished(task: CellTask, ended: Ended) -> SweepCell:
+    said = [line for line in ended.errors.splitlines() if line and not line.startswith(_NOISE)]
+    last = "\n".join(said[-_LAST_LINES:])
+    if ended.how == "cancelled":
+        return _over(task.cell, "cancelled", None)
+    if ended.how == "timeout":
+        problem = Problem(
+            severity="error",
+            what=f"It was ended after {task.limits.timeout_s:g} s.",
+            remedy="Give timeout_s more, or leave this variant out.",
+            detail=last,
+        )
+        return _over(task.cell, "timeout", problem)
+    if ended.how == "memory":
+        problem = Problem(
+            severity="error",
+            what=f"It was ended when its processes held {ended.peak_bytes / 1e9:.3g} GB.",
+            why=f"The sweep allows {(task.limits.memory_bytes or 0) / 1e9:g} GB.",
+            remedy="Give memory_gb more, or smaller arguments.",
+            detail=last,
+        )
+        return _over(task.cell, "memory", problem)
+    killed = ended.exit_code == -9
+    problem = Problem(
+        severity="error",
+        what=f"Its process died: {describe_exit(ended.exit_code)}.",
+        why="The system may have ended it because memory ran out." if killed else "",
+        remedy="Set memory_gb, to have it ended before that." if killed else "",
+        detail=last,
+    )
+    return _over(task.cell, "crashed", problem)
+
+
+def _over(cell: SweepCell, state: Any, problem: Problem | None) -> SweepCell:
+    return msgspec.structs.replace(cell, state=state, problem=problem)
+
+
+def _cannot_start(error: OSError) -> Problem:
+    return Problem(
+        severity="error",
+        what=f"Its process could not be started: {error}.",
+        remedy="Make room where temporary files go (TMPDIR), and sweep again.",
+    )
