@@ -98,12 +98,16 @@ class Layer(Struct):
     """The compile id of what it belongs to; empty for what all share."""
     how: str = ""
     """How it was measured, in a sentence."""
+    device_us: float | None = None
+    """Of kernels on a GPU: all of their time. ``us`` has the part of it that the host waits for;
+    the rest passes while the host is busy."""
 
 
 class Layers(Struct):
     """Where one call's time goes."""
 
-    direction: Literal["inference", "forward", "backward"] = "inference"
+    direction: Literal["inference", "forward", "backward", "step"] = "inference"
+    """step: a call that runs its own backward."""
     whole_us: float = 0.0
     """The call, measured as a whole in the same rounds."""
     whole_interval_us: tuple[float, float] | None = None

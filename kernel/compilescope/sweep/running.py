@@ -15,10 +15,10 @@ from typing import Any
 
 import msgspec
 
+from ..analysis.paste import code_of
 from ..problem import Problem
 from ..sweeps import SweepCell
 from . import ranking
-from .paste import code_of
 from .plan import Plan
 from .store import Kept, Store
 from .worker import GO, CellTask, run_cell
