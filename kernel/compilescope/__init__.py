@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 # Python puts a package's name here when it is first imported, over a function of that name: so the
 # packages come first. They are there for `from compilescope.measure import …` all the same.
 from . import measure as _measure  # noqa: F401
+from . import sweep as _sweep  # noqa: F401
 from . import views  # noqa: F401 - reports show themselves through it
 from .errors import CompilescopeError
 from .report import Report
