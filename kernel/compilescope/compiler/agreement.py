@@ -60,7 +60,7 @@ class Reference:
         kwargs: Mapping[str, Any],
         snapshot: Snapshot,
     ) -> None:
-        self._call = lambda: fn(*args, **kwargs)
+        self._call: Callable[[], Any] = lambda: fn(*args, **kwargs)
         self._snapshot = snapshot
         self._tried = False
         self._truth: Truth | None = None
@@ -80,6 +80,11 @@ class Reference:
             self._tried = True
             self._truth = self._computed()
         return self._truth
+
+    def name(self, name: str) -> None:
+        """Says what the reference is, in the report's words."""
+        if self._truth is not None:
+            self._truth = self._truth._replace(name=name)
 
     def compare(self, outcome: Outcome, *, closely: bool = False) -> list[OutputError]:
         """Compares a variant's outcome with eager's.

@@ -51,5 +51,7 @@ def _loaded(name: str) -> Callable[[Study], None]:
     return study
 
 
-STUDIES: dict[str, Callable[[Study], None]] = {name: _loaded(name) for name in ("kernels",)}
+STUDIES: dict[str, Callable[[Study], None]] = {
+    name: _loaded(name) for name in ("kernels", "layers", "startups")
+}
 """Name → study."""

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map
 
 from . import tensors
@@ -64,6 +64,16 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         with torch.no_grad():
             wide = self._view(tensor.detach())
             return None if wide is None else wide.clone()
+
+    def outside(self, function: Any, *args: Any, **kwargs: Any) -> Any:
+        """Calls what cannot run under a mode; what it was given and gives is taken as it is."""
+        with _disable_current_modes():
+            result = function(*args, **kwargs)
+            for one in tree_leaves((args, kwargs, result)):
+                if _accompanied(one):
+                    self._put(one, one)
+        self.alone.add(str(function))
+        return result
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
