@@ -10,6 +10,7 @@ from ..analysis.backward import complete
 from ..analysis.distinct import distinct_breaks
 from ..analysis.links import pair
 from ..analysis.payback import paybacks
+from ..analysis.verdict import verdict
 from ..problem import Problem
 from ..report import Report, Timing, VariantReport
 from ..torch_api import compiled
@@ -61,15 +62,14 @@ def merged(report: Report, built: VariantReport) -> VariantReport:
     return built
 
 
-def put_timings(report: Report, timings: Mapping[str, Timing], own: Collection[str]) -> None:
+def put_timings(report: Report, timings: Mapping[str, Timing], but: Collection[str] = ()) -> None:
     """Gives variants their timings, eager's to those that are not compiled.
 
     Parameters
     ----------
-    own
-        Those that were asked for. The others keep a timing that has more samples.
+    but
+        Those that keep what they have.
     """
-    eager = timings[EAGER]
     uncompiled = [one for one in report.variants if one.requested.backend is None]
     if not uncompiled:
         # What the others are compared to is there to be seen.
@@ -82,22 +82,27 @@ def put_timings(report: Report, timings: Mapping[str, Timing], own: Collection[s
             )
         ]
         put(report, uncompiled[0])
-    given = {one.name: eager for one in uncompiled} | dict(timings)
+    given = dict(timings) | {one.name: timings[EAGER] for one in uncompiled}
     for one in report.variants:
-        new, old = given.get(one.name), one.timing
-        if new is None or (
-            one.name not in own and old is not None and len(old.samples_us) > len(new.samples_us)
-        ):
-            continue
-        if one.requested.backend is None:
+        if one.name in given and one.name not in but:
+            one.timing = given[one.name]
             one.stage = "built"
-        one.timing = new
+    # What helped is said by comparing variants.
+    for one in report.variants:
         conclude(report, one)
+
+
+def note_ended(report: Report, problem: Problem | None) -> None:
+    """Says why measuring ended early; or takes that back, as it did not the last time."""
+    report.problems = [one for one in report.problems if not one.what.startswith(_ENDED)]
+    if problem is not None:
+        report.problems.append(msgspec.structs.replace(problem, what=f"{_ENDED}{problem.what}"))
 
 
 def conclude(report: Report, variant: VariantReport) -> None:
     """Works out anew what follows from a variant's times."""
     variant.paybacks = paybacks(variant)
+    variant.verdict = verdict(variant, report)
 
 
 def note_unsaved(report: Report, unsaved: Sequence[str]) -> None:
@@ -126,5 +131,6 @@ def _pair(report: Report, result: VariantReport) -> None:
                     pair(compilation, by_id[compilation.id])
 
 
+_ENDED = "Measuring ended early. "
 _UNSAVED = "Some of the subject's state is not put back after an inspection."
 _NO_FRAME = "The subject is not written in Python: Dynamo compiled a wrapper of its own around it."

@@ -118,8 +118,8 @@ class Inspection:
     def run(self, names: Sequence[str], monitor: Monitor) -> None:
         """Builds, checks and times variants of the report against eager.
 
-        Those that are built already are timed in turns with them. They keep their own timing where
-        it has more samples.
+        Those that are built already are timed in turns with them; where they were measured, they
+        keep that timing.
 
         Parameters
         ----------
@@ -134,7 +134,18 @@ class Inspection:
             if any(one.stage == "built" for one in built):
                 ready = [one.name for one in built if self._kept.find(one.name, one.requested)]
                 timings = time_variants(self._kept, [*ready, *beside], snapshot, monitor)
-                self._note_timings(timings, wanted)
+                # A long look is not lost to a short one.
+                measured = self._measurement.timings()
+                self._note_timings(
+                    timings,
+                    but=[
+                        one.name
+                        for one in self.report.variants
+                        if one.name not in wanted
+                        and one.timing is not None
+                        and one.timing is measured.get(one.name)
+                    ],
+                )
 
     def measure(
         self,
@@ -176,7 +187,8 @@ class Inspection:
                 ready = [name for name, one in wanted.items() if self._kept.find(name, one)]
                 measurement.measure(ready, snapshot, monitor, seconds=seconds, again=again)
         finally:
-            self._note_timings(measurement.timings(), measurement.timings())
+            filing.note_ended(self.report, measurement.standing.problem)
+            self._note_timings(measurement.timings())
 
     def study(self, names: Sequence[str], studies: Sequence[str], monitor: Monitor) -> None:
         """Takes closer looks at variants; builds those that are not built.
@@ -259,15 +271,12 @@ class Inspection:
                     self._kept.drop(one.name)
         return fit
 
-    def _note_timings(self, timings: Mapping[str, Timing], own: Collection[str]) -> None:
-        """Puts timings into the report, and what follows from them.
-
-        A variant that is not one of the ``own`` keeps a timing that has more samples.
-        """
+    def _note_timings(self, timings: Mapping[str, Timing], but: Collection[str] = ()) -> None:
+        """Puts timings into the report, and what follows from them; some keep what they have."""
         if not timings:
             return
         with self._lock:
-            filing.put_timings(self.report, timings, own)
+            filing.put_timings(self.report, timings, but)
         for name in timings:
             self._changed(name)
 
