@@ -9,10 +9,10 @@ from .compiler import variants as names
 from .compiler.inspection import Inspection
 from .compiler.progress import Progress
 from .errors import CompilescopeError
-from .jobs import Kind
 from .report import Report
 from .session import Session
 from .variant import Variant
+from .work import Kind, usual
 
 Tell = Callable[[Progress], None]
 
@@ -98,7 +98,7 @@ def _wanted(
 ) -> dict[str, Variant]:
     """The variants by name: those of the report go by the names that they have there."""
     if variants is None:
-        return session.usual(inspection, kind) or names.parse(names.USUAL)
+        return usual(inspection, kind) or names.parse(names.USUAL)
     known = {one.name: one.requested for one in inspection.report.variants}
     given = [variants] if isinstance(variants, (str, Variant)) else variants
     if isinstance(given, Iterable) and all(isinstance(one, str) and one in known for one in given):

@@ -14,22 +14,9 @@ from .compiler.progress import Cancelled, Monitor, Progress
 from .problem import Problem
 from .torch_api import failures
 from .variant import Variant
+from .work import Work
 
 State = Literal["queued", "running", "done", "cancelled", "failed"]
-Kind = Literal["build", "measure", "study"]
-
-
-class Work(msgspec.Struct, kw_only=True, frozen=True):
-    """What a job is to do. Two of the same are one."""
-
-    kind: Kind = "build"
-    build: bool = True
-    """Of the kind ``build``: not the sources alone."""
-    seconds: float = 10.0
-    """Of measuring."""
-    again: bool = False
-    """Measures anew, also where it could go on."""
-    studies: tuple[str, ...] = ()
 
 
 class Job(msgspec.Struct, kw_only=True):

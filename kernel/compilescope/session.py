@@ -11,13 +11,13 @@ from typing import Any
 from . import subjects
 from .compiler import variants as names
 from .compiler.inspection import Inspection
-from .compiler.progress import Cancelled, Monitor, Progress
+from .compiler.progress import Monitor, Progress
 from .compiler.standing import Standing
 from .compiler.studying import check_studies
 from .compiler.watch import CELL, Watch
 from .compiler.watching import Watched, watching
 from .errors import CompilescopeError
-from .jobs import Job, Jobs, Kind, Work
+from .jobs import Job, Jobs
 from .observers import Observer, Observers
 from .report import Report, VariantReport
 from .sweep.plan import Plan, new_report
@@ -27,6 +27,7 @@ from .torch_api import compiling
 from .torch_api.codegen import free_to_compile
 from .variant import Choices, Variant
 from .watcher import Watcher
+from .work import Work, carry_out, usual
 
 PATIENCE_S = 0.5
 """How long the panel's request for sources waits for a compilation that is under way."""
@@ -223,21 +224,12 @@ class Session:
         inspection = self._callable(subject)
         for name in variants:
             inspection.report.variant(name)
-        wanted = list(variants) or list(self.usual(inspection, work.kind))
+        wanted = list(variants) or list(usual(inspection, work.kind))
         if wanted:
             return self.jobs.queue(subject, wanted, work)
         # What was interrupted before it had any variant is asked for anew.
-        usual = names.parse(names.USUAL)
-        return self.jobs.queue(subject, list(usual), work, usual)
-
-    def usual(self, inspection: Inspection, kind: Kind) -> dict[str, Variant]:
-        """The variants of a report that work is about when none is named."""
-        found = [one for one in inspection.report.variants if one.name != CELL]
-        if kind != "build":
-            found = [one for one in found if one.stage != "failed" and one.requested.backend]
-        if kind == "study":
-            found = [one for one in found if one.stage == "built"] or found
-        return {one.name: one.requested for one in found}
+        new = names.parse(names.USUAL)
+        return self.jobs.queue(subject, list(new), work, new)
 
     def run_pending(self) -> None:
         """Does the queued jobs, oldest first. The panel has the kernel's main thread call this.
@@ -330,28 +322,8 @@ class Session:
     def _work(
         self, inspection: Inspection, wanted: Mapping[str, Variant], work: Work, monitor: Monitor
     ) -> None:
-        report = inspection.report
-        known = {one.name for one in report.variants} if work.kind != "build" else set()
-        new = {name: variant for name, variant in wanted.items() if name not in known}
-        try:
-            inspection.capture(new, monitor)
-            inspection.generate(new, monitor)
-            if work.kind == "measure":
-                inspection.measure(
-                    list(wanted),
-                    monitor,
-                    seconds=work.seconds,
-                    again=work.again,
-                    told=lambda: self._tell("measured", report.subject.id),
-                )
-            elif work.kind == "study":
-                inspection.study(list(wanted), work.studies, monitor)
-            elif work.build:
-                inspection.run(list(wanted), monitor)
-        except Cancelled:
-            raise
-        except Exception as error:  # noqa: BLE001 - what the report has by now is not lost
-            inspection.fault(error)
+        subject = inspection.report.subject.id
+        carry_out(work, inspection, wanted, monitor, lambda: self._tell("measured", subject))
 
     @contextmanager
     def _alone(self, job: Job) -> Iterator[None]:

@@ -135,17 +135,10 @@ class Inspection:
                 ready = [one.name for one in built if self._kept.find(one.name, one.requested)]
                 timings = time_variants(self._kept, [*ready, *beside], snapshot, monitor)
                 # A long look is not lost to a short one.
-                measured = self._measurement.timings()
-                self._note_timings(
-                    timings,
-                    but=[
-                        one.name
-                        for one in self.report.variants
-                        if one.name not in wanted
-                        and one.timing is not None
-                        and one.timing is measured.get(one.name)
-                    ],
-                )
+                long = self._measurement.timings()
+                others = [one for one in self.report.variants if one.name not in wanted]
+                measured = [one.name for one in others if one.timing is long.get(one.name, 0)]
+                self._note_timings(timings, but=measured)
 
     def measure(
         self,

@@ -1,0 +1,71 @@
+"""What can be done to a subject's variants, and doing it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+import msgspec
+
+from .compiler.inspection import Inspection
+from .compiler.progress import Cancelled, Monitor
+from .compiler.watch import CELL
+from .variant import Variant
+
+Kind = Literal["build", "measure", "study"]
+
+
+class Work(msgspec.Struct, kw_only=True, frozen=True):
+    """What a job is to do. Two of the same are one."""
+
+    kind: Kind = "build"
+    build: bool = True
+    """Of the kind ``build``: not the sources alone."""
+    seconds: float = 10.0
+    """Of measuring."""
+    again: bool = False
+    """Measures anew, also where it could go on."""
+    studies: tuple[str, ...] = ()
+
+
+def usual(inspection: Inspection, kind: Kind) -> dict[str, Variant]:
+    """The variants of a report that work is about when none is named."""
+    found = [one for one in inspection.report.variants if one.name != CELL]
+    if kind != "build":
+        found = [one for one in found if one.stage != "failed" and one.requested.backend]
+    if kind == "study":
+        found = [one for one in found if one.stage == "built"] or found
+    return {one.name: one.requested for one in found}
+
+
+def carry_out(
+    work: Work,
+    inspection: Inspection,
+    wanted: Mapping[str, Variant],
+    monitor: Monitor,
+    told: Callable[[], None],
+) -> None:
+    """Does it. A fault of compilescope's own is noted in the report, which has what came before.
+
+    Parameters
+    ----------
+    told
+        Called when a measurement has something new.
+    """
+    known = {one.name for one in inspection.report.variants} if work.kind != "build" else set()
+    new = {name: variant for name, variant in wanted.items() if name not in known}
+    try:
+        inspection.capture(new, monitor)
+        inspection.generate(new, monitor)
+        if work.kind == "measure":
+            inspection.measure(
+                list(wanted), monitor, seconds=work.seconds, again=work.again, told=told
+            )
+        elif work.kind == "study":
+            inspection.study(list(wanted), work.studies, monitor)
+        elif work.build:
+            inspection.run(list(wanted), monitor)
+    except Cancelled:
+        raise
+    except Exception as error:  # noqa: BLE001 - what the report has by now is not lost
+        inspection.fault(error)
