@@ -48,7 +48,7 @@ def _add(phase: Phase, outer: str, parts: dict[str, float]) -> None:
     part = _PARTS.get(phase.name, outer)
     # What other threads do meanwhile takes nothing from the time that was waited for.
     own = [child for child in phase.children if child.track == phase.track]
-    inside = _union_us(own)
+    inside = union_us(own)
     parts[part] = parts.get(part, 0.0) + max(phase.duration_us - inside, 0.0)
     if part == "cpp_build":
         # Builds side by side would be counted twice; the span around them is what the user waited.
@@ -58,7 +58,7 @@ def _add(phase: Phase, outer: str, parts: dict[str, float]) -> None:
         _add(child, part, parts)
 
 
-def _union_us(phases: Iterable[Phase]) -> float:
+def union_us(phases: Iterable[Phase]) -> float:
     """The wall-clock time that at least one of the spans covers (µs)."""
     covered, end = 0.0, float("-inf")
     for phase in sorted(phases, key=lambda one: one.start_us):

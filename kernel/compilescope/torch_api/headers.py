@@ -1,0 +1,32 @@
+"""The C++ headers that Inductor precompiles, once on a machine for each compiler and set of flags.
+
+They live outside the cache folder, so an empty cache finds them; a process that is to start from
+nothing keeps them elsewhere.
+
+Stands on ``torch._inductor.codecache`` (_HEADER_DIR, _HEADER_LOCK_DIR) and
+``torch._inductor.config.cpp_cache_precompile_headers``: the same in 2.11 to 2.15.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch._inductor.config as inductor_config
+from torch._inductor import codecache
+
+FIRST_IMPORTS = "import torch, torch._dynamo, torch._inductor.compile_fx"
+"""What a process imports before its first compilation."""
+
+
+def keep_in(folder: Path) -> None:
+    """Has this process keep precompiled headers in a folder, and find none elsewhere."""
+    names: Any = codecache
+    names._HEADER_DIR = str(folder)
+    names._HEADER_LOCK_DIR = str(folder / "locks")
+
+
+def precompile(on: bool) -> None:
+    """Whether this process precompiles headers."""
+    config: Any = inductor_config
+    config.cpp_cache_precompile_headers = on
