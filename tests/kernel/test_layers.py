@@ -1,0 +1,163 @@
+"""Where one call's time goes: each layer of real variants called by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+import torch
+from compilescope.compiler.callees import functions_of
+from compilescope.compiler.progress import Cancelled, Monitor, Progress
+from compilescope.compiler.state import preserved
+from compilescope.compiler.studies import STUDIES, Study
+from compilescope.compiler.wardrobe import Wardrobe
+from compilescope.measure.layers import Samples
+from compilescope.report import LAYER_KINDS, Layers, VariantReport
+from compilescope.torch_api import workers
+from compilescope.torch_api.dynamo import compiled_entries, isolated
+from compilescope.variant import Variant
+from torch import nn
+
+TRIES = 3
+"""Other tests may run beside this one: times are looked at again before they count as wrong."""
+
+
+def study(
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    variant: Variant,
+    monitor: Monitor | None = None,
+) -> VariantReport:
+    report = VariantReport(name="v", requested=variant, stage="built")
+    with preserved(fn, args) as snapshot:
+        wardrobe = Wardrobe(functions_of(fn, args, {}))
+        with wardrobe.guarded(), isolated(), workers.borrowed():
+            STUDIES["layers"](
+                Study(
+                    fn=fn,
+                    args=args,
+                    kwargs={},
+                    report=report,
+                    peaks=[],
+                    wardrobe=wardrobe,
+                    snapshot=snapshot,
+                    monitor=monitor or Monitor(),
+                )
+            )
+    return report
+
+
+def agreeing(fn: Callable[..., Any], args: Sequence[Any], variant: Variant) -> list[Layers]:
+    """The layers, looked at until their sum is the whole's or nearly so."""
+    for _ in range(TRIES):
+        found = study(fn, args, variant).layers
+        assert found
+        if all(0.7 < one.sum_us / one.whole_us < 1.3 for one in found):
+            return found
+    raise AssertionError([(one.whole_us, one.sum_us, one.why) for one in found])
+
+
+def kinds(layers: Layers, compilation: str) -> list[str]:
+    return [one.kind for one in layers.layers if one.compilation == compilation]
+
+
+def check(layers: Layers) -> None:
+    """What holds of all layers, however long they take."""
+    assert layers.device == "cpu"
+    assert layers.whole_us > 0
+    assert layers.whole_interval_us is not None
+    assert layers.sum_us == pytest.approx(sum(one.us for one in layers.layers))
+    assert layers.agrees == (abs(layers.sum_us - layers.whole_us) <= 0.1 * layers.whole_us)
+    assert layers.agrees or layers.why
+    for one in layers.layers:
+        assert one.kind in LAYER_KINDS
+        assert one.us >= 0
+        assert one.how
+        assert one.interval_us is None or one.interval_us[0] <= one.us <= one.interval_us[1]
+
+
+def perceptron() -> nn.Sequential:
+    return nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64))
+
+
+def test_inference_through_the_python_wrapper() -> None:
+    model = perceptron().eval().requires_grad_(False)
+    (layers,) = agreeing(model, (torch.randn(8, 64),), Variant())
+    check(layers)
+    assert layers.direction == "inference"
+    parts = ["guards", "bytecode", "aot", "inductor", "wrapper", "launches", "kernels"]
+    assert kinds(layers, "0/0") == parts
+    times = {one.kind: one.us for one in layers.layers}
+    # The matrix products alone take a microsecond, and checking guards takes none of nothing.
+    assert times["kernels"] > 1
+    assert times["guards"] > 1
+
+
+def test_training_through_the_cpp_wrapper() -> None:
+    model, x = perceptron(), torch.randn(8, 64)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    random = torch.get_rng_state()
+    forward, backward = agreeing(model, (x,), Variant(cpp_wrapper=True))
+    check(forward)
+    check(backward)
+    assert (forward.direction, backward.direction) == ("forward", "backward")
+    parts = ["guards", "bytecode", "aot", "inductor", "wrapper", "kernels"]
+    assert kinds(forward, "0/0") == parts
+    assert kinds(backward, "0/0") == ["aot", "inductor", "wrapper", "kernels"]
+    assert kinds(backward, "") == ["eager"]
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    assert all(parameter.grad is None for parameter in model.parameters())
+    assert torch.equal(torch.get_rng_state(), random)
+    assert compiled_entries(type(model).forward) == 0
+
+
+def test_a_graph_break_makes_layers_for_each_compilation() -> None:
+    seen: list[int] = []
+
+    def fn(x: torch.Tensor) -> torch.Tensor:
+        y = torch.relu(x) + 1
+        torch._dynamo.graph_break()
+        seen.append(1)
+        return y.sin()
+
+    x = torch.randn(64)
+    (layers,) = agreeing(fn, (x,), Variant())
+    check(layers)
+    graph = ["aot", "inductor", "wrapper", "launches", "kernels"]
+    assert kinds(layers, "0/0") == ["guards", "eager", *graph]
+    assert kinds(layers, "1/0") == ["guards", "bytecode", *graph]
+    assert not seen
+    assert compiled_entries(fn) == 0
+
+
+def test_what_has_no_layers_says_why() -> None:
+    report = study(torch.sin, (torch.randn(3),), Variant(backend="eager"))
+    assert not report.layers
+    assert "'eager'" in report.absent["layers"]
+
+
+def test_a_study_that_is_cancelled_leaves_the_graphs_as_they_were() -> None:
+    model, x = perceptron(), torch.randn(8, 64)
+    monitor = Monitor()
+
+    def cancel(progress: Progress) -> None:
+        if progress.step == "timing layers":
+            monitor.cancel()
+
+    monitor._report = cancel
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    with pytest.raises(Cancelled):
+        study(model, (x,), Variant(), monitor)
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    assert torch.is_grad_enabled()
+
+
+def test_a_difference_is_of_calls_in_the_same_round() -> None:
+    # The machine is three times as slow in the middle: each round says 2 for itself.
+    slow = [1.0, 1.0, 3.0, 3.0, 1.0, 1.0, 1.0, 1.0]
+    samples = Samples({"whole": [5 * one for one in slow], "inner": [3 * one for one in slow]})
+    found = samples.figure({"whole": 1.0, "inner": -1.0})
+    assert found.us == 2.0
+    assert found.interval[0] == 2.0
+    assert samples.figure({"whole": 2.0}).us == 10.0
