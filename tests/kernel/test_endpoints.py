@@ -220,8 +220,6 @@ def test_every_command_is_answered_as_both_ends_expect(
         "start_measure",
         "start_studies",
         "start_sweep",
-        "get_sweep",
-        "cancel_sweep",
         "get_report",
     ]
 
@@ -363,6 +361,66 @@ def test_an_inspection_is_pushed_as_it_grows(manager: CommManager) -> None:
     states = [one["data"]["job"]["state"] for one in events.sent if one["event"] == "job_changed"]
     assert (states[0], states[-1]) == ("running", "done")
     endpoints.close()
+
+
+def test_a_measurement_is_pushed_as_it_grows_and_fetched_after_a_reload(
+    manager: CommManager,
+) -> None:
+    """What came before and every event complete each other, whenever a panel joins."""
+    session = Session()
+    endpoints = Endpoints(session)
+    made = session.inspect(
+        subjects.plain,
+        (torch.randn(4, 8),),
+        variants={"quick": cs.Variant(backend="eager")},
+        run=False,
+    )
+    subject = made.subject.id
+    requests, events = connect(manager)
+    assert requests.ask("get_measurement", subject=subject)["result"]["state"] == "none"
+    late: list[tuple[FakeComm, FakeComm, dict[str, Any]]] = []
+
+    def reload(kind: str, *_: Any) -> None:
+        if kind == "measured" and len(measured(events)) > 4 and not late:
+            pair = connect(manager, "reloaded")
+            late.append((*pair, pair[0].ask("get_measurement", subject=subject)["result"]))
+
+    for seconds in (1.0, 0.1):
+        answer = requests.ask("start_measure", subject=subject, seconds=seconds)["result"]
+        assert (answer["job"]["kind"], answer["job"]["state"]) == ("measure", "queued")
+        stop = session.observe(reload)
+        session.run_pending()
+        stop()
+    whole = requests.ask("get_measurement", subject=subject)["result"]
+    assert (whole["state"], whole["since"]) == ("done", 0)
+    assert {one["name"] for one in whole["series"]} == {"eager", "quick"}
+    assert all(len(one["samples_us"]) == whole["rounds"] > 0 for one in whole["series"])
+    grown = completed([], measured(events))
+    assert grown == whole
+    ((_, since, first),) = late
+    assert 0 < first["rounds"] < whole["rounds"]
+    assert completed([first], measured(since)) == whole
+    states = [one["data"]["job"] for one in events.sent if one["event"] == "job_changed"]
+    assert {one["kind"] for one in states} == {"measure"}
+    assert any(one["step"].startswith("measuring") for one in states)
+    endpoints.close()
+
+
+def measured(events: FakeComm) -> list[dict[str, Any]]:
+    return [one["data"]["measurement"] for one in events.sent if one["event"] == "measured"]
+
+
+def completed(known: list[dict[str, Any]], told: list[dict[str, Any]]) -> dict[str, Any]:
+    """A measurement as a panel puts it together."""
+    samples: dict[str, list[float]] = {}
+    for one in [*known, *told]:
+        for series in one["series"]:
+            before = samples.get(series["name"], [])
+            kept = before[: max(0, one["since"] - series["first"])]
+            samples[series["name"]] = [*kept, *series["samples_us"]]
+    last = told[-1]
+    series = [{**one, "samples_us": samples[one["name"]]} for one in last["series"]]
+    return {**last, "since": 0, "series": series}
 
 
 def test_options_that_are_not_json_go_as_text(endpoints: Endpoints, session: Session) -> None:

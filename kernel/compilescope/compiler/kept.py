@@ -69,6 +69,7 @@ class Kept:
         self._is_open = True
         try:
             with self.wardrobe.guarded(), isolated(self._code), workers.borrowed():
+                begin()
                 self.dress(None)
                 yield
         finally:
@@ -144,7 +145,6 @@ class Kept:
         nothing is kept there.
         """
         self._code.begin(name)
-        begin()
         self.dress(name)
         before = self._code.compiled
         with caches.scratch(), quiet():

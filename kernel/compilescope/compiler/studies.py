@@ -51,7 +51,5 @@ def _loaded(name: str) -> Callable[[Study], None]:
     return study
 
 
-STUDIES: dict[str, Callable[[Study], None]] = {
-    name: _loaded(name) for name in ("kernels", "layers", "startups")
-}
+STUDIES: dict[str, Callable[[Study], None]] = {name: _loaded(name) for name in STUDY_NAMES}
 """Name → study."""

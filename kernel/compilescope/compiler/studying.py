@@ -8,7 +8,7 @@ from ..errors import CompilescopeError
 from ..problem import Problem
 from ..report import Report, VariantReport
 from ..torch_api import failures, workers
-from ..torch_api.dynamo import isolated
+from ..torch_api.dynamo import begin, isolated
 from .kept import Kept
 from .progress import Cancelled, Monitor, Progress
 from .state import preserved
@@ -94,6 +94,7 @@ def _study(kept: Kept, report: Report, variant: VariantReport, name: str, monito
         isolated(),
         workers.borrowed(),
     ):
+        begin()
         STUDIES[name](
             Study(
                 fn=kept.fn,
