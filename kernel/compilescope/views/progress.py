@@ -8,12 +8,7 @@ from html import escape
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from IPython import display
-
 from . import shell
-
-_handle: Any = display.DisplayHandle
-"""Without types in IPython."""
 
 if TYPE_CHECKING:
     from ..compiler.progress import Progress
@@ -38,7 +33,10 @@ class Line:
     def start(self) -> None:
         """Takes its place in the cell's output, where there is one."""
         if shell.kernel() is not None:
-            self.handle = _handle()
+            from IPython import display  # where there is a kernel, there is IPython
+
+            handle: Any = display.DisplayHandle  # without types in IPython
+            self.handle = handle()
             self.handle.display(_bundle("starting", None), raw=True)
 
     def __enter__(self) -> Line:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
 from typing import Any
 
-from IPython.core.getipython import get_ipython
 
-# IPython 8 (Python 3.10) does not type it.
-current: Callable[[], Any] = get_ipython
-"""The running shell, or None."""
+def current() -> Any:
+    """The running shell, or None. Where there is one, IPython is loaded: it is not for this."""
+    loaded = sys.modules.get("IPython.core.getipython")
+    return loaded.get_ipython() if loaded is not None else None
 
 
 def kernel() -> Any:
