@@ -1,0 +1,171 @@
+"""The Python wrapper, the C++ wrapper and CUDA graphs beside eager, model by model, by `cs.sweep`.
+
+    python benchmarks/wrappers.py --out results/ [--only gpt2 --only mlp] [--seconds 2]
+    python benchmarks/wrappers.py --table results/
+
+The first needs a CUDA device, `transformers` and `timm`; models are made from their configs, with
+random weights. Every cell is compiled in empty caches in a process of its own and timed there in
+turns with eager. Each model's sweep is saved as a report that JupyterLab opens. The second prints
+the table, with the geometric mean of the C++ wrapper's speed-up over the Python wrapper.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import compilescope as cs
+
+VARIANTS = {
+    "python": cs.Variant(),
+    "cpp": cs.Variant(cpp_wrapper=True),
+    "cudagraphs": cs.Variant(options={"triton.cudagraphs": True}),
+}
+
+MODELS = {
+    "pointwise": "pointwise 128×128",
+    "mlp": "12-layer MLP 512",
+    "gpt2": "GPT-2 small, 32 tokens",
+    "bert": "BERT base, 128 tokens",
+    "vit": "ViT-B/16",
+    "resnet18": "ResNet-18",
+    "train_mlp": "MLP, forward and backward",
+}
+"""Name → title. fp16 inference at batch 1, but for the training step: fp32, batch 64."""
+
+
+def make(name: str) -> tuple[Any, tuple[Any, ...]]:
+    """A model and its input. Runs in the process that measures."""
+    import torch
+
+    torch.manual_seed(0)
+    device = torch.device("cuda")
+
+    def half(model: torch.nn.Module) -> torch.nn.Module:
+        return model.to(device).half().eval().requires_grad_(False)
+
+    if name == "pointwise":
+
+        def pointwise(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return (x + y).relu().sum(-1)
+
+        return pointwise, (
+            torch.randn(128, 128, device=device),
+            torch.randn(128, 128, device=device),
+        )
+    if name in ("mlp", "train_mlp"):
+        layers = [
+            torch.nn.Sequential(torch.nn.Linear(512, 512), torch.nn.GELU(), torch.nn.LayerNorm(512))
+            for _ in range(12)
+        ]
+        net = torch.nn.Sequential(*layers)
+        if name == "mlp":
+            return half(net), (torch.randn(1, 512, device=device).half(),)
+        net.to(device)
+
+        def step(x: torch.Tensor) -> torch.Tensor:
+            loss: torch.Tensor = net(x).square().mean()
+            loss.backward()  # type: ignore[no-untyped-call]
+            return loss.detach()
+
+        return step, (torch.randn(64, 512, device=device),)
+    if name == "gpt2":
+        from transformers import GPT2Config, GPT2LMHeadModel
+
+        gpt2 = half(GPT2LMHeadModel(GPT2Config(use_cache=False)))
+        ids = torch.randint(0, 50_000, (1, 32), device=device)
+        return (lambda ids: gpt2(ids).logits), (ids,)
+    if name == "bert":
+        from transformers import BertConfig, BertModel
+
+        bert = half(BertModel(BertConfig()))
+        ids = torch.randint(0, 30_000, (1, 128), device=device)
+        return (lambda ids: bert(ids).last_hidden_state), (ids,)
+    import timm
+
+    known = {"vit": "vit_base_patch16_224", "resnet18": "resnet18"}
+    image = torch.randn(1, 3, 224, 224, device=device).half()
+    return half(timm.create_model(known[name], pretrained=False)), (image,)
+
+
+def measure(name: str, out: Path, seconds: float) -> None:
+    """Sweeps one model and saves the report."""
+    result = cs.sweep(
+        factory=functools.partial(make, name),
+        variants=VARIANTS,
+        seconds=seconds,
+        timeout_s=300,
+        resume=False,
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    result.report.save(out / f"{name}.compilescope.json")
+    print(result, flush=True)
+
+
+def table(folder: Path) -> str:
+    """The kept sweeps as a table in Markdown; times in µs."""
+    rows = [
+        "| model | eager | Python wrapper | C++ wrapper | CUDA graphs | Python/C++ | "
+        "compile, Python | compile, C++ |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    ratios = []
+    for name, title in MODELS.items():
+        path = folder / f"{name}.compilescope.json"
+        if not path.exists():
+            continue
+        sweep = cs.load(path).sweep
+        assert sweep is not None
+        cells = {cell.name: cell for cell in sweep.cells}
+        python, cpp, graphs = (cells[key] for key in VARIANTS)
+        eager = python.timing.ratio * python.timing.median_us if python.timing else None
+        ratio = None
+        if python.timing and cpp.timing:
+            ratio = python.timing.median_us / cpp.timing.median_us
+            ratios.append(ratio)
+        rows.append(
+            f"| {title} | {_us(eager)} | {_time(python)} | {_time(cpp)} | {_time(graphs)} | "
+            f"{'' if ratio is None else f'{ratio:.2f}'} | {_compile(python)} | {_compile(cpp)} |"
+        )
+    if ratios:
+        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        rows.append(f"\nGeometric mean of Python/C++ over {len(ratios)} models: {mean:.2f}.")
+    return "\n".join(rows)
+
+
+def _us(value: float | None) -> str:
+    return "" if value is None else f"{value:,.1f}" if value < 1000 else f"{value:,.0f}"
+
+
+def _time(cell: Any) -> str:
+    return _us(cell.timing.median_us) if cell.timing else cell.state
+
+
+def _compile(cell: Any) -> str:
+    return f"{cell.compile_time.total_s:.1f} s" if cell.compile_time else ""
+
+
+def main() -> None:
+    """Measures, or prints what was measured."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--out", type=Path, help="folder for the reports")
+    parser.add_argument("--only", action="append", choices=list(MODELS))
+    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--table", type=Path, help="print the table of a folder of reports")
+    options = parser.parse_args()
+    if options.table:
+        print(table(options.table))
+    elif options.out:
+        for name in options.only or MODELS:
+            measure(name, options.out, options.seconds)
+    else:
+        parser.print_usage(sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()
