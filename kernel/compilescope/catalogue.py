@@ -46,7 +46,6 @@ _ADA = Source("NVIDIA Ada GPU Architecture, whitepaper", "2022")
 _RTX_BLACKWELL = Source("NVIDIA RTX Blackwell GPU Architecture, whitepaper", "2025")
 _MI300X = Source("AMD Instinct MI300X Accelerator, data sheet", "2023")
 
-_TB = 1e12
 _T = 1e12
 
 
@@ -69,7 +68,7 @@ DEVICES: tuple[Device, ...] = (
     Device(
         name="A100 40 GB",
         torch_names=("NVIDIA A100-(SXM4|PCIE)-40GB", "A100-(SXM4|PCIE)-40GB"),
-        bandwidth_bytes_per_s=1.555 * _TB,
+        bandwidth_bytes_per_s=1.555e12,
         products=_A100_PRODUCTS,
         vector=_A100_VECTOR,
         source=_A100,
@@ -77,7 +76,7 @@ DEVICES: tuple[Device, ...] = (
     Device(
         name="A100 SXM 80 GB",
         torch_names=("NVIDIA A100-SXM4-80GB",),
-        bandwidth_bytes_per_s=2.039 * _TB,
+        bandwidth_bytes_per_s=2.039e12,
         products=_A100_PRODUCTS,
         vector=_A100_VECTOR,
         source=_A100,
@@ -85,7 +84,7 @@ DEVICES: tuple[Device, ...] = (
     Device(
         name="A100 PCIe 80 GB",
         torch_names=("NVIDIA A100 80GB PCIe",),
-        bandwidth_bytes_per_s=1.935 * _TB,
+        bandwidth_bytes_per_s=1.935e12,
         products=_A100_PRODUCTS,
         vector=_A100_VECTOR,
         source=_A100,
@@ -93,7 +92,7 @@ DEVICES: tuple[Device, ...] = (
     Device(
         name="H100 SXM",
         torch_names=("NVIDIA H100 80GB HBM3",),
-        bandwidth_bytes_per_s=3.35 * _TB,
+        bandwidth_bytes_per_s=3.35e12,
         products=_HOPPER_PRODUCTS,
         vector=_HOPPER_VECTOR,
         source=_H100,
@@ -101,7 +100,7 @@ DEVICES: tuple[Device, ...] = (
     Device(
         name="H100 NVL",
         torch_names=("NVIDIA H100 NVL",),
-        bandwidth_bytes_per_s=3.9 * _TB,
+        bandwidth_bytes_per_s=3.9e12,
         products=_HOPPER_NVL_PRODUCTS,
         vector=_HOPPER_NVL_VECTOR,
         source=_H100,
@@ -109,7 +108,7 @@ DEVICES: tuple[Device, ...] = (
     Device(
         name="H100 PCIe",
         torch_names=("NVIDIA H100 PCIe",),
-        bandwidth_bytes_per_s=2.0 * _TB,
+        bandwidth_bytes_per_s=2.0e12,
         products=_tera(
             float64=51, float32=51, tf32=378, float16=756.5, bfloat16=756.5, float8=1513, int8=1513
         ),
@@ -119,7 +118,7 @@ DEVICES: tuple[Device, ...] = (
     Device(
         name="H200 SXM",
         torch_names=("NVIDIA H200",),
-        bandwidth_bytes_per_s=4.8 * _TB,
+        bandwidth_bytes_per_s=4.8e12,
         products=_HOPPER_PRODUCTS,
         vector=_HOPPER_VECTOR,
         source=_H200,
@@ -127,7 +126,7 @@ DEVICES: tuple[Device, ...] = (
     Device(
         name="H200 NVL",
         torch_names=("NVIDIA H200 NVL",),
-        bandwidth_bytes_per_s=4.8 * _TB,
+        bandwidth_bytes_per_s=4.8e12,
         products=_HOPPER_NVL_PRODUCTS,
         vector=_HOPPER_NVL_VECTOR,
         source=_H200,
@@ -135,7 +134,7 @@ DEVICES: tuple[Device, ...] = (
     Device(
         name="B200",
         torch_names=("NVIDIA B200",),
-        bandwidth_bytes_per_s=8.0 * _TB,
+        bandwidth_bytes_per_s=8.0e12,
         products=_tera(
             float64=40, float32=80, tf32=1100, float16=2250, bfloat16=2250, float8=4500, int8=4500
         ),
@@ -145,7 +144,7 @@ DEVICES: tuple[Device, ...] = (
     Device(
         name="L4",
         torch_names=("NVIDIA L4",),
-        bandwidth_bytes_per_s=0.3 * _TB,
+        bandwidth_bytes_per_s=0.3e12,
         products=_tera(float32=30.3, tf32=60, float16=121, bfloat16=121, float8=242.5, int8=242.5),
         vector=_tera(float32=30.3),
         source=_L4,
@@ -153,7 +152,7 @@ DEVICES: tuple[Device, ...] = (
     Device(
         name="GeForce RTX 4090",
         torch_names=("NVIDIA GeForce RTX 4090",),
-        bandwidth_bytes_per_s=1.008 * _TB,
+        bandwidth_bytes_per_s=1.008e12,
         products=_tera(
             float32=82.6, tf32=82.6, float16=165.2, bfloat16=165.2, float8=330.3, int8=660.6
         ),
@@ -163,7 +162,7 @@ DEVICES: tuple[Device, ...] = (
     Device(
         name="GeForce RTX 5090",
         torch_names=("NVIDIA GeForce RTX 5090",),
-        bandwidth_bytes_per_s=1.792 * _TB,
+        bandwidth_bytes_per_s=1.792e12,
         products=_tera(
             float32=104.8, tf32=104.8, float16=209.5, bfloat16=209.5, float8=419, int8=838
         ),
@@ -173,7 +172,7 @@ DEVICES: tuple[Device, ...] = (
     Device(
         name="Instinct MI300X",
         torch_names=("AMD Instinct MI300X.*",),
-        bandwidth_bytes_per_s=5.3 * _TB,
+        bandwidth_bytes_per_s=5.3e12,
         products=_tera(
             float64=163.4,
             float32=163.4,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import time
@@ -25,8 +26,8 @@ from ..measure.kernel_launches import (
     meaning_of,
 )
 from ..measure.kernel_times import Times
-from ..measure.peaks import peaks_of
-from ..report import Compilation, Node, Peaks, VariantReport
+from ..measure.peaks import measured_again, peaks_of
+from ..report import Compilation, Kernel, Launch, Node, Peaks, VariantReport
 from ..torch_api import caches, kernel_timers
 from ..torch_api.compiling import settings_of
 from ..torch_api.kernel_events import GraphRun
@@ -37,14 +38,17 @@ from .studies import Study
 
 SECONDS = 2.0
 """About how long calls are profiled."""
-_FEWEST, _MOST = 10, 100
+_FEWEST, _MOST = 10, 50
 """Calls that are profiled."""
 _WARM_UP = 3
 """Calls before: the second of a CUDA graph records it."""
 _IN_A_ROW = 5
-"""Of a subject that changes state: calls between two times that it is put back."""
+"""Calls in one profile, between two looks at the clock."""
 _EVENTS = 100_000
 """Launches that are kept: after so many, no further call is profiled."""
+
+_CLEARLY = 1.05
+_NUMBERED = re.compile(r"^# AOT ID: .*$", re.MULTILINE)
 
 NO_INDUCTOR = "The backend {!r} generates no kernels."
 NOT_BUILT = "The variant could not be built again with timers in its kernels. {}"
@@ -124,7 +128,7 @@ def _measured(
             report.absent["kernel_times"] = NOT_BUILT.format(built.problem.what)
             return None
         study.monitor.step("timing kernels", variant=report.name, fraction=0.6)
-        with quiet():
+        with quiet(), caches.only(folder):  # a call may compile once more
             profile = _profiled(study, built, on_device, seconds)
     finally:
         study.snapshot.restore()
@@ -136,31 +140,26 @@ def _measured(
 def _profiled(
     study: Study, built: Built, on_device: bool, seconds: float
 ) -> kernel_timers.Profiler:
-    """Warms up, then profiles calls until the time is up: one at least."""
-    rounds = 0
+    """Warms up, then profiles calls until the time is up: one at least.
+
+    State goes on from call to call: put back in between, an optimiser's would have to be compiled
+    for again, and what was put back would drive everything else out of the caches.
+    """
 
     def call() -> object:
         return outcome_of(built.call(*study.args, **study.kwargs), dict)
 
-    def before() -> None:
-        nonlocal rounds
-        study.monitor.check()
-        if rounds % _IN_A_ROW == 0:
-            study.snapshot.restore()
-            call()  # what was put back has driven the rest out of the caches
-        rounds += 1
-
     for _ in range(_WARM_UP):
-        before()
+        study.monitor.check()
         call()
     profiler = kernel_timers.Profiler(device=on_device)
     end = time.perf_counter() + seconds
-    profiler.profile(call, calls=1, before=before)
+    profiler.profile(call, calls=1, before=study.monitor.check)
     entries = 0
     while seconds and len(profiler.calls) < _MOST and entries < _EVENTS:
         if time.perf_counter() > end and len(profiler.calls) > _FEWEST:
             break
-        profiler.profile(call, calls=_IN_A_ROW, before=before)
+        profiler.profile(call, calls=_IN_A_ROW, before=study.monitor.check)
         entries = sum(len(run.spans) for one in profiler.calls for run in one.runs)
     if seconds:
         del profiler.calls[0]  # the profiler's own first call is slow
@@ -186,22 +185,34 @@ def _sorted_runs(
     """The runs of known graphs, call by call.
 
     Frames that are alike have the same code. Their graphs are told apart by when they first ran.
+    What is compiled once more, and is the same, counts as what was there.
     """
-    places: dict[tuple[str | None, str | None], list[int]] = defaultdict(list)
+    places: dict[tuple[str, str], list[int]] = defaultdict(list)
     for position, graph in enumerate(graphs):
-        places[graph.source].append(position)
+        places[_plain(graph.source)].append(position)
     numbers: dict[int, int | None] = {}
     for run in sorted((run for one in profile.calls for run in one.runs), key=_started):
         if run.graph not in numbers:
             parts = split(run.source)
             left = places[
-                (parts.python, None) if parts.python is not None else (parts.cpp, parts.shell)
+                _plain(
+                    (parts.python, None) if parts.python is not None else (parts.cpp, parts.shell)
+                )
             ]
-            numbers[run.graph] = left.pop(0) if left else None
+            if left:
+                numbers[run.graph] = left[0] if len(left) == 1 else left.pop(0)
+            else:
+                numbers[run.graph] = None
     return [
         [(place, run) for run in call.runs if (place := numbers[run.graph]) is not None]
         for call in profile.calls
     ]
+
+
+def _plain(source: tuple[str | None, str | None]) -> tuple[str, str]:
+    """Code without the number of its compilation."""
+    wrapper, around = (_NUMBERED.sub("", text or "") for text in source)
+    return wrapper, around
 
 
 def _started(run: GraphRun) -> int:
@@ -243,15 +254,32 @@ def _fill(
                 measured[graph.compilation, key] = times[site]
             else:
                 reasons[graph.compilation, key] = missing[site] if ran else NOT_RUN
+    for last in (False, True):
+        _put(study, found, measured, reasons, built_with, on_device)
+        beaten = _beaten(study)
+        if last or not beaten:
+            return
+        for peaks in beaten:
+            measured_again(peaks)
+
+
+def _put(
+    study: Study,
+    found: _Measured,
+    measured: Mapping[tuple[str, str], Times],
+    reasons: Mapping[tuple[str, str], str],
+    built_with: str,
+    on_device: bool,
+) -> None:
+    """Gives each launch its time, and each kernel without one the reason."""
     default = f"cuda:{torch.cuda.current_device()}" if on_device else "cpu"
     tf32 = torch.get_float32_matmul_precision() != "highest"
+    artifact = _artifact(study.report)
     for compilation in study.report.compilations:
-        nodes, groups = _nodes(compilation), _groups(compilation, _artifact(study.report))
+        nodes, groups = _nodes(compilation), _groups(compilation, artifact)
         for kernel in compilation.kernels:
             why: list[str] = []
-            for launch in kernel.launches:
-                if launch.artifact != _artifact(study.report):
-                    continue
+            for launch in _own(kernel, artifact):
                 launch.time = None
                 known = measured.get((compilation.id, launch.key))
                 if known is None:
@@ -273,8 +301,26 @@ def _fill(
                     built_with=built_with,
                 )
             kernel.absent.pop("time", None)
-            if why or not kernel.launches:
+            if why or not _own(kernel, artifact):
                 kernel.absent["time"] = why[0] if why else NOT_LAUNCHED
+
+
+def _own(kernel: Kernel, artifact: Artifact) -> list[Launch]:
+    """The variant's launches: a kernel lists those of the other wrapper too."""
+    return [launch for launch in kernel.launches if launch.artifact == artifact]
+
+
+def _beaten(study: Study) -> list[Peaks]:
+    """Measured peaks that a kernel is clearly above, which cannot be in arithmetic."""
+    artifact = _artifact(study.report)
+    devices = {
+        launch.time.device
+        for compilation in study.report.compilations
+        for kernel in compilation.kernels
+        for launch in _own(kernel, artifact)
+        if launch.time is not None and (launch.time.compute_share or 0.0) > _CLEARLY
+    }
+    return [one for one in study.peaks if one.device in devices and one.how == "measured"]
 
 
 def _reason(reasons: Mapping[tuple[str, str], str], compilation: str, key: str) -> str:

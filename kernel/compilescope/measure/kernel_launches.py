@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from ..analysis.estimates_operations import is_product
-from ..report import Code, Compilation, Launch, LaunchTime, Node, Peaks
+from ..report import Code, Compilation, Language, Launch, LaunchTime, Node, Peaks
 from .kernel_times import Site, Times
 from .peaks import rate_of
 
 Artifact = Literal["python", "cpp"]
 
-_NUMBER = re.compile(r"(\d+)$")
 _IN_KERNEL = "A range of torch's profiler that begins and ends within the kernel"
 _AROUND_CALL = "The range of torch's profiler that the C++ wrapper opens around the call"
 _OPERATOR = (
@@ -32,7 +30,7 @@ class Graph:
     """A graph of the variant: as it was built to be timed, and as it stands in the report."""
 
     sites: list[Site]
-    """In the order in which they run."""
+    """In the order of their lines, which is that in which they run, but for branches and loops."""
     keys: list[str | None]
     """The keys that they have in the report; None for one that is not there."""
     compilation: str
@@ -64,8 +62,8 @@ def graphs_of(
         same = by_id.get(compilation.id)
         if same is None:
             continue
-        extern = {
-            launch.key: kernel.language == "extern"
+        languages: dict[str, Language] = {
+            launch.key: kernel.language
             for kernel in compilation.kernels
             for launch in kernel.launches
             if launch.artifact == artifact
@@ -76,10 +74,10 @@ def graphs_of(
             if source_of(code)[0] is None or other is None:
                 continue
             partners = _partners(code, other, artifact)
-            ours = sorted(_launches(code, artifact), key=lambda one: _order(one[0]))
+            ours = _launches(code, artifact)
             graphs.append(
                 Graph(
-                    [Site(kernel, extern.get(key, True)) for key, kernel in ours],
+                    [Site(kernel, languages.get(key, "extern")) for key, kernel in ours],
                     [partners.get(key) for key, _ in ours],
                     compilation.id,
                     source_of(code),
@@ -100,11 +98,6 @@ def _launches(code: Code, artifact: Artifact) -> list[tuple[str, str]]:
 def _name(code: Code, artifact: Artifact) -> str:
     """The direction with the number of the graph, as keys have it."""
     return next((key.split(":")[1] for key, _ in _launches(code, artifact)), "")
-
-
-def _order(key: str) -> int:
-    found = _NUMBER.search(key)
-    return int(found.group(1)) if found else 0
 
 
 def _partners(built: Code, reported: Code, artifact: Artifact) -> dict[str, str]:

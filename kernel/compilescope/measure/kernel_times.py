@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..analysis.links import operator
+from ..report import Language
 from ..torch_api.kernel_events import GraphRun, Span
 from .intervals import median_interval
 
@@ -28,7 +29,10 @@ NOT_TOLD_REPLAYED = (
     "A CUDA graph replays its kernels without the calls that launched them. Generated kernels are "
     "known by name; this one is among {count} library calls in a row, which are not told apart."
 )
-UNEVEN = "It is launched in several places, and ran {runs} times for {places} of them."
+UNEVEN = (
+    "The wrapper calls it in {places} places, and it ran {runs} times in a call: which of them ran "
+    "is not told."
+)
 
 _PREFIX = re.compile(r"graph_\w*?_(?=cpp_|triton_)|graph_\d+_")
 _ASIDE = frozenset(
@@ -41,8 +45,12 @@ class Site(NamedTuple):
     """A launch in a wrapper."""
 
     kernel: str
-    extern: bool
-    """A library's."""
+    language: Language
+
+    @property
+    def extern(self) -> bool:
+        """Whether it is a library's."""
+        return self.language == "extern"
 
 
 @dataclass
@@ -170,8 +178,8 @@ def _relevant(run: GraphRun, sites: Sequence[Site]) -> list[Span]:
     """Without what a graph on a GPU does on the host only."""
     if not any(span.work for span in run.spans):
         return run.spans
-    generated = {site.kernel for site in sites if not site.extern}
-    return [span for span in run.spans if span.work or _plain(span.name) in generated]
+    on_host = {site.kernel for site in sites if site.language == "cpp"}
+    return [span for span in run.spans if span.work or _plain(span.name) in on_host]
 
 
 def _by_name(sites: Sequence[Site], spans: Sequence[Span]) -> dict[int, object]:
@@ -239,29 +247,37 @@ def _between(
 ) -> None:
     """Launches whose names the profiler does not know get what lies between their neighbours."""
     where = {id(span): place for place, span in enumerate(spans)}
-    number = 0
-    while number < len(sites):
-        if number in assigned or number in reasons:
-            number += 1
-            continue
-        first = number
-        while number < len(sites) and number not in assigned and number not in reasons:
-            number += 1
-        before, after = assigned.get(first - 1), assigned.get(number)
-        start = where[id(before[-1][-1])] + 1 if before else 0
-        end = where[id(after[0][0])] if after else len(spans)
+    for group in _unknown(sites, assigned, reasons):
+        before = [place for place in assigned if place < group[0]]
+        after = [place for place in assigned if place > group[-1]]
+        start = where[id(assigned[max(before)][-1][-1])] + 1 if before else 0
+        end = where[id(assigned[min(after)][0][0])] if after else len(spans)
         left = [
             spans[place]
             for place in range(start, end)
             if place not in named and operator(spans[place].name) not in _ASIDE
         ]
-        count = number - first
+        count = len(group)
         if not left:
             continue
         if count == 1:
-            assigned[first] = [left]
+            assigned[group[0]] = [left]
         elif len(left) == count and not replayed:
-            assigned |= {first + turn: [[span]] for turn, span in enumerate(left)}
+            assigned |= {place: [[span]] for place, span in zip(group, left, strict=True)}
         else:
             reason = (NOT_TOLD_REPLAYED if replayed else NOT_TOLD).format(count=count)
-            reasons |= dict.fromkeys(range(first, number), reason)
+            reasons |= dict.fromkeys(group, reason)
+
+
+def _unknown(
+    sites: Sequence[Site], assigned: Mapping[int, object], reasons: Mapping[int, str]
+) -> list[list[int]]:
+    """Launches that may go by another name, in groups between those that are known."""
+    groups: list[list[int]] = [[]]
+    for place, site in enumerate(sites):
+        if place in assigned or place in reasons:
+            groups.append([])
+        elif not site.kernel.startswith(("cpp_", "triton_")):
+            groups[-1].append(place)
+        # else it did not run: a kernel that torch names goes by that name everywhere.
+    return [group for group in groups if group]

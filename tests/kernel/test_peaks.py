@@ -1,0 +1,89 @@
+"""What devices can do at best: looked up where a vendor says it, measured elsewhere."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+import torch
+from compilescope import catalogue
+from compilescope.measure import peaks
+from compilescope.report import Peaks
+
+
+@pytest.mark.parametrize(
+    ("torch_name", "name", "bandwidth", "bfloat16"),
+    [
+        ("NVIDIA A100-SXM4-80GB", "A100 SXM 80 GB", 2.039e12, 312e12),
+        ("NVIDIA H100 80GB HBM3", "H100 SXM", 3.35e12, 989.5e12),
+        ("NVIDIA H200", "H200 SXM", 4.8e12, 989.5e12),
+        ("NVIDIA GeForce RTX 4090", "GeForce RTX 4090", 1.008e12, 165.2e12),
+        ("AMD Instinct MI300X", "Instinct MI300X", 5.3e12, 1307.4e12),
+    ],
+)
+def test_devices_are_found_by_torchs_name(
+    torch_name: str, name: str, bandwidth: float, bfloat16: float
+) -> None:
+    found = catalogue.find(torch_name)
+    assert found is not None
+    assert (found.name, found.bandwidth_bytes_per_s) == (name, bandwidth)
+    assert found.products["bfloat16"] == pytest.approx(bfloat16)
+
+
+def test_a_part_of_a_device_is_not_the_device() -> None:
+    for name in ("NVIDIA A100-SXM4-80GB MIG 1g.10gb", "NVIDIA GeForce RTX 4090 Laptop GPU"):
+        assert catalogue.find(name) is None
+
+
+def test_the_catalogue_agrees_with_itself() -> None:
+    for device in catalogue.DEVICES:
+        rates = device.products
+        assert device.source.title
+        assert device.source.date
+        assert rates["float16"] == rates["bfloat16"] > rates["float32"]
+        assert rates["float16"] >= rates["tf32"]
+        assert all(rate <= rates.get(name, rate) for name, rate in device.vector.items())
+        plain = [name for name in device.torch_names if "(" not in name and "*" not in name]
+        assert all(catalogue.find(name) is device for name in plain)
+
+
+def test_a_rate_is_that_of_the_units_that_compute() -> None:
+    found = catalogue.find("NVIDIA H100 80GB HBM3")
+    assert found is not None
+    h100 = peaks.specified("cuda:0", found)
+    for dtype, product, rate in [
+        ("bfloat16", True, 989.5e12),
+        ("bfloat16", False, 67e12),
+        ("float64", True, 67e12),
+        ("float64", False, 34e12),
+        ("float32", True, 67e12),
+        ("float8_e4m3fn", True, 1979e12),
+    ]:
+        assert peaks.rate_of(h100, dtype, product=product) == pytest.approx(rate)
+    assert peaks.rate_of(h100, "float32", product=True, tf32=True) == pytest.approx(494.5e12)
+    assert peaks.rate_of(h100, "int64", product=False) is None
+
+
+def test_a_cpu_is_measured_once() -> None:
+    random = torch.get_rng_state()
+    found = peaks.peaks_of("cpu")
+    start = time.perf_counter()
+    assert peaks.peaks_of("cpu") is not found
+    assert peaks.peaks_of("cpu") == found
+    assert time.perf_counter() - start < 0.1
+    assert found.how == "measured"
+    assert found.bandwidth_bytes_per_s is not None
+    assert 1e8 < found.bandwidth_bytes_per_s < 1e13
+    assert set(found.operations_per_s) == {"float32", "float64", "bfloat16", "float16"}
+    assert 1e8 < found.operations_per_s["float32"] < 1e15
+    assert torch.equal(torch.get_rng_state(), random)
+
+
+def test_a_peak_that_was_beaten_is_measured_again() -> None:
+    low = Peaks(device="cpu", bandwidth_bytes_per_s=1.0, operations_per_s={"float32": 1.0})
+    peaks.measured_again(low)
+    assert low.operations_per_s["float32"] > 1e8
+    high = Peaks(device="cpu", bandwidth_bytes_per_s=1e20, operations_per_s={"float32": 1e20})
+    peaks.measured_again(high)
+    assert high.operations_per_s["float32"] == 1e20
+    assert high.bandwidth_bytes_per_s == 1e20
