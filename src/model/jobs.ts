@@ -43,6 +43,14 @@ export function newerJob(known: JobState | null, told: JobState): JobState {
 const CANCEL_PATIENCE = 250;
 
 /**
+ * How long a measurement may take to end by itself once it was told to, in
+ * milliseconds: it does at its next round. An interrupt would often be too late
+ * for it, and meet the cell that waited.
+ */
+const ROUND_PATIENCE = 2000;
+const LOOK_EVERY = 50;
+
+/**
  * How long the news of a job's end may take after its code has ended, in
  * milliseconds.
  */
@@ -126,7 +134,13 @@ export class Jobs {
     const told = connection.request('cancel', { job: job.id });
     // A kernel without subshells reads the request only once it is free.
     await Promise.race([told, sleep(CANCEL_PATIENCE)]);
-    if (this._current?.id === job.id && this._current.state === 'running') {
+    const isRunning = () =>
+      this._current?.id === job.id && this._current.state === 'running';
+    let patience = job.kind === 'measure' ? ROUND_PATIENCE : 0;
+    for (; patience > 0 && isRunning(); patience -= LOOK_EVERY) {
+      await sleep(LOOK_EVERY);
+    }
+    if (isRunning()) {
       await connection.interrupt();
     }
     await told;

@@ -348,6 +348,36 @@ describe('SubjectModel', () => {
       expect(connection.interrupt).toHaveBeenCalledTimes(1);
     });
 
+    it('leaves a measurement time to end at its next round', async () => {
+      await run();
+      const state = { kind: 'measure' as const, state: 'running' as const };
+      const tell = (now: Partial<typeof state> | object) =>
+        connection.event.emit({
+          event: 'job_changed',
+          data: { job: job({ ...state, ...now }) }
+        });
+      tell({});
+      void model.cancel();
+      await connection.answer('cancel', {});
+      await jest.advanceTimersByTimeAsync(1000);
+      expect(connection.interrupt).not.toHaveBeenCalled();
+      tell({ state: 'cancelled' });
+      await jest.advanceTimersByTimeAsync(2000);
+      expect(connection.interrupt).not.toHaveBeenCalled();
+    });
+
+    it('interrupts a measurement that builds and does not end', async () => {
+      await run();
+      connection.event.emit({
+        event: 'job_changed',
+        data: { job: job({ kind: 'measure', state: 'running' }) }
+      });
+      void model.cancel();
+      await connection.answer('cancel', {});
+      await jest.advanceTimersByTimeAsync(2500);
+      expect(connection.interrupt).toHaveBeenCalledTimes(1);
+    });
+
     it('does not interrupt a cell that a queued job waits for', async () => {
       await run();
       void model.cancel();
