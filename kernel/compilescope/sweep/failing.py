@@ -12,7 +12,7 @@ from ..torch_api import failures
 from .store import FAULT
 
 _PACKAGE = Path(__file__).parents[1]
-_MEMORY = ("OutOfMemoryError", "MemoryError", "not enough memory: you tried")
+_MEMORY = ("OutOfMemoryError", "MemoryError", "memory: you tried to allocate")
 """How exceptions say that memory ran out; the last, of the CPU's allocator, is a RuntimeError."""
 
 

@@ -1,0 +1,130 @@
+"""Cells, each in a process of its own: what is measured, and how they may end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.sweeps import SweepCell
+
+from . import subjects
+from .conftest import Sweep
+
+X = torch.ones(8)
+EAGER = {"eager": cs.Variant(backend=None)}
+DYNAMO = {"dynamo": cs.Variant(backend="eager")}
+"""Compiles, but runs no C++ compiler."""
+
+
+def only(result: Any) -> SweepCell:
+    (cell,) = result.cells
+    return cell
+
+
+@pytest.mark.slow
+def test_a_cell_is_compiled_cold_measured_and_compared(sweep: Sweep) -> None:
+    told: list[tuple[str, str]] = []
+    result = sweep(
+        subjects.double,
+        (X,),
+        variants="python",
+        items=8,
+        unit="numbers",
+        progress=lambda sweep, cell: told.append((cell.state, cell.step)),
+    )
+    cell = only(result)
+    assert cell.state == "done", cell.problem
+    assert cell.timing is not None
+    assert cell.timing.ratio is not None
+    assert cell.timing.keeping == "unchanged"
+    assert cell.compile_time is not None
+    assert cell.compile_time.cold
+    assert cell.compile_time.parts["cpp_build"] > 0.1, "nothing was in its caches"
+    assert cell.accurate
+    assert cell.throughput_per_s == pytest.approx(8e6 / cell.timing.median_us)
+    assert cell.arguments == ["x: float32[8] cpu"]
+    assert cell.device.startswith("cpu")
+    assert ("running", "measuring") in told or ("running", "compiling") in told
+    assert told[-1] == ("done", "")
+    assert result.best is cell
+    assert result.code == "compiled = torch.compile(double)"
+    assert "double" in str(result)
+    assert "1 cell" in result._repr_html_()
+    loaded = cs.load(result.save(Path(result.sweep.folder) / "report.json"))
+    assert loaded.sweep == result.sweep
+
+
+def test_what_a_call_changes_is_put_back_and_said(sweep: Sweep) -> None:
+    cell = only(sweep(factory=subjects.make, variants=DYNAMO))
+    assert cell.state == "done", cell.problem
+    assert cell.timing is not None
+    assert cell.timing.keeping == "restored"
+    assert any("calls" in path for path in cell.timing.changes)
+    assert cell.accurate, "both began with the same state"
+
+
+def test_how_cells_may_end(sweep: Sweep, tmp_path: Path) -> None:
+    failed = only(sweep(subjects.fails, (X,), variants=EAGER))
+    assert failed.state == "failed"
+    assert failed.problem is not None
+    assert "LookupError: the subject's own" in failed.problem.what
+
+    crashed = only(sweep(subjects.aborts, (X,), variants=EAGER))
+    assert crashed.state == "crashed"
+    assert crashed.problem is not None
+    assert crashed.problem.what == "Its process died: signal 6 (SIGABRT)."
+    assert "in aborts" in crashed.problem.detail
+
+    late = only(sweep(subjects.hangs, (X,), variants=EAGER, timeout_s=8))
+    assert late.state == "timeout"
+    assert late.took_s is not None
+    assert 8 <= late.took_s < 60
+
+
+@pytest.mark.parametrize("subject", [subjects.hoards, subjects.refuses])
+def test_memory_that_runs_out_is_said(sweep: Sweep, subject: Any) -> None:
+    cell = only(sweep(subject, (X,), variants=EAGER, memory_gb=1.5))
+    assert cell.state == "memory", cell.problem
+    assert cell.problem is not None
+
+
+def test_the_memory_of_a_call_is_what_the_process_grows_by(sweep: Sweep) -> None:
+    cell = only(sweep(subjects.grows, (torch.ones(1),), variants=EAGER))
+    assert cell.memory_bytes is not None, cell.problem
+    assert 64e6 <= cell.memory_bytes < 200e6
+
+
+def test_modes_settings_and_functions_of_the_notebook_travel(sweep: Sweep) -> None:
+    scale = 3.0
+    space: dict[str, Any] = {"__name__": "__main__", "torch": torch, "scale": scale}
+    exec("def here(x):\n    assert not torch.is_grad_enabled()\n    return x * scale", space)
+    with torch.no_grad():
+        cell = only(sweep(space["here"], (X.requires_grad_(),), variants=EAGER))
+    X.requires_grad_(False)
+    assert cell.state == "done", cell.problem
+
+
+def test_what_cannot_travel_or_be_called_is_refused_before_anything_runs(sweep: Sweep) -> None:
+    def refused(*given: Any, **options: Any) -> str:
+        with pytest.raises(cs.CompilescopeError) as error:
+            sweep(*given, **{"variants": EAGER, **options})
+        return str(error.value)
+
+    said = refused(subjects.unpicklable(), (X,))
+    assert "cannot be taken into another process" in said
+    assert "compilescope.sweep(factory=make)" in said
+    assert "x" in refused(subjects.double)
+    assert "one of the two" in refused(subjects.double, (X,), factory=subjects.make)
+    assert "shapes is empty" in refused(subjects.double, shapes={})
+    assert "timeout_s is 0" in refused(subjects.double, (X,), timeout_s=0)
+    assert "Arguments are given as a str" in refused(subjects.double, shapes={"a": "x"})
+
+
+def test_a_factory_that_makes_no_call_is_a_row_that_says_so(sweep: Sweep) -> None:
+    cell = only(sweep(factory=subjects.make_nothing, variants=EAGER))
+    assert cell.state == "failed"
+    assert cell.problem is not None
+    assert cell.problem.what == "The factory returned a str."

@@ -1,0 +1,215 @@
+"""Ranking, keys, the kept cells and the code to paste: nothing is run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import compilescope as cs
+import msgspec
+import pytest
+import torch
+from compilescope.analysis.paste import code_of
+from compilescope.report import CompileTime, Problem, Timing
+from compilescope.sweep import keys, ranking
+from compilescope.sweep.grid import grid
+from compilescope.sweep.store import FAULT, FILE, Kept, Store
+from compilescope.sweeps import Sweep, SweepCell
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+
+def cell(key: str, us: float | None, compile_s: float, **more: Any) -> SweepCell:
+    return SweepCell(
+        key=key,
+        name=more.pop("name", key),
+        variant=cs.Variant(),
+        state=more.pop("state", "done"),
+        timing=Timing(median_us=us, interval_us=(us, us)) if us is not None else None,
+        compile_time=CompileTime(total_s=compile_s),
+        **more,
+    )
+
+
+STATES = st.sampled_from(["done", "done", "done", "failed", "timeout", "cancelled"])
+FEW = st.integers(1, 5).map(float)  # so that there are ties
+
+
+@st.composite
+def swept(draw: st.DrawFn) -> Sweep:
+    shapes = draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=3, unique=True))
+    names = draw(st.lists(st.sampled_from("vwxyz"), min_size=1, max_size=5, unique=True))
+    cells = [
+        cell(
+            f"{name}{shape}",
+            draw(FEW),
+            draw(FEW),
+            name=name,
+            shape=shape,
+            state=draw(STATES),
+            accurate=draw(st.sampled_from([True, True, None, False])),
+        )
+        for shape in shapes
+        for name in names
+    ]
+    return Sweep(cells=cells, shapes=shapes)
+
+
+@given(swept())
+def test_the_pareto_set_is_what_none_beats_and_holds_every_winner(sweep: Sweep) -> None:
+    ranking.rank(sweep)
+    for shape in sweep.shapes:
+        rivals = [one for one in sweep.cells if one.shape == shape and ranking.counts(one)]
+        best = [one for one in rivals if one.key in sweep.pareto]
+        points = {(ranking.latency_us(one), ranking.compile_s(one)) for one in best}
+        for one in rivals:
+            point = ranking.latency_us(one), ranking.compile_s(one)
+            no_worse = [p for p in points if p[0] <= point[0] and p[1] <= point[1]]
+            assert no_worse, "every cell is in the set, or one of the set is no worse"
+            assert (point in points) == (no_worse == [point])
+        assert bool(rivals) == (shape in sweep.winners)
+        if rivals:
+            fastest = min(map(ranking.latency_us, rivals))
+            winner = next(one for one in rivals if one.key == sweep.winners[shape])
+            assert ranking.latency_us(winner) == fastest
+    assert bool(sweep.winner) == any(map(ranking.counts, sweep.cells))
+
+
+@given(swept())
+def test_no_variant_is_faster_on_every_shape_than_the_winner(sweep: Sweep) -> None:
+    ranking.rank(sweep)
+    by_name: dict[str, dict[str, float]] = {}
+    for one in filter(ranking.counts, sweep.cells):
+        by_name.setdefault(one.name, {})[one.shape] = ranking.latency_us(one)
+    winner = next((one for one in sweep.cells if one.key == sweep.winner), None)
+    if winner is None:
+        assert not by_name
+        return
+    own = by_name[winner.name]
+    for other in by_name.values():
+        assert len(other) <= len(own)
+        assert other.keys() != own.keys() or any(other[shape] >= own[shape] for shape in own)
+
+
+def test_keys_go_by_code_shapes_and_settings_and_not_by_identity_or_numbers() -> None:
+    def made(body: str) -> Any:
+        space: dict[str, Any] = {"__name__": "__main__"}
+        exec(body, space)
+        return space["f"]
+
+    text = "def g(x):\n    return x in {'a', 'b'}\ndef f(x):\n    return g(x) + 1"
+    same = keys.identity(made(text))
+    assert keys.identity(made(text)) == same
+    assert keys.identity(made("\n\n" + text)) == same, "where it stands does not count"
+    assert keys.identity(made(text.replace("'b'", "'c'"))) != same, "what it calls does"
+    assert keys.identity((torch.zeros(3),)) == keys.identity((torch.ones(3),))
+    assert keys.identity((torch.zeros(3),)) != keys.identity((torch.zeros(4),))
+    assert keys.identity(nn.Linear(2, 2)) == keys.identity(nn.Linear(2, 2))
+    assert keys.identity(nn.Linear(2, 2)) != keys.identity(nn.Linear(2, 2).eval())
+    settings = [keys.key(same, variant, "", []) for variant in grid(dynamic=(None, True)).values()]
+    assert len(set(settings)) == len(settings)
+
+
+def test_keys_are_the_same_in_another_process() -> None:
+    program = (
+        "import sys; sys.path.insert(0, {root!r})\n"
+        "from tests.kernel.sweep import subjects\n"
+        "from compilescope.sweep import keys\n"
+        "print(keys.identity(subjects.double, subjects.make, subjects.Counting()))"
+    )
+    root = str(Path(__file__).parents[3])
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", program.format(root=root)],
+            env={"PYTHONHASHSEED": seed, "PATH": ""},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(found) == 1
+
+
+def test_kept_cells_survive_a_line_that_was_cut_off(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.add(Kept(cell=cell("a", 1.0, 1.0)))
+    with (tmp_path / FILE).open("ab") as file:
+        file.write(msgspec.json.encode(Kept(cell=cell("b", 1.0, 1.0)))[:50])
+    assert list(store.load()) == ["a"]
+    store.add(Kept(cell=cell("c", 3.0, 1.0)))
+    store.add(Kept(cell=cell("a", 2.0, 1.0)))
+    found = store.load()
+    assert list(found) == ["a", "c"]
+    assert found["a"].cell.timing is not None
+    assert found["a"].cell.timing.median_us == 2.0, "the last one counts"
+    assert store.problem is None
+
+
+def test_what_was_ended_is_tried_again_only_with_more() -> None:
+    late = Kept(cell=cell("a", None, 1.0, state="timeout"), timeout_s=10)
+    assert late.serves(10, None)
+    assert late.serves(5, None)
+    assert not late.serves(20, None)
+    assert not late.serves(None, None)
+    full = Kept(cell=cell("a", None, 1.0, state="memory"), memory_bytes=1e9)
+    assert full.serves(99, 1e9)
+    assert not full.serves(99, 2e9)
+    assert not Kept(cell=cell("a", None, 1.0, state="cancelled")).serves(1, 1)
+    ours = cell(
+        "a", None, 1.0, state="failed", problem=Problem(severity="error", what=f"{FAULT}KeyError")
+    )
+    assert not Kept(cell=ours).serves(1, 1)
+
+
+@pytest.mark.parametrize("way", ["full", "in the way"])
+def test_a_disk_that_takes_nothing_is_a_problem_once(tmp_path: Path, way: str) -> None:
+    folder = tmp_path / "kept"
+    if way == "full":
+        if not Path("/dev/full").exists():
+            pytest.skip("there is no /dev/full here")
+        folder.mkdir()
+        (folder / FILE).symlink_to("/dev/full")
+    else:
+        folder.write_text("a file")
+    store = Store(folder)
+    store.add(Kept(cell=cell("a", 1.0, 1.0)))
+    assert store.problem is not None
+    assert store.problem.what == "Finished cells cannot be kept on disk."
+    before = store.problem
+    store.add(Kept(cell=cell("b", 1.0, 1.0)))
+    assert store.problem is before
+
+
+@pytest.mark.parametrize(
+    ("variant", "code"),
+    [
+        (cs.Variant(backend=None), "compiled = fn  # eager: no torch.compile"),
+        (cs.Variant(), "compiled = torch.compile(fn)"),
+        (
+            cs.Variant(mode="max-autotune", dynamic=True),
+            "compiled = torch.compile(fn, mode='max-autotune', dynamic=True)",
+        ),
+        (
+            cs.Variant(cpp_wrapper=True, fullgraph=True),
+            "compiled = torch.compile(fn, fullgraph=True, options={'cpp_wrapper': True})",
+        ),
+    ],
+)
+def test_the_code_to_paste(variant: cs.Variant, code: str) -> None:
+    assert code_of(variant) == code
+
+
+def test_every_code_of_the_grid_is_what_torch_takes_and_means_the_same() -> None:
+    for variant in grid(options=({}, {"epilogue_fusion": False})).values():
+        space: dict[str, Any] = {"torch": torch, "fn": lambda x: x}
+        exec(code_of(variant), space)
+        config = space["compiled"].get_compiler_config()
+        assert config["cpp_wrapper"] == variant.cpp_wrapper
+        assert config["epilogue_fusion"] is not bool(variant.options)
+        modes = torch._inductor.list_mode_options(variant.mode) if variant.mode else {}
+        for name, value in modes.items():
+            assert config[name] == value

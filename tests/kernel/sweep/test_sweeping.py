@@ -1,0 +1,201 @@
+"""Sweeps as a whole: gone on with, interrupted, on other executors, from the panel."""
+
+from __future__ import annotations
+
+import concurrent.futures as futures
+import multiprocessing
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.comms import commands, messages, sweeps
+from compilescope.errors import CompilescopeError
+from compilescope.session import Session
+from compilescope.sweep.alone import Device
+from compilescope.sweep.store import FILE
+
+from . import subjects
+from .conftest import Sweep
+
+X = torch.ones(8)
+EAGER = {"eager": cs.Variant(backend=None)}
+TWO = {**EAGER, "dynamo": cs.Variant(backend="eager")}
+
+
+def test_an_interrupt_keeps_what_is_finished_and_the_next_sweep_goes_on(
+    sweep: Sweep, tmp_path: Path
+) -> None:
+    def interrupt(_: Any, cell: Any) -> None:
+        if cell.name == "dynamo" and cell.state == "running":
+            raise KeyboardInterrupt
+
+    first = sweep(subjects.double, (X,), variants=TWO, progress=interrupt)
+    assert [cell.state for cell in first.cells] == ["done", "cancelled"]
+    assert first.sweep.state == "cancelled"
+    assert first.best is first.cells[0]
+    with (tmp_path / "kept" / FILE).open("ab") as file:
+        file.write(b'{"cell": {"key": "cut o')
+
+    moved: list[tuple[str, str]] = []
+    second = sweep(
+        subjects.double,
+        (X,),
+        variants=TWO,
+        progress=lambda _, cell: moved.append((cell.name, cell.state)),
+    )
+    assert [cell.state for cell in second.cells] == ["done", "done"]
+    assert ("eager", "running") not in moved, "it was finished"
+    assert second.cells[0].timing == first.cells[0].timing
+    assert second.sweep.state == "done"
+
+    third = sweep(subjects.double, (X,), variants=TWO)
+    assert third.sweep.took_s is not None
+    assert third.sweep.took_s < 2, "nothing is left to do"
+
+
+def test_a_callback_that_fails_ends_the_sweep_and_is_heard_of(sweep: Sweep) -> None:
+    def fail(_: Any, cell: Any) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        sweep(subjects.hangs, (X,), variants=EAGER, progress=fail)
+
+
+def test_shapes_are_cells_of_their_own_and_may_be_made_where_they_are_needed(sweep: Sweep) -> None:
+    result = sweep(
+        subjects.double,
+        variants=EAGER,
+        shapes={"small": ((torch.ones(4),), {}), "large": lambda: ((torch.ones(400),), {})},
+        workers=2,
+    )
+    assert [(cell.shape, cell.arguments) for cell in result.cells] == [
+        ("small", ["x: float32[4] cpu"]),
+        ("large", ["x: float32[400] cpu"]),
+    ]
+    assert set(result.sweep.winners) == {"small", "large"}
+    assert result.cell("eager", "large").state == "done"
+    with pytest.raises(CompilescopeError, match="no cell 'python'"):
+        result.cell("python")
+
+
+def test_any_executor_will_do_and_a_cell_that_crashes_takes_no_worker_with_it(
+    sweep: Sweep,
+) -> None:
+    context = multiprocessing.get_context("spawn")
+    with futures.ProcessPoolExecutor(1, mp_context=context) as executor:
+        crashed = sweep(subjects.aborts, (X,), variants=EAGER, executor=executor)
+        assert [cell.state for cell in crashed.cells] == ["crashed"]
+        assert crashed.cells[0].tries == 1
+        after = sweep(subjects.double, (X,), variants=EAGER, executor=executor)
+        assert [cell.state for cell in after.cells] == ["done"]
+        assert after.sweep.executor == "ProcessPoolExecutor"
+
+
+def test_a_worker_that_dies_is_tried_again_and_then_said(sweep: Sweep) -> None:
+    context = multiprocessing.get_context("spawn")
+    with futures.ProcessPoolExecutor(1, mp_context=context) as executor:
+        result = sweep(subjects.kills_its_worker, (X,), variants=EAGER, executor=executor)
+    (cell,) = result.cells
+    assert cell.state == "crashed"
+    assert cell.problem is not None
+    assert cell.problem.what == "The executor lost it."
+    assert "BrokenProcessPool" in cell.problem.why
+
+
+def test_who_measures_is_alone_on_the_device_and_others_wait() -> None:
+    one, other = Device("test device"), Device("test device")
+    order: list[str] = []
+    entered = threading.Event()
+
+    def measure() -> None:
+        with one.alone():
+            entered.set()
+            order.append("alone")
+
+    thread = threading.Thread(target=measure)
+    thread.start()
+    assert not entered.wait(0.3), "the other still compiles"
+    order.append("compiled")
+    other.use("another device")
+    thread.join(5)
+    assert order == ["compiled", "alone"]
+
+
+def test_the_panel_starts_follows_cancels_and_finds_a_sweep_again(tmp_path: Path) -> None:
+    session = Session()
+    report = session.inspect(subjects.double, (X,), variants="python", run=False)
+    subject = report.subject.id
+    heard: list[messages.SweepChanged] = []
+
+    def observe(kind: str, about: str, job: Any) -> None:
+        if kind == "sweep":
+            heard.extend(sweeps.news(session, about))
+
+    session.observe(observe)
+
+    def ask(name: str, asked: messages.Message) -> Any:
+        return commands.HANDLERS[name](session, asked)
+
+    def started(**options: Any) -> messages.SweepResult:
+        asked = messages.StartSweep(subject=subject, seconds=0.05, resume=False, **options)
+        return ask("start_sweep", asked)
+
+    assert ask("get_sweep", messages.GetSweep(subject=subject)).sweep is None
+    with pytest.raises(CompilescopeError, match="no variant"):
+        started(variants=[])
+    with pytest.raises(CompilescopeError, match="nowhere is not in the notebook"):
+        started(variants=[cs.Variant()], shapes={"a": "nowhere"})
+
+    eager = cs.Variant(backend=None)
+    begun = started(variants=[eager], shapes={"all": "x", "two": "x[:2]"})
+    assert begun.sweep is not None
+    assert [cell.arguments for cell in begun.sweep.cells] == [
+        ["x: float32[8] cpu"],
+        ["x: float32[2] cpu"],
+    ]
+    with pytest.raises(CompilescopeError, match="runs already"):
+        started(variants=[eager])
+    wait_for(lambda: heard and heard[-1].sweep.cells[:1] and _last(heard, "all") == "done")
+    ask("cancel_sweep", messages.CancelSweep(subject=subject))
+    wait_for(lambda: heard[-1].sweep.state == "cancelled")
+
+    found = ask("get_sweep", messages.GetSweep(subject=subject)).sweep
+    assert [cell.state for cell in found.cells] == ["done", "cancelled"]
+    assert found.cells[0].timing.samples_us == [], "samples do not travel"
+    assert report.sweep.cells[0].timing.samples_us, "but are in the report"
+    assert {cell.key for one in heard for cell in one.sweep.cells} == {
+        cell.key for cell in found.cells
+    }
+    # Its cell runs again: the sweep is still there.
+    again = session.inspect(subjects.double, (X,), variants="python", run=False)
+    assert again.subject.id == subject
+    assert again.sweep is report.sweep
+
+
+def test_a_subject_that_is_forgotten_ends_its_sweep(sweep: Sweep) -> None:
+    session = Session()
+    report = session.inspect(subjects.hangs, (X,), variants="eager", run=False)
+    asked = messages.StartSweep(
+        subject=report.subject.id, variants=[cs.Variant(backend=None)], resume=False
+    )
+    commands.HANDLERS["start_sweep"](session, asked)
+    swept = report.sweep
+    assert swept is not None
+    session.forget(report.subject.id)
+    wait_for(lambda: swept.state == "cancelled")
+
+
+def _last(heard: list[messages.SweepChanged], shape: str) -> str:
+    cells = [cell for one in heard for cell in one.sweep.cells if cell.shape == shape]
+    return cells[-1].state if cells else ""
+
+
+def wait_for(condition: Any, seconds: float = 90.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
