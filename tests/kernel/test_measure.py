@@ -14,13 +14,14 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope import followups
-from compilescope.compiler import kept
+from compilescope.compiler import kept, steady
 from compilescope.compiler.inspection import Inspection
 from compilescope.compiler.measurement import compared, headline
 from compilescope.compiler.progress import Monitor
 from compilescope.compiler.state import Snapshot
 from compilescope.report import Timing
 from compilescope.session import Session
+from compilescope.torch_api import compiling
 
 from . import subjects
 from .test_isolation import Mine, compiled_frames
@@ -154,6 +155,32 @@ def test_only_so_many_builds_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
         assert frames == []
         measure(inspection, "v0", "v2")
     assert frames == ["plain"]
+
+
+def test_where_compiled_callables_share_a_cache_each_build_wears_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As before torch 2.13."""
+    for module in (compiling, kept, steady):
+        monkeypatch.setattr(module, "ISOLATES", False)
+    torch._dynamo.reset()
+    mine = Mine()
+    _, inspection = inspected(subjects.broken, (mine.x[0],), variants=BOTH)
+    with mine.untouched():
+        measure(inspection, *BOTH)
+    assert inspection.measurement.state == "done", inspection.measurement.problem
+    first = inspection.measurement.id
+    with mine.untouched(), compiled_frames() as frames:
+        measure(inspection, *BOTH)
+    assert inspection.measurement.id == first
+    # Compiled since by the user's own calls, and by nothing else.
+    assert frames == []
+    monkeypatch.setattr(kept, "MOST", 1)
+    inspection.run(["aot"], Monitor())
+    with compiled_frames() as frames:
+        measure(inspection, "quick")
+    assert frames[0] == "broken", "it had to go"
+    torch._dynamo.reset()
 
 
 @pytest.mark.parametrize("kind", ["broken", "module", "step", "compiled"])

@@ -78,8 +78,8 @@ class Inspection:
         self._captures: dict[tuple[bool | None, bool], Captured] = {}
         self._wardrobe = Wardrobe(functions_of(self.fn, self.args, self.kwargs))
         self._questions = Questions(self.fn, subject.name, self._wardrobe)
-        self._kept = Kept(self.fn, self.args, self.kwargs, self._wardrobe)
-        self._measurement = Measurement(self._kept, subject.device)
+        self._kept = Kept(self.fn, self.args, self.kwargs, self._wardrobe, subject.device)
+        self._measurement = Measurement(self._kept)
 
     def on_change(self, changed: Callable[[str], None]) -> None:
         """Has ``changed`` called with a variant's name after the report has something new of it."""

@@ -41,6 +41,8 @@ class Kept:
         The call.
     wardrobe
         The functions that it reaches.
+    device
+        Where its tensors are, but for those on the CPU.
     """
 
     def __init__(
@@ -49,8 +51,10 @@ class Kept:
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
         wardrobe: Wardrobe,
+        device: str = "cpu",
     ) -> None:
         self.fn, self.args, self.kwargs = fn, args, kwargs
+        self.device = device
         self.wardrobe = wardrobe
         self._builds: dict[str, KeptBuild] = {}
         self._code = KeptCode()

@@ -43,8 +43,6 @@ class Measurement:
     ----------
     kept
         The subject's builds.
-    device
-        Where its arguments are.
 
     Attributes
     ----------
@@ -52,10 +50,9 @@ class Measurement:
         Read it from any thread.
     """
 
-    def __init__(self, kept: Kept, device: str) -> None:
+    def __init__(self, kept: Kept) -> None:
         self.standing = Standing()
         self._kept = kept
-        self._device = device
         self._sampler: Sampler | None = None
         self._builds: dict[str, object] = {}
         self._before_each: Callable[[str], None] | None = None
@@ -139,7 +136,7 @@ class Measurement:
             sampler = Sampler(
                 calls,
                 before_each=self._before if prepares else None,
-                device=self._device,
+                device=state.device,
             )
             self.standing = Standing(
                 id=f"measurement-{next(_ids)}",

@@ -125,6 +125,7 @@ def time_variants(
             calls,
             budget_s=SECONDS_PER_VARIANT * len(calls),
             before_each=state.before_each,
+            device=state.device,
             cancelled=lambda: monitor.cancelled,
         )
     monitor.check()

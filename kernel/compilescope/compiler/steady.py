@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import torch
+
 from ..timings import Keeping
 from ..torch_api.compiling import ISOLATES
 from .changes import changes_of, told
@@ -26,13 +28,19 @@ class State:
     ----------
     keeping, changes
         As in `report.Timing`.
+    device
+        Where the call runs. It may have CPU tensors only, and yet use the GPU.
     """
 
     def __init__(self, kept: Kept, snapshot: Snapshot) -> None:
         self._kept = kept
         self._snapshot = snapshot
+        before = _cuda_allocations()
         with quiet():
             kept.fn(*kept.args, **kept.kwargs)
+        self.device = kept.device
+        if kept.device == "cpu" and _cuda_allocations() != before:
+            self.device = "cuda"
         changes = changes_of(snapshot)
         snapshot.restore()
         self.changes = told(changes)
@@ -49,3 +57,13 @@ class State:
         self._kept.dress(name)
         if self.changes:
             self._snapshot.restore()
+
+
+def _cuda_allocations() -> int:
+    """How many there were in this process, whose CUDA this does not start."""
+    if not (torch.cuda.is_available() and torch.cuda.is_initialized()):  # type: ignore[no-untyped-call]
+        return 0
+    return sum(
+        int(torch.cuda.memory_stats(device).get("allocation.all.allocated", 0))
+        for device in range(torch.cuda.device_count())
+    )
