@@ -27,7 +27,7 @@ VARIANTS = {
 }
 
 MODELS = {
-    "pointwise": "pointwise 128×128",
+    "pointwise": "pointwise, 128 by 128",
     "mlp": "12-layer MLP 512",
     "gpt2": "GPT-2 small, 32 tokens",
     "bert": "BERT base, 128 tokens",
@@ -108,11 +108,9 @@ def measure(name: str, out: Path, seconds: float) -> None:
 
 def table(folder: Path) -> str:
     """The kept sweeps as a table in Markdown; times in µs."""
-    rows = [
-        "| model | eager | Python wrapper | C++ wrapper | CUDA graphs | Python/C++ | "
-        "compile, Python | compile, C++ |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    heads = ("model", "eager", "Python wrapper", "C++ wrapper", "CUDA graphs", "Python/C++")
+    heads += ("compile, Python", "compile, C++")
+    rows = [f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]
     ratios = []
     for name, title in MODELS.items():
         path = folder / f"{name}.compilescope.json"
