@@ -44,8 +44,8 @@ KERNELS_GPU = "Their time on the device, by torch's profiler; {us:.1f} µs of it
 
 
 _WITHIN: tuple[LayerKind, ...] = ("wrapper", "launches", "kernels")
-_NOISE = 0.1
-"""Of what is around the wrappers: noise below that does no harm."""
+_NOISE = 0.5
+"""Of what is around the wrappers: with more noise in it, stand-ins tell more."""
 
 
 class Costs(msgspec.Struct, kw_only=True):
@@ -114,14 +114,13 @@ class Parts:
         self._real = {}
         if any(unit.kept.cudagraphs for unit in units):
             return
-        real: _Terms = {whole: 1.0}
-        alone: _Terms = {stubbed: 1.0}
+        around: _Terms = {whole: 1.0}
+        if whole in (at.BACKWARD, at.BACKWARD_HOST):
+            around[at.FORWARD] = -1.0
         for unit in units:
-            _add(real, {f"wrapper {unit.name}": 1.0}, -unit.runs)
-            _add(alone, {f"stub {unit.name}": 1.0}, -unit.runs)
-        around, quiet = self._samples.figure(real), self._samples.figure(alone)
-        noise = (around.interval[1] - around.interval[0]) / 2
-        if noise > max(_NOISE * around.us, around.us - quiet.us):
+            _add(around, {f"wrapper {unit.name}": 1.0}, -unit.runs)
+        figure = self._samples.figure(around)
+        if (figure.interval[1] - figure.interval[0]) / 2 > _NOISE * figure.us:
             return
         self._real = {stubbed: whole}
         for name in self._samples.names:
