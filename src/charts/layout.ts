@@ -61,7 +61,7 @@ function axis(
     automargin: true,
     color: theme.muted,
     fixedrange: true,
-    gridcolor: fade(theme.line, 0.6),
+    gridcolor: fade(theme.line, 0.4),
     linecolor: theme.line,
     tickcolor: theme.line,
     zeroline: false,

@@ -394,9 +394,12 @@ export class Connection implements IConnection {
 /**
  * The events that this version knows; a newer kernel may have more.
  */
-const EVENT_NAMES: ReadonlySet<string> = new Set<keyof Events>([
-  'subjects_changed',
-  'report_changed',
-  'job_changed',
-  'watch_changed'
-]);
+const EVENTS: Record<keyof Events, true> = {
+  subjects_changed: true,
+  report_changed: true,
+  job_changed: true,
+  watch_changed: true,
+  measured: true,
+  sweep_changed: true
+};
+const EVENT_NAMES: ReadonlySet<string> = new Set(Object.keys(EVENTS));

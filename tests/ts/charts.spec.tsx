@@ -62,8 +62,9 @@ describe('Chart', () => {
 
   afterEach(() => {
     page.remove();
-    delete (HTMLElement.prototype as Partial<HTMLElement>).clientWidth;
-    delete (HTMLElement.prototype as Partial<HTMLElement>).clientHeight;
+    for (const name of ['clientWidth', 'clientHeight']) {
+      Reflect.deleteProperty(HTMLElement.prototype, name);
+    }
   });
 
   const draw = (make: () => IFigure) =>

@@ -48,13 +48,17 @@ export function TimingsBody(props: {
   const wanted = summaries.filter(
     each => !whyNot(each, trans) && !excluded.has(each.name)
   );
-  const start = async (again: boolean) => {
-    if (standing.isOn) {
-      await model.cancel();
-    }
-    const names = wanted.map(each => each.name);
-    await model.startMeasure({ variants: names, seconds, again });
-  };
+  // One that goes on makes way for another at its next round.
+  const start = (again: boolean) =>
+    void model.startMeasure({
+      variants: wanted.map(each => each.name),
+      seconds,
+      again
+    });
+  useNewcomers(
+    wanted.map(each => each.name),
+    standing.isOn ? () => start(false) : null
+  );
   const compiled = variants.filter(each => each.requested.backend !== null);
   const studied = compiled.filter(({ name }) => !excluded.has(name));
   return (
@@ -75,7 +79,7 @@ export function TimingsBody(props: {
           }}
           seconds={seconds}
           onSeconds={setSeconds}
-          onStart={again => void start(again)}
+          onStart={start}
           onPause={() => void model.cancel()}
           trans={trans}
         />
@@ -155,6 +159,26 @@ export function TimingsBody(props: {
       </div>
     </>
   );
+}
+
+/**
+ * Have variants that appear while others are measured take part, each once: one
+ * that cannot be built is not tried again.
+ *
+ * @param join - Starts with all that are wanted; null while nothing is measured.
+ */
+function useNewcomers(
+  names: readonly string[],
+  join: (() => void) | null
+): void {
+  const known = React.useRef<ReadonlySet<string>>(new Set(names));
+  React.useEffect(() => {
+    const isNew = names.some(name => !known.current.has(name));
+    known.current = new Set([...known.current, ...names]);
+    if (isNew) {
+      join?.();
+    }
+  }, [names.join('\n')]);
 }
 
 /**

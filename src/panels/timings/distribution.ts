@@ -13,7 +13,12 @@ import { comparison } from './phrases';
  * At most about so many samples of a variant are drawn one by one; the curve
  * above them is of all.
  */
-const MOST = 400;
+const MOST = 320;
+
+/**
+ * How long the line is that a sample is drawn as, in rows.
+ */
+const DOT = 0.004;
 
 /**
  * The height of a variant's row, and of what is below them, in pixels.
@@ -56,7 +61,7 @@ export function distributionOf(
         tracesOf(each.row, each.sorted, -place, scale, theme, trans)
       ),
       layout: {
-        margin: { l: isNarrow ? 76 : 128, r: 40, t: 6, b: AXIS - 8 },
+        margin: { l: isNarrow ? 92 : 136, r: 44, t: 6, b: AXIS - 8 },
         xaxis: {
           type: scale.isLog ? 'log' : 'linear',
           range: scale.isLog ? axis.map(Math.log10) : axis,
@@ -70,7 +75,7 @@ export function distributionOf(
           showgrid: false,
           ticks: '',
           tickvals: rows.map((_, place) => -place),
-          ticktext: rows.map(row => labelOf(row, isNarrow ? 10 : 18, trans))
+          ticktext: rows.map(row => labelOf(row, isNarrow ? 13 : 17, trans))
         },
         shapes: rows.slice(1).map((_, place) => ({
           type: 'line',
@@ -148,18 +153,25 @@ function tracesOf(
       hoverinfo: 'skip'
     });
   }
+  // Lines too short to see, with round ends: one element instead of hundreds.
   const drawn = thinned(row.samples.length);
+  const dots = <T>(of: (place: number) => readonly [T, T]): (T | null)[] =>
+    drawn.flatMap(place => [...of(place), null]);
+  const texts = drawn.map(
+    place =>
+      `${name}: ${formatMicroseconds(row.samples[place])}<br>${trans.__('round %1', row.first + place + 1)}`
+  );
   traces.push({
     type: 'scatter',
-    mode: 'markers',
-    x: drawn.map(place => over(row.samples[place])),
-    y: drawn.map(place => base - 0.2 + 0.13 * jitter(place)),
-    text: drawn.map(
-      place =>
-        `${name}: ${formatMicroseconds(row.samples[place])}<br>${trans.__('round %1', row.first + place + 1)}`
-    ),
+    mode: 'lines',
+    x: dots(place => [over(row.samples[place]), over(row.samples[place])]),
+    y: dots(place => {
+      const y = base - 0.2 + 0.13 * jitter(place);
+      return [y, y + DOT];
+    }),
+    text: texts.flatMap(each => [each, each, '']),
     hoverinfo: 'text',
-    marker: { color: fade(colour, 0.42), size: 4 }
+    line: { color: fade(colour, 0.5), width: 3.6, simplify: false }
   });
   const { median, interval } = row;
   if (median !== null && interval) {
@@ -213,7 +225,7 @@ function beyond(
       xanchor: 'left',
       xshift: 3,
       showarrow: false,
-      text: `+${count}›`,
+      text: `+${count} ▸`,
       hovertext: trans._n(
         '%1 sample is slower: %2',
         '%1 samples are slower, up to %2',

@@ -36,16 +36,17 @@ export function tone({ isBaseline, ratio, differs }: ITimed): string {
 }
 
 /**
- * An interval of a ratio: `1.35–1.41×`.
+ * An interval of a ratio: `1.35–1.41×`. A bound that is nearly 1 has digits
+ * enough to tell on which side it is.
  */
-export function formatRatioInterval([low, high]: readonly [
-  number,
-  number
-]): string {
-  const [first, last] = [low, high].map(each =>
-    each.toFixed(each < 10 ? 2 : 0)
+export function formatRatioInterval(
+  interval: readonly [number, number]
+): string {
+  const isNear = interval.some(each => Math.abs(each - 1) < 0.01);
+  const [low, high] = interval.map(each =>
+    each.toFixed(isNear ? 3 : each < 10 ? 2 : 0)
   );
-  return first === last ? `${last}×` : `${first}–${last}×`;
+  return low === high ? `${high}×` : `${low}–${high}×`;
 }
 
 /**

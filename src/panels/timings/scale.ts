@@ -23,7 +23,7 @@ export interface IScale {
  * Of the slowest samples so many are beyond the axis: a few that were disturbed
  * would leave no room for the others.
  */
-const CUT = 0.02;
+const CUT = 0.04;
 
 /**
  * From so many times the shortest on, times are shown by their logarithms.
@@ -43,7 +43,7 @@ export function scaleOf(
   let high = 0;
   for (const { row, sorted } of rows) {
     if (sorted.length > 0) {
-      low = Math.min(low, sorted[0], row.interval?.[0] ?? Infinity);
+      low = Math.min(low, sorted[0]);
       high = Math.max(
         high,
         quantile(sorted, 1 - CUT),

@@ -44,15 +44,15 @@ export function StartupsPart(props: {
     startups.map(startup => ({ name, startup }))
   );
   const paybacks = variants.flatMap(({ name, paybacks }) =>
-    paybacks.map(payback => ({ name, payback }))
+    paybackTexts(paybacks, trans).map(text => ({ name, text }))
   );
   return (
     <>
       {paybacks.length > 0 && (
         <ul className="jp-Compilescope-paybacks">
-          {paybacks.map(({ name, payback }) => (
-            <li key={`${name} ${payback.cache}`}>
-              <strong>{name}</strong> {paybackText(payback, trans)}
+          {paybacks.map(({ name, text }) => (
+            <li key={`${name} ${text}`}>
+              <strong>{name}</strong> {text}
             </li>
           ))}
         </ul>
@@ -74,23 +74,27 @@ export function StartupsPart(props: {
 /**
  * After how many calls a variant has paid for its compile time, in words.
  */
-export function paybackText(
-  { cache, compile_s, saved_us, calls }: Payback,
+function paybackTexts(
+  paybacks: readonly Payback[],
   trans: TranslationBundle
-): string {
-  const when =
-    cache === 'cold'
-      ? trans.__('with cold caches (%1)', formatSeconds(compile_s))
-      : trans.__('with warm caches (%1)', formatSeconds(compile_s));
-  if (calls === null) {
-    return trans.__('never pays for itself %1: it saves nothing a call', when);
+): string[] {
+  if (paybacks.length > 0 && paybacks.every(each => each.calls === null)) {
+    return [trans.__('never pays for itself: it saves nothing a call')];
   }
-  return trans.__(
-    'pays for itself %1 after %2 calls, saving %3 each',
-    when,
-    formatCount(Math.ceil(calls)),
-    formatMicroseconds(saved_us)
-  );
+  return paybacks.map(({ cache, compile_s, saved_us, calls }) => {
+    const when =
+      cache === 'cold'
+        ? trans.__('with cold caches (%1)', formatSeconds(compile_s))
+        : trans.__('with warm caches (%1)', formatSeconds(compile_s));
+    return calls === null
+      ? trans.__('never pays for itself %1', when)
+      : trans.__(
+          'pays for itself %1 after %2 calls, saving %3 each',
+          when,
+          formatCount(Math.ceil(calls)),
+          formatMicroseconds(saved_us)
+        );
+  });
 }
 
 function FirstCalls(props: {
@@ -184,7 +188,7 @@ function FirstCall(props: {
   const { name, startup } = first;
   const { problem } = startup;
   const seconds = (value: number | null | undefined) =>
-    value === null || value === undefined ? '–' : formatSeconds(value);
+    value ? formatSeconds(value) : '–';
   return (
     <tr>
       <th scope="row">{name}</th>
@@ -223,7 +227,7 @@ function FirstCall(props: {
           </td>
           {parts.map(part => (
             <td key={part} className="jp-mod-number">
-              {startup.parts[part] ? seconds(startup.parts[part]) : '–'}
+              {seconds(startup.parts[part])}
             </td>
           ))}
           {props.hasHeaders && (

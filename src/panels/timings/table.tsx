@@ -132,6 +132,16 @@ function Row(props: {
             {trans.__('from the build')}
           </Badge>
         )}
+        {!row.settled && (
+          <Badge
+            kind="warning"
+            title={trans.__(
+              'The warm-up ended for want of time; its times still changed'
+            )}
+          >
+            {trans.__('not settled')}
+          </Badge>
+        )}
       </th>
       <td className="jp-mod-number">
         {row.median === null ? none : formatMicroseconds(row.median)}
@@ -164,22 +174,7 @@ function Row(props: {
       )}
       <td className="jp-mod-number">{formatCount(row.samples.length)}</td>
       <td className="jp-mod-number">{formatCount(row.calls)}</td>
-      <td className="jp-mod-number">
-        {formatCount(row.warmup)}
-        {!row.settled && (
-          <>
-            {' '}
-            <Badge
-              kind="warning"
-              title={trans.__(
-                'The warm-up ended for want of time; its times still changed'
-              )}
-            >
-              {trans.__('not settled')}
-            </Badge>
-          </>
-        )}
-      </td>
+      <td className="jp-mod-number">{formatCount(row.warmup)}</td>
     </tr>
   );
 }

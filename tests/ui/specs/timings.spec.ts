@@ -1,0 +1,184 @@
+import { expect, test } from '@jupyterlab/galata';
+import type { Locator, Page } from '@playwright/test';
+import { choice, openSidebar, sidebar } from '../helpers/compilescope';
+import { notebook, openNotebook, runAll, SUBJECT } from '../helpers/notebook';
+import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+import { expectNames, openView, picture } from '../helpers/views';
+
+test.use(KEEP_KERNELS);
+
+test.afterAll(({ request }) => shutDown(request));
+
+/**
+ * How long building may take on a small machine, in milliseconds.
+ */
+const BUILD = 150_000;
+
+/**
+ * How long the page may be busy at a time while samples come in, in
+ * milliseconds. Generous, for a machine that measures meanwhile.
+ */
+const LONGEST = 1_000;
+
+test('timings, from the first round to the layers of a call', async ({
+  page
+}) => {
+  test.setTimeout(600_000);
+  const path = `${SHARED}/timings.ipynb`;
+  await openNotebook(page, SHARED, 'timings.ipynb', SUBJECT);
+  await openSidebar(page);
+  await runAll(page, SUBJECT.length);
+  let view = await openView(page, 'timings', 'Timings', path);
+  const status = () => view.locator('.jp-Compilescope-standing');
+  const button = (name: string) =>
+    view.getByRole('button', { name, exact: true });
+
+  await test.step('nothing is measured yet, and why', async () => {
+    await expect(status()).toContainText('Nothing measured yet');
+    await expect(button('Look closer')).toBeDisabled();
+    await expect(view).toContainText('No ticked variant is built yet');
+  });
+
+  await test.step('points stream in while it is measured', async () => {
+    await view
+      .getByRole('combobox', { name: 'for' })
+      .selectOption({ label: '2 min' });
+    await button('Start').click();
+    await expect(button('Pause')).toBeVisible();
+    await expect(status()).toContainText(/Measuring.*\d rounds/, {
+      timeout: BUILD
+    });
+    const few = await points(view);
+    await expect.poll(() => points(view)).toBeGreaterThan(few);
+    const longest = await longestTask(page, 3_000);
+    console.log(`      the longest task while measuring: ${longest} ms`);
+    expect(longest).toBeLessThan(LONGEST);
+  });
+
+  await test.step('a pause keeps what there is', async () => {
+    await button('Pause').click();
+    await expect(status()).toContainText(/Paused after [\d,]+ rounds/);
+    const before = await rounds(view);
+    expect(before).toBeGreaterThan(5);
+    await expect(samples(view, 'cpp')).toHaveText(text(before));
+    await button('Go on').click();
+    await expect
+      .poll(() => rounds(view), { timeout: 60_000 })
+      .toBeGreaterThan(before);
+  });
+
+  await test.step('a switch has a new variant join the others', async () => {
+    const before = await rounds(view);
+    await choice(page, 'mode').selectOption('max-autotune-no-cudagraphs');
+    const newcomer = samples(view, /^max-autotune/);
+    await expect(newcomer).toHaveText(/^[1-9]/, { timeout: BUILD });
+    await button('Pause').click();
+    await expect(status()).toContainText('Paused');
+    const all = await rounds(view);
+    expect(all).toBeGreaterThan(before);
+    await expect(samples(view, 'eager')).toHaveText(text(all));
+    expect(number(await newcomer.textContent())).toBeLessThan(all);
+  });
+
+  await test.step('a reload keeps it', async () => {
+    const before = await rounds(view);
+    await notebook(page).press('Control+s');
+    await page.evaluate(() => window.location.reload());
+    await page.waitForURL(/lab/);
+    await expect(sidebar(page)).toContainText('attend', { timeout: 30_000 });
+    view = await openView(page, 'timings', 'Timings', path);
+    await expect(status()).toContainText(`Paused after ${text(before)} rounds`);
+    await expect(view.locator('.js-plotly-plot')).toHaveCount(2);
+  });
+
+  await test.step('a closer look tells where the time goes', async () => {
+    await button('Look closer').click();
+    const layers = view.getByRole('region', { name: /Where one call/ });
+    await expect(layers.getByRole('listitem').first()).toContainText('sum', {
+      timeout: BUILD
+    });
+    await expect(layers).toContainText('Dynamo entry and guards');
+  });
+
+  await expectNames(view);
+  await picture(page, view, 'timings');
+
+  await test.step('begun anew, only with what is ticked', async () => {
+    await view.getByRole('checkbox', { name: /^max-autotune/ }).uncheck();
+    await button('Restart').click();
+    await expect(status()).toContainText(/Measuring.*\d rounds/, {
+      timeout: BUILD
+    });
+    await button('Pause').click();
+    await expect(status()).toContainText('Paused');
+    await expect(samples(view, 'cpp')).toHaveText(text(await rounds(view)));
+  });
+});
+
+/**
+ * How many samples are drawn: each is a piece of its variant's path.
+ */
+function points(view: Locator): Promise<number> {
+  return view
+    .getByRole('region', { name: 'How long a call takes' })
+    .locator('path.js-line')
+    .evaluateAll(paths =>
+      paths.reduce(
+        (sum, path) => sum + (path.getAttribute('d')?.match(/M/g)?.length ?? 0),
+        0
+      )
+    );
+}
+
+/**
+ * After how many rounds the measurement stands.
+ */
+async function rounds(view: Locator): Promise<number> {
+  const text = await view.locator('.jp-Compilescope-standing').textContent();
+  return number(/([\d,]+) rounds?/.exec(text ?? '')?.[1] ?? '0');
+}
+
+/**
+ * How many samples a variant has, in the table.
+ */
+function samples(view: Locator, variant: string | RegExp): Locator {
+  const table = view.getByRole('table', { name: /How long a call takes/ });
+  return table
+    .getByRole('row')
+    .filter({
+      has: view.page().getByRole('rowheader', { name: variant })
+    })
+    .getByRole('cell')
+    .nth(5);
+}
+
+/**
+ * The longest time for which the page does not answer, in milliseconds.
+ */
+function longestTask(page: Page, during: number): Promise<number> {
+  return page.evaluate(
+    during =>
+      new Promise<number>(resolve => {
+        let longest = 0;
+        const observer = new PerformanceObserver(list => {
+          for (const { duration } of list.getEntries()) {
+            longest = Math.max(longest, Math.round(duration));
+          }
+        });
+        observer.observe({ entryTypes: ['longtask'] });
+        setTimeout(() => {
+          observer.disconnect();
+          resolve(longest);
+        }, during);
+      }),
+    during
+  );
+}
+
+function number(text: string | null): number {
+  return Number((text ?? '').replace(/,/g, ''));
+}
+
+function text(value: number): string {
+  return value.toLocaleString('en');
+}
