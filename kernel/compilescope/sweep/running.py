@@ -241,14 +241,20 @@ class Running:
         self.sweep.cells[self._places[key]] = cell
         return cell
 
+    @property
+    def _called(self) -> str:
+        """What the subject is called in code to paste: a module's own name is that of its class."""
+        subject = self.plan.subject
+        if self.plan.call is None or not subject.name.isidentifier():
+            return "fn"
+        return "model" if subject.kind == "module" else subject.name
+
     def _tell(self, cells: Iterable[SweepCell]) -> None:
         if self._store.problem is not None and self._store.problem not in self.sweep.problems:
             self.sweep.problems.append(self._store.problem)
         ranking.rank(self.sweep)
         best = next((one for one in self.sweep.cells if one.key == self.sweep.winner), None)
-        name = self.plan.subject.name
-        shown = name if name.isidentifier() else "fn"
-        self.sweep.code = code_of(best.variant, shown) if best is not None else ""
+        self.sweep.code = code_of(best.variant, self._called) if best is not None else ""
         try:
             self._changed(list(cells))
         except Exception:  # noqa: BLE001 - who looks on must not stop the sweep
