@@ -57,7 +57,7 @@ def _parser() -> Any:
     )
     add("--target", metavar="DEVICE", help="what to generate code for (the arguments' device)")
     add("--no-run", action="store_true", help="generate the code; build and time nothing")
-    add("--measure", type=_seconds, metavar="SECONDS", help="then measure for so long, in turns")
+    add("--measure", type=seconds, metavar="SECONDS", help="then measure for so long, in turns")
     add("--study", metavar="NAMES", help="then look closer (layers,kernels,startups,accuracy)")
     add("--no-widget", action="store_true", help="show the report without its switches")
     add("--name", default=LAST, metavar="VAR", help=f"keep the report in this variable ({LAST})")
@@ -99,7 +99,7 @@ def variants(options: argparse.Namespace) -> dict[str, Variant]:
     return parse({name_of(variant): variant for variant in changed})
 
 
-def _seconds(text: str) -> float:
+def seconds(text: str) -> float:
     """Return a time to measure for."""
     value = float(text)
     if not 0 < value < math.inf:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from compilescope import followups
 from compilescope import session as sessions
 from compilescope.compiler.progress import Progress
 from compilescope.compiler.watch import WatchSummary
@@ -203,6 +204,9 @@ def test_a_wrong_cell_says_what_it_should_be(
         ("--variants python,rust", "There is no variant 'rust'. "),
         ("--backend gpu", "There is no backend 'gpu'. "),
         ("--name 3x", "--name 3x: that is no name of a variable."),
+        ("--measure soon", "argument --measure: invalid seconds value: 'soon'"),
+        ("--measure 0", "argument --measure: invalid seconds value: '0'"),
+        ("--study layers,horoscope", "There is no study 'horoscope'. "),
         ("--option size", "--option size has no value. Write --option max_autotune=True."),
         ("--option max_fusion_siz=3", "There is no option 'max_fusion_siz'. Did you mean "),
     ],
@@ -266,6 +270,34 @@ def test_options_become_variants(
     succeed(shell.run_cell(f"%%compile {line} --no-run\nf(1)"))
     assert session.asked[0]["variants"] == variants
     assert session.asked[0]["run"] is False
+
+
+@pytest.mark.parametrize("error", [None, KeyboardInterrupt()])
+def test_measuring_and_studies_come_after_the_inspection(
+    shell: InteractiveShell,
+    session: FakeSession,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    error: BaseException | None,
+) -> None:
+    asked: list[tuple[Any, ...]] = []
+
+    def look_closer(*given: Any, progress: Any) -> None:
+        asked.append(given)
+        progress(Progress(step="measuring", fraction=0.5))
+        if error is not None:
+            raise error
+
+    monkeypatch.setattr(followups, "look_closer", look_closer)
+    result = shell.run_cell("%%compile --measure 2.5 --study layers,kernels\nf(1)")
+    ((_, looked_at, seconds, studies),) = asked
+    assert looked_at is shell.user_ns["_report"]
+    assert (seconds, studies) == (2.5, ["layers", "kernels"])
+    told = capsys.readouterr()
+    assert "compilation 0/0" in told.out, "what was found out is shown in any case"
+    assert result.success == (error is None)
+    if error is not None:
+        assert "Interrupted. What was found out until then is kept." in told.err
 
 
 def test_name_keeps_the_report(shell: InteractiveShell, session: FakeSession) -> None:
