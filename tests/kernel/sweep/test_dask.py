@@ -19,15 +19,16 @@ pytestmark = pytest.mark.slow
 EAGER = {"eager": cs.Variant(backend=None)}
 
 
-def busy(dask_worker: Any) -> tuple[int, int]:
-    return os.getpid(), len(dask_worker.state.executing)
-
-
 def test_cells_of_workers_that_are_killed_are_run_again(sweep: Sweep) -> None:
     killed: list[int] = []
+
+    # A function of this module would be imported by the workers, which do not find it.
+    def busy(dask_worker: Any) -> tuple[int, int]:
+        return os.getpid(), len(dask_worker.state.executing)
+
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
