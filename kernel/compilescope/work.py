@@ -9,6 +9,7 @@ import msgspec
 
 from .compiler.inspection import Inspection
 from .compiler.progress import Cancelled, Monitor
+from .compiler.turns import responsive
 from .compiler.watch import CELL
 from .variant import Variant
 
@@ -55,16 +56,17 @@ def carry_out(
     known = {one.name for one in inspection.report.variants} if work.kind != "build" else set()
     new = {name: variant for name, variant in wanted.items() if name not in known}
     try:
-        inspection.capture(new, monitor)
-        inspection.generate(new, monitor)
-        if work.kind == "measure":
-            inspection.measure(
-                list(wanted), monitor, seconds=work.seconds, again=work.again, told=told
-            )
-        elif work.kind == "study":
-            inspection.study(list(wanted), work.studies, monitor)
-        elif work.build:
-            inspection.run(list(wanted), monitor)
+        with responsive():
+            inspection.capture(new, monitor)
+            inspection.generate(new, monitor)
+            if work.kind == "measure":
+                inspection.measure(
+                    list(wanted), monitor, seconds=work.seconds, again=work.again, told=told
+                )
+            elif work.kind == "study":
+                inspection.study(list(wanted), work.studies, monitor)
+            elif work.build:
+                inspection.run(list(wanted), monitor)
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001 - what the report has by now is not lost

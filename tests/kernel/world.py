@@ -75,6 +75,7 @@ def world() -> dict[str, Any]:
         "signals": signal.getsignal(signal.SIGINT),
         "warnings": list(warnings.filters),
         "gc": gc.isenabled(),
+        "thread switches": sys.getswitchinterval(),
         "threads": sorted(thread.name for thread in threading.enumerate()),
         "children": _children(),
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,10 +25,6 @@ given a tenth of the time."""
 _TOLD_SHARE = 0.1
 WARM_S = 0.5
 """For a variant's warm-up, at most."""
-SWITCH_S = 0.0005
-"""How long Python lets the thread that measures go on when another one has something to do. With
-the usual 5 ms, each of the dozen steps by which the panel's request is answered would wait so long;
-a sample that nobody disturbs does not notice."""
 
 _ids = itertools.count(1)
 
@@ -106,10 +101,9 @@ class Measurement:
         try:
             sampler = self._prepare(names, snapshot, again=again)
             try:
-                with _responsive():
-                    self._warm_up(sampler, monitor)
-                    if self._sample(sampler, monitor, seconds):
-                        state = "done"
+                self._warm_up(sampler, monitor)
+                if self._sample(sampler, monitor, seconds):
+                    state = "done"
             finally:
                 self._conclude(sampler, state)
         except Cancelled:
@@ -238,14 +232,3 @@ def compared(timing: Timing) -> str:
     if ratio < 1:
         ratio, low, high, word = 1 / ratio, 1 / high, 1 / low, "slower"
     return f"{ratio:.2f}\u00d7 [{low:.2f}\u2013{high:.2f}] {word} than {timing.baseline}"
-
-
-@contextmanager
-def _responsive() -> Iterator[None]:
-    """Other threads get their turn soon."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(min(before, SWITCH_S))
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
