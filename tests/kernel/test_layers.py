@@ -122,12 +122,9 @@ def test_training_through_the_cpp_wrapper() -> None:
 
 
 def test_a_graph_break_makes_layers_for_each_compilation() -> None:
-    seen: list[int] = []
-
     def fn(x: torch.Tensor) -> torch.Tensor:
         y = torch.relu(x) + 1
         torch._dynamo.graph_break()
-        seen.append(1)
         return y.sin()
 
     x = torch.randn(64)
@@ -136,7 +133,6 @@ def test_a_graph_break_makes_layers_for_each_compilation() -> None:
     graph = ["aot", "inductor", "wrapper", "launches", "kernels"]
     assert kinds(layers, "0/0") == ["guards", "eager", *graph]
     assert kinds(layers, "1/0") == ["guards", "bytecode", *graph]
-    assert not seen
     assert compiled_entries(fn) == 0
 
 

@@ -16,6 +16,7 @@ from ..torch_api.layer_frames import (
     FrameCall,
     Observer,
     function_context,
+    function_of,
     graph_function,
     recorded,
     recorded_backward,
@@ -139,7 +140,7 @@ class _Runs:
             if graph.direction == "forward":
                 context = function_context()
                 if context is not None:
-                    self.functions[graph.compile_id] = type(context)._forward_cls
+                    self.functions[graph.compile_id] = function_of(context)
             given, grad = list(inputs), torch.is_grad_enabled()
             outputs = inner(inputs)
             kept = _copied(outputs) if graph.cudagraphs else detached(outputs)

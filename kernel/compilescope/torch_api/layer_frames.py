@@ -87,6 +87,11 @@ def function_context() -> Any:
     return None
 
 
+def function_of(context: Any) -> Any:
+    """The autograd function whose context it is."""
+    return type(context)._forward_cls
+
+
 def _stack() -> Iterator[types.FrameType]:
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
@@ -224,7 +229,7 @@ class BackwardCall:
         if found is None:
             return False
         self._context, self._output = found
-        self._backward = type(self._context)._forward_cls.backward
+        self._backward = function_of(self._context).backward
         return True
 
     def __call__(self) -> Any:
