@@ -350,6 +350,7 @@ class Session:
         self.inspections[new.id], self.revisions[new.id] = inspection, revision
         for other in subjects.superfluous(self.inspections):
             self._drop(other)
+        subjects.lighten(self.inspections)
         self.sweeps.keep(self.inspections)
         self._tell("subjects", new.id if focus else "")
 

@@ -12,6 +12,18 @@ MOST = 30
 """How many are kept. Each holds on to its arguments; the oldest goes first."""
 
 
+BUILT = 3
+"""Of how many, the latest, what was built is kept. Builds take memory, on a GPU that of their CUDA
+graphs."""
+
+
+def lighten(known: Mapping[str, Inspection | Watch]) -> None:
+    """Has all but the latest subjects let go of what was built."""
+    for one in list(known.values())[:-BUILT]:
+        if isinstance(one, Inspection):
+            one.let_go()
+
+
 def replaced(new: Subject, known: Mapping[str, Inspection | Watch]) -> list[str]:
     """The subjects whose place a new one takes; a watch that is on keeps its place."""
     return [

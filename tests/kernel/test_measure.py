@@ -14,6 +14,7 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope import followups
+from compilescope import subjects as kept_subjects
 from compilescope.compiler import kept, steady
 from compilescope.compiler.inspection import Inspection
 from compilescope.compiler.measurement import compared, headline
@@ -381,6 +382,17 @@ def test_what_is_built_goes_with_a_subject_that_is_forgotten() -> None:
     session.forget(subject)
     gc.collect()
     assert [reference() for reference in references] == [None] * 3
+
+
+def test_only_the_latest_subjects_keep_what_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_subjects, "BUILT", 1)
+    session, first = inspected(run=True)
+    second = session.inspect(subjects.plain, (X[:2],), variants=QUICK).subject.id
+    with compiled_frames() as frames:
+        session.measure(second, QUICK, seconds=0.05)
+        assert frames == []
+        session.measure(first.report.subject.id, QUICK, seconds=0.05)
+    assert frames == ["plain"]
 
 
 def test_the_python_face_measures_reports_of_this_kernel_only(

@@ -216,6 +216,10 @@ class Inspection:
         """How the measurement stands; any thread may read it."""
         return self._measurement.standing
 
+    def let_go(self) -> None:
+        """Lets go of what is built, unless it is in use; it is built again when it is needed."""
+        self._kept.let_go()
+
     def close(self) -> None:
         """Lets go of what is built, once nobody uses it any more; from any thread."""
         self._kept.close()

@@ -167,11 +167,15 @@ class Kept:
         self._code.release()
         self._shared = None
 
+    def let_go(self) -> None:
+        """Forgets all builds, unless they are in use; from any thread."""
+        if not self._is_open:
+            self.clear()
+
     def close(self) -> None:
         """Forgets all builds, and keeps none from now on; from any thread, at any time.
 
         Where they are in use this waits until they are not.
         """
         self._is_closed = True
-        if not self._is_open:
-            self.clear()
+        self.let_go()
