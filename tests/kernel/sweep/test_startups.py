@@ -1,0 +1,69 @@
+"""First calls in processes of their own, with empty caches and with warm ones."""
+
+from __future__ import annotations
+
+import compilescope as cs
+import psutil
+import pytest
+import torch
+from compilescope.compiler.processes import Limits, run
+
+from . import subjects
+
+
+@pytest.mark.slow
+def test_a_first_call_is_cold_then_warm_and_a_variant_pays_back_from_it() -> None:
+    report = cs.inspect(subjects.double, (torch.ones(64),), variants="python")
+    cs.study(report, "startups")
+    variant = report.variant("python")
+    cold, warm = variant.startups
+    assert (cold.cache, warm.cache) == ("cold", "warm")
+    for one in (cold, warm):
+        assert one.problem is None, one.problem
+        assert one.imports_s is not None
+        assert one.imports_s > 0.3
+        assert one.memory_bytes is not None
+        assert 1e8 < one.memory_bytes < 1e10
+        assert one.first_call_s == pytest.approx(sum(one.parts.values()), rel=0.05)
+    assert cold.first_call_s is not None
+    assert warm.first_call_s is not None
+    assert warm.first_call_s < cold.first_call_s / 2
+    assert cold.headers_s is not None
+    assert cold.headers_s > 0.5, "headers were precompiled in it"
+    assert warm.headers_s is None or warm.headers_s < cold.headers_s / 2
+    assert {(one.cache, one.compile_s) for one in variant.paybacks} == {
+        ("cold", cold.first_call_s),
+        ("warm", warm.first_call_s),
+    }
+
+
+def test_a_subject_that_cannot_travel_is_a_problem_of_its_variant() -> None:
+    report = cs.inspect(subjects.unpicklable(), (torch.ones(4),), variants="python", run=False)
+    cs.study(report, "startups")
+    problems = report.variant("python").problems
+    assert any("cannot be taken into another process" in one.why for one in problems)
+
+
+def test_a_process_ends_with_what_started_it_and_with_its_children() -> None:
+    told: list[str] = []
+    program = (
+        "import subprocess, sys, time\n"
+        "from compilescope.compiler.inside import serve\n"
+        "def work(inside):\n"
+        "    child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        "    inside.step(str(child.pid))\n"
+        "    time.sleep(600)\n"
+        "serve(work)"
+    )
+    ended = run(
+        ("-c", program),
+        b"",
+        header={},
+        limits=Limits(timeout_s=60),
+        cancelled=lambda: bool(told),
+        stepped=told.append,
+    )
+    assert ended.how == "cancelled"
+    for pid in (ended.pid, int(told[0])):
+        alive = psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+        assert not alive
