@@ -1,0 +1,193 @@
+"""Kernels' measured times, put into a variant's report."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from ..analysis.kernels import NOT_LAUNCHED
+from ..report import Compilation, Kernel, Launch, Node, Peaks, VariantReport
+from ..torch_api.kernel_events import GraphRun
+from . import kernel_times
+from .kernel_launches import Artifact, Graph, codes_of, launch_time, meaning_of
+from .kernel_times import Times
+from .peaks import measured_again, peaks_of
+
+NOT_RUN = "Its graph did not run in the calls that were profiled."
+OTHER_CODE = "With timers in its kernels torch generated other code, without this launch."
+NO_TIMERS = "torch puts timers into C++ kernels on Linux and on Windows only."
+
+_CLEARLY = 1.05
+
+Runs = list[list[tuple[int, GraphRun]]]
+"""Call by call, the runs, each with its graph's place among the graphs."""
+Patterns = dict[frozenset[str], list[tuple[str, str]]]
+"""A graph's launches, by their keys → the kernels that it starts on the device, in order, each with
+its launch's key."""
+
+
+@dataclass
+class Measured:
+    """What one build of a variant did."""
+
+    graphs: list[Graph]
+    calls: Runs
+    empty_ns: float
+    inner_ns: float
+    """What the profiler costs: in each range, and for each range within."""
+    on_device: bool
+    built_with: str
+    """What the build had besides the variant's settings; may be empty."""
+
+
+def artifact_of(report: VariantReport) -> Artifact:
+    """The wrapper that a variant's launches stand in."""
+    return "cpp" if report.requested.cpp_wrapper else "python"
+
+
+def learnt(measured: Measured) -> Patterns:
+    """What kernels each graph starts on the device, as seen where launches can be told apart."""
+    patterns: Patterns = {}
+    for call in measured.calls:
+        for place, run in call:
+            graph = measured.graphs[place]
+            keys = [key or "" for key in graph.keys]
+            patterns[frozenset(keys)] = [
+                (name, keys[site] if site >= 0 else "")
+                for name, site in kernel_times.learn(graph.sites, run)
+            ]
+    return patterns
+
+
+def fill(report: VariantReport, peaks: list[Peaks], found: Measured, patterns: Patterns) -> None:
+    """Puts the times into the report's launches, and says why where there is none.
+
+    Parameters
+    ----------
+    peaks
+        Of devices, as far as known; those of others join them.
+    patterns
+        For graphs that are replayed as a whole; see `learnt`.
+    """
+    measured: dict[tuple[str, str], Times] = {}
+    reasons: dict[tuple[str, str], str] = {}
+    for place, graph in enumerate(found.graphs):
+        order = {key: site for site, key in enumerate(graph.keys) if key is not None}
+        pattern = patterns.get(frozenset(key or "" for key in graph.keys), ())
+        runs = [[run for number, run in call if number == place] for call in found.calls]
+        times, missing = kernel_times.measure(
+            graph.sites,
+            runs,
+            empty_ns=found.empty_ns,
+            pattern=[(name, order.get(key, -1)) for name, key in pattern],
+        )
+        ran = any(runs)
+        for key, site in order.items():
+            if site in times:
+                measured[graph.compilation, key] = times[site]
+            else:
+                reasons[graph.compilation, key] = missing[site] if ran else NOT_RUN
+    for last in (False, True):
+        _put(report, peaks, found, measured, reasons)
+        beaten = [] if last else _beaten(report, peaks)
+        if not beaten:
+            return
+        for one in beaten:
+            measured_again(one)
+
+
+def _put(
+    report: VariantReport,
+    peaks: list[Peaks],
+    found: Measured,
+    measured: Mapping[tuple[str, str], Times],
+    reasons: Mapping[tuple[str, str], str],
+) -> None:
+    """Gives each launch its time, and each kernel without one the reason."""
+    default = f"cuda:{torch.cuda.current_device()}" if found.on_device else "cpu"
+    tf32 = torch.get_float32_matmul_precision() != "highest"
+    artifact = artifact_of(report)
+    for compilation in report.compilations:
+        nodes, groups = _nodes(compilation), _groups(compilation, artifact)
+        for kernel in compilation.kernels:
+            why: list[str] = []
+            for launch in _own(kernel, artifact):
+                launch.time = None
+                known = measured.get((compilation.id, launch.key))
+                if known is None:
+                    why.append(_reason(reasons, compilation.id, launch.key))
+                    continue
+                own = nodes.get(launch.key.split(":")[1], {})
+                meaning = meaning_of(groups.get(launch.key, ()), own, default)
+                if not known.on_device:
+                    meaning.device = "cpu"
+                launch.time = launch_time(
+                    launch,
+                    known,
+                    _peaks(peaks, meaning.device),
+                    meaning,
+                    extern=kernel.language == "extern",
+                    empty_ns=found.empty_ns,
+                    inner_ns=found.inner_ns,
+                    tf32=tf32,
+                    built_with=found.built_with,
+                )
+            kernel.absent.pop("time", None)
+            if why or not _own(kernel, artifact):
+                kernel.absent["time"] = why[0] if why else NOT_LAUNCHED
+
+
+def _own(kernel: Kernel, artifact: Artifact) -> list[Launch]:
+    """The variant's launches: a kernel lists those of the other wrapper too."""
+    return [launch for launch in kernel.launches if launch.artifact == artifact]
+
+
+def _beaten(report: VariantReport, peaks: Sequence[Peaks]) -> list[Peaks]:
+    """Measured peaks that a kernel is clearly above, which cannot be in arithmetic."""
+    artifact = artifact_of(report)
+    devices = {
+        launch.time.device
+        for compilation in report.compilations
+        for kernel in compilation.kernels
+        for launch in _own(kernel, artifact)
+        if launch.time is not None and (launch.time.compute_share or 0.0) > _CLEARLY
+    }
+    return [one for one in peaks if one.device in devices and one.how == "measured"]
+
+
+def _reason(reasons: Mapping[tuple[str, str], str], compilation: str, key: str) -> str:
+    if sys.platform not in ("linux", "win32"):
+        return NO_TIMERS
+    return reasons.get((compilation, key), OTHER_CODE)
+
+
+def _peaks(known: list[Peaks], device: str) -> Peaks:
+    """The peaks of a device, which join the report's when they are first asked for."""
+    for one in known:
+        if one.device == device:
+            return one
+    known.append(peaks_of(device))
+    return known[-1]
+
+
+def _nodes(compilation: Compilation) -> dict[str, dict[str, Node]]:
+    """The name of a graph, as keys have it → its nodes. Further graphs of a direction have none."""
+    stages = {"inference": "post_grad", "forward": "post_grad", "backward": "backward_post_grad"}
+    return {
+        name: {node.name: node for node in compilation.graphs[stage].nodes}
+        for name, stage in stages.items()
+        if stage in compilation.graphs
+    }
+
+
+def _groups(compilation: Compilation, artifact: Artifact) -> dict[str, list[str]]:
+    """Key of a launch → the nodes that it computes."""
+    return {
+        region.key: region.nodes
+        for code in codes_of(compilation)
+        for region in code.regions.get(artifact, ())
+        if region.kind == "launch"
+    }
