@@ -16,6 +16,7 @@ from ..report import Layer, Layers
 from ..torch_api import caches, kernel_timers
 from ..torch_api.layer_driver import driver_us
 from ..torch_api.layers import KeptFrame, KeptGraph, keeping_layers, managers
+from ..torch_api.wrapper_launches import is_python_wrapper
 from . import layer_calls as at
 from .building import Built, build
 from .changes import changes_of
@@ -38,6 +39,10 @@ _AGREES = 0.1
 NO_INDUCTOR = "The backend {!r} has no such layers."
 NOT_BUILT = "The variant could not be built again. {}"
 NO_GRAPH = "The call runs no graph that Inductor compiled."
+GRAPHS_TRAIN = (
+    "Under CUDA graphs a forward is only replayed where its backward follows, so neither can be "
+    "measured by itself."
+)
 TOO_MANY = "The call runs {count} compiled graphs; layers are measured of {most} at most."
 
 
@@ -123,6 +128,9 @@ class _Looking:
             report.absent["layers"] = (
                 TOO_MANY.format(count=count, most=_MOST_COMPILATIONS) if count else NO_GRAPH
             )
+            return
+        if backward is not None and any(unit.kept.cudagraphs for unit in recording.all_units):
+            report.absent["layers"] = GRAPHS_TRAIN
             return
         costs, missing = self._costs(recording, backward)
         calls = Calls(recording, self._compiled, self._call, backward, self._sync)
@@ -228,7 +236,7 @@ class _Looking:
                 device=self._device,
             )
             driver = None
-            if self._device and not unit.kept.cudagraphs:
+            if self._device and not unit.kept.cudagraphs and not is_python_wrapper(unit.real):
                 driver = figure(driver_us(unit.real, unit.inputs, grad=unit.grad))
             costs[unit.name] = Costs(kernels=kernels, driver=driver)
         self._snapshot.restore()

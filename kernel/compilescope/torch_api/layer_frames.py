@@ -13,6 +13,7 @@ import contextlib
 import functools
 import inspect
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
@@ -58,18 +59,21 @@ class FrameCall(msgspec.Struct, kw_only=True):
 
 
 class Observer:
-    """Finds compiled frames and autograd's contexts on the stack.
+    """Finds compiled frames on the stack of the thread that made it.
 
-    It holds the frames that it saw, and so their values, until it is dropped.
+    Autograd calls the backward of a GPU's graphs in a thread of its own, while that one waits. It
+    holds the frames that it saw, and so their values, until it is dropped.
     """
 
     def __init__(self, made: Mapping[int, types.CodeType]) -> None:
         self._made = made
         self._seen: dict[types.FrameType, FrameCall] = {}
+        self._thread = threading.get_ident()
 
     def frame(self) -> FrameCall | None:
         """The innermost compiled frame that this is called from."""
-        found = [frame for frame in _stack() if id(frame.f_code) in self._made]
+        innermost = sys._current_frames().get(self._thread)
+        found = [frame for frame in _stack(innermost) if id(frame.f_code) in self._made]
         call: FrameCall | None = None
         for frame in reversed(found):
             if frame not in self._seen:
@@ -80,7 +84,7 @@ class Observer:
 
 def function_context() -> Any:
     """The context of the innermost ``torch.autograd.Function`` whose forward calls this."""
-    for frame in _stack():
+    for frame in _stack(sys._getframe()):
         context = frame.f_locals.get("ctx") if "ctx" in frame.f_code.co_varnames else None
         if isinstance(context, BackwardCFunction):
             return context
@@ -92,8 +96,7 @@ def function_of(context: Any) -> Any:
     return type(context)._forward_cls
 
 
-def _stack() -> Iterator[types.FrameType]:
-    frame: types.FrameType | None = sys._getframe(1)
+def _stack(frame: types.FrameType | None) -> Iterator[types.FrameType]:
     while frame is not None:
         yield frame
         frame = frame.f_back

@@ -1,10 +1,10 @@
 """The graphs that Inductor compiled and the frames that Dynamo did, kept as torch makes them.
 
-Stands on ``torch._inductor.output_code.CompiledFxGraph`` (post_compile, current_callable,
-fx_kwargs), on the names of what Inductor puts around a wrapper (``model`` in
-``align_inputs_from_check_idxs``, ``original_callable`` where regions are wrapped), on
-``torch._dynamo.convert_frame.register_bytecode_hook`` and ``_debug_get_cache_entry_list``; the same
-from 2.11 to 2.15.
+Stands on ``torch._inductor.output_code.CompiledFxGraph`` (post_compile and its argument with the
+key ``cudagraphs``, current_callable, fx_kwargs, device_types), on the names of what Inductor puts
+around a wrapper (``model`` in ``align_inputs_from_check_idxs``, ``original_callable`` where regions
+are wrapped), on ``torch._dynamo.convert_frame.register_bytecode_hook`` and
+``_debug_get_cache_entry_list``; the same from 2.11 to 2.15.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import types
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, Literal
 
@@ -49,10 +49,8 @@ class KeptGraph(msgspec.Struct, kw_only=True):
     graph: Any
     """The ``CompiledFxGraph``."""
 
-    @property
-    def cudagraphs(self) -> bool:
-        """Whether CUDA graphs may run in place of the wrapper."""
-        return bool((self.graph.fx_kwargs or {}).get("cudagraphs"))
+    cudagraphs: bool = False
+    """Whether CUDA graphs run in place of the wrapper."""
 
     def call(self, inputs: list[Any]) -> Any:
         """Inductor's entry, with a list that it may empty."""
@@ -123,8 +121,17 @@ def _compiled(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
             direction = "backward"
         elif known.get("is_inference"):
             direction = "inference"
-        compile_id = str(CompileContext.current_compile_id())
-        sink(KeptGraph(compile_id=compile_id, direction=direction, graph=self))
+        # Read now: a later graph that cannot have any turns the same switch off.
+        settings = [one for one in (*args, *kwargs.values()) if isinstance(one, Mapping)]
+        sink(
+            KeptGraph(
+                compile_id=str(CompileContext.current_compile_id()),
+                direction=direction,
+                graph=self,
+                cudagraphs="cuda" in self.device_types
+                and any(bool(one.get("cudagraphs")) for one in settings),
+            )
+        )
     return result
 
 
