@@ -186,26 +186,24 @@ def sweep(
     >>> print(result.code)                                    # doctest: +SKIP
 
     A cell compiles one variant with empty caches, and is measured there in turns with eager:
-    latency, throughput, memory, compile time, how right it is, which settings torch carried out
-    otherwise. One that fails, crashes, or runs out of time or memory is a row that says so. Ctrl-C
-    ends the sweep: the cells that are finished are in the result, and kept for the next time.
+    latency, throughput, memory, compile time, accuracy, settings that torch carried out otherwise.
+    One that fails, crashes, or runs out of time or memory is a row that says so. Ctrl-C ends the
+    sweep: the cells that are finished are in the result, and kept for the next time.
 
     Parameters
     ----------
     fn, args, kwargs
         The call, as for `inspect`. It goes to the processes by cloudpickle.
     factory
-        Instead of a call: a function that makes ``(fn, args)`` or ``(fn, args, kwargs)`` in each
-        process. For large models, and for what cannot be pickled.
+        Makes ``(fn, args)`` or ``(fn, args, kwargs)`` in each process, in place of a call: for
+        large models, and for what cannot be pickled.
     variants
         As for `inspect`; `grid` makes all combinations of switches, which is what None stands for.
     shapes
-        Name → ``(args, kwargs)``, or a function without arguments that makes them where they are
-        needed; every variant is measured on each. In place of ``args`` and ``kwargs``.
+        Name → ``(args, kwargs)``, or a function that makes them where they are needed; every
+        variant is measured on each. In place of ``args`` and ``kwargs``.
     executor
-        Any ``concurrent.futures.Executor``: of a Dask cluster, ``client.get_executor()``. Each of
-        its tasks runs its cell in a process of its own, so a cell that crashes takes no worker
-        with it. Processes of this machine if None.
+        Any of ``concurrent.futures``: a Dask ``client.get_executor()``. This machine if None.
     workers
         Without an executor, how many cells are compiled at once. They are measured one at a time
         all the same, while nothing compiles on that device.

@@ -41,6 +41,7 @@ def start(session: Session, asked: messages.StartSweep) -> messages.SweepResult:
         ),
         seconds=asked.seconds,
         resume=asked.resume,
+        modes=inspection.modes,
     )
     made.subject = inspection.report.subject
     report, _ = session.sweep(made, workers=max(1, asked.workers))

@@ -17,6 +17,7 @@ from ..torch_api import compiling, failures
 from ..torch_api.environment import environment
 from ..variant import Variant
 from . import arguments, filing
+from .ambient import SavedModes
 from .asking import Questions
 from .call_text import evaluate_arguments
 from .callees import functions_of
@@ -68,6 +69,7 @@ class Inspection:
         self.fn = unwrap(fn)
         self.args = tuple(args)
         self.kwargs = dict(kwargs or {})
+        self.modes = SavedModes().now()  # torch's, as they are here and now
         self.report = Report(
             created=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             subject=subject,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import pickle
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import cloudpickle
@@ -36,6 +36,7 @@ def pack(
     arguments: object = None,
     *,
     factory: Callable[[], Any] | None = None,
+    modes: Sequence[Any] | None = None,
 ) -> bytes:
     """A call, with torch's modes and settings as they are here and now.
 
@@ -46,6 +47,8 @@ def pack(
     arguments
         ``(args, kwargs)``, or a callable that makes them where they are needed. A factory's own
         when it is None.
+    modes
+        torch's modes elsewhere, as `SavedModes.now` gave them; those of this thread if None.
 
     Raises
     ------
@@ -54,8 +57,8 @@ def pack(
     """
     if factory is None:
         assert fn is not None, "one of the two is given"
-        return _pack(_Content(unwrap(fn), None, arguments), "The subject")
-    return _pack(_Content(None, factory, arguments), "The factory")
+        return _pack(_Content(unwrap(fn), None, arguments), modes, "The subject")
+    return _pack(_Content(None, factory, arguments), modes, "The factory")
 
 
 def unpack(data: bytes) -> Call:
@@ -125,7 +128,7 @@ class _Content(NamedTuple):
     arguments: object
 
 
-def _pack(content: _Content, what: str) -> bytes:
+def _pack(content: _Content, modes: Sequence[Any] | None, what: str) -> bytes:
     try:
         packed = cloudpickle.dumps(tuple(content))
     except Exception as error:
@@ -137,7 +140,7 @@ def _pack(content: _Content, what: str) -> bytes:
     return pickle.dumps(
         {
             "content": packed,
-            "modes": pickle.dumps(SavedModes().now()),
+            "modes": pickle.dumps(SavedModes().now() if modes is None else list(modes)),
             "settings": cloudpickle.dumps(_settings()),
         }
     )

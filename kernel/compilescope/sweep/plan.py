@@ -51,8 +51,11 @@ def make(
     unit: str = "calls",
     folder: Path | None = None,
     resume: bool = True,
+    modes: Sequence[Any] | None = None,
 ) -> Plan:
     """Packs the subject and lists the cells, by shape and then by variant.
+
+    The parameters are those of `compilescope.sweep`; ``modes`` are torch's, this thread's if None.
 
     Raises
     ------
@@ -69,7 +72,8 @@ def make(
     call = _first(fn, sets)
     subject = describe(*call) if call is not None else describe(_given(factory))
     base = keys.identity(unwrap(fn) if fn is not None else factory)
-    machine = _machine()
+    modes = SavedModes().now() if modes is None else modes
+    machine = _machine(modes)
     cells = []
     for shape, arguments in sets.items():
         lines = _lines(fn, arguments)
@@ -93,7 +97,8 @@ def make(
         folder=str(kept),
     )
     packed = {
-        shape: shipping.pack(fn, arguments, factory=factory) for shape, arguments in sets.items()
+        shape: shipping.pack(fn, arguments, factory=factory, modes=modes)
+        for shape, arguments in sets.items()
     }
     return Plan(subject, call, sweep, packed, shipping.header(), limits, seconds, resume)
 
@@ -138,12 +143,11 @@ def _given(factory: Callable[[], Any] | None) -> Callable[[], Any]:
     return factory
 
 
-def _machine() -> list[str]:
+def _machine(modes: Sequence[Any]) -> list[str]:
     """What a measurement depends on beside the cell: torch, devices, modes and settings."""
     found = environment()
-    modes = [str(value) for value in SavedModes().now()]
     settings = carried.changed_settings()
-    return [found.torch, str(found.triton), found.cpu, *found.gpus, *modes, str(settings)]
+    return [found.torch, str(found.triton), found.cpu, *found.gpus, *map(str, modes), str(settings)]
 
 
 def new_report(subject: Subject) -> Report:

@@ -21,6 +21,7 @@ from ..sweeps import SweepCell
 from . import ranking
 from .plan import Plan
 from .store import Kept, Store
+from .threads import Threads
 from .worker import GO, CellTask, run_cell
 
 TRIES = 3
@@ -62,7 +63,7 @@ class Running:
         self.sweep = plan.sweep
         self.sweep.id = f"sweep-{next(_numbers)}"
         self.plan = plan
-        self._own = None if executor is not None else _threads(workers)
+        self._own = None if executor is not None else Threads(workers)
         self._executor: futures.Executor = executor or self._own  # type: ignore[assignment]
         self.sweep.executor = (
             type(executor).__name__ if executor is not None else f"processes, {workers} at a time"
@@ -107,7 +108,7 @@ class Running:
             _log.exception("A sweep failed.")
         finally:
             if self._own is not None:
-                self._own.shutdown(wait=False, cancel_futures=True)
+                self._own.shutdown(wait=not self._cancelled.is_set())
             self._leave_none()
             self.sweep.took_s = time.perf_counter() - start
             self._tell([])
@@ -249,20 +250,20 @@ class Running:
             return "fn"
         return "model" if subject.kind == "module" else subject.name
 
+    def _code(self, winner: str) -> str:
+        """A cell as code to paste; empty where there is none."""
+        return code_of(self._cell(winner).variant, self._called) if winner else ""
+
     def _tell(self, cells: Iterable[SweepCell]) -> None:
         if self._store.problem is not None and self._store.problem not in self.sweep.problems:
             self.sweep.problems.append(self._store.problem)
         ranking.rank(self.sweep)
-        best = next((one for one in self.sweep.cells if one.key == self.sweep.winner), None)
-        self.sweep.code = code_of(best.variant, self._called) if best is not None else ""
+        self.sweep.code = self._code(self.sweep.winner)
+        self.sweep.codes = {shape: self._code(key) for shape, key in self.sweep.winners.items()}
         try:
             self._changed(list(cells))
         except Exception:  # noqa: BLE001 - who looks on must not stop the sweep
             _log.exception("Whoever follows a sweep failed.")
-
-
-def _threads(workers: int) -> futures.ThreadPoolExecutor:
-    return futures.ThreadPoolExecutor(workers, thread_name_prefix="compilescope-cell")
 
 
 def _lost(cell: SweepCell, error: BaseException) -> SweepCell:
