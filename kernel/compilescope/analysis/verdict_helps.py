@@ -57,8 +57,9 @@ def helps_for(bound: Bound, variant: VariantReport, report: Report, device: str)
         if on_gpu:
             change(GRAPHS, mode="reduce-overhead")
             change(FEWER, options={**requested.options, "combo_kernels": True})
-        if _share(variant, "guards") >= _LARGE:
-            found.append(_help(GUARDS, GUARDS_CODE))
+        filtered = "guard_filter_fn" in requested.options
+        if _share(variant, "guards") >= _LARGE and not filtered:
+            change(GUARDS, options={**requested.options, **UNGUARDED})
         if _share(variant, "eager") >= _LARGE and any(one.breaks for one in variant.compilations):
             change(BREAKS, fullgraph=True)
         found.append(_help(BATCH, BATCH_CODE))
@@ -77,12 +78,15 @@ def helps_for(bound: Bound, variant: VariantReport, report: Report, device: str)
 BATCH_CODE = "compiled(torch.cat([x] * 8))  # more samples a call"
 AUTOCAST = 'with torch.autocast("{device}", dtype=torch.bfloat16):\n    compiled(x)'
 TF32_CODE = 'torch.set_float32_matmul_precision("high")'
-GUARDS_CODE = (
-    "compiled = torch.compile(\n"
-    "    fn,\n"
-    '    options={"guard_filter_fn": torch.compiler.skip_guard_on_inbuilt_nn_modules_unsafe},\n'
-    ")"
-)
+
+
+class _Name(str):
+    """Something that is named in code, not quoted."""
+
+    __repr__ = str.__str__
+
+
+UNGUARDED = {"guard_filter_fn": _Name("torch.compiler.skip_guard_on_inbuilt_nn_modules_unsafe")}
 
 
 def _help(text: tuple[str, str], code: str) -> Help:

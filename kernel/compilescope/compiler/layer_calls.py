@@ -11,7 +11,7 @@ import torch
 
 from ..torch_api.layer_frames import BackwardCall, backward_alone, hooked, nothing
 from ..torch_api.layers import KeptGraph
-from ..torch_api.wrapper_launches import again, is_python_wrapper, launches_of
+from ..torch_api.wrapper_launches import Made, again, is_python_wrapper, launches_of
 from .layer_recording import Frame, Recording, Unit
 
 WHOLE, HOST, STUBBED, NOTHING = "whole", "host", "stubbed", "nothing"
@@ -128,7 +128,10 @@ class Calls:
             call=lambda: real(list(inputs)), grad=unit.grad, stubs="none"
         )
         if is_python_wrapper(real):
-            with torch.set_grad_enabled(unit.grad):
+            launches: list[Made] = []
+            # They keep all buffers alive at once; where memory does not do for that, they are
+            # left within the wrapper.
+            with torch.set_grad_enabled(unit.grad), contextlib.suppress(torch.OutOfMemoryError):
                 launches = launches_of(real, list(inputs))
             self.launches[name] = len(launches)
             if launches:

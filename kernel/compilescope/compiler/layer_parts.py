@@ -22,6 +22,7 @@ BROKEN = (
     "A call of the bytecode that Dynamo made, less its graph and the frames that it calls: what "
     "runs in eager around the graph break, and the bytecode itself."
 )
+WITH_AOT = " What AOTAutograd does is in it, as that could not be called by itself."
 AROUND = "The whole call, less the compiled frames in it."
 MERGED = "The whole call, less the compiled graphs in it: its frames could not be called alone."
 ENGINE = (
@@ -189,19 +190,21 @@ class Parts:
         _add(guards, direct, -frame.calls)
         bytecode: _Terms = {}
         _add(bytecode, direct, frame.calls)
-        for unit in self._recording.units:
-            if unit.frame is frame:
-                _add(bytecode, self._top(unit), -unit.runs)
+        own = [unit for unit in self._recording.units if unit.frame is frame]
+        for unit in own:
+            _add(bytecode, self._top(unit), -unit.runs)
         inner = [one for one in self._recording.frames if one.parent is frame]
         for one in inner:
             _add(bytecode, self._guarded(one), -one.calls)
         name = frame.compile_id
         broken = bool(inner) or name in self._breaks
+        whole_aot = all(f"aot {unit.name}" in self._samples for unit in own)
+        more = "" if whole_aot else WITH_AOT
         return [
             self._layer("guards", guards, name, GUARDS if whole else GUARDS_INNER),
-            self._layer("eager", bytecode, name, BROKEN)
+            self._layer("eager", bytecode, name, BROKEN + more)
             if broken
-            else self._layer("bytecode", bytecode, name, BYTECODE),
+            else self._layer("bytecode", bytecode, name, BYTECODE + more),
         ]
 
     # Graphs ----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ _FEWEST = 7
 """Rounds that are taken even when the time is up, within `_OVERTIME` times it."""
 _OVERTIME = 4
 _WARM_SHARE = 0.15
-_SAMPLE_S = 0.0005
+_SAMPLE_S = 0.001
 """Short samples make many rounds; the differences are within rounds."""
 
 
