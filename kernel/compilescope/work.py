@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from .compiler.ambient import in_force
 from .compiler.inspection import Inspection
 from .compiler.progress import Cancelled, Monitor
 from .compiler.turns import responsive
@@ -46,7 +47,9 @@ def carry_out(
     monitor: Monitor,
     told: Callable[[], None],
 ) -> None:
-    """Does it. A fault of compilescope's own is noted in the report, which has what came before.
+    """Does it, in torch's modes as they were when the subject was inspected.
+
+    A fault of compilescope's own is noted in the report, which has what came before.
 
     Parameters
     ----------
@@ -56,7 +59,7 @@ def carry_out(
     known = {one.name for one in inspection.report.variants} if work.kind != "build" else set()
     new = {name: variant for name, variant in wanted.items() if name not in known}
     try:
-        with responsive():
+        with responsive(), in_force(inspection.modes):
             inspection.capture(new, monitor)
             inspection.generate(new, monitor)
             if work.kind == "measure":

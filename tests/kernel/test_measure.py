@@ -128,6 +128,19 @@ def test_a_build_whose_guards_fail_is_built_anew() -> None:
     assert frames == []
 
 
+def test_torch_s_modes_are_those_of_the_inspection() -> None:
+    net = subjects.Net().eval()
+    with torch.no_grad():
+        session, inspection = inspected(net, run=True)
+    with compiled_frames() as frames:
+        session.measure(inspection.report.subject.id, QUICK, seconds=0.05)
+    assert frames == [], "grad mode is as it was then"
+    assert torch.is_grad_enabled()
+    with torch.no_grad():
+        session.measure(inspection.report.subject.id, QUICK, seconds=0.05)
+        assert not torch.is_grad_enabled()
+
+
 def test_a_function_that_got_other_code_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def again(x: torch.Tensor) -> torch.Tensor:
         return x.cos()

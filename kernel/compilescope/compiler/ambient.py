@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -78,6 +79,19 @@ class SavedModes:
         for (value, write), (read, _) in zip(self.values, _modes(), strict=True):
             if read() != value:
                 write(value)
+
+
+@contextmanager
+def in_force(values: Sequence[Any]) -> Iterator[None]:
+    """In the block torch's modes are those that `SavedModes.now` gave."""
+    before = SavedModes()
+    try:
+        for value, (read, write) in zip(values, _modes(), strict=True):
+            if read() != value:
+                write(value)
+        yield
+    finally:
+        before.restore()
 
 
 def _same_numbers(now: Any, before: Any) -> bool:
