@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from compilescope.measure.numerics import TOLERANCES, compare, gradients
+from compilescope.measure.truth import Truth, as_good, compare_with_truth, distrust
 from compilescope.report import OutputError
 
 nan, inf = math.nan, math.inf
@@ -171,3 +172,83 @@ def test_gradients_are_copies_with_names() -> None:
     w.grad.zero_()
     assert list(found) == ["net.w.grad"]
     assert found["net.w.grad"].tolist() == [3, 3]
+
+
+def against_truth(
+    truth: torch.Tensor, eager: torch.Tensor, variant: torch.Tensor, path: str = "output"
+) -> OutputError:
+    return only(compare_with_truth({path: eager}, {path: variant}, Truth({path: truth})))
+
+
+def rounded(count: int, seed: int, scale: float = 1e-3) -> tuple[torch.Tensor, torch.Tensor]:
+    """Values, and the same with errors of about ``scale``."""
+    values = torch.linspace(1, 2, count, dtype=torch.float64)
+    generator = torch.Generator().manual_seed(seed)
+    noise = torch.randn(count, generator=generator, dtype=torch.float64) * scale
+    return values, (values + noise).float()
+
+
+def test_a_variant_as_near_to_the_truth_as_eager_is_ok() -> None:
+    truth, eager = rounded(5000, 0)
+    _, variant = rounded(5000, 1)
+    error = against_truth(truth, eager, variant)
+    assert error.ok
+    assert not only(compare(eager, variant)).ok
+    assert error.reference == "eager in float64"
+    assert error.reference_abs == pytest.approx((variant.double() - truth).abs().max().item())
+    assert error.eager_reference_abs == pytest.approx((eager.double() - truth).abs().max().item())
+
+
+def test_a_variant_further_from_the_truth_than_eager_is_not() -> None:
+    truth, eager = rounded(5000, 0)
+    _, worse = rounded(5000, 1, scale=2.5e-3)
+    assert not against_truth(truth, eager, worse).ok
+    # Everywhere a little: the largest error alone would not tell.
+    assert not against_truth(truth, eager, (truth + 2.5e-3).float()).ok
+    # In one place much: the typical error alone would not tell.
+    one = eager.clone()
+    one[7] += 0.02
+    assert not against_truth(truth, eager, one).ok
+
+
+def test_few_elements_may_scatter_more() -> None:
+    truth = torch.ones(4, dtype=torch.float64)
+    eager, variant = (truth + 1e-4).float(), (truth + 7e-4).float()
+    assert as_good(eager, variant, truth)
+    assert not as_good(eager.repeat(300), variant.repeat(300), truth.repeat(300))
+
+
+def test_a_variant_at_the_truth_is_ok_though_eager_is_not() -> None:
+    truth = torch.linspace(1, 2, 5000, dtype=torch.float64)
+    assert against_truth(truth, (truth + 0.1).float(), truth.float()).ok
+
+
+@pytest.mark.parametrize(
+    ("truth", "eager", "variant", "ok"),
+    [
+        ([1.0], [1.0], [nan], False),
+        ([1.0], [nan], [1.0], True),
+        ([7e4], [inf], [inf], True),
+        ([inf], [inf], [1.0], False),
+        ([nan], [nan], [1.0], False),
+    ],
+)
+def test_not_finite_and_the_truth(
+    truth: list[float], eager: list[float], variant: list[float], ok: bool
+) -> None:
+    found = against_truth(
+        torch.tensor(truth, dtype=torch.float64), torch.tensor(eager), torch.tensor(variant)
+    )
+    assert found.ok is ok
+
+
+def test_what_has_no_higher_precision_has_no_reference() -> None:
+    for tensor in (torch.tensor([1, 2]), torch.ones(2, dtype=torch.float64)):
+        assert against_truth(tensor.double(), tensor, tensor).reference == ""
+
+
+def test_a_truth_that_is_another_computation_is_not_believed() -> None:
+    values = torch.rand(100) + 1
+    assert distrust({"a": values}, Truth({"a": values.double() + 1e-6})) == ""
+    assert "random numbers" in distrust({"a": values}, Truth({"a": values.double() * 1.1}))
+    assert distrust({"a": values.half()}, Truth({"a": values.double() * 1.1})) == ""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..analysis.bodies import body
-from ..analysis.links import operator, pair
+from ..analysis.links import operator
 from ..analysis.wrappers import split
 from ..measure.kernel_launches import codes_of
 from ..measure.truth import Truth, compare_with_truth
@@ -106,43 +105,47 @@ def _launches(code: Code, artifact: str) -> list[Region]:
 
 
 def _partner(built: Compilation, code: Code, site: Site, reported: Compilation) -> Region | None:
-    """The report's launch that does what a launch of the build does."""
-    for other in codes_of(reported):
-        if other.python == code.python:
-            return next(
-                (one for one in _launches(other, "python") if one.start == site.start), None
-            )
-    # Pairing changes keys, and the report's are to stay.
-    ours, theirs = copy.deepcopy(built), copy.deepcopy(reported)
-    pair(ours, theirs)
-    key = next(
-        (
-            one.key
-            for mine in codes_of(ours)
-            if mine.python == code.python
-            for one in _launches(mine, "python")
-            if one.start == site.start
-        ),
+    """The report's launch that does what a launch of the build does.
+
+    Of several launches of kernels that do the same: the one of the same nodes, or the one at the
+    same place among as many.
+    """
+    kernel = _kernel(built, site.kernel, code.direction)
+
+    def alike(compilation: Compilation) -> Iterator[tuple[Code, Region]]:
+        for other in codes_of(compilation):
+            for region in _launches(other, "python") or _launches(other, "cpp"):
+                name = region.kernel or ""
+                if other.direction == code.direction and _same(
+                    kernel, site.kernel, _kernel(compilation, name, other.direction), name
+                ):
+                    yield other, region
+
+    ours, theirs = list(alike(built)), [region for _, region in alike(reported)]
+    place = next(
+        place
+        for place, (other, region) in enumerate(ours)
+        if other is code and region.start == site.start
+    )
+    if len(ours) == len(theirs):
+        return theirs[place]
+    same = [one for one in theirs if one.nodes and one.nodes == list(site.nodes)]
+    return same[0] if len(same) == 1 else None
+
+
+def _same(ours: Kernel | None, name: str, theirs: Kernel | None, other: str) -> bool:
+    """Whether two kernels do the same: the same body, or the same operator of a library."""
+    generated = [one for one in (ours, theirs) if one is not None and one.language != "extern"]
+    if not generated:
+        return operator(name) == operator(other)
+    return len(generated) == 2 and body(generated[0]) == body(generated[1])
+
+
+def _kernel(compilation: Compilation, name: str, direction: str) -> Kernel | None:
+    return next(
+        (one for one in compilation.kernels if one.name == name and one.direction == direction),
         None,
     )
-    for number, other in enumerate(codes_of(theirs)):
-        for artifact in ("python", "cpp"):
-            for place, one in enumerate(_launches(other, artifact)):
-                if one.key == key and _same_kernel(ours, theirs, site.kernel, one.kernel or ""):
-                    return _launches(list(codes_of(reported))[number], artifact)[place]
-    return None
-
-
-def _same_kernel(ours: Compilation, theirs: Compilation, name: str, other: str) -> bool:
-    """Whether two kernels do the same: the same body, or the same operator of a library."""
-    mine, yours = _kernel(ours, name), _kernel(theirs, other)
-    if mine is None or yours is None or "extern" in (mine.language, yours.language):
-        return operator(name) == operator(other)
-    return body(mine) == body(yours)
-
-
-def _kernel(compilation: Compilation, name: str) -> Kernel | None:
-    return next((one for one in compilation.kernels if one.name == name), None)
 
 
 NODE = "the post-grad graph in float64"

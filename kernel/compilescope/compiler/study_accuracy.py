@@ -17,6 +17,7 @@ from .building import Built, build
 from .departure import Search, nothing_found
 from .outcome import outcome_of, with_changes
 from .quiet import quiet
+from .saved_tensors import free_bytes
 from .studies import Study
 
 SAME_NUMBERS = "both drawing eager's random numbers (fallback_random)"
@@ -99,7 +100,7 @@ def _find_departure(study: Study, reference: Reference, options: dict[str, Any])
 
 def _looked(study: Study, built: Built, lowered: list[Lowered], search: Search) -> Findings:
     try:
-        with quiet(), looked_at(lowered, search.sites, search.see) as findings:
+        with quiet(), looked_at(lowered, search.sites, search.see, free_bytes) as findings:
             outcome_of(built.call(*study.args, **study.kwargs), gradients_of(study.snapshot))
     finally:
         study.snapshot.restore()

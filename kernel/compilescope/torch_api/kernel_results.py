@@ -108,6 +108,7 @@ def looked_at(
     lowered: Sequence[Lowered],
     sites: Callable[[str], Sequence[Site]],
     see: Callable[[Result], bool],
+    room: Callable[[torch.device], float],
 ) -> Iterator[Findings]:
     """Shows what each launch writes, for the compiled graphs that are called in the block.
 
@@ -118,6 +119,8 @@ def looked_at(
     see
         Called with each buffer, in the order in which they are written, while the wrapper waits.
         Returns whether it has seen enough; then nothing more is looked at.
+    room
+        The bytes that are free on a device; the nodes' values take no more than half of them.
     """
     from torch._inductor.output_code import CompiledFxGraph
 
@@ -140,7 +143,7 @@ def looked_at(
         findings.graphs += 1
         try:
             with torch.no_grad():
-                values = _interpreted(graph, inputs)
+                values = _interpreted(graph, inputs, room)
         except Exception as error:  # noqa: BLE001 - told, and the graph runs unseen
             findings.failures.append(_first_line(error))
             return original(self, inputs)
@@ -263,10 +266,18 @@ class _Look:
 class _Interpreter(fx.Interpreter):
     """Runs a graph node by node, and keeps what the named nodes give."""
 
-    def __init__(self, graph: fx.GraphModule, names: set[str], mode: DoublePrecision) -> None:
+    def __init__(
+        self,
+        graph: fx.GraphModule,
+        names: set[str],
+        mode: DoublePrecision,
+        room: Callable[[torch.device], float],
+    ) -> None:
         super().__init__(graph)
         self.names = names
         self.mode = mode
+        self.room = room
+        self.left: dict[torch.device, float] = {}
         self.values: dict[str, Value] = {}
 
     def run_node(self, n: fx.Node) -> Any:
@@ -278,18 +289,28 @@ class _Interpreter(fx.Interpreter):
         if n.name in self.names and isinstance(result, torch.Tensor) and result.dtype in WIDER:
             exact = self.mode.of(result)
             if exact is not None:
+                self._take(result.device, result.nbytes + exact.nbytes)
                 self.values[n.name] = Value(result.detach().clone(), exact)
         return result
 
+    def _take(self, device: torch.device, size: int) -> None:
+        if device not in self.left:
+            self.left[device] = self.room(device) / 2
+        self.left[device] -= size
+        if self.left[device] < 0:
+            raise MemoryError("the values of the graph's nodes take more than half of what is free")
 
-def _interpreted(graph: Lowered, inputs: Sequence[Any]) -> dict[str, Value]:
+
+def _interpreted(
+    graph: Lowered, inputs: Sequence[Any], room: Callable[[torch.device], float]
+) -> dict[str, Value]:
     """The values of the nodes that buffers hold, for these inputs, which stay as they are."""
     names = {*graph.origins.values(), *graph.written}
     copies = [one.clone() if isinstance(one, torch.Tensor) else one for one in inputs]
     devices = sorted({one.device.index for one in copies if _on_gpu(one)})
     # The graph may draw random numbers, and the wrapper is to draw the same.
     with torch.random.fork_rng(devices), accompanied() as mode:
-        interpreter = _Interpreter(graph.graph, names, mode)
+        interpreter = _Interpreter(graph.graph, names, mode, room)
         interpreter.run(*copies)
     return interpreter.values
 

@@ -37,7 +37,8 @@ WIDER = {
 """Type → the one that it is accompanied in."""
 
 _DROPOUT = "aten::native_dropout"
-_PRUNE = 4096
+_PRUNE_BYTES = 64 << 20
+_PRUNE_COUNT = 4096
 
 
 class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -56,7 +57,9 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         # By storage, so that views, and the aliases that autograd saves, find theirs. The weak
         # reference keeps the number from being given to another storage.
         self._wide: dict[int, tuple[StorageWeakRef, torch.UntypedStorage]] = {}
-        self._prune_at = _PRUNE
+        self._fresh = 0
+        self._fresh_bytes = 0
+        self._alive_bytes = 0
         self.alone: set[str] = set()
 
     def of(self, tensor: torch.Tensor) -> torch.Tensor | None:
@@ -140,15 +143,26 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _widen(self, tensor: torch.Tensor, key: int) -> None:
         """Makes the storage in double precision, from what the tensor's own holds."""
-        if len(self._wide) > self._prune_at:
-            alive = {k: pair for k, pair in self._wide.items() if not _gone(pair[0])}
-            self._wide, self._prune_at = alive, max(_PRUNE, 2 * len(alive))
+        self._prune()
         storage = tensor.untyped_storage()
         whole = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
         whole.set_(storage, 0, (storage.nbytes() // tensor.itemsize,), (1,))
         wide = whole.to(WIDER[tensor.dtype], copy=True)
         reference = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
         self._wide[key] = (reference, wide.untyped_storage())
+        self._fresh += 1
+        self._fresh_bytes += wide.nbytes
+
+    def _prune(self) -> None:
+        """Lets go of what belonged to storages that are gone, now and then: it takes a while."""
+        if (
+            self._fresh_bytes < _PRUNE_BYTES + self._alive_bytes / 4
+            and self._fresh < _PRUNE_COUNT + len(self._wide) / 2
+        ):
+            return
+        self._wide = {key: pair for key, pair in self._wide.items() if not _gone(pair[0])}
+        self._fresh = self._fresh_bytes = 0
+        self._alive_bytes = sum(storage.nbytes() for _, storage in self._wide.values())
 
     def _put(self, tensor: torch.Tensor, value: torch.Tensor) -> None:
         wide = self._view(tensor)
@@ -210,7 +224,9 @@ def _widened(values: Any, wide: Mapping[int, torch.Tensor | None]) -> Any:
     def widen(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
             found = wide.get(id(value))
-            return value if found is None else found
+            # Without elements it has no storage to be known by, but its type counts.
+            empty = found is None and value.dtype in WIDER and value.numel() == 0
+            return value.to(WIDER[value.dtype]) if empty else value if found is None else found
         return WIDER.get(value, value) if isinstance(value, torch.dtype) else value
 
     return tree_map(widen, values)
