@@ -18,6 +18,7 @@ from .quiet import quiet
 from .standing import MeasurementState, Series, Standing
 from .state import Snapshot
 from .steady import State
+from .turns import undisturbed
 
 TICK_S = 0.2
 """At most five times a second somebody is told. The figures of many samples take a while: they are
@@ -154,7 +155,7 @@ class Measurement:
         self._say("warming")
         for name in sampler.names:
             monitor.step("warming up", variant=name)
-            with quiet():
+            with undisturbed(), quiet():
                 sampler.warm_up(name, WARM_S, lambda: monitor.cancelled)
         monitor.check()
 
@@ -164,7 +165,7 @@ class Measurement:
         pause = 0.0
         self._say("running")
         while True:
-            with quiet():
+            with undisturbed(), quiet():
                 taken = sampler.round(lambda: monitor.cancelled)
             monitor.check()
             self._take(taken)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from ..torch_api.codegen import free_to_compile
 
 SWITCH_S = 0.0005
 """How long Python lets a thread go on when another one has something to do. With the usual 5 ms,
 each of the dozen steps by which the panel's request is answered would wait so long. A sample that
 nobody disturbs does not notice."""
+
+_PATIENCE_S = 60.0
+_CHANCE_S = 0.0001
 
 
 @contextmanager
@@ -21,3 +27,16 @@ def responsive() -> Iterator[None]:
         yield
     finally:
         sys.setswitchinterval(before)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """In the block no other thread generates sources; who waits to do so is next.
+
+    It would take time from what is measured. And while torch traces a graph, in whatever thread, it
+    has what is compiled refuse to be called.
+    """
+    with free_to_compile(_PATIENCE_S):
+        yield
+    # A lock that is taken again at once leaves nobody else a chance.
+    time.sleep(_CHANCE_S)
