@@ -146,7 +146,8 @@ class Peaks(Struct):
     name: str = ""
     bandwidth_bytes_per_s: float | None = None
     operations_per_s: dict[str, float] = {}
-    """dtype → arithmetic operations a second; a multiply-add counts as two."""
+    """dtype → arithmetic operations a second in matrix products; a multiply-add counts as two.
+    ``tf32``: float32 in tensor cores. ``vector float32``: of everything else, where it differs."""
     how: Literal["measured", "specified"] = "measured"
     source: str = ""
     """Where a specified figure comes from; how a measured one was measured."""

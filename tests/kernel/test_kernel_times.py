@@ -86,6 +86,7 @@ def test_the_report_and_the_panel_have_them(inference: Report) -> None:
     assert keys == {launch.key for _, launch in own(inference.variant("python"))}
 
 
+@pytest.mark.slow
 def test_a_training_step_is_timed_and_its_state_kept() -> None:
     net = nn.Sequential(nn.Linear(16, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Linear(32, 4))
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)

@@ -49,7 +49,7 @@ def study_kernels(study: Study) -> None:
     """Fills the times of the launches of a built variant."""
     report, variant = study.report, study.report.requested
     if variant.backend != "inductor":
-        report.absent["kernel_times"] = NO_INDUCTOR.format(variant.backend)
+        report.absent["kernel_times"] = NO_INDUCTOR.format(variant.backend or "eager")
         return
     if kernel_timers.is_profiling():
         report.absent["kernel_times"] = PROFILED
