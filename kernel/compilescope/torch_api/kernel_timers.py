@@ -157,7 +157,8 @@ def _events(found: Iterable[Any]) -> Iterator[Event]:
 
 def _activity(event: Any) -> str:
     tell = getattr(event, "activity_type", None)
-    return str(tell()) if tell is not None else ""
+    told = tell() if tell is not None else None
+    return told if isinstance(told, str) else ""  # a number, where it has no name yet
 
 
 def _is_runtime(name: str, activity: str) -> bool:
