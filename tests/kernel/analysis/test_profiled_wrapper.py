@@ -1,0 +1,25 @@
+"""A C++ wrapper with ranges for a profiler: each launch stands in a block of its own."""
+
+from __future__ import annotations
+
+import compilescope as cs
+import torch
+
+
+def test_launches_are_those_of_the_plain_wrapper() -> None:
+    def fn(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return torch.softmax((x.sin() @ w).relu(), -1)
+
+    profiled = cs.Variant(cpp_wrapper=True, options={"cpp.enable_kernel_profile": True})
+    args = (torch.randn(8, 16), torch.randn(16, 4))
+    report = cs.inspect(fn, args, variants={"cpp": "cpp", "profiled": profiled}, run=False)
+
+    def launches(name: str) -> list[tuple[str, str | None, list[str]]]:
+        regions = report.variant(name).compilations[0].code.regions["cpp"]
+        return [(one.key, one.kernel, one.nodes) for one in regions if one.kind == "launch"]
+
+    code = report.variant("profiled").compilations[0].code.cpp
+    assert code is not None
+    assert "KernelContextGuard" in code
+    assert len(launches("profiled")) == 3
+    assert launches("profiled") == launches("cpp")
