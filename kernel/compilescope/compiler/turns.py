@@ -10,12 +10,9 @@ from contextlib import contextmanager
 from ..torch_api.codegen import free_to_compile
 
 SWITCH_S = 0.0005
-"""How long Python lets a thread go on when another one has something to do. With the usual 5 ms,
-each of the dozen steps by which the panel's request is answered would wait so long. A sample that
-nobody disturbs does not notice."""
-
-_PATIENCE_S = 60.0
-_CHANCE_S = 0.0001
+"""How long Python lets a thread go on when another one has something to do. With the usual 5 ms, a
+request that meets code which keeps Python's lock waits so long at each of the dozen steps by which
+it is answered. A sample that nobody disturbs does not notice."""
 
 
 @contextmanager
