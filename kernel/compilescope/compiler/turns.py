@@ -14,6 +14,9 @@ SWITCH_S = 0.0005
 request that meets code which keeps Python's lock waits so long at each of the dozen steps by which
 it is answered. A sample that nobody disturbs does not notice."""
 
+_PATIENCE_S = 60.0
+_CHANCE_S = 0.0001
+
 
 @contextmanager
 def responsive() -> Iterator[None]:
