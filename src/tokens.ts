@@ -18,6 +18,7 @@ import type {
   WatchState,
   WhatIfResult
 } from './protocol/types';
+import type { ISweeping } from './sweeping';
 
 /**
  * How a model stands with its kernel.
@@ -177,7 +178,7 @@ export interface ISides {
 /**
  * What one kernel has inspected, as every view sees it. Knows of no widget.
  */
-export interface ISubjectModel extends IDisposable, IMeasuring {
+export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
   /**
    * The state of the connection.
    */

@@ -79,4 +79,6 @@ class Sweep(Struct, kw_only=True):
     """Keys of the cells that no other beats in both compile time and latency, by shape."""
     code: str = ""
     """The winner, to paste."""
+    codes: dict[str, str] = {}
+    """Shape → its winner, to paste."""
     problems: list[Problem] = []

@@ -3,6 +3,7 @@ import type {
   JobState,
   Measurement,
   Problem,
+  Sweep,
   WatchState
 } from '../protocol/types';
 import type {
@@ -30,6 +31,7 @@ export abstract class ModelSignals {
   readonly jobChanged = signal<JobState | null>(this);
   readonly problemChanged = signal<Problem | null>(this);
   readonly measurementChanged = signal<Measurement | null>(this);
+  readonly sweepChanged = signal<Sweep | null>(this);
   readonly variantChanged = signal<string>(this);
 }
 

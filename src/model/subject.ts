@@ -16,11 +16,13 @@ import type {
   SaveReportResult,
   StartRunResult,
   SubjectSummary,
+  Sweep,
   Variant,
   VariantReport,
   WatchState,
   WhatIfResult
 } from '../protocol/types';
+import type { ISweepOptions } from '../sweeping';
 import type {
   CompilationPart,
   ILinked,
@@ -36,6 +38,7 @@ import { ReportReader } from './reader';
 import { Selected } from './selected';
 import { Shown } from './shown';
 import { ModelSignals } from './signals';
+import { SweepKeeper } from './sweep';
 import { Switches } from './switches';
 
 const NO_CHOICES: Choices = { backends: [], modes: [], targets: [] };
@@ -65,6 +68,7 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
     this._connection = connection;
     this._reader.clear();
     this._measurements.clear();
+    this._sweeps.clear();
     if (connection) {
       connection.statusChanged.connect(this._onStatus, this);
       connection.opened.connect(this._onOpened, this);
@@ -102,6 +106,7 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
     this._report = null;
     this._loader.stop();
     this._measurements.clear();
+    this._sweeps.clear();
     this._wantedName = null;
     this._setProblem(null);
     this.select({});
@@ -173,6 +178,10 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
     return this._measurements.current;
   }
 
+  get sweep(): Sweep | null {
+    return this._sweeps.current;
+  }
+
   get problem(): Problem | null {
     return this._problem;
   }
@@ -226,6 +235,35 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
     return this._start((connection, subject) =>
       connection.request('start_studies', { subject, ...args })
     );
+  }
+
+  loadSweep(): Promise<void> {
+    return this._sweeps.load();
+  }
+
+  startSweep(options: ISweepOptions): Promise<void> {
+    const { variants, shapes = {}, timeout = 300, seconds = 2 } = options;
+    const args = {
+      variants: [...variants],
+      shapes: { ...shapes },
+      timeout_s: timeout,
+      memory_gb: null,
+      workers: 1,
+      seconds,
+      resume: options.resume ?? true
+    };
+    return this._try((connection, subject) =>
+      this._sweeps.begin(async () => {
+        const asked = { subject, ...args };
+        return (await connection.request('start_sweep', asked)).sweep;
+      })
+    );
+  }
+
+  cancelSweep(): Promise<void> {
+    return this._try(async (connection, subject) => {
+      await connection.request('cancel_sweep', { subject });
+    });
   }
 
   cancel(): Promise<void> {
@@ -322,6 +360,7 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
   private _onStatus(_: unknown, status: IStatus): void {
     if (status.kind === 'dead' || status.kind === 'connecting') {
       this._jobs.end();
+      this._sweeps.end();
     }
     this._setStatus(status);
   }
@@ -350,6 +389,7 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
       this._reader.invalidate(now.subject.id, null);
       void this._loadReport();
     }
+    this._sweeps.catchUp();
   }
 
   private _onEvent(_: unknown, { event, data }: EventOf): void {
@@ -372,6 +412,11 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
       case 'measured':
         if (data.measurement.subject === this._subject) {
           this._measurements.take(data.measurement);
+        }
+        break;
+      case 'sweep_changed':
+        if (data.subject === this._subject) {
+          this._sweeps.take(data.sweep);
         }
         break;
     }
@@ -518,6 +563,14 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
       return connection.request('get_measurement', { subject, since });
     },
     onChange: measurement => this.measurementChanged.emit(measurement),
+    onError: error => this._setProblem(problemOf(error))
+  });
+  private _sweeps = new SweepKeeper({
+    ask: async () => {
+      const { connection, subject } = this._need();
+      return (await connection.request('get_sweep', { subject })).sweep;
+    },
+    onChange: sweep => this.sweepChanged.emit(sweep),
     onError: error => this._setProblem(problemOf(error))
   });
   private _jobs = new Jobs({

@@ -10,6 +10,7 @@ export type ViewId =
   | 'code'
   | 'graph'
   | 'timings'
+  | 'sweep'
   | 'guards'
   | 'recompiles'
   | 'breaks'
@@ -89,6 +90,13 @@ export const VIEWS: readonly IView[] = [
       ),
     create: async context =>
       new (await import('./timings')).TimingsView(context)
+  },
+  {
+    id: 'sweep',
+    label: trans => trans.__('Sweep'),
+    caption: trans =>
+      trans.__('Many variants and shapes, and which of them is best'),
+    create: async context => new (await import('./sweep')).SweepView(context)
   },
   {
     id: 'guards',

@@ -1056,6 +1056,7 @@ export interface Sweep {
   winners: Record<string, string>;
   pareto: string[];
   code: string;
+  codes: Record<string, string>;
   problems: Problem[];
 }
 

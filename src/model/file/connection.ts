@@ -130,6 +130,7 @@ export class FileConnection implements IConnection {
     }),
     get_artifact: ({ variant, compilation, artifact }) =>
       artifactOf(this._report, variant, compilation, artifact),
+    get_sweep: ({ subject }) => ({ subject, sweep: this._report.sweep }),
     save_report: args => this._save(args)
   };
 

@@ -95,19 +95,23 @@ export abstract class ReportView<T> extends ReactWidget {
     }
     const { model, trans } = this;
     const { report } = model;
-    const { isOfReport, isOfVariant = isOfReport } = this._about;
+    const { isOfSubject } = this._about;
+    const { isOfReport = isOfSubject, isOfVariant = isOfReport } = this._about;
     const compilation = isOfVariant ? '' : model.compilation;
     const shown: IShown = {
       subject: model.subject ?? '',
       variant: isOfReport ? '' : model.variant,
       compilation
     };
-    const nothing = whyNothing(
-      model,
-      { variant: model.variant, compilation },
-      !!isOfVariant,
-      trans
-    );
+    const nothing =
+      isOfSubject && report
+        ? null
+        : whyNothing(
+            model,
+            { variant: model.variant, compilation },
+            !!isOfVariant,
+            trans
+          );
     if (nothing) {
       this._ticket++;
       this._key = null;
@@ -233,5 +237,10 @@ export namespace ReportView {
      * Whether it shows the whole report, whichever variant is chosen.
      */
     isOfReport?: boolean;
+
+    /**
+     * Whether it shows something of a report, too, in which nothing was compiled.
+     */
+    isOfSubject?: boolean;
   }
 }

@@ -1,12 +1,15 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { Layers, Verdict } from '../../protocol/types';
+import type { Layers } from '../../protocol/types';
 import { formatRatio } from '../sidebar/format';
 import type { ITimed } from './rows';
 
 /**
  * How a variant compares to the baseline, in words.
  */
-export function comparison(row: ITimed, trans: TranslationBundle): string {
+export function comparison(
+  row: Pick<ITimed, 'isBaseline' | 'ratio' | 'differs'>,
+  trans: TranslationBundle
+): string {
   const { isBaseline, ratio, differs } = row;
   if (isBaseline) {
     return trans.__('baseline');
@@ -15,7 +18,7 @@ export function comparison(row: ITimed, trans: TranslationBundle): string {
     return '';
   }
   if (differs === null) {
-    return trans.__('too few rounds to tell');
+    return trans.__('too few rounds');
   }
   if (!differs) {
     return trans.__('no difference');
@@ -28,7 +31,11 @@ export function comparison(row: ITimed, trans: TranslationBundle): string {
 /**
  * Whether that is good news: the class of what says it.
  */
-export function tone({ isBaseline, ratio, differs }: ITimed): string {
+export function tone({
+  isBaseline,
+  ratio,
+  differs
+}: Pick<ITimed, 'isBaseline' | 'ratio' | 'differs'>): string {
   if (isBaseline || ratio === null || !differs) {
     return '';
   }
@@ -73,44 +80,6 @@ export function keepingText(
       return what
         ? trans.__('every sample on copies of its own: %1', what)
         : trans.__('every sample on copies of its own');
-  }
-}
-
-/**
- * What a variant's time is bound by.
- */
-export function boundTitle(
-  bound: Verdict['bound'],
-  trans: TranslationBundle
-): string {
-  switch (bound) {
-    case 'cpu':
-      return trans.__('CPU-bound');
-    case 'memory':
-      return trans.__('memory-bound');
-    case 'compute':
-      return trans.__('compute-bound');
-    case 'unclear':
-      return trans.__('not clear');
-  }
-}
-
-/**
- * What that means, for who meets the words for the first time.
- */
-export function boundMeaning(
-  bound: Verdict['bound'],
-  trans: TranslationBundle
-): string {
-  switch (bound) {
-    case 'cpu':
-      return trans.__('What the host does around the kernels takes longest');
-    case 'memory':
-      return trans.__('Kernels wait for memory: fewer bytes would be faster');
-    case 'compute':
-      return trans.__('Kernels reckon all the time: less work would be faster');
-    case 'unclear':
-      return trans.__('The figures point to no one thing');
   }
 }
 

@@ -77,6 +77,7 @@ def test_shapes_are_cells_of_their_own_and_may_be_made_where_they_are_needed(swe
         ("large", ["x: float32[400] cpu"]),
     ]
     assert set(result.sweep.winners) == {"small", "large"}
+    assert set(result.sweep.codes) == {"small", "large"}
     eager = "compiled = double  # eager: no torch.compile"
     assert result.sweep.codes == {"small": eager, "large": eager}
     assert result.cell("eager", "large").state == "done"

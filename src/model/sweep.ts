@@ -1,0 +1,191 @@
+import type { Sweep, SweepCell } from '../protocol/types';
+
+/**
+ * What tells a cell from the others. Two shapes that are alike have one key.
+ */
+export function cellId({ key, shape }: SweepCell): string {
+  return `${key} ${shape}`;
+}
+
+/**
+ * Whether a cell has ended, well or not.
+ */
+export function isFinished({ state }: SweepCell): boolean {
+  return state !== 'waiting' && state !== 'running';
+}
+
+/**
+ * Whether a sweep has ended, well or not.
+ */
+export function isEnded({ state }: Sweep): boolean {
+  return state !== 'waiting' && state !== 'running';
+}
+
+/**
+ * A sweep with what was told of it since.
+ *
+ * @param told - With those of its cells that have changed.
+ *
+ * @returns Null if `told` is of another sweep.
+ */
+export function completeSweep(known: Sweep | null, told: Sweep): Sweep | null {
+  if (known === null || known.id !== told.id) {
+    return null;
+  }
+  const changed = new Map(told.cells.map(cell => [cellId(cell), cell]));
+  return {
+    ...told,
+    cells: known.cells.map(cell => changed.get(cellId(cell)) ?? cell)
+  };
+}
+
+/**
+ * The sweep of one subject at a time: completes what is pushed once somebody
+ * has asked for it.
+ */
+export class SweepKeeper {
+  constructor(private _options: SweepKeeper.IOptions) {}
+
+  /**
+   * With all its cells.
+   */
+  get current(): Sweep | null {
+    return this._current;
+  }
+
+  /**
+   * Another subject, or another kernel: what is known is of no use.
+   */
+  clear(): void {
+    this._ticket++;
+    this._asking = null;
+    this._late = [];
+    this._isWanted = false;
+    this._set(null);
+  }
+
+  /**
+   * Take what the kernel tells. While an answer is on its way it waits for
+   * that: the answer may be older.
+   */
+  take(told: Sweep): void {
+    if (this._asking) {
+      this._late.push(told);
+      return;
+    }
+    const whole = completeSweep(this._current, told);
+    if (whole) {
+      this._set(whole);
+    } else if (this._isWanted) {
+      void this.load();
+    }
+  }
+
+  /**
+   * The kernel went away, and its sweep with it.
+   */
+  end(): void {
+    const { _current: sweep } = this;
+    if (sweep && !isEnded(sweep)) {
+      this._set({
+        ...sweep,
+        state: 'cancelled',
+        cells: sweep.cells.map(cell =>
+          isFinished(cell) ? cell : { ...cell, state: 'cancelled', step: '' }
+        )
+      });
+    }
+  }
+
+  /**
+   * The kernel is there again: what was missed is asked for, if anybody looks.
+   */
+  catchUp(): void {
+    if (this._isWanted) {
+      void this.load();
+    }
+  }
+
+  /**
+   * Ask the kernel for all of it. Calls while an answer is on its way are one
+   * request.
+   */
+  load(): Promise<void> {
+    this._asking ??= this._load(this._options.ask);
+    return this._asking;
+  }
+
+  /**
+   * Begin another one.
+   *
+   * @param ask - Has the kernel begin it, and gives it with all its cells.
+   */
+  async begin(ask: () => Promise<Sweep | null>): Promise<void> {
+    await this._asking;
+    this._asking = this._load(ask);
+    return this._asking;
+  }
+
+  private async _load(ask: () => Promise<Sweep | null>): Promise<void> {
+    const ticket = this._ticket;
+    this._isWanted = true;
+    try {
+      const whole = await ask();
+      if (ticket === this._ticket) {
+        this._settle(whole);
+      }
+    } catch (error) {
+      if (ticket === this._ticket) {
+        this._settle(this._current);
+        this._options.onError(error);
+      }
+    }
+  }
+
+  private _settle(whole: Sweep | null): void {
+    const late = this._late;
+    this._asking = null;
+    this._late = [];
+    this._set(
+      late.reduce((sweep, told) => completeSweep(sweep, told) ?? sweep, whole)
+    );
+  }
+
+  private _set(sweep: Sweep | null): void {
+    if (sweep !== this._current) {
+      this._current = sweep;
+      this._options.onChange(sweep);
+    }
+  }
+
+  private _current: Sweep | null = null;
+  private _asking: Promise<void> | null = null;
+
+  /**
+   * What was told while an answer was on its way.
+   */
+  private _late: Sweep[] = [];
+  private _isWanted = false;
+
+  /**
+   * Changes with the subject: an answer about another one is dropped.
+   */
+  private _ticket = 0;
+}
+
+/**
+ * The namespace for `SweepKeeper` statics.
+ */
+export namespace SweepKeeper {
+  /**
+   * Whom to ask and to tell.
+   */
+  export interface IOptions {
+    /**
+     * Gets the sweep with all its cells; null where there is none.
+     */
+    ask: () => Promise<Sweep | null>;
+    onChange: (sweep: Sweep | null) => void;
+    onError: (error: unknown) => void;
+  }
+}

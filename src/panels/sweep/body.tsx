@@ -1,0 +1,214 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { Chart } from '../../charts';
+import { isFinished } from '../../model/sweep';
+import type { Sweep } from '../../protocol/types';
+import type { ISubjectModel } from '../../tokens';
+import type { Sort } from '../common';
+import { sorted, VirtualTable } from '../common';
+import { nameOf as argumentName } from '../guards/whatif';
+import { ProblemCard } from '../sidebar/problems';
+import { Part } from '../timings/study';
+import type { IViewContext } from '../views';
+import { columnsOf } from './columns';
+import { Details } from './details';
+import { SweepForm } from './form';
+import { isPlotted, paretoOf } from './pareto';
+import { nameOf, standingOf, verdictOf } from './phrases';
+import { durationOf, firstForm, planOf } from './plan';
+import type { IRow } from './rows';
+import { rowsOf, winnersOf } from './rows';
+import { Winner } from './winner';
+
+/**
+ * The height of the plot, in pixels.
+ */
+const PLOT = 280;
+
+/**
+ * As many rows as the table shows at once, and what a row and the head take, in
+ * pixels.
+ */
+const MOST_ROWS = 14;
+const ROW = 24;
+const HEAD = 30;
+
+/**
+ * The form, and the sweep as far as it is.
+ */
+export function SweepBody(props: { context: IViewContext }): JSX.Element {
+  const { context } = props;
+  const { model, trans } = context;
+  const { sweep, report } = model;
+  const [form, setForm] = React.useState(() => firstForm(model.choices.modes));
+  const [isTried, setTried] = React.useState(false);
+  // Until the user says: open where there is nothing else to see.
+  const [wish, setWish] = React.useState<boolean | null>(null);
+  const rows = React.useMemo(() => (sweep ? rowsOf(sweep) : []), [sweep]);
+  const plan = planOf(form, trans);
+  const left = rows.filter(({ cell }) => !isFinished(cell)).length;
+  const standing =
+    sweep &&
+    standingOf(sweep, rows, durationOf(left, form.seconds, sweep), trans);
+  const subject = report?.subject;
+  return (
+    <>
+      {model.isLive && (
+        <SweepForm
+          form={form}
+          onChange={setForm}
+          plan={plan}
+          duration={durationOf(plan.cells, form.seconds, sweep)}
+          modes={model.choices.modes}
+          name={subject?.name ?? ''}
+          own={(subject?.arguments ?? []).map(argumentName).filter(Boolean)}
+          call={subject?.arguments ?? []}
+          obstacle={obstacleOf(model, trans)}
+          isOn={!!standing?.isOn}
+          isOpen={wish ?? sweep === null}
+          onOpen={setWish}
+          onStart={() => {
+            setTried(true);
+            setWish(null);
+            void model.startSweep({
+              variants: plan.variants,
+              shapes: plan.shapes,
+              timeout: form.timeout,
+              seconds: form.seconds,
+              resume: form.resume
+            });
+          }}
+          onCancel={() => void model.cancelSweep()}
+          trans={trans}
+        />
+      )}
+      <div className="jp-Compilescope-sweepBody">
+        {isTried && model.problem && (
+          <ProblemCard problem={model.problem} trans={trans} />
+        )}
+        {standing ? (
+          <div className="jp-Compilescope-standing">
+            <span role="status">{standing.text}</span>
+            {standing.more && (
+              <span className="jp-Compilescope-muted">{standing.more}</span>
+            )}
+            {standing.isOn && (
+              <progress
+                aria-label={trans.__('Progress of the sweep')}
+                value={standing.fraction}
+                max={1}
+              />
+            )}
+          </div>
+        ) : (
+          <p className="jp-Compilescope-hint jp-mod-first">
+            {trans.__(
+              'Each cell is a variant on a set of arguments, compiled and timed in a process and caches of its own, in turns with eager. The kernel stays free meanwhile; cells that crash, or take too long or too much memory, end by themselves and say so.'
+            )}
+          </p>
+        )}
+        {sweep?.problems.map((problem, index) => (
+          <ProblemCard key={index} problem={problem} trans={trans} />
+        ))}
+        {sweep && <Cells sweep={sweep} rows={rows} context={context} />}
+      </div>
+    </>
+  );
+}
+
+/**
+ * What the cells came to: the winner, the plot, the table, the chosen cell.
+ */
+function Cells(props: {
+  sweep: Sweep;
+  rows: readonly IRow[];
+  context: IViewContext;
+}): JSX.Element {
+  const { sweep, rows, context } = props;
+  const { trans } = context;
+  const [sort, setSort] = React.useState<Sort>(null);
+  const [chosen, setChosen] = React.useState<string | null>(null);
+  const table = React.useRef<HTMLDivElement>(null);
+  const columns = columnsOf(sweep, trans);
+  const shown = React.useMemo(() => sorted(rows, columns, sort), [rows, sort]);
+  const selected = rows.find(({ id }) => id === chosen) ?? null;
+  const make = React.useMemo(
+    () => paretoOf(rows, chosen, trans),
+    [rows, chosen]
+  );
+  const heard = winnersOf(sweep, rows)
+    .map(winner => `${nameOf(winner.cell)}: ${verdictOf(winner, rows, trans)}`)
+    .join(' ');
+  return (
+    <>
+      <div className="jp-Compilescope-sweepResult">
+        <Part name="winner" title={trans.__('Fastest')}>
+          <Winner sweep={sweep} rows={rows} context={context} />
+        </Part>
+        {rows.some(isPlotted) && (
+          <Part name="pareto" title={trans.__('Compile time against latency')}>
+            <Chart
+              make={make}
+              height={PLOT}
+              label={trans.__(
+                'Compile time against latency, in figures below. %1',
+                heard
+              )}
+              onClick={id => {
+                setChosen(String(id));
+                table.current?.scrollIntoView({ block: 'nearest' });
+              }}
+            />
+            <p className="jp-Compilescope-hint">
+              {trans.__(
+                'The line joins the best trades: what no other beats in both. ★ is the fastest, ○ is beaten, × is wrong.'
+              )}
+            </p>
+          </Part>
+        )}
+      </div>
+      <div
+        ref={table}
+        className="jp-Compilescope-sweepTable"
+        style={{ height: HEAD + ROW * Math.min(MOST_ROWS, rows.length) }}
+      >
+        <VirtualTable<IRow>
+          label={trans.__('Cells')}
+          columns={columns}
+          rows={shown}
+          keyOf={({ id }) => id}
+          sort={sort}
+          onSort={setSort}
+          selected={chosen}
+          onSelect={({ id }) => setChosen(id === chosen ? null : id)}
+          trans={trans}
+        />
+      </div>
+      {selected ? (
+        <Details
+          key={selected.id}
+          row={selected}
+          unit={sweep.unit}
+          context={context}
+          onClose={() => setChosen(null)}
+        />
+      ) : (
+        <p className="jp-Compilescope-hint">
+          {trans.__(
+            'Choose a row to see all of it: what went wrong, where the compile time went, what torch carried out otherwise.'
+          )}
+        </p>
+      )}
+    </>
+  );
+}
+
+function obstacleOf(
+  { status, report }: ISubjectModel,
+  trans: TranslationBundle
+): string {
+  if (status.kind !== 'ready') {
+    return trans.__('There is no kernel to ask.');
+  }
+  return report ? '' : trans.__('Nothing is inspected yet.');
+}

@@ -1,0 +1,282 @@
+import * as React from 'react';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { Sweep } from '../../protocol/types';
+import type { IColumn } from '../common';
+import {
+  Absent,
+  Badge,
+  compareNumbers,
+  formatBytes,
+  formatMicroseconds,
+  formatSeconds
+} from '../common';
+import { formatOperations } from '../kernels/units';
+import { formatInterval, formatRatio } from '../sidebar/format';
+import { formatRatioInterval, tone } from '../timings/phrases';
+import { againstEager, stateKind, stateTitle } from './phrases';
+import type { IRow } from './rows';
+
+/**
+ * The columns of a sweep's cells; a narrow table has fewer.
+ */
+export function columnsOf(
+  sweep: Sweep,
+  trans: TranslationBundle
+): IColumn<IRow>[] {
+  const none = <Absent why={trans.__('Not measured')} />;
+  const byText = (of: (row: IRow) => string) => (a: IRow, b: IRow) =>
+    of(a).localeCompare(of(b), undefined, { numeric: true });
+  const byNumber = (of: (row: IRow) => number | null) => (a: IRow, b: IRow) =>
+    compareNumbers(of(a), of(b));
+  const number = (
+    id: string,
+    label: string,
+    title: string,
+    width: string,
+    from: number | undefined,
+    of: (row: IRow) => number | null,
+    format: (value: number) => string
+  ): IColumn<IRow> => ({
+    id,
+    label,
+    title,
+    width,
+    from,
+    isNumber: true,
+    isDescendingFirst: id === 'ratio' || id === 'throughput',
+    compare: byNumber(of),
+    render: row => {
+      const value = of(row);
+      return value === null ? none : format(value);
+    }
+  });
+  const hasShapes = sweep.shapes.length > 1 || !!sweep.shapes[0];
+  return [
+    {
+      id: 'variant',
+      label: trans.__('Variant'),
+      width: 'minmax(110px, 3fr)',
+      compare: byText(({ cell }) => cell.name),
+      render: ({ cell }) => <span title={cell.name}>{cell.name}</span>
+    },
+    ...(hasShapes
+      ? [
+          {
+            id: 'shape',
+            label: trans.__('Shape'),
+            width: 'minmax(60px, 1fr)',
+            compare: byText(({ cell }) => cell.shape),
+            render: ({ cell }: IRow) => (
+              <span title={cell.arguments.join('\n')}>{cell.shape}</span>
+            )
+          }
+        ]
+      : []),
+    {
+      id: 'state',
+      label: trans.__('State'),
+      title: trans.__('What became of it, and what it is best at'),
+      width: 'minmax(96px, 2fr)',
+      compare: byText(row => standingText(row, trans)),
+      render: row => <State row={row} trans={trans} />
+    },
+    number(
+      'latency',
+      trans.__('a call'),
+      trans.__('The median time of a call'),
+      '72px',
+      undefined,
+      ({ latency }) => latency,
+      formatMicroseconds
+    ),
+    {
+      id: 'interval',
+      label: trans.__('95 % interval'),
+      title: trans.__('Of the median'),
+      width: '108px',
+      isNumber: true,
+      from: 920,
+      render: ({ cell }) =>
+        cell.timing ? formatInterval(cell.timing.interval_us) : ''
+    },
+    number(
+      'ratio',
+      trans.__('× eager'),
+      trans.__('How many times as fast as eager, measured in turns with it'),
+      '58px',
+      680,
+      ({ cell }) => cell.timing?.ratio ?? null,
+      formatRatio
+    ),
+    {
+      id: 'ratioInterval',
+      label: trans.__('99 % interval'),
+      title: trans.__('Of the ratio, round by round'),
+      width: '96px',
+      isNumber: true,
+      from: 1040,
+      render: ({ cell }) =>
+        cell.timing?.ratio_interval
+          ? formatRatioInterval(cell.timing.ratio_interval)
+          : ''
+    },
+    {
+      id: 'words',
+      label: trans.__('in words'),
+      title: trans.__('Against eager, as far as the interval allows'),
+      width: '96px',
+      from: 470,
+      compare: byNumber(({ cell }) => cell.timing?.ratio ?? null),
+      isDescendingFirst: true,
+      render: ({ cell }) => (
+        <span
+          className={
+            cell.timing
+              ? tone({
+                  isBaseline: cell.variant.backend === null,
+                  ratio: cell.timing.ratio,
+                  differs: cell.timing.differs
+                })
+              : undefined
+          }
+        >
+          {againstEager(cell, trans)}
+        </span>
+      )
+    },
+    number(
+      'compile',
+      trans.__('first call'),
+      trans.__(
+        'Compile time: the first call in a process and caches of its own'
+      ),
+      '72px',
+      340,
+      ({ compile }) => compile,
+      formatSeconds
+    ),
+    number(
+      'throughput',
+      trans.__('%1/s', sweep.unit),
+      trans.__('Throughput: how many a second'),
+      '76px',
+      1150,
+      ({ cell }) => cell.throughput_per_s,
+      formatOperations
+    ),
+    number(
+      'memory',
+      trans.__('memory'),
+      trans.__('The most that a call took beyond what was held before'),
+      '76px',
+      820,
+      ({ cell }) => cell.memory_bytes,
+      formatBytes
+    ),
+    {
+      id: 'accuracy',
+      label: trans.__('results'),
+      title: trans.__(
+        'Whether they agree with eager’s, and their largest difference'
+      ),
+      width: '92px',
+      from: 760,
+      compare: byNumber(({ error }) => error),
+      isDescendingFirst: true,
+      render: row => <Accuracy row={row} trans={trans} />
+    },
+    {
+      id: 'effective',
+      label: trans.__('otherwise than asked'),
+      title: trans.__('Settings that torch carried out otherwise'),
+      width: 'minmax(110px, 2fr)',
+      from: 1290,
+      compare: byNumber(({ cell }) => cell.effective.length),
+      isDescendingFirst: true,
+      render: ({ cell: { effective } }) => (
+        <span
+          title={effective
+            .map(({ setting, actual, why }) => `${setting}: ${actual}\n${why}`)
+            .join('\n')}
+        >
+          {effective.map(({ setting }) => setting).join(', ')}
+        </span>
+      )
+    }
+  ];
+}
+
+function standingText(
+  { cell, isWinner, isFront }: IRow,
+  trans: TranslationBundle
+): string {
+  return isWinner
+    ? trans.__('fastest')
+    : isFront
+      ? trans.__('best trade')
+      : stateTitle(cell.state, trans);
+}
+
+function State(props: { row: IRow; trans: TranslationBundle }): JSX.Element {
+  const { row, trans } = props;
+  const { cell, isWinner, isFront } = row;
+  if (cell.state !== 'done') {
+    return cell.state === 'running' && cell.step ? (
+      <Badge kind="info" title={stateTitle(cell.state, trans)}>
+        {cell.step}
+      </Badge>
+    ) : cell.state === 'waiting' || cell.state === 'cancelled' ? (
+      <span className="jp-Compilescope-muted">
+        {stateTitle(cell.state, trans)}
+      </span>
+    ) : (
+      <Badge kind={stateKind(cell.state)} title={cell.problem?.what}>
+        {stateTitle(cell.state, trans)}
+      </Badge>
+    );
+  }
+  return (
+    <>
+      {isWinner ? (
+        <Badge kind="good" title={trans.__('The fastest of its shape')}>
+          {trans.__('fastest')}
+        </Badge>
+      ) : isFront ? (
+        <Badge
+          title={trans.__(
+            'No other of its shape beats it in both compile time and latency'
+          )}
+        >
+          {trans.__('best trade')}
+        </Badge>
+      ) : (
+        stateTitle(cell.state, trans)
+      )}
+      {row.isKept && (
+        <span
+          className="jp-Compilescope-muted"
+          title={trans.__('Measured in an earlier sweep, and kept')}
+        >
+          {` ${trans.__('kept')}`}
+        </span>
+      )}
+    </>
+  );
+}
+
+function Accuracy(props: { row: IRow; trans: TranslationBundle }): JSX.Element {
+  const { row, trans } = props;
+  const { cell, error } = row;
+  if (error === null) {
+    return <Absent why={trans.__('Not compared with eager')} />;
+  }
+  return cell.accurate === false ? (
+    <Badge kind="error">{trans.__('wrong, %1', error.toExponential(1))}</Badge>
+  ) : (
+    <>
+      {error === 0
+        ? trans.__('equal')
+        : trans.__('within %1', error.toExponential(1))}
+    </>
+  );
+}

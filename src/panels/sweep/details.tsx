@@ -1,0 +1,202 @@
+import { closeIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import type { Effective, OutputError } from '../../protocol/types';
+import {
+  Badge,
+  formatBytes,
+  formatMicroseconds,
+  formatSeconds,
+  Prose
+} from '../common';
+import { formatInterval, formatRatio } from '../sidebar/format';
+import { IconButton } from '../sidebar/button';
+import { ProblemCard } from '../sidebar/problems';
+import { formatRatioInterval } from '../timings/phrases';
+import type { IViewContext } from '../views';
+import { againstEager, nameOf, stateKind, stateTitle } from './phrases';
+import type { IRow } from './rows';
+
+/**
+ * All that is known of one cell.
+ */
+export function Details(props: {
+  row: IRow;
+  unit: string;
+  context: IViewContext;
+  onClose: () => void;
+}): JSX.Element {
+  const { row, unit, context, onClose } = props;
+  const { model, trans } = context;
+  const { cell } = row;
+  const { timing, compile_time: compiled } = cell;
+  const parts = Object.entries(compiled?.parts ?? {}).filter(
+    ([, seconds]) => seconds > 0
+  );
+  return (
+    <section
+      className="jp-Compilescope-sweepCell"
+      aria-label={trans.__('Cell %1', nameOf(cell))}
+    >
+      <header>
+        <h3>{nameOf(cell)}</h3>
+        <Badge kind={row.isWinner ? 'good' : stateKind(cell.state)}>
+          {row.isWinner ? trans.__('fastest') : stateTitle(cell.state, trans)}
+        </Badge>
+        {row.isKept && <Badge>{trans.__('kept from before')}</Badge>}
+        {model.isLive && (
+          <button
+            type="button"
+            className="jp-Compilescope-button"
+            title={trans.__(
+              'Set the switches to this variant, and see its code'
+            )}
+            onClick={() => {
+              model.setWanted(cell.variant);
+              context.open('code');
+            }}
+          >
+            {trans.__('Inspect this variant')}
+          </button>
+        )}
+        <IconButton
+          icon={closeIcon}
+          label={trans.__('Close')}
+          onClick={onClose}
+        />
+      </header>
+      {cell.problem && <ProblemCard problem={cell.problem} trans={trans} />}
+      <dl>
+        {timing && (
+          <>
+            <Fact label={trans.__('A call')}>
+              {`${formatMicroseconds(timing.median_us)} (${formatInterval(timing.interval_us)})`}
+            </Fact>
+            {timing.ratio !== null && cell.variant.backend !== null && (
+              <Fact label={trans.__('Against eager')}>
+                {[
+                  againstEager(cell, trans),
+                  formatRatio(timing.ratio),
+                  timing.ratio_interval &&
+                    `(${formatRatioInterval(timing.ratio_interval)})`
+                ]
+                  .filter(Boolean)
+                  .join(' ')}
+              </Fact>
+            )}
+            {!timing.settled && (
+              <Fact label={trans.__('Warm-up')}>
+                {trans.__('not settled: times still changed')}
+              </Fact>
+            )}
+          </>
+        )}
+        {cell.throughput_per_s !== null && (
+          <Fact label={trans.__('Throughput')}>
+            {`${Math.round(cell.throughput_per_s).toLocaleString('en')} ${unit}/s`}
+          </Fact>
+        )}
+        {cell.memory_bytes !== null && (
+          <Fact label={trans.__('Memory')}>
+            {formatBytes(cell.memory_bytes)}
+          </Fact>
+        )}
+        {compiled && (
+          <Fact label={trans.__('First call')}>
+            {formatSeconds(compiled.total_s)}
+            {parts.length > 0 && (
+              <span className="jp-Compilescope-muted">
+                {` = ${parts
+                  .map(
+                    ([name, seconds]) =>
+                      `${name.replace(/_/g, ' ')} ${formatSeconds(seconds)}`
+                  )
+                  .join(', ')}`}
+              </span>
+            )}
+          </Fact>
+        )}
+        {cell.took_s !== null && (
+          <Fact label={trans.__('The cell took')}>
+            {formatSeconds(cell.took_s)}
+          </Fact>
+        )}
+        {cell.tries > 1 && (
+          <Fact label={trans.__('Tries')}>
+            {trans.__('%1, since its worker died', cell.tries)}
+          </Fact>
+        )}
+        {cell.worker && <Fact label={trans.__('Ran on')}>{cell.worker}</Fact>}
+        {cell.device && <Fact label={trans.__('Device')}>{cell.device}</Fact>}
+        {cell.arguments.length > 0 && (
+          <Fact label={trans.__('Arguments')}>
+            <code>{cell.arguments.join(', ')}</code>
+          </Fact>
+        )}
+      </dl>
+      <Effectives effective={cell.effective} context={context} />
+      <Errors errors={cell.accuracy} context={context} />
+    </section>
+  );
+}
+
+function Fact(props: {
+  label: string;
+  children: React.ReactNode;
+}): JSX.Element {
+  return (
+    <div>
+      <dt>{props.label}</dt>
+      <dd>{props.children}</dd>
+    </div>
+  );
+}
+
+function Effectives(props: {
+  effective: readonly Effective[];
+  context: IViewContext;
+}): JSX.Element | null {
+  const { effective, context } = props;
+  const { trans } = context;
+  return effective.length > 0 ? (
+    <div>
+      <h4>{trans.__('Otherwise than asked')}</h4>
+      <ul>
+        {effective.map((each, index) => (
+          <li key={index}>
+            <code>{each.setting}</code>
+            {': '}
+            {trans.__('%1 asked, %2 done.', each.requested, each.actual)}{' '}
+            <Prose text={[each.why, each.remedy].filter(Boolean).join(' ')} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  ) : null;
+}
+
+function Errors(props: {
+  errors: readonly OutputError[];
+  context: IViewContext;
+}): JSX.Element | null {
+  const { errors, context } = props;
+  const { trans } = context;
+  const wrong = errors.filter(each => !each.ok);
+  return wrong.length > 0 ? (
+    <div>
+      <h4>{trans.__('Results that differ from eager’s')}</h4>
+      <ul>
+        {wrong.map(({ path, dtype, max_abs, tolerance_abs }) => (
+          <li key={path}>
+            <code>{path}</code>{' '}
+            {trans.__(
+              '(%1) by %2 at most, where %3 is allowed',
+              dtype,
+              max_abs.toExponential(1),
+              tolerance_abs.toExponential(1)
+            )}
+          </li>
+        ))}
+      </ul>
+    </div>
+  ) : null;
+}

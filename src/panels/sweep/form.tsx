@@ -1,0 +1,263 @@
+import {
+  caretDownIcon,
+  caretRightIcon,
+  runIcon,
+  stopIcon
+} from '@jupyterlab/ui-components';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { Check, Select } from '../common';
+import type { IForm, IPlan } from './plan';
+import { modesOf } from './plan';
+import { spanText } from './phrases';
+import { Shapes } from './shapes';
+
+/**
+ * A switch's name, and what one writes for it.
+ */
+const OPTIONS = 'options';
+const EXAMPLE = 'max_fusion_size=8, epilogue_fusion=False';
+
+const SECONDS = [1, 2, 5, 10, 30];
+
+/**
+ * After how long a cell may be ended, in minutes.
+ */
+const TIMEOUTS = [1, 2, 5, 10, 30];
+
+/**
+ * So many cells, or so many seconds of them, are more than one waits for.
+ */
+const MANY = 24;
+const LONG = 900;
+
+/**
+ * What is to be swept: start, cancel, the limits of a cell, and the switches.
+ */
+export function SweepForm(props: {
+  form: IForm;
+  onChange: (form: IForm) => void;
+  plan: IPlan;
+
+  /**
+   * How long all cells will take, in seconds.
+   */
+  duration: number;
+  modes: readonly string[];
+
+  /**
+   * The subject's name, its arguments' names, and its call in words.
+   */
+  name: string;
+  own: readonly string[];
+  call: readonly string[];
+
+  /**
+   * Why nothing can be started; empty if it can.
+   */
+  obstacle: string;
+  isOn: boolean;
+  isOpen: boolean;
+  onOpen: (isOpen: boolean) => void;
+  onStart: () => void;
+  onCancel: () => void;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { form, plan, duration, isOn, isOpen, trans } = props;
+  const id = React.useId();
+  const set = (change: Partial<IForm>) =>
+    props.onChange({ ...form, ...change });
+  const why = props.obstacle || plan.obstacle;
+  const isLong = plan.cells > MANY || duration > LONG;
+  const Caret = isOpen ? caretDownIcon : caretRightIcon;
+  return (
+    <>
+      <div
+        className="jp-Compilescope-controls"
+        role="toolbar"
+        aria-label={trans.__('Sweep')}
+      >
+        <span className="jp-Compilescope-measureButtons">
+          {isOn ? (
+            <button
+              type="button"
+              className="jp-Compilescope-button"
+              title={trans.__('End it; what is finished stays')}
+              onClick={props.onCancel}
+            >
+              <stopIcon.react tag="span" width="14px" height="14px" />
+              {trans.__('Cancel')}
+            </button>
+          ) : (
+            <button
+              type="button"
+              className="jp-Compilescope-button jp-mod-accept"
+              disabled={why !== ''}
+              aria-describedby={`${id}-why`}
+              title={trans.__(
+                'Compile and time each cell in a process of its own'
+              )}
+              onClick={props.onStart}
+            >
+              <runIcon.react tag="span" width="14px" height="14px" />
+              {trans.__('Start')}
+            </button>
+          )}
+          <button
+            type="button"
+            className="jp-Compilescope-button"
+            aria-expanded={isOpen}
+            aria-controls={`${id}-form`}
+            onClick={() => props.onOpen(!isOpen)}
+          >
+            <Caret.react tag="span" width="14px" height="14px" />
+            {trans.__('Set up')}
+          </button>
+        </span>
+        <Select
+          label={trans.__('measure a cell for')}
+          value={String(form.seconds)}
+          options={SECONDS.map(each => ({
+            value: String(each),
+            label: trans.__('%1 s', each)
+          }))}
+          onChange={value => set({ seconds: Number(value) })}
+        />
+        <Select
+          label={trans.__('end it after')}
+          value={String(form.timeout)}
+          options={TIMEOUTS.map(each => ({
+            value: String(each * 60),
+            label: trans.__('%1 min', each)
+          }))}
+          onChange={value => set({ timeout: Number(value) })}
+        />
+        <Check
+          label={trans.__('keep finished cells')}
+          isOn={form.resume}
+          title={trans.__(
+            'Cells that an earlier sweep has finished are taken over, not measured again'
+          )}
+          onChange={resume => set({ resume })}
+        />
+        <span
+          id={`${id}-why`}
+          className={
+            'jp-Compilescope-measureReason' +
+            (isLong && !why && !isOn ? ' jp-mod-warning' : '')
+          }
+          role="status"
+        >
+          {isOn
+            ? ''
+            : why ||
+              [
+                trans._n('%1 cell', '%1 cells', plan.cells),
+                plan.product && ` (${plan.product})`,
+                `, ${spanText(duration, trans)}`,
+                isLong && `. ${trans.__('That is many: tick fewer values.')}`
+              ]
+                .filter(Boolean)
+                .join('')}
+        </span>
+      </div>
+      <div id={`${id}-form`} hidden={!isOpen}>
+        <div className="jp-Compilescope-sweepForm">
+          <Values
+            name="mode"
+            values={modesOf(props.modes).map(mode => ({
+              value: mode,
+              label: mode
+            }))}
+            chosen={form.modes}
+            onChange={modes => set({ modes })}
+          />
+          <Values
+            name="cpp_wrapper"
+            values={[
+              { value: false, label: trans.__('off') },
+              { value: true, label: trans.__('on') }
+            ]}
+            chosen={form.wrappers}
+            onChange={wrappers => set({ wrappers })}
+          />
+          <Values
+            name="dynamic"
+            values={[
+              { value: null, label: trans.__('auto') },
+              { value: true, label: trans.__('on') },
+              { value: false, label: trans.__('off') }
+            ]}
+            chosen={form.dynamics}
+            onChange={dynamics => set({ dynamics })}
+          />
+          <label htmlFor={`${id}-options`}>
+            <code>{OPTIONS}</code>
+          </label>
+          <div>
+            <textarea
+              id={`${id}-options`}
+              rows={Math.min(6, form.options.split('\n').length)}
+              value={form.options}
+              placeholder={EXAMPLE}
+              aria-describedby={`${id}-optionsHint`}
+              spellCheck={false}
+              onChange={event => set({ options: event.currentTarget.value })}
+            />
+            <p id={`${id}-optionsHint`} className="jp-Compilescope-muted">
+              {trans.__(
+                'Inductor’s settings. Each line is swept beside the cells without any.'
+              )}
+            </p>
+          </div>
+          <span>{trans.__('shapes')}</span>
+          <Shapes
+            name={props.name}
+            own={props.own}
+            call={props.call}
+            shapes={form.shapes}
+            onChange={shapes => set({ shapes })}
+            trans={trans}
+          />
+        </div>
+      </div>
+    </>
+  );
+}
+
+/**
+ * Those values of a switch that are swept.
+ */
+function Values<T>(props: {
+  name: string;
+  values: readonly { value: T; label: string }[];
+  chosen: readonly T[];
+  onChange: (chosen: readonly T[]) => void;
+}): JSX.Element {
+  const { name, values, chosen, onChange } = props;
+  return (
+    <>
+      <code aria-hidden="true">{name}</code>
+      <fieldset>
+        <legend className="jp-Compilescope-hidden">{name}</legend>
+        {values.map(each => (
+          <Check
+            key={each.label}
+            label={each.label}
+            isOn={chosen.includes(each.value)}
+            onChange={on =>
+              // In the order in which they are shown, however they were ticked.
+              onChange(
+                values
+                  .map(({ value }) => value)
+                  .filter(value =>
+                    value === each.value ? on : chosen.includes(value)
+                  )
+              )
+            }
+          />
+        ))}
+      </fieldset>
+    </>
+  );
+}

@@ -1,0 +1,65 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+/**
+ * Settings of Inductor, as a variant has them.
+ */
+export type Options = Readonly<Record<string, unknown>>;
+
+/**
+ * Sets of settings, one a line: `max_fusion_size=8, epilogue_fusion=False`. A
+ * line copied from Python, in braces, will do too.
+ *
+ * @throws Error: a line cannot be read; the message says which.
+ */
+export function parseOptions(
+  text: string,
+  trans: TranslationBundle
+): Options[] {
+  return text
+    .split('\n')
+    .map(line => line.trim().replace(/^\{(.*)\}$/, '$1'))
+    .filter(Boolean)
+    .map(line =>
+      Object.fromEntries(parts(line).map(each => entry(each, trans)))
+    );
+}
+
+const NAMED: ReadonlyMap<string, unknown> = new Map<string, unknown>([
+  ['True', true],
+  ['true', true],
+  ['False', false],
+  ['false', false],
+  ['None', null],
+  ['null', null]
+]);
+
+function entry(part: string, trans: TranslationBundle): [string, unknown] {
+  const found = /^["']?([A-Za-z_][\w.]*)["']?\s*[=:]\s*(.+)$/.exec(part.trim());
+  if (!found) {
+    throw new Error(
+      trans.__('“%1” is no setting; write name=value.', part.trim())
+    );
+  }
+  const [, name, value] = found;
+  if (NAMED.has(value)) {
+    return [name, NAMED.get(value)];
+  }
+  try {
+    return [name, JSON.parse(value.replace(/^'(.*)'$/, '"$1"'))];
+  } catch {
+    throw new Error(
+      trans.__(
+        '“%1” is no value; write a number, True, False, None or a text in quotes.',
+        value
+      )
+    );
+  }
+}
+
+/**
+ * What stands between commas that are in no brackets and no quotes.
+ */
+function parts(line: string): string[] {
+  const found = line.match(/(?:\[[^\]]*\]|"[^"]*"|'[^']*'|[^,[\]"']+)+/g) ?? [];
+  return found.filter(each => each.trim());
+}

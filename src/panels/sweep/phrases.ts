@@ -1,0 +1,227 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { isEnded, isFinished } from '../../model/sweep';
+import type { Sweep, SweepCell } from '../../protocol/types';
+import type { BadgeKind } from '../common';
+import { formatMicroseconds, formatSeconds } from '../common';
+import { formatRatio } from '../sidebar/format';
+import { comparison } from '../timings/phrases';
+import type { IRow } from './rows';
+
+/**
+ * What became of a cell.
+ */
+export function stateTitle(
+  state: SweepCell['state'],
+  trans: TranslationBundle
+): string {
+  return {
+    waiting: trans.__('waiting'),
+    running: trans.__('running'),
+    done: trans.__('measured'),
+    failed: trans.__('failed'),
+    crashed: trans.__('crashed'),
+    timeout: trans.__('out of time'),
+    memory: trans.__('out of memory'),
+    cancelled: trans.__('cancelled')
+  }[state];
+}
+
+/**
+ * How the state of a cell that was not measured looks.
+ */
+export function stateKind(state: SweepCell['state']): BadgeKind {
+  switch (state) {
+    case 'failed':
+    case 'crashed':
+    case 'timeout':
+    case 'memory':
+      return 'error';
+    case 'running':
+      return 'info';
+    default:
+      return 'plain';
+  }
+}
+
+/**
+ * How a cell compares to eager, in words; empty where that was not measured.
+ */
+export function againstEager(
+  { timing, variant }: SweepCell,
+  trans: TranslationBundle
+): string {
+  return timing
+    ? comparison(
+        {
+          isBaseline: variant.backend === null,
+          ratio: timing.ratio,
+          differs: timing.differs
+        },
+        trans
+      )
+    : '';
+}
+
+/**
+ * A shape's name, or that it is the report's own call.
+ */
+export function shapeTitle(shape: string, trans: TranslationBundle): string {
+  return shape || trans.__('the report’s call');
+}
+
+/**
+ * Which cell of a shape is fastest, no more than what the intervals allow.
+ *
+ * @param rows - Those of all shapes.
+ */
+export function verdictOf(
+  winner: IRow,
+  rows: readonly IRow[],
+  trans: TranslationBundle
+): string {
+  const { name, shape, timing, compile_time, variant } = winner.cell;
+  if (!timing) {
+    return '';
+  }
+  const latency = formatMicroseconds(timing.median_us);
+  const [second] = rows
+    .filter(
+      ({ cell }) =>
+        cell !== winner.cell &&
+        cell.shape === shape &&
+        cell.state === 'done' &&
+        cell.timing &&
+        cell.accurate !== false
+    )
+    .sort((a, b) => a.latency! - b.latency!);
+  const isClear =
+    !second || second.cell.timing!.interval_us[0] > timing.interval_us[1];
+  const first =
+    variant.backend === null
+      ? trans.__('No variant is faster than eager: %1 a call.', latency)
+      : !second
+        ? trans.__('%1 is the only one measured: %2 a call.', name, latency)
+        : isClear
+          ? trans.__('%1 is fastest: %2 a call.', name, latency)
+          : trans.__(
+              'No clear winner: the 95 % intervals of %1 and %2 overlap. %1 has the lower median, %3 a call.',
+              name,
+              second.cell.name,
+              latency
+            );
+  return [first, toEager(winner.cell, trans), compiledIn(compile_time, trans)]
+    .filter(Boolean)
+    .join(' ');
+}
+
+function toEager(cell: SweepCell, trans: TranslationBundle): string {
+  const { ratio, differs } = cell.timing!;
+  if (cell.variant.backend === null || ratio === null || differs === null) {
+    return '';
+  }
+  if (!differs) {
+    return trans.__('No difference from eager was found.');
+  }
+  return ratio >= 1
+    ? trans.__('It is %1 as fast as eager.', formatRatio(ratio))
+    : trans.__('It is slower than eager, %1.', formatRatio(1 / ratio));
+}
+
+function compiledIn(
+  time: SweepCell['compile_time'],
+  trans: TranslationBundle
+): string {
+  return time
+    ? trans.__('Its first call takes %1.', formatSeconds(time.total_s))
+    : '';
+}
+
+/**
+ * How a sweep stands.
+ */
+export interface ISweepStanding {
+  readonly text: string;
+
+  /**
+   * What runs now, what was kept, how long it will take; said beside it.
+   */
+  readonly more: string;
+  readonly isOn: boolean;
+
+  /**
+   * Between 0 and 1.
+   */
+  readonly fraction: number;
+}
+
+/**
+ * What to say of a sweep as a whole.
+ *
+ * @param left - How long the cells that are left will take, in seconds.
+ */
+export function standingOf(
+  sweep: Sweep,
+  rows: readonly IRow[],
+  left: number,
+  trans: TranslationBundle
+): ISweepStanding {
+  const all = rows.length;
+  const finished = rows.filter(({ cell }) => isFinished(cell));
+  const done = finished.filter(({ cell }) => cell.state !== 'cancelled').length;
+  const bad = finished.filter(
+    ({ cell }) => stateKind(cell.state) === 'error'
+  ).length;
+  const isOn = !isEnded(sweep);
+  const kept = rows.filter(({ isKept }) => isKept).length;
+  const count = trans._n('%2 of %1 cell', '%2 of %1 cells', all, done);
+  const now = rows.flatMap(({ cell }) =>
+    cell.state === 'running'
+      ? [cell.step ? `${nameOf(cell)} (${cell.step})` : nameOf(cell)]
+      : []
+  );
+  const text = isOn
+    ? trans.__('Sweeping: %1', count)
+    : sweep.state === 'done'
+      ? trans._n('%1 cell is done', 'All %1 cells are done', all)
+      : sweep.state === 'cancelled'
+        ? trans.__('Cancelled after %1; the rest can be gone on with', count)
+        : trans.__('The sweep failed after %1', count);
+  const more = [
+    now.length > 0 && trans.__('now %1', now.join(', ')),
+    isOn &&
+      done < all &&
+      left > 0 &&
+      trans.__('%1 left', spanText(left, trans)),
+    !isOn &&
+      sweep.took_s !== null &&
+      trans.__('in %1', formatSeconds(sweep.took_s)),
+    bad > 0 && trans._n('%1 without a result', '%1 without a result', bad),
+    kept > 0 &&
+      trans._n(
+        '%1 of %2 cells is kept from before',
+        '%1 of %2 cells are kept from before',
+        kept,
+        all
+      )
+  ].filter(Boolean);
+  return { text, more: more.join(' · '), isOn, fraction: all ? done / all : 0 };
+}
+
+/**
+ * A span that was guessed: `about 3 min`.
+ */
+export function spanText(seconds: number, trans: TranslationBundle): string {
+  if (seconds < 90) {
+    return trans.__('about %1 s', Math.max(10, Math.round(seconds / 10) * 10));
+  }
+  return seconds < 5400
+    ? trans.__('about %1 min', Math.round(seconds / 60))
+    : trans.__('about %1 h', (seconds / 3600).toFixed(1));
+}
+
+/**
+ * A cell's variant, with its shape where that has a name.
+ */
+export function nameOf({ name, shape }: SweepCell): string {
+  return shape ? `${name}, ${shape}` : name;
+}

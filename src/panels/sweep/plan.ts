@@ -1,0 +1,180 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { isFinished } from '../../model/sweep';
+import { DEFAULT_VARIANT } from '../../model/variants';
+import type { Sweep, Variant } from '../../protocol/types';
+import { parseOptions } from './options';
+
+/**
+ * A set of arguments.
+ */
+export interface IShape {
+  readonly name: string;
+
+  /**
+   * As written in a call.
+   */
+  readonly args: string;
+}
+
+/**
+ * What the form says.
+ */
+export interface IForm {
+  readonly modes: readonly string[];
+  readonly wrappers: readonly boolean[];
+  readonly dynamics: readonly (boolean | null)[];
+
+  /**
+   * One more set of settings a line.
+   */
+  readonly options: string;
+
+  /**
+   * None is the report's own call.
+   */
+  readonly shapes: readonly IShape[];
+
+  /**
+   * How long each cell is timed, and after how long it is ended, in seconds.
+   */
+  readonly seconds: number;
+  readonly timeout: number;
+  readonly resume: boolean;
+}
+
+/**
+ * What the form comes to.
+ */
+export interface IPlan {
+  readonly variants: readonly Variant[];
+  readonly shapes: Readonly<Record<string, string>>;
+  readonly cells: number;
+
+  /**
+   * What the cells are the product of: `3 modes × 2 wrappers`; empty for one
+   * factor.
+   */
+  readonly product: string;
+
+  /**
+   * Why it cannot be started; empty if it can.
+   */
+  readonly obstacle: string;
+}
+
+/**
+ * The mode that needs no name.
+ */
+const DEFAULT_MODE = 'default';
+
+/**
+ * What is worth comparing first, in minutes.
+ *
+ * @param modes - Those that the installed torch has.
+ */
+export function firstForm(modes: readonly string[]): IForm {
+  const first = [DEFAULT_MODE, 'max-autotune-no-cudagraphs'];
+  return {
+    modes: first.filter(each => each === DEFAULT_MODE || modes.includes(each)),
+    wrappers: [false, true],
+    dynamics: [null],
+    options: '',
+    shapes: [],
+    seconds: 2,
+    timeout: 300,
+    resume: true
+  };
+}
+
+/**
+ * The modes to choose from; the default is always among them, first.
+ */
+export function modesOf(modes: readonly string[]): string[] {
+  return [DEFAULT_MODE, ...modes.filter(each => each !== DEFAULT_MODE)];
+}
+
+/**
+ * The cells of a form: every variant with every set of arguments.
+ */
+export function planOf(form: IForm, trans: TranslationBundle): IPlan {
+  let sets: Readonly<Record<string, unknown>>[] = [{}];
+  let obstacle = '';
+  try {
+    sets = [{}, ...parseOptions(form.options, trans)];
+  } catch (error) {
+    obstacle = (error as Error).message;
+  }
+  const variants = form.modes.flatMap(mode =>
+    form.wrappers.flatMap(cpp_wrapper =>
+      form.dynamics.flatMap(dynamic =>
+        sets.map(options => ({
+          ...DEFAULT_VARIANT,
+          mode: mode === DEFAULT_MODE ? null : mode,
+          cpp_wrapper,
+          dynamic,
+          options: { ...options }
+        }))
+      )
+    )
+  );
+  const { modes, wrappers, dynamics, shapes } = form;
+  const factors = [
+    trans._n('%1 mode', '%1 modes', modes.length),
+    trans._n('%1 wrapper', '%1 wrappers', wrappers.length),
+    dynamics.length > 1 &&
+      trans._n('%1 value of dynamic', '%1 values of dynamic', dynamics.length),
+    sets.length > 1 &&
+      trans._n('%1 set of options', '%1 sets of options', sets.length),
+    shapes.length > 1 && trans._n('%1 shape', '%1 shapes', shapes.length)
+  ].filter((each): each is string => !!each);
+  return {
+    variants,
+    shapes: Object.fromEntries(
+      shapes.map(({ name, args }) => [name.trim(), args.trim()])
+    ),
+    cells: variants.length * Math.max(1, shapes.length),
+    product: factors.join(' × '),
+    obstacle: obstacle || whyNot(form, trans)
+  };
+}
+
+function whyNot(form: IForm, trans: TranslationBundle): string {
+  const { modes, wrappers, dynamics, shapes } = form;
+  if (!modes.length || !wrappers.length || !dynamics.length) {
+    return trans.__('Tick at least one value of each switch.');
+  }
+  const names = shapes.map(({ name }) => name.trim());
+  const texts = shapes.map(({ args }) => args.trim());
+  if (names.includes('') || texts.includes('')) {
+    return trans.__('Every shape takes a name and its arguments.');
+  }
+  const twice = (all: readonly string[]) =>
+    all.find((each, index) => all.indexOf(each) < index);
+  const same = twice(names) ?? twice(texts);
+  return same === undefined ? '' : trans.__('“%1” is there twice.', same);
+}
+
+/**
+ * What a cell takes besides its measurement where none was finished yet, in
+ * seconds: a process, torch, a compile time.
+ */
+const OVERHEAD = 15;
+
+/**
+ * How long cells will take, one after the other, in seconds: as those that are
+ * finished did.
+ */
+export function durationOf(
+  cells: number,
+  seconds: number,
+  sweep: Sweep | null
+): number {
+  const took = (sweep?.cells ?? []).flatMap(cell =>
+    isFinished(cell) && cell.took_s ? [cell.took_s] : []
+  );
+  const each =
+    took.length > 0
+      ? took.reduce((sum, one) => sum + one, 0) / took.length
+      : OVERHEAD + seconds;
+  return cells * each;
+}

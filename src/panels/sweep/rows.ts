@@ -1,0 +1,80 @@
+import { cellId } from '../../model/sweep';
+import type { Sweep, SweepCell } from '../../protocol/types';
+
+/**
+ * A cell as a row of the table.
+ */
+export interface IRow {
+  readonly id: string;
+  readonly cell: SweepCell;
+
+  /**
+   * Whether it is the fastest of its shape.
+   */
+  readonly isWinner: boolean;
+
+  /**
+   * Whether no other of its shape beats it in both compile time and latency.
+   */
+  readonly isFront: boolean;
+
+  /**
+   * Whether it was finished in an earlier sweep, and taken over.
+   */
+  readonly isKept: boolean;
+
+  /**
+   * In µs a call; null where it was not measured.
+   */
+  readonly latency: number | null;
+
+  /**
+   * In seconds.
+   */
+  readonly compile: number | null;
+
+  /**
+   * The largest difference of an output from eager's.
+   */
+  readonly error: number | null;
+}
+
+/**
+ * The rows of a sweep, in the order in which the cells were asked for.
+ */
+export function rowsOf(sweep: Sweep): IRow[] {
+  const front = new Set(sweep.pareto);
+  return sweep.cells.map(cell => ({
+    id: cellId(cell),
+    cell,
+    isWinner: cell.key !== '' && sweep.winners[cell.shape] === cell.key,
+    isFront: front.has(cell.key),
+    isKept: isKept(cell, sweep),
+    latency: cell.timing?.median_us ?? null,
+    compile: cell.compile_time?.total_s ?? null,
+    error:
+      cell.accuracy.length > 0
+        ? Math.max(...cell.accuracy.map(each => each.max_abs))
+        : null
+  }));
+}
+
+/**
+ * What an earlier sweep had finished began before this one.
+ */
+function isKept({ started_s }: SweepCell, sweep: Sweep): boolean {
+  return (
+    started_s !== null &&
+    sweep.started_s !== null &&
+    started_s < sweep.started_s
+  );
+}
+
+/**
+ * The winners, one a shape, in the order of the shapes.
+ */
+export function winnersOf(sweep: Sweep, rows: readonly IRow[]): IRow[] {
+  return sweep.shapes.flatMap(
+    shape => rows.find(row => row.isWinner && row.cell.shape === shape) ?? []
+  );
+}

@@ -1,0 +1,97 @@
+import { addIcon, closeIcon } from '@jupyterlab/ui-components';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { IconButton } from '../sidebar/button';
+import type { IShape } from './plan';
+
+/**
+ * The sets of arguments: the report's own call, or those that are written here.
+ */
+export function Shapes(props: {
+  /**
+   * What the call is of, and its own arguments by name.
+   */
+  name: string;
+  own: readonly string[];
+
+  /**
+   * The report's call in words, one line an argument.
+   */
+  call: readonly string[];
+  shapes: readonly IShape[];
+  onChange: (shapes: readonly IShape[]) => void;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { name, own, call, shapes, onChange, trans } = props;
+  const set = (place: number, change: Partial<IShape>) =>
+    onChange(
+      shapes.map((each, at) => (at === place ? { ...each, ...change } : each))
+    );
+  const add = () => {
+    // The report's own call stays one of them.
+    const first = { name: trans.__('as called'), args: own.join(', ') };
+    const before = shapes.length === 0 && own.length > 0 ? [first] : shapes;
+    onChange([...before, { name: '', args: '' }]);
+  };
+  return (
+    <div className="jp-Compilescope-shapes">
+      {shapes.length === 0 && (
+        <p className="jp-Compilescope-muted">
+          {call.length > 0
+            ? trans.__('As called: %1', call.join('; '))
+            : trans.__('As called')}
+        </p>
+      )}
+      {shapes.map((shape, place) => (
+        <div
+          key={place}
+          role="group"
+          aria-label={trans.__('Shape %1', place + 1)}
+        >
+          <input
+            type="text"
+            value={shape.name}
+            placeholder={trans.__('name')}
+            aria-label={trans.__('Name of shape %1', place + 1)}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={event => set(place, { name: event.currentTarget.value })}
+          />
+          <span className="jp-Compilescope-call">
+            <code aria-hidden="true">{name}(</code>
+            <input
+              type="text"
+              value={shape.args}
+              placeholder={trans.__('arguments, as in a call')}
+              aria-label={trans.__(
+                'Arguments of shape %1, as in a call of %2',
+                place + 1,
+                name
+              )}
+              autoComplete="off"
+              spellCheck={false}
+              onChange={event =>
+                set(place, { args: event.currentTarget.value })
+              }
+            />
+            <code aria-hidden="true">)</code>
+          </span>
+          <IconButton
+            icon={closeIcon}
+            label={trans.__('Leave out shape %1', place + 1)}
+            onClick={() => onChange(shapes.filter((_, at) => at !== place))}
+          />
+        </div>
+      ))}
+      <button
+        type="button"
+        className="jp-Compilescope-button"
+        title={trans.__('Names of the notebook and of the call can be used')}
+        onClick={add}
+      >
+        <addIcon.react tag="span" width="14px" height="14px" />
+        {trans.__('Add a shape')}
+      </button>
+    </div>
+  );
+}

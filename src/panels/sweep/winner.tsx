@@ -1,0 +1,69 @@
+import * as React from 'react';
+import type { Sweep } from '../../protocol/types';
+import { CodeBlock } from '../common';
+import type { IViewContext } from '../views';
+import { shapeTitle, verdictOf } from './phrases';
+import type { IRow } from './rows';
+import { winnersOf } from './rows';
+
+/**
+ * The winner in words and as code to paste; one for each shape where they are
+ * not the same.
+ */
+export function Winner(props: {
+  sweep: Sweep;
+  rows: readonly IRow[];
+  context: IViewContext;
+}): JSX.Element {
+  const { sweep, rows, context } = props;
+  const { trans } = context;
+  const winners = winnersOf(sweep, rows);
+  if (winners.length === 0) {
+    return (
+      <p className="jp-Compilescope-hint">
+        {sweep.state === 'running'
+          ? trans.__('As soon as the first cell is measured.')
+          : trans.__('No cell was measured.')}
+      </p>
+    );
+  }
+  const codes = winners.map(({ cell }) => sweep.codes[cell.shape] ?? '');
+  const isOne = codes.every(code => code === codes[0]);
+  return (
+    <div className="jp-Compilescope-winners">
+      {winners.map((winner, place) => (
+        <div key={winner.id}>
+          {winners.length > 1 && (
+            <h4>{shapeTitle(winner.cell.shape, trans)}</h4>
+          )}
+          <p>{verdictOf(winner, rows, trans)}</p>
+          {!isOne && codes[place] && (
+            <CodeBlock
+              code={codes[place]}
+              label={trans.__(
+                'The winner of %1 as code',
+                shapeTitle(winner.cell.shape, trans)
+              )}
+              trans={trans}
+            />
+          )}
+        </div>
+      ))}
+      {isOne && (codes[0] || sweep.code) && (
+        <CodeBlock
+          code={codes[0] || sweep.code}
+          label={trans.__('The winner as code')}
+          trans={trans}
+        />
+      )}
+      {!isOne && sweep.code && (
+        <p className="jp-Compilescope-muted">
+          {trans.__(
+            'Over all shapes: %1',
+            rows.find(({ cell }) => cell.key === sweep.winner)?.cell.name ?? ''
+          )}
+        </p>
+      )}
+    </div>
+  );
+}
