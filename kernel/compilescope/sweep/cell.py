@@ -13,24 +13,24 @@ from .worker import CellResult
 
 def work(inside: Inside) -> bytes:
     """Measures the cell; gives a `CellResult` as JSON."""
-    cell, data, seconds, items = pickle.loads(inside.task())
+    cell, data, seconds, items, may_repeat = pickle.loads(inside.task())
     inside.step("waiting")
     # Others measure on this machine: loading torch would disturb them.
     device = Device()
     inside.step("loading")
     from ..compiler.shipping import unpack
 
-    built_headers = False
+    again = False
     try:
         call = unpack(data)
         from .measuring import measure
 
-        built_headers = measure(cell, call, seconds, items, inside.step, device)
+        again = not measure(cell, call, seconds, items, inside.step, device, may_repeat=may_repeat)
     except Exception as error:  # noqa: BLE001 - it is the subject's or torch's, and the cell's end
         from .failing import fail
 
         fail(cell, error)
-    return msgspec.json.encode(CellResult(cell=cell, built_headers=built_headers), enc_hook=repr)
+    return msgspec.json.encode(CellResult(cell=cell, again=again), enc_hook=repr)
 
 
 if __name__ == "__main__":

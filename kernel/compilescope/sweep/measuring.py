@@ -39,6 +39,8 @@ def measure(
     items: float,
     step: Callable[[str], None],
     device: Device,
+    *,
+    may_repeat: bool,
 ) -> bool:
     """Fills in a cell.
 
@@ -54,11 +56,13 @@ def measure(
         Told what begins.
     device
         What to hold alone while measuring.
+    may_repeat
+        Give up once C++ headers had to be precompiled, which is done once on a machine.
 
     Returns
     -------
     bool
-        Whether C++ headers were precompiled, which is done once on a machine.
+        False when it gave up: another process will find the headers.
     """
     subject = describe(*call)
     cell.arguments, cell.device = subject.arguments, devices.title(subject.device)
@@ -72,12 +76,14 @@ def measure(
         reference = Reference(*call, snapshot)
         memory = Memory(subject.device)
         calls: dict[str, Callable[[], object]] = {BASELINE: _bound(call.fn, call)}
-        built, name = None, BASELINE
+        name = BASELINE
         if cell.variant.backend is not None:
             step("compiling")
             built = _build(cell, call, snapshot)
             if built.problem is not None:
                 end(cell, built.problem)
+                return True
+            if may_repeat and any(one.name == HEADERS for one in phases(built.compilations)):
                 return False
             _compare(cell, reference, built)
             name = cell.name
@@ -90,7 +96,7 @@ def measure(
     cell.timing = timing
     cell.throughput_per_s = items * 1e6 / timing.median_us
     cell.state = "done"
-    return built is not None and any(one.name == HEADERS for one in phases(built.compilations))
+    return True
 
 
 def _bound(fn: Callable[..., Any], call: Call) -> Callable[[], object]:

@@ -25,8 +25,6 @@ GO = "go"
 _LAST_LINES = 16
 _NOISE = "Extension modules: "
 """Python ends its own account of a crash with a very long line."""
-_RUNS = 2
-"""A cell whose process had to precompile C++ headers, which last, is run again without that."""
 
 
 class CellTask(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,8 +47,8 @@ class CellResult(msgspec.Struct, kw_only=True):
     """What the process gives back."""
 
     cell: SweepCell
-    built_headers: bool = False
-    """Whether C++ headers were precompiled meanwhile."""
+    again: bool = False
+    """Whether C++ headers had to be precompiled, which last: it has to be run again."""
 
 
 def run_cell(task: CellTask) -> SweepCell:
@@ -70,9 +68,9 @@ def run_cell(task: CellTask) -> SweepCell:
     def cancelled() -> bool:
         return visible and not (scratch / GO).exists()
 
-    work = pickle.dumps((task.cell, task.data, task.seconds, task.items))
     cell = task.cell
-    for _ in range(_RUNS):
+    for again in (True, False):
+        work = pickle.dumps((task.cell, task.data, task.seconds, task.items, again))
         try:
             ended = run(
                 ("-m", "compilescope.sweep.cell"),
@@ -90,7 +88,7 @@ def run_cell(task: CellTask) -> SweepCell:
             break
         result = msgspec.json.decode(ended.result, type=CellResult)
         cell = result.cell
-        if not result.built_headers:
+        if not result.again:
             break
     cell.worker = f"{socket.gethostname()}:{os.getpid()}"
     cell.started_s, cell.took_s = started, time.time() - started
