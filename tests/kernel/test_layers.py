@@ -158,10 +158,12 @@ def test_a_study_that_is_cancelled_leaves_the_graphs_as_they_were() -> None:
     assert torch.is_grad_enabled()
 
 
-def test_a_difference_is_of_calls_in_the_same_round() -> None:
-    # The machine is three times as slow in the middle: each round says 2 for itself.
-    slow = [1.0, 1.0, 3.0, 3.0, 1.0, 1.0, 1.0, 1.0]
-    samples = Samples({"whole": [5 * one for one in slow], "inner": [3 * one for one in slow]})
+def test_neither_a_slow_minute_nor_a_slow_moment_shows_in_a_difference() -> None:
+    # The machine is three times as slow in the middle, and every third sample is spoilt.
+    slow = [1.0] * 24 + [3.0] * 24 + [1.0] * 48
+    whole = [5 * one + (100 if number % 3 == 0 else 0) for number, one in enumerate(slow)]
+    inner = [3 * one + (100 if number % 3 == 1 else 0) for number, one in enumerate(slow)]
+    samples = Samples({"whole": whole, "inner": inner})
     found = samples.figure({"whole": 1.0, "inner": -1.0})
     assert found.us == 2.0
     assert found.interval[0] == 2.0

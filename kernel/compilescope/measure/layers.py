@@ -1,7 +1,9 @@
 """Calls of a program's layers timed in turns, and the differences between them.
 
-All figures of a round are taken one after the other, so a difference is taken within each round and
-the median over the rounds: what disturbs the machine for longer than a round disturbs both sides.
+The samples of some rounds in a row are taken within a blink, so differences are taken of their
+medians, and the figure is the median over all such groups of rounds. What disturbs the machine for
+longer disturbs both sides of a difference; what disturbs it for shorter spoils single samples, and
+a median does not heed them. (A difference within each round would be spoilt by any sample in it.)
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from .stopwatch import Call, HostStopwatch
 _FEWEST = 7
 """Rounds that are taken even when the time is up, within `_OVERTIME` times it."""
 _OVERTIME = 4
+_GROUPS, _LONGEST = 8, 9
+"""Groups that there should be at least, and rounds in a group at most."""
 _WARM_SHARE = 0.15
 _SAMPLE_S = 0.001
 """Short samples make many rounds; the differences are within rounds."""
@@ -59,12 +63,18 @@ class Samples:
         return name in self._samples
 
     def figure(self, terms: Terms) -> Figure:
-        """The median over the rounds of a sum of calls' times, each as often as it counts."""
-        values = [
-            sum(count * self._samples[name][number] for name, count in terms.items())
-            for number in range(self.rounds)
-        ]
-        return figure(values)
+        """A sum of calls' times, each as often as it counts: the median over groups of rounds."""
+        length = min(max(self.rounds // _GROUPS, 1), _LONGEST)
+        starts = range(0, self.rounds - length + 1, length)
+        return figure(
+            [
+                sum(
+                    count * statistics.median(self._samples[name][start : start + length])
+                    for name, count in terms.items()
+                )
+                for start in starts
+            ]
+        )
 
 
 def sample_layers(
