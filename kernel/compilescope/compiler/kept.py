@@ -16,6 +16,7 @@ from ..torch_api.kept_code import KeptCode
 from ..variant import Variant
 from .building import Built
 from .quiet import quiet
+from .turns import undisturbed
 from .wardrobe import Outfit, Wardrobe
 
 MOST = 8
@@ -151,7 +152,7 @@ class Kept:
         self._code.begin(name)
         self.dress(name)
         before = self._code.compiled
-        with caches.scratch(), quiet():
+        with undisturbed(), caches.scratch(), quiet():
             self.call(name)()
         return self._code.compiled == before
 

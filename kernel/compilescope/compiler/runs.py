@@ -26,6 +26,7 @@ from .quiet import quiet
 from .remarks import remarks
 from .state import Snapshot
 from .steady import State
+from .turns import undisturbed
 from .warming import add_warm
 
 SECONDS_PER_VARIANT = 0.4
@@ -120,7 +121,7 @@ def time_variants(
     calls = {name: kept.call(name) for name in dict.fromkeys([EAGER, *names])}
     monitor.step("timing", fraction=len(names) / (len(names) + 1))
     state = State(kept, snapshot)
-    with quiet():
+    with undisturbed(), quiet():
         timings = time_calls(
             calls,
             budget_s=SECONDS_PER_VARIANT * len(calls),
