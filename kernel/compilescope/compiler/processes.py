@@ -28,7 +28,7 @@ TASK, HEADER, RESULT, STEPS, CACHES = "task", "header.json", "result", "steps", 
 WAITING = "waiting"
 """The step whose time does not count: the process waits for another to end."""
 
-_POLL_S = 0.05
+_POLL_S = 0.1
 _MEMORY_EVERY_S = 0.2
 _ERRORS_BYTES = 64_000
 _UNWANTED = ("TORCH_TRACE", "TORCH_COMPILE_DEBUG", "TORCH_LOGS_OUT")
@@ -59,7 +59,7 @@ class Ended(msgspec.Struct, kw_only=True):
     took_s: float = 0.0
     pid: int = 0
     peak_bytes: float = 0.0
-    """The most that was seen of its memory, with all that it started."""
+    """The most that was seen of its memory, with all that it started; 0 without a limit."""
 
 
 def run(
@@ -254,11 +254,12 @@ class _Watch:
                 return "cancelled"
             if self._limits.timeout_s is not None and spent > self._limits.timeout_s:
                 return "timeout"
-            if now - looked >= _MEMORY_EVERY_S:
+            # Looking costs this machine some milliseconds, while the process may be measuring.
+            if self._limits.memory_bytes is not None and now - looked >= _MEMORY_EVERY_S:
                 looked = now
                 held = _held(self._process.pid, self._limits.memory_bytes)
                 self.peak_bytes = max(self.peak_bytes, held)
-                if self._limits.memory_bytes is not None and held > self._limits.memory_bytes:
+                if held > self._limits.memory_bytes:
                     return "memory"
 
     def _hear(self) -> None:
@@ -274,7 +275,7 @@ class _Watch:
         self._read = len(lines)
 
 
-def _held(pid: int, limit: float | None) -> float:
+def _held(pid: int, limit: float) -> float:
     """The memory of a process and of all that it started (bytes).
 
     Added up, what they share counts several times. Only where that is too much is each page shared
@@ -289,7 +290,7 @@ def _held(pid: int, limit: float | None) -> float:
     for one in family:
         with contextlib.suppress(psutil.Error):
             held += one.memory_info().rss
-    if limit is None or held <= limit:
+    if held <= limit:
         return held
     return sum(_shared_out(one) for one in family)
 
