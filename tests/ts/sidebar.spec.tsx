@@ -9,6 +9,7 @@ import type {
 } from '../../src/panels/sidebar/types';
 import { SidebarBody } from '../../src/panels/sidebar/body';
 import { problem } from '../../src/protocol/client';
+import type { Verdict } from '../../src/protocol/types';
 import { job, report, subjectSummary, variant, variantSummary } from './fakes';
 
 describe('SidebarBody', () => {
@@ -245,6 +246,32 @@ describe('SidebarBody', () => {
     expect(host.querySelector('.jp-mod-verdict')!.textContent).toContain(
       'No clear winner'
     );
+  });
+
+  it('believes the ratio round by round, and says what bounds the time', () => {
+    const verdict: Verdict = {
+      bound: 'cpu',
+      evidence: '84 % of 36 µs is overhead.',
+      helps: []
+    };
+    const variants = (differs: boolean) => [
+      variantSummary(
+        'eager',
+        { backend: null },
+        { median_us: 12, interval_us: [9, 14] }
+      ),
+      variantSummary(
+        'cpp',
+        {},
+        { median_us: 10, interval_us: [8, 11], differs, verdict }
+      )
+    ];
+    const text = () => host.querySelector('.jp-mod-verdict')!.textContent;
+    show({ report: report('f', { variants: variants(true) }) });
+    expect(text()).toContain('cpp is fastest');
+    expect(text()).toContain('cpp CPU-bound 84 % of 36 µs is overhead.');
+    show({ report: report('f', { variants: variants(false) }) });
+    expect(text()).toContain('cpp and eager show no difference');
   });
 
   it('says that the verdict is measured after a run', () => {

@@ -49,7 +49,9 @@ function Progress({ state, trans }: IPartProps): JSX.Element | null {
   if (!isActive(job)) {
     return job.state === 'cancelled' ? (
       <p className="jp-Compilescope-hint" role="status">
-        {trans.__('Cancelled; what was measured before stays.')}
+        {job.kind === 'measure'
+          ? trans.__('The measurement is paused; nothing is lost.')
+          : trans.__('Cancelled; what was measured before stays.')}
       </p>
     ) : null;
   }

@@ -1,11 +1,13 @@
 import * as React from 'react';
 import type { VariantSummary } from '../../protocol/types';
+import { boundTitle } from '../bounds';
 import { formatMicroseconds, formatRatio } from './format';
 import { Section } from './section';
 import type { IPartProps } from './types';
 
 /**
- * Which variant was fastest, no more than what the intervals allow.
+ * Which variant was fastest, no more than what the measurement allows, and what
+ * each one's time is bound by.
  */
 export function Verdict({ state, trans }: IPartProps): JSX.Element {
   const [first, second] = (state.report?.variants ?? [])
@@ -14,9 +16,9 @@ export function Verdict({ state, trans }: IPartProps): JSX.Element {
   let text: string;
   if (!first || !second) {
     text = trans.__('Measured after “Build and time”.');
-  } else if (second.interval_us[0] <= first.interval_us[1]) {
+  } else if (!isClear(first, second)) {
     text = trans.__(
-      'No clear winner: the 95 % intervals of %1 and %2 overlap.',
+      'No clear winner: %1 and %2 show no difference.',
       first.name,
       second.name
     );
@@ -29,9 +31,22 @@ export function Verdict({ state, trans }: IPartProps): JSX.Element {
       second.name
     );
   }
+  const judged = (state.report?.variants ?? []).flatMap(({ name, verdict }) =>
+    verdict ? [{ name, verdict }] : []
+  );
   return (
     <Section name="verdict" title={trans.__('Verdict')}>
       <p className="jp-Compilescope-verdict">{text}</p>
+      {judged.map(({ name, verdict }) => (
+        <p
+          key={name}
+          className="jp-Compilescope-bound"
+          title={verdict.evidence}
+        >
+          <strong>{name}</strong> {boundTitle(verdict.bound, trans)}
+          <span className="jp-Compilescope-muted"> {verdict.evidence}</span>
+        </p>
+      ))}
     </Section>
   );
 }
@@ -40,6 +55,16 @@ type Timed = VariantSummary & {
   median_us: number;
   interval_us: [number, number];
 };
+
+/**
+ * Whether the first is faster than the second: by their ratio, where one of them
+ * is the baseline and it was measured round by round; else by their intervals.
+ */
+function isClear(first: Timed, second: Timed): boolean {
+  const isEager = (each: Timed) => each.requested.backend === null;
+  const compiled = isEager(first) ? second : isEager(second) ? first : null;
+  return compiled?.differs ?? second.interval_us[0] > first.interval_us[1];
+}
 
 function isTimed(variant: VariantSummary): variant is Timed {
   return (

@@ -61,13 +61,16 @@ export function distributionOf(
         tracesOf(each.row, each.sorted, -place, scale, theme, trans)
       ),
       layout: {
-        margin: { l: isNarrow ? 92 : 136, r: 44, t: 6, b: AXIS - 8 },
+        margin: { l: isNarrow ? 96 : 136, r: 44, t: 6, b: AXIS - 8 },
         xaxis: {
           type: scale.isLog ? 'log' : 'linear',
           range: scale.isLog ? axis.map(Math.log10) : axis,
-          title: trans.__('time of a call, %1', scale.unit),
-          nticks: Math.max(3, Math.floor(width / 90)),
-          ...(scale.isLog && { dtick: 'D2' })
+          ...(scale.isLog
+            ? { title: trans.__('time of a call'), ...logTicks(scale, width) }
+            : {
+                title: trans.__('time of a call, %1', scale.unit),
+                nticks: Math.max(3, Math.floor(width / 90))
+              })
         },
         yaxis: {
           automargin: false,
@@ -75,7 +78,7 @@ export function distributionOf(
           showgrid: false,
           ticks: '',
           tickvals: rows.map((_, place) => -place),
-          ticktext: rows.map(row => labelOf(row, isNarrow ? 13 : 17, trans))
+          ticktext: rows.map(row => labelOf(row, isNarrow ? 14 : 17, trans))
         },
         shapes: rows.slice(1).map((_, place) => ({
           type: 'line',
@@ -93,6 +96,41 @@ export function distributionOf(
       }
     };
   };
+}
+
+/**
+ * Ticks of a logarithmic axis, each with its own unit; as many as there is room
+ * for.
+ */
+function logTicks(
+  { low, high, factor }: IScale,
+  width: number
+): { tickvals: number[]; ticktext: string[] } {
+  const first = Math.floor(Math.log10(low));
+  const decades = Array.from(
+    { length: Math.ceil(Math.log10(high)) - first + 1 },
+    (_, place) => 10 ** (first + place)
+  );
+  const choices = [[1, 2, 5], [1, 3], [1]].map(steps =>
+    decades
+      .flatMap(decade => steps.map(step => step * decade))
+      .filter(each => each >= low && each <= high)
+  );
+  const room = Math.max(2, Math.floor(width / 70));
+  const ticks = choices.find(each => each.length <= room) ?? choices[2];
+  return {
+    tickvals: ticks.map(each => each / factor),
+    ticktext: ticks.map(plain)
+  };
+}
+
+/**
+ * A round time without digits that say nothing: `10 µs`.
+ */
+function plain(microseconds: number): string {
+  return formatMicroseconds(microseconds).replace(/\.?0+(?= )/, match =>
+    match.startsWith('.') ? '' : match
+  );
 }
 
 /**

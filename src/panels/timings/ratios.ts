@@ -21,10 +21,15 @@ export interface IRunning {
 const LABEL = 15;
 
 /**
- * The part of the rounds whose intervals the axis has room for: the first ones
- * are so wide that nothing else could be seen.
+ * The part of the rounds after which the axis has room for all that is drawn.
  */
 const SETTLED = 0.25;
+
+/**
+ * Of an interval the axis has room for what is within so many times the ratio:
+ * after a few rounds some are so wide that nothing else could be seen.
+ */
+const WIDEST = 2;
 
 /**
  * How the ratio to the baseline, and how sure it is, came to be.
@@ -41,10 +46,10 @@ export function ratiosOf(
       return { traces: [] };
     }
     const range = rangeOf(shown, rounds);
-    const isNarrow = width < 420;
+    const room = width < 260 ? 0 : width < 420 ? 9 : 16;
     const texts = shown.map(({ row, points }) => {
       const ratio = formatRatio(last(points).value);
-      return isNarrow ? ratio : `${shorten(row.name, 16)} ${ratio}`;
+      return room > 0 ? `${shorten(row.name, room)} ${ratio}` : ratio;
     });
     const right = 14 + 6.6 * Math.max(...texts.map(each => each.length));
     const margin = { l: 56, r: right, t: 10, b: 48 };
@@ -126,11 +131,13 @@ function tracesOf(
 }
 
 function rangeOf(shown: readonly IRunning[], rounds: number): [number, number] {
-  const values = shown.flatMap(({ points }) =>
-    points
+  const values = shown.flatMap(({ points }) => {
+    const { value } = last(points);
+    return points
       .filter(each => each.rounds >= rounds * SETTLED)
-      .flatMap(each => [each.low, each.high])
-  );
+      .flatMap(each => [each.low, each.value, each.high])
+      .map(each => Math.min(Math.max(each, value / WIDEST), value * WIDEST));
+  });
   const [low, high] = [Math.min(1, ...values), Math.max(1, ...values)];
   const margin = Math.max(0.08 * (high - low), 0.02);
   return [Math.max(0, low - margin), high + margin];

@@ -2,8 +2,9 @@ import * as React from 'react';
 import type { Help, VariantReport, Verdict } from '../../protocol/types';
 import { Badge, CodeBlock } from '../common';
 import { formatRatio } from '../sidebar/format';
+import { boundMeaning, boundTitle } from '../bounds';
 import type { IViewContext } from '../views';
-import { boundMeaning, boundTitle, formatRatioInterval } from './phrases';
+import { formatRatioInterval } from './phrases';
 
 /**
  * What each variant's time is bound by, and what usually helps. The one that all

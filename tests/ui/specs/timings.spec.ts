@@ -80,17 +80,6 @@ test('timings, from the first round to the layers of a call', async ({
     expect(number(await newcomer.textContent())).toBeLessThan(all);
   });
 
-  await test.step('a reload keeps it', async () => {
-    const before = await rounds(view);
-    await notebook(page).press('Control+s');
-    await page.evaluate(() => window.location.reload());
-    await page.waitForURL(/lab/);
-    await expect(sidebar(page)).toContainText('attend', { timeout: 30_000 });
-    view = await openView(page, 'timings', 'Timings', path);
-    await expect(status()).toContainText(`Paused after ${text(before)} rounds`);
-    await expect(view.locator('.js-plotly-plot')).toHaveCount(2);
-  });
-
   await test.step('a closer look tells where the time goes', async () => {
     await button('Look closer').click();
     const layers = view.getByRole('region', { name: /Where one call/ });
@@ -112,6 +101,17 @@ test('timings, from the first round to the layers of a call', async ({
     await button('Pause').click();
     await expect(status()).toContainText('Paused');
     await expect(samples(view, 'cpp')).toHaveText(text(await rounds(view)));
+  });
+
+  await test.step('a reload keeps it', async () => {
+    const before = await rounds(view);
+    await notebook(page).press('Control+s');
+    await page.evaluate(() => window.location.reload());
+    await page.waitForURL(/lab/);
+    await expect(sidebar(page)).toContainText('attend', { timeout: 30_000 });
+    view = await openView(page, 'timings', 'Timings', path);
+    await expect(status()).toContainText(`Paused after ${text(before)} rounds`);
+    await expect(view.locator('.js-plotly-plot')).toHaveCount(2);
   });
 });
 
