@@ -90,6 +90,7 @@ def perceptron() -> nn.Sequential:
     return nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64))
 
 
+@pytest.mark.slow
 def test_inference_through_the_python_wrapper() -> None:
     model = perceptron().eval().requires_grad_(False)
     (layers,) = agreeing(model, (torch.randn(8, 64),), Variant())
@@ -103,6 +104,7 @@ def test_inference_through_the_python_wrapper() -> None:
     assert times["guards"] > 1
 
 
+@pytest.mark.slow
 def test_training_through_the_cpp_wrapper() -> None:
     model, x = perceptron(), torch.randn(8, 64)
     before = {name: value.clone() for name, value in model.state_dict().items()}

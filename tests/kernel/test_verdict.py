@@ -132,6 +132,15 @@ def test_one_launch_without_a_time_spoils_the_sum() -> None:
     assert verdict(variant, report(variant)) is None
 
 
+def test_kernels_of_a_backward_are_not_held_against_the_call_alone() -> None:
+    one = compilation((60, 0.9, 0.1), (30, 0.6, 0.2))
+    one.kernels[1].direction = "backward"
+    variant = built(timing=timing(100), compilations=[one])
+    assert verdict(variant, report(variant)) is None
+    variant.layers = [layers(100, 60), layers(50, 30)]
+    assert verdict(variant, report(variant)) is not None
+
+
 def test_help_says_what_it_brought_where_that_was_measured() -> None:
     python = built(timing=timing(30), layers=[layers(30, 3, wrapper=20)])
     cpp = built("cpp", Variant(cpp_wrapper=True), timing=timing(20))

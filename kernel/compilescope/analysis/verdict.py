@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..report import Kernel, LaunchTime, Report, VariantReport, Verdict
+from ..report import Launch, LaunchTime, Report, VariantReport, Verdict
 from .verdict_helps import helps_for
 
 _BOUND = 0.5
@@ -70,7 +70,7 @@ def verdict(variant: VariantReport, report: Report) -> Verdict | None:
 
 def _spent(variant: VariantReport) -> Spent | None:
     """From the layers, where they were measured; else from the kernels' times alone."""
-    times = _launch_times(variant)
+    launches = len(_launches(variant))
     if variant.layers:
         whole = sum(one.whole_us for one in variant.layers)
         # On a GPU the whole time of the kernels counts: they may run beside the host.
@@ -83,32 +83,43 @@ def _spent(variant: VariantReport) -> Spent | None:
         if not kernels or whole <= 0:
             return None
         device = variant.layers[0].device
-        return Spent(whole, sum(kernels), device, len(times))
-    timing = variant.timing
-    if timing is None or not times:
+        return Spent(whole, sum(kernels), device, launches)
+    timing, times = variant.timing, _times(variant)
+    if timing is None or not times or len(times) < launches or _trains(variant):
         return None
-    busy = sum(time.us for _, time in times)
-    return Spent(timing.median_us, busy, timing.device, len(times))
+    return Spent(timing.median_us, sum(one.us for one in times), timing.device, launches)
 
 
-def _launch_times(variant: VariantReport) -> list[tuple[Kernel, LaunchTime]]:
-    """Each measured launch of the variant's own wrapper."""
+def _trains(variant: VariantReport) -> bool:
+    """Whether it has a backward, of which a timing does not say whether the call runs it."""
+    return any(
+        kernel.direction == "backward"
+        for compilation in variant.compilations
+        for kernel in compilation.kernels
+    )
+
+
+def _launches(variant: VariantReport) -> list[Launch]:
+    """The launches of the variant's own wrapper."""
     artifact = "cpp" if variant.requested.cpp_wrapper else "python"
     return [
-        (kernel, launch.time)
+        launch
         for compilation in variant.compilations
         for kernel in compilation.kernels
         for launch in kernel.launches
-        if launch.time is not None
-        and launch.artifact == artifact
-        and launch.variant in ("", variant.name)
+        if launch.artifact == artifact and launch.variant in ("", variant.name)
     ]
 
 
+def _times(variant: VariantReport) -> list[LaunchTime]:
+    return [launch.time for launch in _launches(variant) if launch.time is not None]
+
+
 def _reached(variant: VariantReport) -> Reached:
-    times = [time for _, time in _launch_times(variant)]
     known = [
-        time for time in times if time.bandwidth_share is not None or time.compute_share is not None
+        time
+        for time in _times(variant)
+        if time.bandwidth_share is not None or time.compute_share is not None
     ]
     return Reached(
         _weighed([(one.us, one.bandwidth_share) for one in known]),
@@ -127,15 +138,14 @@ def _weighed(shares: Sequence[tuple[float, float | None]]) -> float | None:
 
 def _around(spent: Spent, variant: VariantReport) -> str:
     what = "on the host before, between and after" if spent.device != "cpu" else "around"
-    launches = f"{spent.launches} kernels" if spent.launches > 1 else "the kernels"
+    takes = "take"
+    launches = f"{spent.launches} kernels" if spent.launches else "the kernels"
     if spent.launches == 1:
-        launches = "its one kernel"
+        launches, takes = "its one kernel", "takes"
     text = (
         f"{_percent(spent.outside)} of {_us(spent.whole)} is overhead, spent {what} {launches}, "
-        f"which take {_us(spent.kernels)}"
+        f"which {takes} {_us(spent.kernels)}"
     )
-    if spent.launches == 1:
-        text = text.replace("which take", "which takes")
     largest = _largest(variant)
     return f"{text}; {largest}." if largest else f"{text}."
 
