@@ -168,6 +168,8 @@ def _report(built: Built, variant: Variant, reference: Reference) -> VariantRepo
         report.absent["accuracy"] = RANDOM
     elif built.outcome is not None:
         report.accuracy = reference.compare(built.outcome)
+        if reference.why:
+            report.absent["reference"] = reference.why
         if not report.accuracy:
             report.absent["accuracy"] = NOTHING_TO_COMPARE
         wrong = [error for error in report.accuracy if not error.ok]
