@@ -243,6 +243,13 @@ def test_without_that_they_are_not_guessed() -> None:
     assert not reasons
 
 
+def test_the_time_of_a_launch_is_not_that_of_its_kernel() -> None:
+    run = only_run([host("triton_a", 20, 10), host("aten::mm", 40, 20), host("aten::addmm", 70, 9)])
+    times, reasons = measure(SITES, [[run]], on_device=True)
+    assert not times
+    assert sorted(reasons) == [0, 1, 2, 3]
+
+
 def test_a_graph_that_runs_several_times_a_call() -> None:
     run = python_wrapper()
     times, _ = measure(SITES, [[run, run, run], [run]])

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
-import torch
 
 from ..analysis.wrappers import split
 from ..measure.kernel_launches import Graph, graphs_of
@@ -41,6 +40,7 @@ _NUMBERED = re.compile(r"^# AOT ID: .*$", re.MULTILINE)
 
 NO_INDUCTOR = "The backend {!r} generates no kernels."
 NOT_BUILT = "The variant could not be built again with timers in its kernels. {}"
+OTHER_DEVICE = "Kernels are timed on CPUs, and on GPUs with CUDA or ROCm."
 PROFILED = "torch's profiler is on already; it is one of a kind. Ask again when it is off."
 HOW_BUILT = "Built once more for this, with cpp.enable_kernel_profile."
 
@@ -54,9 +54,13 @@ def study_kernels(study: Study) -> None:
     if kernel_timers.is_profiling():
         report.absent["kernel_times"] = PROFILED
         return
+    devices = _devices(report)
+    if devices - {"cpu", "cuda", "meta"}:
+        report.absent["kernel_times"] = OTHER_DEVICE
+        return
     languages = {kernel.language for one in report.compilations for kernel in one.kernels}
     own = kernel_timers.SETTINGS if "cpp" in languages else {}
-    on_device = _uses_gpu(report)
+    on_device = "cuda" in devices
     patterns: Patterns = {}
     if on_device and settings_of(variant).get("triton.cudagraphs"):
         # Which library call starts which kernels is seen only where no graph replays them.
@@ -172,13 +176,15 @@ def _seen(calls: Runs) -> set[int]:
     return {place for call in calls for place, _ in call}
 
 
-def _uses_gpu(report: VariantReport) -> bool:
-    return torch.cuda.is_available() and any(
-        (node.device or "").startswith("cuda")
+def _devices(report: VariantReport) -> set[str]:
+    """The kinds of devices that the variant's graphs work on."""
+    return {
+        node.device.partition(":")[0]
         for compilation in report.compilations
         for graph in compilation.graphs.values()
         for node in graph.nodes
-    )
+        if node.device
+    }
 
 
 def _sorted_runs(calls: Sequence[ProfiledCall], graphs: Sequence[Graph]) -> Runs:

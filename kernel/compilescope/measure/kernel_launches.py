@@ -36,6 +36,8 @@ class Graph:
     compilation: str
     source: tuple[str | None, str | None]
     """The generated code: the wrapper, and the Python around a C++ wrapper."""
+    on_gpu: bool
+    """Whether any of its nodes is on a GPU."""
 
 
 def codes_of(compilation: Compilation) -> Iterator[Code]:
@@ -68,6 +70,7 @@ def graphs_of(
             for launch in kernel.launches
             if launch.artifact == artifact
         }
+        nodes = nodes_of(same)
         theirs = {(code.direction, _name(code, artifact)): code for code in codes_of(same)}
         for code in codes_of(compilation):
             other = theirs.get((code.direction, _name(code, artifact)))
@@ -81,9 +84,23 @@ def graphs_of(
                     [partners.get(key) for key, _ in ours],
                     compilation.id,
                     source_of(code),
+                    any(
+                        (node.device or "").startswith("cuda")
+                        for node in nodes.get(_name(code, artifact), {}).values()
+                    ),
                 )
             )
     return graphs
+
+
+def nodes_of(compilation: Compilation) -> dict[str, dict[str, Node]]:
+    """The name of a graph, as keys have it → its nodes. Further graphs of a direction have none."""
+    stages = {"inference": "post_grad", "forward": "post_grad", "backward": "backward_post_grad"}
+    return {
+        name: {node.name: node for node in compilation.graphs[stage].nodes}
+        for name, stage in stages.items()
+        if stage in compilation.graphs
+    }
 
 
 def _launches(code: Code, artifact: Artifact) -> list[tuple[str, str]]:

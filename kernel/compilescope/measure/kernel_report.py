@@ -9,16 +9,21 @@ from dataclasses import dataclass
 import torch
 
 from ..analysis.kernels import NOT_LAUNCHED
-from ..report import Compilation, Kernel, Launch, Node, Peaks, VariantReport
+from ..report import Compilation, Kernel, Launch, Peaks, VariantReport
 from ..torch_api.kernel_events import GraphRun
 from . import kernel_times
-from .kernel_launches import Artifact, Graph, codes_of, launch_time, meaning_of
+from .kernel_launches import Artifact, Graph, codes_of, launch_time, meaning_of, nodes_of
 from .kernel_times import Times
 from .peaks import measured_again, peaks_of
 
 NOT_RUN = "Its graph did not run in the calls that were profiled."
 OTHER_CODE = "With timers in its kernels torch generated other code, without this launch."
 NO_TIMERS = "torch puts timers into C++ kernels on Linux and on Windows only."
+
+NO_WORK = (
+    "The GPU's profiling interface told of no work. Another process may be using it, or it is not "
+    "permitted here."
+)
 
 _CLEARLY = 1.05
 
@@ -83,13 +88,14 @@ def fill(report: VariantReport, peaks: list[Peaks], found: Measured, patterns: P
             runs,
             empty_ns=found.empty_ns,
             pattern=[(name, order.get(key, -1)) for name, key in pattern],
+            on_device=graph.on_gpu,
         )
-        ran = any(runs)
+        why = _not_at_all(graph, runs)
         for key, site in order.items():
             if site in times:
                 measured[graph.compilation, key] = times[site]
             else:
-                reasons[graph.compilation, key] = missing[site] if ran else NOT_RUN
+                reasons[graph.compilation, key] = why or missing[site]
     for last in (False, True):
         _put(report, peaks, found, measured, reasons)
         beaten = [] if last else _beaten(report, peaks)
@@ -97,6 +103,14 @@ def fill(report: VariantReport, peaks: list[Peaks], found: Measured, patterns: P
             return
         for one in beaten:
             measured_again(one)
+
+
+def _not_at_all(graph: Graph, calls: Sequence[Sequence[GraphRun]]) -> str:
+    """Why no launch of a graph has a time; empty where some may."""
+    spans = [span for runs in calls for run in runs for span in run.spans]
+    if not any(calls):
+        return NOT_RUN
+    return NO_WORK if graph.on_gpu and not any(span.work for span in spans) else ""
 
 
 def _put(
@@ -111,7 +125,7 @@ def _put(
     tf32 = torch.get_float32_matmul_precision() != "highest"
     artifact = artifact_of(report)
     for compilation in report.compilations:
-        nodes, groups = _nodes(compilation), _groups(compilation, artifact)
+        nodes, groups = nodes_of(compilation), _groups(compilation, artifact)
         for kernel in compilation.kernels:
             why: list[str] = []
             for launch in _own(kernel, artifact):
@@ -171,16 +185,6 @@ def _peaks(known: list[Peaks], device: str) -> Peaks:
             return one
     known.append(peaks_of(device))
     return known[-1]
-
-
-def _nodes(compilation: Compilation) -> dict[str, dict[str, Node]]:
-    """The name of a graph, as keys have it → its nodes. Further graphs of a direction have none."""
-    stages = {"inference": "post_grad", "forward": "post_grad", "backward": "backward_post_grad"}
-    return {
-        name: {node.name: node for node in compilation.graphs[stage].nodes}
-        for name, stage in stages.items()
-        if stage in compilation.graphs
-    }
 
 
 def _groups(compilation: Compilation, artifact: Artifact) -> dict[str, list[str]]:

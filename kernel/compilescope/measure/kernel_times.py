@@ -91,6 +91,7 @@ def measure(
     *,
     empty_ns: float = 0.0,
     pattern: Pattern = (),
+    on_device: bool = False,
 ) -> tuple[dict[int, Times], dict[int, str]]:
     """The times of a graph's launches.
 
@@ -102,6 +103,8 @@ def measure(
         Call by call, the runs of this graph.
     empty_ns
         Taken off each range of the host: what the profiler says an empty one takes.
+    on_device
+        Whether the graph is one for a GPU: ranges of the host are not its kernels' times.
 
     Returns
     -------
@@ -113,7 +116,7 @@ def measure(
     for runs in calls:
         spent: dict[int, list[float]] = defaultdict(list)
         for run in runs:
-            spans, missing = assign(sites, run, pattern)
+            spans, missing = assign(sites, run, pattern, on_device)
             reasons |= missing
             for place, rounds in spans.items():
                 times = found.setdefault(place, Times())
@@ -139,7 +142,7 @@ def _ns(span: Span, empty_ns: float) -> float:
 
 def learn(sites: Sequence[Site], run: GraphRun) -> Pattern:
     """What kernels a run starts on the device, in order, and for which launch."""
-    spans, _ = assign(sites, run, ())
+    spans, _ = assign(sites, run, (), True)
     owners = {
         id(span): place for place, rounds in spans.items() for parts in rounds for span in parts
     }
@@ -149,7 +152,7 @@ def learn(sites: Sequence[Site], run: GraphRun) -> Pattern:
 
 
 def assign(
-    sites: Sequence[Site], run: GraphRun, pattern: Pattern
+    sites: Sequence[Site], run: GraphRun, pattern: Pattern, on_device: bool
 ) -> tuple[dict[int, list[list[Span]]], dict[int, str]]:
     """The spans of each launch in one run of a graph, once for each time that it ran.
 
@@ -158,7 +161,7 @@ def assign(
     tuple
         A launch's place → its spans; and → why it has none.
     """
-    spans = _relevant(run, sites)
+    spans = _relevant(run, sites, on_device)
     replayed = [span for span in spans if span.is_replayed]
     if replayed and [span.work[0].name for span in replayed] == [name for name, _ in pattern]:
         by_place: dict[int, list[list[Span]]] = {}
@@ -174,9 +177,9 @@ def assign(
     return assigned, reasons
 
 
-def _relevant(run: GraphRun, sites: Sequence[Site]) -> list[Span]:
+def _relevant(run: GraphRun, sites: Sequence[Site], on_device: bool) -> list[Span]:
     """Without what a graph on a GPU does on the host only."""
-    if not any(span.work for span in run.spans):
+    if not on_device and not any(span.work for span in run.spans):
         return run.spans
     on_host = {site.kernel for site in sites if site.language == "cpp"}
     return [span for span in run.spans if span.work or _plain(span.name) in on_host]
