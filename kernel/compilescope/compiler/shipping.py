@@ -7,13 +7,18 @@ travels in their place.
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import io
 import os
 import pickle
 import sys
+import types
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import cloudpickle
+import torch
 
 from ..errors import CompilescopeError
 from ..torch_api import carried
@@ -21,6 +26,10 @@ from .ambient import SavedModes
 from .subject import unwrap
 
 _HERE = "Pass a factory instead: compilescope.sweep(factory=make), where make() returns (fn, args)."
+
+
+_for_good = contextlib.ExitStack()
+"""What is in force in a process until it ends."""
 
 
 class Call(NamedTuple):
@@ -72,6 +81,8 @@ def unpack(data: bytes) -> Call:
     found = pickle.loads(data)
     carried.apply(pickle.loads(found["settings"]))
     SavedModes().put(pickle.loads(found["modes"]))
+    if found["inference"]:
+        _for_good.enter_context(torch.inference_mode())
     content = _Content(*pickle.loads(found["content"]))
     call = Call(content.fn or _nothing, (), {})
     if content.factory is not None:
@@ -130,7 +141,7 @@ class _Content(NamedTuple):
 
 def _pack(content: _Content, modes: Sequence[Any] | None, what: str) -> bytes:
     try:
-        packed = cloudpickle.dumps(tuple(content))
+        packed = _dumps(tuple(content))
     except Exception as error:
         raise CompilescopeError(
             f"{what} cannot be taken into another process.",
@@ -142,8 +153,25 @@ def _pack(content: _Content, modes: Sequence[Any] | None, what: str) -> bytes:
             "content": packed,
             "modes": pickle.dumps(SavedModes().now() if modes is None else list(modes)),
             "settings": cloudpickle.dumps(_settings()),
+            "inference": torch.is_inference_mode_enabled(),
         }
     )
+
+
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # it is not typed
+    def reducer_override(self, obj: Any) -> Any:
+        """How an object is pickled that the plain rules do not know."""
+        # torch's settings are modules of a class of their own.
+        special = isinstance(obj, types.ModuleType) and type(obj) is not types.ModuleType
+        if special and sys.modules.get(obj.__name__) is obj:
+            return importlib.import_module, (obj.__name__,)
+        return super().reducer_override(obj)
+
+
+def _dumps(value: object) -> bytes:
+    file = io.BytesIO()
+    _Pickler(file).dump(value)
+    return file.getvalue()
 
 
 def _settings() -> dict[str, dict[str, Any]]:

@@ -100,10 +100,21 @@ def test_the_memory_of_a_call_is_what_the_process_grows_by(sweep: Sweep) -> None
 def test_modes_settings_and_functions_of_the_notebook_travel(sweep: Sweep) -> None:
     scale = 3.0
     space: dict[str, Any] = {"__name__": "__main__", "torch": torch, "scale": scale}
-    exec("def here(x):\n    assert not torch.is_grad_enabled()\n    return x * scale", space)
-    with torch.no_grad():
-        cell = only(sweep(space["here"], (X.requires_grad_(),), variants=EAGER))
-    X.requires_grad_(False)
+    exec(
+        "def here(x):\n"
+        "    assert torch.is_inference_mode_enabled() and not torch.is_grad_enabled()\n"
+        "    assert torch.get_num_threads() == 1\n"
+        "    assert not torch._inductor.config.epilogue_fusion\n"
+        "    return x * scale",
+        space,
+    )
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with torch.inference_mode(), torch._inductor.config.patch(epilogue_fusion=False):
+            cell = only(sweep(space["here"], (X,), variants=DYNAMO))
+    finally:
+        torch.set_num_threads(threads)
     assert cell.state == "done", cell.problem
 
 
