@@ -116,7 +116,7 @@ def measure(name: str, out: Path, seconds: float) -> None:
 
 def table(folder: Path) -> str:
     """The kept sweeps as a table in Markdown."""
-    heads = ("model", "eager, µs", *(f"{name}, × eager" for name in VARIANTS), "Python/C++")
+    heads = ("model", "eager, µs", *(f"{name} over eager" for name in VARIANTS), "Python/C++")
     heads += ("compile, Python", "compile, C++")
     rows = [f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]
     ratios = []
