@@ -8,10 +8,10 @@ travels in their place.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import io
 import os
 import pickle
+import pkgutil
 import sys
 import types
 from collections.abc import Callable, Sequence
@@ -161,10 +161,9 @@ def _pack(content: _Content, modes: Sequence[Any] | None, what: str) -> bytes:
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # it is not typed
     def reducer_override(self, obj: Any) -> Any:
         """How an object is pickled that the plain rules do not know."""
-        # torch's settings are modules of a class of their own.
-        special = isinstance(obj, types.ModuleType) and type(obj) is not types.ModuleType
-        if special and sys.modules.get(obj.__name__) is obj:
-            return importlib.import_module, (obj.__name__,)
+        # torch has modules of classes of its own: its settings, `torch.ops.aten`.
+        if type(obj) is not types.ModuleType and isinstance(obj, types.ModuleType):
+            return pkgutil.resolve_name, (obj.__name__,)
         return super().reducer_override(obj)
 
 
