@@ -13,7 +13,6 @@ import os
 import pickle
 import pkgutil
 import sys
-import types
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -161,9 +160,9 @@ def _pack(content: _Content, modes: Sequence[Any] | None, what: str) -> bytes:
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # it is not typed
     def reducer_override(self, obj: Any) -> Any:
         """How an object is pickled that the plain rules do not know."""
-        # torch has modules of classes of its own: its settings, `torch.ops.aten`.
-        if type(obj) is not types.ModuleType and isinstance(obj, types.ModuleType):
-            return pkgutil.resolve_name, (obj.__name__,)
+        path = carried.path_of(obj)
+        if path is not None:
+            return pkgutil.resolve_name, (path,)
         return super().reducer_override(obj)
 
 

@@ -1,12 +1,16 @@
-"""Settings of torch that the user changed, to be carried into another process.
+"""What of torch has to be carried into another process: changed settings, operators by name.
 
-Stands on ``get_config_copy``, ``load_config`` and ``_config`` of torch's config modules.
+Stands on ``get_config_copy``, ``load_config`` and ``_config`` of torch's config modules, and on
+``torch._ops`` (OpOverload, OpOverloadPacket), whose text is ``aten.add.Tensor``.
 """
 
 from __future__ import annotations
 
 import importlib
+import types
 from typing import Any
+
+from torch._ops import OpOverload, OpOverloadPacket
 
 _MODULES = ("torch._inductor.config", "torch._dynamo.config", "torch._functorch.config")
 
@@ -29,3 +33,15 @@ def apply(settings: dict[str, dict[str, Any]]) -> None:
     for name, wanted in settings.items():
         config: Any = importlib.import_module(name)
         config.load_config({key: value for key, value in wanted.items() if key in config._config})
+
+
+def path_of(value: object) -> str | None:
+    """By what name another process finds what cannot be pickled; None for anything else.
+
+    Operators, and the modules that are of classes of torch's own: its settings, ``torch.ops.aten``.
+    """
+    if isinstance(value, (OpOverload, OpOverloadPacket)):
+        return f"torch.ops.{value}"
+    if type(value) is not types.ModuleType and isinstance(value, types.ModuleType):
+        return value.__name__
+    return None

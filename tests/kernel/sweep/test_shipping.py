@@ -1,0 +1,72 @@
+"""Subjects packed and unpacked, here in one process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.compiler import shipping
+
+from . import subjects
+
+X = torch.arange(4.0)
+
+
+def elsewhere(data: bytes, folder: Path) -> str:
+    """What the packed call gives in another process."""
+    (folder / "packed").write_bytes(data)
+    program = (
+        "import sys\n"
+        "from compilescope.compiler import shipping\n"
+        "call = shipping.unpack(open(sys.argv[1], 'rb').read())\n"
+        "print(call.fn(*call.args, **call.kwargs).tolist())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(folder / "packed")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_a_notebooks_function_travels_with_what_of_torch_it_names(tmp_path: Path) -> None:
+    space: dict[str, Any] = {"__name__": "__main__", "torch": torch}
+    exec(
+        "import torch._inductor.config as config\n"
+        "aten, add = torch.ops.aten, torch.ops.aten.add.Tensor\n"
+        "class Twice(torch.nn.Module):\n"
+        "    def forward(self, x, more=0):\n"
+        "        assert config.epilogue_fusion\n"
+        "        return add(aten.mul(x, 2), more)\n",
+        space,
+    )
+    packed = shipping.pack(torch.compile(space["Twice"]()), ((X,), {"more": 1}))
+    assert elsewhere(packed, tmp_path) == "[1.0, 3.0, 5.0, 7.0]"
+
+
+def test_what_a_function_and_its_arguments_share_stays_one() -> None:
+    net = subjects.Counting()
+    call = shipping.unpack(shipping.pack(net, ((net.calls,), {})))
+    assert call.fn.calls is call.args[0]  # type: ignore[attr-defined]
+
+
+def test_arguments_may_be_made_where_they_are_needed_also_for_a_factory() -> None:
+    given = lambda: (torch.ones(2), torch.zeros(2))  # noqa: E731 - it has no name to go by
+    assert len(shipping.unpack(shipping.pack(subjects.double, given)).args) == 2
+    call = shipping.unpack(shipping.pack(arguments=((X,), {"a": 1}), factory=subjects.make))
+    assert isinstance(call.fn, subjects.Counting)
+    assert call.args[0].tolist() == X.tolist()
+    assert call.kwargs == {"a": 1}
+
+
+@pytest.mark.parametrize("made", ["text", (1, (X,)), (subjects.double,)])
+def test_a_factory_has_to_make_a_call(made: Any) -> None:
+    with pytest.raises(cs.CompilescopeError, match="The factory returned a"):
+        shipping.unpack(shipping.pack(factory=lambda: made))
