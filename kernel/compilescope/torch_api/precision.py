@@ -141,13 +141,19 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self._widen(tensor, key)
         return _seen(self._wide[key][1], tensor)
 
-    def _widen(self, tensor: torch.Tensor, key: int) -> None:
-        """Makes the storage in double precision, from what the tensor's own holds."""
+    def _widen(self, tensor: torch.Tensor, key: int, *, overwritten: bool = False) -> None:
+        """Makes the storage in double precision, from what the tensor's own holds.
+
+        Unless all of it is overwritten anyway.
+        """
         self._prune()
         storage = tensor.untyped_storage()
-        whole = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
-        whole.set_(storage, 0, (storage.nbytes() // tensor.itemsize,), (1,))
-        wide = whole.to(WIDER[tensor.dtype], copy=True)
+        count = storage.nbytes() // tensor.itemsize
+        if overwritten and tensor.numel() == count:
+            wide = torch.empty(count, dtype=WIDER[tensor.dtype], device=tensor.device)
+        else:
+            whole = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
+            wide = whole.set_(storage, 0, (count,), (1,)).to(WIDER[tensor.dtype], copy=True)
         reference = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
         self._wide[key] = (reference, wide.untyped_storage())
         self._fresh += 1
@@ -165,9 +171,13 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._alive_bytes = sum(storage.nbytes() for _, storage in self._wide.values())
 
     def _put(self, tensor: torch.Tensor, value: torch.Tensor) -> None:
+        key = self._key(tensor)
+        if key not in self._wide:
+            # Of a tensor that repeats elements, fewer are written than it has.
+            self._widen(tensor, key, overwritten=0 not in tensor.stride())
         wide = self._view(tensor)
-        if wide is not None:
-            wide.copy_(value)
+        assert wide is not None, "only tensors of floats are put"
+        wide.copy_(value)
 
 
 @contextlib.contextmanager
