@@ -63,6 +63,7 @@ function axis(
     fixedrange: true,
     gridcolor: fade(theme.line, 0.4),
     linecolor: theme.line,
+    tickangle: 0,
     tickcolor: theme.line,
     zeroline: false,
     ...own,

@@ -43,6 +43,11 @@ def test_a_median_s_interval_holds_it_as_often_as_it_says(count: int) -> None:
     assert 465 <= hits <= 497
 
 
+def test_a_median_s_interval_is_of_what_was_seen() -> None:
+    low, high = median_interval([10.0] * 8 + [1000.0] * 7)
+    assert (low, high) == (10.0, 1000.0)
+
+
 def test_a_median_s_interval_holds_it_where_samples_resemble_the_one_before() -> None:
     draw = random.Random(3)
     hits = taken_as_independent = 0

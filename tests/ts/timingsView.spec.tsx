@@ -13,7 +13,6 @@ jest.mock('../../src/charts/plotly', () => ({
 }));
 
 class Model extends ViewModel {
-  job: ReturnType<typeof job> | null = null as never;
   measurement: Measurement | null = null;
   measurementChanged = new Signal<this, void>(this);
   startMeasure = jest.fn(() => Promise.resolve());
@@ -131,6 +130,9 @@ describe('The Timings view', () => {
         call => (call as { again: boolean }[])[0].again
       )
     ).toEqual([false, true]);
+    // Without one of them the kernel begins anew.
+    page.click(page.all('fieldset input')[2]);
+    expect(page.button('Start')).toBeTruthy();
   });
 
   it('says that the kernel is busy', () => {

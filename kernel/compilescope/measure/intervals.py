@@ -63,9 +63,10 @@ def median_interval(samples: Sequence[float]) -> tuple[float, float]:
     low, high = order_statistics(medians)
     median = statistics.median(samples)
     widening = _widening(medians)
+    # Widened, but not to what was never seen: a time below 0, say.
     return (
-        median - widening * max(median - low, 0.0),
-        median + widening * max(high - median, 0.0),
+        max(median - widening * max(median - low, 0.0), min(samples)),
+        min(median + widening * max(high - median, 0.0), max(samples)),
     )
 
 

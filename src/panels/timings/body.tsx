@@ -77,6 +77,7 @@ export function TimingsBody(props: {
             }
             setExcluded(next);
           }}
+          measured={measurement?.series.map(each => each.name) ?? []}
           seconds={seconds}
           onSeconds={setSeconds}
           onStart={start}

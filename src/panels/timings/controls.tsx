@@ -26,10 +26,17 @@ export function Controls(props: {
   onSeconds: (seconds: number) => void;
   onStart: (again: boolean) => void;
   onPause: () => void;
+
+  /**
+   * The names of the variants that were measured so far. Without one of them it
+   * begins anew: rounds of different variants are not mixed.
+   */
+  measured: readonly string[];
   trans: TranslationBundle;
 }): JSX.Element {
   const { standing, seconds, excluded, trans } = props;
-  const { isOn, goesOn, obstacle } = standing;
+  const { isOn, hasRounds, obstacle } = standing;
+  const goesOn = hasRounds && !props.measured.some(each => excluded.has(each));
   const reason = React.useId();
   const compiled = props.variants.filter(each => each.name !== BASELINE);
   const isNone = compiled.every(
@@ -74,7 +81,7 @@ export function Controls(props: {
         <button
           type="button"
           className="jp-Compilescope-button"
-          disabled={!goesOn || isNone || (!isOn && obstacle !== '')}
+          disabled={!hasRounds || isNone || (!isOn && obstacle !== '')}
           title={trans.__('Forget these rounds and begin anew')}
           onClick={() => props.onStart(true)}
         >

@@ -55,18 +55,22 @@ export function distributionOf(
       return { traces: [] };
     }
     const isNarrow = width < 480;
+    const [left, right] = [isNarrow ? 96 : 136, 44];
     const axis = [scale.low, scale.high].map(each => each / scale.factor);
     return {
       traces: sorted.flatMap((each, place) =>
         tracesOf(each.row, each.sorted, -place, scale, theme, trans)
       ),
       layout: {
-        margin: { l: isNarrow ? 96 : 136, r: 44, t: 6, b: AXIS - 8 },
+        margin: { l: left, r: right, t: 6, b: AXIS - 8 },
         xaxis: {
           type: scale.isLog ? 'log' : 'linear',
           range: scale.isLog ? axis.map(Math.log10) : axis,
           ...(scale.isLog
-            ? { title: trans.__('time of a call'), ...logTicks(scale, width) }
+            ? {
+                title: trans.__('time of a call'),
+                ...logTicks(scale, width - left - right)
+              }
             : {
                 title: trans.__('time of a call, %1', scale.unit),
                 nticks: Math.max(3, Math.floor(width / 90))
@@ -116,8 +120,10 @@ function logTicks(
       .flatMap(decade => steps.map(step => step * decade))
       .filter(each => each >= low && each <= high)
   );
-  const room = Math.max(2, Math.floor(width / 70));
-  const ticks = choices.find(each => each.length <= room) ?? choices[2];
+  const room = Math.max(2, Math.floor(width / 56));
+  const ticks =
+    choices.find(each => each.length <= room) ??
+    choices[2].filter((_, place) => place % 2 === 0);
   return {
     tickvals: ticks.map(each => each / factor),
     ticktext: ticks.map(plain)

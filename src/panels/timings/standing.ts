@@ -34,9 +34,9 @@ export interface IStanding {
   readonly obstacle: string;
 
   /**
-   * Whether starting adds to what there is.
+   * Whether anything was measured.
    */
-  readonly goesOn: boolean;
+  readonly hasRounds: boolean;
 }
 
 /**
@@ -64,7 +64,7 @@ export function standingOf(
         : (job?.fraction ?? null)
       : null,
     obstacle: '',
-    goesOn: rounds > 0
+    hasRounds: rounds > 0
   };
   if (isOn) {
     return { ...base, text: activity(model, trans) };

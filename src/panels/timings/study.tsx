@@ -20,7 +20,14 @@ export function StudyButton(props: {
   /**
    * The variants to look at; those that are built count.
    */
-  variants: readonly VariantReport[];
+  variants: readonly (Pick<VariantReport, 'name' | 'requested'> & {
+    readonly stage: string;
+  })[];
+
+  /**
+   * What to do where none of them is built.
+   */
+  unbuilt?: string;
   context: IViewContext;
 }): JSX.Element | null {
   const { study, label, title, variants, context } = props;
@@ -41,7 +48,10 @@ export function StudyButton(props: {
     : status.kind !== 'ready'
       ? trans.__('There is no kernel to ask.')
       : built.length === 0
-        ? trans.__('No ticked variant is built yet: start a measurement first.')
+        ? (props.unbuilt ??
+          trans.__(
+            'No ticked variant is built yet: start a measurement first.'
+          ))
         : '';
   return (
     <span className="jp-Compilescope-study">

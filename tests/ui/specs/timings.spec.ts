@@ -111,7 +111,8 @@ test('timings, from the first round to the layers of a call', async ({
     await expect(sidebar(page)).toContainText('attend', { timeout: 30_000 });
     view = await openView(page, 'timings', 'Timings', path);
     await expect(status()).toContainText(`Paused after ${text(before)} rounds`);
-    await expect(view.locator('.js-plotly-plot')).toHaveCount(2);
+    await expect(samples(view, 'cpp')).toHaveText(text(before));
+    await expect.poll(() => points(view)).toBeGreaterThan(before);
   });
 });
 
