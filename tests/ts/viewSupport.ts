@@ -4,7 +4,7 @@ import type * as React from 'react';
 import { act } from 'react';
 import { createRoot } from 'react-dom/client';
 import type { IViewContext } from '../../src/panels/views';
-import type { ReportSummary } from '../../src/protocol/types';
+import type { JobState, ReportSummary } from '../../src/protocol/types';
 import type { ILinked, ISelection, ISubjectModel } from '../../src/tokens';
 import { report } from './fakes';
 import { linked, selection } from './structs';
@@ -18,7 +18,7 @@ export class ViewModel {
   compilation = '0/0';
   isLive = true;
   pending = false;
-  job = null;
+  job: JobState | null = null;
   status = { kind: 'ready' };
   subjects = [{}];
   report: ReportSummary | null = report('f');
@@ -26,6 +26,7 @@ export class ViewModel {
   linked: ILinked = linked();
   setWanted = jest.fn();
   run = jest.fn(() => Promise.resolve());
+  startStudies = jest.fn(() => Promise.resolve());
   getVariant = jest.fn();
   getCompilation = jest.fn();
   getArtifact = jest.fn();
@@ -34,6 +35,7 @@ export class ViewModel {
   variantChanged = new Signal<this, void>(this);
   compilationChanged = new Signal<this, void>(this);
   selectionChanged = new Signal<this, void>(this);
+  jobChanged = new Signal<this, void>(this);
   linkedChanged = new Signal<this, void>(this);
   wantedChanged = new Signal<this, void>(this);
 
