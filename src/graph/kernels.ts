@@ -1,4 +1,4 @@
-import type { Kernel, Region } from '../protocol/types';
+import type { Kernel, LaunchTime, Region } from '../protocol/types';
 import type { IIndexed } from './indexed';
 
 /**
@@ -161,10 +161,27 @@ function components(graph: IIndexed, nodes: readonly number[]): number[][] {
 }
 
 /**
- * How long one launch of a kernel takes, in microseconds; null while that is not
- * measured.
+ * What was measured of a kernel's launches, each once: a kernel lists those of
+ * the other wrapper too.
  */
-export function kernelTime(kernel: Kernel): number | null {
-  const time = (kernel as Kernel & { time_us?: number | null }).time_us;
-  return typeof time === 'number' ? time : null;
+export function launchTimes({ launches }: Kernel): LaunchTime[] {
+  return launches.flatMap(({ time }) => time ?? []);
+}
+
+/**
+ * How long the launch takes that nodes became, in microseconds; null where that
+ * was not measured. Launches that could not be told apart share their mean.
+ */
+export function fusionTime({
+  kernel,
+  key
+}: Pick<IFusion, 'kernel' | 'key'>): number | null {
+  const own = kernel.launches.find(each => each.key === key && each.time);
+  if (key !== null) {
+    return own?.time?.us ?? null;
+  }
+  const times = launchTimes(kernel);
+  return times.length > 0
+    ? times.reduce((sum, { us }) => sum + us, 0) / times.length
+    : null;
 }

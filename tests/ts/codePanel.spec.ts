@@ -11,7 +11,7 @@ import type {
   ISubjectModel
 } from '../../src/tokens';
 import { artifact, compilation, region, report, variant } from './codeSupport';
-import { linked, selection } from './structs';
+import { kernelOf, launchOf, launchTime, linked, selection } from './structs';
 
 const PYTHON = 'def call(args):\n    k0(buf0)\n    return buf0\n';
 const CPP = 'void call() {\n  k0(buf0.data_ptr());\n}\n';
@@ -70,6 +70,12 @@ class Model {
     this._variants = value;
     this.selectedVariantsChanged.emit(value);
   }
+
+  getCompilation = jest.fn(async (..._: unknown[]) => ({
+    kernels: [
+      kernelOf('k0', { launches: [launchOf('launch:1', launchTime(12))] })
+    ]
+  }));
 
   select(change: Partial<ISelection>): void {
     this.selection = selection(change);
@@ -155,6 +161,25 @@ describe('CodePanel', () => {
     expect(right.textContent).toContain('void call()');
     expect(pressed()).toBe('Aligned');
     expect(summary()).toContain('1 launch');
+  });
+
+  it('says beside a launch how long it takes, once that was measured', async () => {
+    const times = () =>
+      all('.jp-Compilescope-code-times span').map(node => node.textContent);
+    expect(times()).toEqual([]);
+    expect(model.getCompilation).not.toHaveBeenCalled();
+    model.report.variants.find(each => each.name === 'python')!.studied = [
+      'kernels'
+    ];
+    model.report.revision++;
+    model.reportChanged.emit();
+    await until(() => times().length > 0);
+    expect(times()).toEqual(['12.0 µs']);
+    expect(model.getCompilation.mock.calls).toEqual([
+      ['python', '0/0', ['kernels']]
+    ]);
+    await show('again', 'cpp');
+    await until(() => times().length === 0);
   });
 
   it('marks a selection on both sides and says what it is', async () => {

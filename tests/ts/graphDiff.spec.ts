@@ -9,10 +9,10 @@ import {
   stageBefore
 } from '../../src/graph/diff/stages';
 import { indexGraph } from '../../src/graph/indexed';
-import { findFusions } from '../../src/graph/kernels';
+import { findFusions, fusionTime } from '../../src/graph/kernels';
 import { STAGES } from '../../src/protocol/types';
 import { realCompilation } from './graphReports';
-import { graphOf, kernelOf, nodeOf } from './structs';
+import { graphOf, kernelOf, launchOf, launchTime, nodeOf } from './structs';
 
 describe('comparedWith', () => {
   const stages = ['dynamo', 'joint', 'forward', 'backward', 'post_grad'];
@@ -263,5 +263,36 @@ describe('colourNodes', () => {
       expect(colour).not.toBe(swatches[i].colour);
       expect(shape).not.toBe(swatches[i].shape);
     });
+  });
+
+  it('sorts launches by their measured times, and leaves out the others', () => {
+    const graph = indexGraph(['a', 'b', 'c', 'd', 'e'].map(n => nodeOf(n)));
+    const at = (key: string, us: number | null) =>
+      launchOf(key, us === null ? null : launchTime(us));
+    const kernels = [
+      kernelOf('slow', {
+        nodes: ['a'],
+        launches: [at('1', null), at('1', 80)]
+      }),
+      kernelOf('half', { nodes: ['b'], launches: [at('2', 40)] }),
+      kernelOf('none', { nodes: ['c'], launches: [at('3', 0)] }),
+      kernelOf('unknown', { nodes: ['d'], launches: [at('4', null)] }),
+      kernelOf('twice', { nodes: ['e'], launches: [at('5', 60), at('6', 20)] })
+    ];
+    const fusions = findFusions(graph, 'post_grad', kernels, []);
+    // Which of its launches the last one's node is of, nobody says.
+    expect(fusions.map(fusionTime)).toEqual([80, 40, 0, null, 40]);
+    const { swatches, of } = colourNodes('time', {
+      graph,
+      fusions,
+      diff: null
+    });
+    expect([...of]).toEqual([0, 1, 3, -1, 1]);
+    expect(swatches.map(({ id, count }) => [id, count])).toEqual([
+      ['40–80 µs', 1],
+      ['20–40 µs', 2],
+      ['10–20 µs', 0],
+      ['0–10 µs', 1]
+    ]);
   });
 });

@@ -1,6 +1,11 @@
 import * as React from 'react';
 import { KernelsBody } from '../../src/panels/kernels/body';
-import { resourceText, sumText } from '../../src/panels/kernels/phrases';
+import { launchTimeText, peakShare } from '../../src/panels/common';
+import {
+  resourceText,
+  sumText,
+  timeText
+} from '../../src/panels/kernels/phrases';
 import {
   artifactOf,
   filtered,
@@ -15,7 +20,13 @@ import {
 import type { Kernel, Launch, SourceLine } from '../../src/protocol/types';
 import { artifact } from './codeSupport';
 import { report, variantSummary } from './fakes';
-import { compilationSummary, kernelOf, linked, selection } from './structs';
+import {
+  compilationSummary,
+  kernelOf,
+  launchTime,
+  linked,
+  selection
+} from './structs';
 import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
 
 function launch(
@@ -126,7 +137,9 @@ describe('rowsOf', () => {
       launches: 3,
       bytes: 4096,
       operations: 1024,
-      unknown: 1
+      unknown: 1,
+      us: null,
+      untimed: 3
     });
     expect(totalsOf([rows[2]]).bytes).toBeNull();
   });
@@ -154,6 +167,60 @@ it('says what a resource is', () => {
   ]);
   expect(resourceText('compile_us', 12_300, trans)[1]).toBe('12.3 ms');
   expect(resourceText('new_one', 1234, trans)).toEqual(['new_one', '1,234']);
+});
+
+describe('measured times', () => {
+  const time = (us: number, bandwidth_share: number | null, bytes = 1e9) =>
+    launchTime(us, {
+      bandwidth_share,
+      bytes_per_s: bandwidth_share === null ? null : bytes
+    });
+  const timed = kernelOf('cpp_fused_add_1', {
+    launches: [
+      launch('python', 3, { time: time(30, 0.6, 3e9) }),
+      launch('python', 4, { time: time(10, 0.2, 1e9) }),
+      launch('python', 5),
+      launch('cpp', 9, { variant: 'cpp', time: time(500, null) })
+    ]
+  });
+  const [row] = rowsOf([timed], 'python', {});
+
+  it('are summed up over the own launches, rates weighted by time', () => {
+    expect(row.time).toMatchObject({
+      us: 40,
+      least: 10,
+      most: 30,
+      known: 2,
+      of: 3,
+      compute_share: null,
+      single: null
+    });
+    expect(row.time!.bandwidth_share).toBeCloseTo(0.5);
+    expect(row.time!.bytes_per_s).toBeCloseTo(2.5e9);
+    expect(totalsOf([row])).toMatchObject({ us: 40, untimed: 1 });
+  });
+
+  it('are said with all that was measured, and the nearer peak', () => {
+    const { trans } = contextOf(new ViewModel());
+    expect(timeText(row.time!, trans)).toBe(
+      '40.0 µs measured: Σ of 2 of 3 launches, 10.0 µs to 30.0 µs each'
+    );
+    const single = launchTime(12, {
+      bytes_per_s: 8.2e9,
+      bandwidth_share: 0.42,
+      operations_per_s: 2.5e12,
+      compute_share: 0.7,
+      how: 'By the profiler.'
+    });
+    expect(launchTimeText(single, trans).split('\n')).toEqual([
+      '12.0 µs (10.8–13.2 µs), measured over 50 calls',
+      '8.20 GB/s, 42 % of the memory’s peak',
+      '2.50 TFLOP/s, 70 % of the arithmetic’s peak',
+      'By the profiler.'
+    ]);
+    expect(peakShare(single)).toEqual({ of: 'compute', share: 0.7 });
+    expect(peakShare(launchTime(1))).toBeNull();
+  });
 });
 
 describe('KernelsBody', () => {
@@ -217,6 +284,37 @@ describe('KernelsBody', () => {
       '≈ about 0.25'
     ]);
     expect(estimates[0].title).toContain('Σ of 2 launches, 2.00 KiB each');
+  });
+
+  it('shows what was measured, and does not mark it as an estimate', () => {
+    model.selection = selection({ kernel: MM.name });
+    const [first] = MM.launches;
+    const time = launchTime(12, { bandwidth_share: 0.42 });
+    show([{ ...MM, launches: [{ ...first, time }] }, RELU]);
+    const heads = page.all('[role=columnheader]').map(each => each.textContent);
+    expect(heads).toEqual(expect.arrayContaining(['time', 'of peak', 'B/s']));
+    expect(page.all('[role=status]')[0].textContent).toContain(
+      '12.0 µs (2 not measured)'
+    );
+    const details = page.all('.jp-Compilescope-kernel')[0].textContent;
+    expect(details).toContain('Time12.0 µs (10.8–13.2 µs), measured over');
+    expect(
+      page.all('.jp-Compilescope-estimate').map(each => each.textContent)
+    ).not.toContainEqual(expect.stringContaining('µs'));
+  });
+
+  it('measures kernels once the variant is built, and says why not before', () => {
+    show([RELU]);
+    expect(
+      page.all('[role=columnheader]').map(each => each.textContent)
+    ).not.toContain('time');
+    const button = () => page.button('Measure kernels') as HTMLButtonElement;
+    expect(button().disabled).toBe(true);
+    expect(page.text()).toContain('Build and time it first.');
+    model.report!.variants[0].stage = 'built';
+    show([{ ...RELU }]);
+    page.click(button());
+    expect(model.startStudies).toHaveBeenCalledWith(['kernels'], ['python']);
   });
 
   it('goes to a launch in the wrapper that it is in', () => {

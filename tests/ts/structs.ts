@@ -4,6 +4,8 @@ import type {
   Graph,
   HelloResult,
   Kernel,
+  Launch,
+  LaunchTime,
   Node,
   VariantReport
 } from '../../src/protocol/types';
@@ -102,6 +104,38 @@ export function kernelOf(name: string, change: Partial<Kernel> = {}): Kernel {
     estimated_for: {},
     ...change
   } as Kernel;
+}
+
+export function launchOf(key: string, time: LaunchTime | null = null): Launch {
+  return {
+    artifact: 'python',
+    variant: 'python',
+    line: 1,
+    end: 1,
+    key,
+    text: '',
+    estimated_bytes: null,
+    estimated_operations: null,
+    time
+  };
+}
+
+export function launchTime(
+  us: number,
+  change: Partial<LaunchTime> = {}
+): LaunchTime {
+  return {
+    us,
+    interval_us: [us * 0.9, us * 1.1],
+    calls: 50,
+    device: 'cpu',
+    bytes_per_s: null,
+    operations_per_s: null,
+    bandwidth_share: null,
+    compute_share: null,
+    how: '',
+    ...change
+  };
 }
 
 export function nodeOf(name: string, change: Partial<Node> = {}): Node {

@@ -2,7 +2,7 @@ import type { IStageDiff } from '../diff/diff';
 import { GHOST } from '../diff/ghosts';
 import type { IIndexed } from '../indexed';
 import type { IFusion } from '../kernels';
-import { kernelTime } from '../kernels';
+import { fusionTime } from '../kernels';
 import { shortDtype } from '../labels';
 import { OP_KINDS, opKind } from './kinds';
 
@@ -187,27 +187,29 @@ function byFusion(
 }
 
 /**
- * Kernels in five classes by their time, each twice the one before.
+ * Launches in four classes by their measured time, each twice the one before.
  */
 function byTime(graph: IIndexed, fusions: readonly IFusion[]): IColouring {
-  const times = fusions.map(({ kernel }) => kernelTime(kernel));
+  const times = fusions.map(fusionTime);
   const most = Math.max(0, ...times.map(time => time ?? 0));
   const classes = [1, 0.5, 0.25, 0.125, 0];
   const of = new Int16Array(graph.nodes.length).fill(-1);
   const counts = classes.map(() => 0);
-  fusions.forEach(({ nodes }, i) => {
+  fusions.forEach(({ own }, i) => {
     const time = times[i];
     if (time === null || most === 0) {
       return;
     }
-    const at = Math.max(0, classes.findIndex(c => time > c * most) - 1);
-    for (const node of nodes) {
+    const above = classes.findIndex(c => time > c * most);
+    const at = above < 0 ? 3 : Math.max(0, above - 1);
+    for (const node of own) {
       of[node] = at;
       counts[at]++;
     }
   });
+  const digits = (us: number) => Number(us.toPrecision(2)).toString();
   const swatches = classes.map((_, i) => ({
-    id: `${(most * (classes[i + 1] ?? 0)).toPrecision(2)}–${(most * classes[i]).toPrecision(2)} µs`,
+    id: `${digits(most * (classes[i + 1] ?? 0))}–${digits(most * classes[i])} µs`,
     colour: i === 4 ? -1 : [1, 4, 5, 0][i],
     shape: 0,
     sign: '',

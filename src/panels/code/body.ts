@@ -5,6 +5,7 @@ import { Widget } from '@lumino/widgets';
 import { foldKernels, initialFolds, rememberFolds } from './editor/folding';
 import { linksField, setHighlight, setLinks } from './editor/links';
 import { cursorLine, type IPlace } from './editor/place';
+import { NO_TIMES, setTimes, type LaunchTimes } from './editor/times';
 import { editorSetup, wrapping, type IEditorSetup } from './editor/setup';
 import type { IHighlight } from './highlight';
 import type { SideState } from './loader';
@@ -96,6 +97,13 @@ export class CodeBody extends Widget {
       this._view = new EditorView({ state, parent: this.node });
     }
     this._result = result;
+    this.times(this._times);
+  }
+
+  /** Say beside the launches how long they take. */
+  times(times: LaunchTimes): void {
+    this._times = times;
+    this._view?.dispatch({ effects: setTimes.of(times) });
   }
 
   /** Mark what is selected. */
@@ -126,5 +134,6 @@ export class CodeBody extends Widget {
   private _trans: TranslationBundle;
   private _view: EditorView | null = null;
   private _result: ArtifactResult | null = null;
+  private _times: LaunchTimes = NO_TIMES;
   private _folds = new Map<string, boolean>();
 }

@@ -26,6 +26,7 @@ import { Pane } from './pane';
 import { Places } from './places';
 import { SIDES, Sides } from './sides';
 import { SelectionStatus } from './status';
+import { SideTimes } from './times';
 import { CompareToolbar } from './toolbar';
 import type { ISelection, ISubjectModel, Region, SourceLine } from './types';
 import type { ILanguages } from '../views';
@@ -91,6 +92,12 @@ export class CodePanel extends Panel {
     });
     this._sides = new Sides(this._model, this._trans);
     this._sides.changed.connect(this._refresh, this);
+    this._times = new SideTimes({
+      model: this._model,
+      address: side => this._sides.choice(side)?.address ?? null,
+      apply: (side, times) => this._panes[side].body.times(times),
+      isDisposed: () => this.isDisposed
+    });
     this._model.selectionChanged.connect(this._selected, this);
     this._model.linkedChanged.connect(this._linked, this);
     this._refresh();
@@ -126,6 +133,7 @@ export class CodePanel extends Panel {
 
   /** A side has something else to show: once its language has come, show it. */
   private _refresh(): void {
+    this._times.refresh();
     void this._prepare();
   }
 
@@ -436,6 +444,7 @@ export class CodePanel extends Panel {
   private _trans: TranslationBundle;
   private _languages: Languages;
   private _sides: Sides;
+  private _times: SideTimes;
   private _toolbar: CompareToolbar;
   private _split = new SplitPanel({ orientation: 'horizontal', spacing: 4 });
   private _observer = new ResizeObserver(() =>

@@ -3,6 +3,13 @@ export type { BadgeKind } from './badge';
 export { Absent, Empty, ViewFrame } from './frame';
 export type { IEmpty, ViewState } from './frame';
 export * from './format';
+export {
+  formatRate,
+  isTimed,
+  launchTimeText,
+  peakShare,
+  timesByKey
+} from './launchTime';
 export { useLoaded } from './loaded';
 export { useRows, useWidth } from './rows';
 export { Prose } from './prose';

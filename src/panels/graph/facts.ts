@@ -1,8 +1,10 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { GHOST } from '../../graph/diff/ghosts';
 import type { IPrepared } from '../../graph/prepare';
+import { fusionTime } from '../../graph/kernels';
 import { roleOf } from '../../graph/roles';
 import type { SourceLine } from '../../protocol/types';
+import { formatMicroseconds } from '../sidebar/format';
 import { stageTitle } from './words';
 
 /**
@@ -80,6 +82,13 @@ export function nodeFacts(
       trans.__('Kernel'),
       trans._n('%2, of %1 node', '%2, of %1 nodes', nodes.length, kernel.name) +
         (isGuess ? trans.__(' (grouped by how they hang together)') : '')
+    );
+    const time = fusionTime(fusion);
+    add(
+      trans.__('Measured'),
+      time === null
+        ? null
+        : trans.__('%1, the launch as a whole', formatMicroseconds(time))
     );
   }
   const source = node.sources[node.sources.length - 1];

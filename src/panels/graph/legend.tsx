@@ -76,6 +76,9 @@ export function Legend(props: {
       {isOpen && (
         <div id={id}>
           {props.instead && <p>{props.instead}</p>}
+          {mode === 'time' && used.length > 0 && (
+            <p>{trans.__('measured, a launch')}</p>
+          )}
           {mode === 'kernel' && !isLastStage(prepared.stage) && (
             <p>
               {trans.__(
@@ -132,7 +135,9 @@ function whyNone({
         'Kernels are made from the nodes after the post-grad passes; look at that stage.'
       );
     case 'time':
-      return trans.__('No kernel of this compilation was measured by itself.');
+      return trans.__(
+        'No kernel was measured: “Measure kernels” in the Kernels view does that.'
+      );
     case 'change':
       return prepared.diff
         ? ''

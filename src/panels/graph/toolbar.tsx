@@ -4,7 +4,7 @@ import { caretDownIcon, caretUpIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { COLOUR_MODES } from '../../graph/colour/colouring';
 import { stageBefore } from '../../graph/diff/stages';
-import { hasKernelNames, kernelTime } from '../../graph/kernels';
+import { hasKernelNames, launchTimes } from '../../graph/kernels';
 import { SearchField, Select } from '../common';
 import {
   fitIcon,
@@ -35,7 +35,7 @@ export function whyNot(
           ? ''
           : trans.__('not before AOTAutograd');
     case 'time':
-      return data.kernels.some(kernel => kernelTime(kernel) !== null)
+      return data.kernels.some(kernel => launchTimes(kernel).length > 0)
         ? ''
         : trans.__('no kernel was measured');
     case 'change':

@@ -3,11 +3,13 @@ import type { Kernel, Launch } from '../../protocol/types';
 import type { Sort } from '../common';
 import {
   formatBytes,
+  formatMicroseconds,
   SearchField,
   Select,
   sorted,
   VirtualTable
 } from '../common';
+import { StudyButton } from '../timings/study';
 import type { IViewContext } from '../views';
 import { columnsOf } from './columns';
 import { Details } from './details';
@@ -26,6 +28,11 @@ export function KernelsBody(props: {
   kernels: readonly Kernel[];
   variant: string;
   compilation: string;
+
+  /**
+   * Why the launches could not be timed; empty if they could, or nobody asked.
+   */
+  whyUntimed?: string;
   context: IViewContext;
   origin: object;
 }): JSX.Element {
@@ -59,7 +66,9 @@ export function KernelsBody(props: {
       },
       launch
     );
-  const columns = columnsOf(context, origin, onLaunch);
+  const isTimed = rows.some(({ time }) => time !== null);
+  const columns = columnsOf(context, origin, isTimed, onLaunch);
+  const summary = model.report?.variants.find(each => each.name === variant);
   const shown = React.useMemo(
     () => sorted(filtered(rows, filter), columns, sort),
     [rows, filter, sort]
@@ -101,6 +110,24 @@ export function KernelsBody(props: {
             : trans.__('%1 of %2 kernels', shown.length, rows.length)}
           {', '}
           {trans._n('%1 launch', '%1 launches', totals.launches)}
+          {totals.us !== null && (
+            <>
+              {', '}
+              <strong
+                title={trans.__(
+                  'Measured: what the launches of one call take on their device'
+                )}
+              >
+                {formatMicroseconds(totals.us)}
+              </strong>
+              {totals.untimed > 0 && (
+                <span className="jp-Compilescope-muted">
+                  {' '}
+                  {trans.__('(%1 not measured)', totals.untimed)}
+                </span>
+              )}
+            </>
+          )}
           {totals.bytes !== null && (
             <>
               {', '}
@@ -131,7 +158,26 @@ export function KernelsBody(props: {
             </span>
           )}
         </span>
+        {summary && (
+          <StudyButton
+            study="kernels"
+            label={
+              isTimed ? trans.__('Measure again') : trans.__('Measure kernels')
+            }
+            title={trans.__(
+              'Build it once more with timers, and time every launch; takes a compile time'
+            )}
+            variants={[summary]}
+            unbuilt={trans.__('Build and time it first.')}
+            context={context}
+          />
+        )}
       </div>
+      {props.whyUntimed && (
+        <p className="jp-Compilescope-hint jp-Compilescope-kernelsWhy">
+          {trans.__('Not measured: %1', props.whyUntimed)}
+        </p>
+      )}
       <div className="jp-Compilescope-kernelsBody">
         <VirtualTable<IRow>
           label={trans.__('Kernels')}

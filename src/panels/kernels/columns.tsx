@@ -1,22 +1,36 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Launch } from '../../protocol/types';
 import type { IColumn } from '../common';
-import { Absent, compareNumbers, formatBytes, SourceLink } from '../common';
+import {
+  Absent,
+  compareNumbers,
+  formatBytes,
+  formatMicroseconds,
+  formatRate,
+  formatShare,
+  launchTimeText,
+  peakShare,
+  SourceLink
+} from '../common';
 import type { IViewContext } from '../views';
 import { Estimate } from './estimate';
-import type { IRow } from './rows';
-import { directionTitle, languageTitle, sumText } from './phrases';
+import type { IRow, ITimeSum } from './rows';
+import { directionTitle, languageTitle, sumText, timeText } from './phrases';
 import { formatIntensity, formatOperations } from './units';
 
 /**
  * The columns of the table of kernels. A narrow one has fewer: each comes where
  * it leaves the name some 30 characters.
  *
+ * @param isTimed - Whether any launch was measured: else there is no column for
+ * that.
  * @param onLaunch - Shows a launch in the code view.
  */
 export function columnsOf(
   context: IViewContext,
   origin: object,
+  isTimed: boolean,
   onLaunch: (row: IRow, launch: Launch) => void
 ): IColumn<IRow>[] {
   const { trans } = context;
@@ -34,7 +48,7 @@ export function columnsOf(
     label,
     title,
     width: '58px',
-    from: 580,
+    from: isTimed ? 860 : 580,
     compare: byNumber(row => row[id][0]?.line ?? null),
     render: row => (
       <LaunchCell
@@ -57,7 +71,7 @@ export function columnsOf(
       id: 'language',
       label: trans.__('Language'),
       width: '68px',
-      from: 720,
+      from: isTimed ? 960 : 720,
       compare: byText(({ kernel }) => kernel.language),
       render: ({ kernel }) => languageTitle(kernel.language, trans)
     },
@@ -73,7 +87,7 @@ export function columnsOf(
       id: 'ops',
       label: trans.__('Fused operators'),
       width: 'minmax(120px, 2fr)',
-      from: 860,
+      from: isTimed ? 1100 : 860,
       compare: byText(({ kernel }) => kernel.ops.join(', ')),
       render: ({ kernel }) => (
         <span title={kernel.ops.join('\n')}>{kernel.ops.join(', ')}</span>
@@ -88,6 +102,7 @@ export function columnsOf(
       compare: (a, b) => a.own.length - b.own.length,
       render: ({ own }) => own.length
     },
+    ...(isTimed ? timeColumns(trans) : []),
     {
       id: 'bytes',
       label: trans.__('est. bytes'),
@@ -96,7 +111,7 @@ export function columnsOf(
       ),
       width: '80px',
       isNumber: true,
-      from: 330,
+      from: isTimed ? 560 : 330,
       compare: byNumber(({ bytes }) => bytes.value),
       render: ({ kernel, bytes }) => (
         <Estimate
@@ -167,7 +182,7 @@ export function columnsOf(
       id: 'source',
       label: trans.__('Source'),
       width: '84px',
-      from: 420,
+      from: isTimed ? 640 : 420,
       compare: byText(({ sources: [first] }) =>
         first ? `${first.file}:${first.line}` : ''
       ),
@@ -192,6 +207,96 @@ export function columnsOf(
       'cpp',
       trans.__('C++'),
       trans.__('Where the C++ wrapper launches it')
+    )
+  ];
+}
+
+/**
+ * What was measured. Without the sign and the slant of an estimate.
+ */
+function timeColumns(trans: TranslationBundle): IColumn<IRow>[] {
+  const none = ({ kernel }: IRow) => (
+    <Absent why={kernel.absent.time ?? trans.__('Not measured')} />
+  );
+  const titleOf = ({ time }: IRow) =>
+    time?.single
+      ? launchTimeText(time.single, trans)
+      : time
+        ? timeText(time, trans)
+        : undefined;
+  const column = (
+    id: string,
+    label: string,
+    title: string,
+    width: string,
+    from: number | undefined,
+    of: (time: ITimeSum) => number | null,
+    show: (time: ITimeSum, value: number) => React.ReactNode
+  ): IColumn<IRow> => ({
+    id,
+    label,
+    title,
+    width,
+    from,
+    isNumber: true,
+    compare: (a, b) =>
+      compareNumbers(a.time && of(a.time), b.time && of(b.time)),
+    render: row => {
+      const value = row.time && of(row.time);
+      return row.time && value !== null ? (
+        <span title={titleOf(row)}>{show(row.time, value)}</span>
+      ) : (
+        none(row)
+      );
+    }
+  });
+  return [
+    column(
+      'time',
+      trans.__('time'),
+      trans.__('Measured: what all launches of one call take on their device'),
+      '72px',
+      undefined,
+      ({ us }) => us,
+      (_, us) => formatMicroseconds(us)
+    ),
+    column(
+      'share',
+      trans.__('of peak'),
+      trans.__(
+        'The measured time against the device’s peak: of its memory, or of its arithmetic where that is nearer'
+      ),
+      '108px',
+      440,
+      time => peakShare(time)?.share ?? null,
+      (time, share) => (
+        <>
+          {formatShare(share)}{' '}
+          <span className="jp-Compilescope-muted">
+            {peakShare(time)?.of === 'compute'
+              ? trans.__('arithmetic')
+              : trans.__('memory')}
+          </span>
+        </>
+      )
+    ),
+    column(
+      'bandwidth',
+      trans.__('B/s'),
+      trans.__('Estimated bytes over the measured time'),
+      '66px',
+      740,
+      time => time.bytes_per_s,
+      (_, rate) => formatRate(rate)
+    ),
+    column(
+      'flops',
+      trans.__('FLOP/s'),
+      trans.__('Estimated operations over the measured time'),
+      '66px',
+      800,
+      time => time.operations_per_s,
+      (_, rate) => formatRate(rate)
     )
   ];
 }

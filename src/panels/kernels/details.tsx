@@ -1,13 +1,21 @@
 import * as React from 'react';
 import type { Launch, SourceLine } from '../../protocol/types';
-import { Absent, Badge, formatBytes, SourceLink } from '../common';
+import {
+  Absent,
+  Badge,
+  formatBytes,
+  formatMicroseconds,
+  launchTimeText,
+  SourceLink
+} from '../common';
 import type { IViewContext } from '../views';
 import { Estimate } from './estimate';
 import {
   directionTitle,
   languageTitle,
   resourceText,
-  sumText
+  sumText,
+  timeText
 } from './phrases';
 import type { IRow } from './rows';
 import { formatIntensity, formatOperations } from './units';
@@ -64,6 +72,16 @@ export function Details(props: {
       </header>
       <dl>
         <Fact label={trans.__('Launches')}>{row.own.length}</Fact>
+        {row.time && (
+          <Fact label={trans.__('Time')}>
+            {(row.time.single
+              ? launchTimeText(row.time.single, trans)
+              : timeText(row.time, trans)
+            )
+              .split('\n')
+              .join(' · ')}
+          </Fact>
+        )}
         <Fact label={trans.__('Reads and writes')}>
           <Estimate
             value={row.bytes.value}
@@ -209,6 +227,14 @@ function Launches(props: {
           >
             {launch.line}
           </button>
+          {launch.time && (
+            <span
+              className="jp-Compilescope-launchTime"
+              title={launchTimeText(launch.time, trans)}
+            >
+              {formatMicroseconds(launch.time.us)}
+            </span>
+          )}
           <code title={launch.text}>{launch.text}</code>
           {isEach && launch.estimated_bytes !== null && (
             <Estimate

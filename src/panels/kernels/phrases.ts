@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Kernel } from '../../protocol/types';
 import { formatBytes, formatMicroseconds } from '../common';
-import type { ISum } from './rows';
+import type { ISum, ITimeSum } from './rows';
 
 /**
  * What a kernel is written in.
@@ -65,6 +65,26 @@ export function resourceText(
     default:
       return [name, count];
   }
+}
+
+/**
+ * Of what launches a measured sum is.
+ */
+export function timeText(
+  { us, known, of, least, most }: ITimeSum,
+  trans: TranslationBundle
+): string {
+  const launches =
+    known < of
+      ? trans.__('%1 of %2 launches', known, of)
+      : trans._n('%1 launch', '%1 launches', of);
+  return trans.__(
+    '%1 measured: Σ of %2, %3 to %4 each',
+    formatMicroseconds(us),
+    launches,
+    formatMicroseconds(least),
+    formatMicroseconds(most)
+  );
 }
 
 /**

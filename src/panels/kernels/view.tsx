@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { Kernel } from '../../protocol/types';
 import type { IEmpty, IShown } from '../common';
-import { ReportView } from '../common';
+import { isTimed, ReportView } from '../common';
 import type { IViewContext } from '../views';
 import { KernelsBody } from './body';
 
@@ -11,6 +11,11 @@ import { KernelsBody } from './body';
 interface IKernels {
   readonly kernels: readonly Kernel[];
   readonly absent: Readonly<Record<string, string>>;
+
+  /**
+   * Why the launches could not be timed; empty if they could, or nobody asked.
+   */
+  readonly whyUntimed: string;
 }
 
 /**
@@ -22,11 +27,17 @@ export class KernelsView extends ReportView<IKernels> {
       name: 'kernels',
       label: context.trans.__('Kernels')
     });
+    context.model.jobChanged.connect(this.refresh, this);
   }
 
   protected override async load(shown: IShown): Promise<IKernels> {
     const { variant, compilation } = shown;
-    return this.model.getCompilation(variant, compilation, ['kernels']);
+    const { model } = this;
+    const [{ kernels, absent }, report] = await Promise.all([
+      model.getCompilation(variant, compilation, ['kernels']),
+      isTimed(model, variant) ? model.getVariant(variant) : null
+    ]);
+    return { kernels, absent, whyUntimed: report?.absent.kernel_times ?? '' };
   }
 
   protected override whyEmpty({ kernels, absent }: IKernels): IEmpty | null {
@@ -46,7 +57,7 @@ export class KernelsView extends ReportView<IKernels> {
   }
 
   protected override present(
-    { kernels }: IKernels,
+    { kernels, whyUntimed }: IKernels,
     { variant, compilation }: IShown
   ): JSX.Element {
     return (
@@ -55,6 +66,7 @@ export class KernelsView extends ReportView<IKernels> {
         kernels={kernels}
         variant={variant}
         compilation={compilation}
+        whyUntimed={whyUntimed}
         context={this.context}
         origin={this}
       />

@@ -104,7 +104,7 @@ export function columnsOf(
       trans.__('× eager'),
       trans.__('How many times as fast as eager, measured in turns with it'),
       '58px',
-      680,
+      1040,
       ({ cell }) => cell.timing?.ratio ?? null,
       formatRatio
     ),

@@ -236,7 +236,7 @@ function axisOf(values: readonly number[], nticks: number): object {
       ticktext: ticksOf(low, high).map(String)
     };
   }
-  const margin = Math.max(0.1 * (high - low), 0.02 * high);
+  const margin = high > low ? 0.12 * (high - low) : 0.3 * high;
   return {
     range: [Math.max(0, low - margin), high + 1.6 * margin],
     nticks

@@ -23,6 +23,7 @@ import { regionKeys, type IEditorEvents } from './keys';
 import { links } from './links';
 import { searchPhrases } from './phrases';
 import { spacers } from './spacers';
+import { launchTimes } from './times';
 
 /** Whether lines wrap; reconfigured in place. */
 export const wrapping = new Compartment();
@@ -61,6 +62,7 @@ export function editorSetup(setup: IEditorSetup): Extension {
     wrapping.of(setup.wrap ? EditorView.lineWrapping : []),
     links,
     partnerBars(trans, setup.events.select),
+    launchTimes(trans),
     lineNumbers(),
     setup.folds ? kernelFolding(trans) : [],
     spacers,

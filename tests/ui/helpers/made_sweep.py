@@ -1,0 +1,159 @@
+"""A sweep that no run makes: every way in which a cell can end, on two shapes.
+
+The browser tests run it as a cell. It is put among the kernel's subjects by hand.
+"""
+
+import types
+
+from compilescope import report as r
+from compilescope.problem import Problem
+from compilescope.session import get_session
+from compilescope.sweep.ranking import rank
+from compilescope.sweeps import Sweep, SweepCell
+from compilescope.timings import CompileTime, OutputError, Timing
+from compilescope.variant import Variant
+
+EVIL = "<img src=x onerror=\"document.title='evil'\">"
+
+
+def measured(name, shape, us, first_s, ratio, **more):
+    """A cell that was timed."""
+    near = 0.004 * ratio if ratio > 1.05 else 0.03
+    return SweepCell(
+        key=f"{name} {shape}",
+        name=name,
+        variant=more.pop("variant", Variant()),
+        shape=shape,
+        arguments=[f"x: float32[{shape}] cpu"],
+        state="done",
+        timing=Timing(
+            us,
+            (us * 0.985, us * 1.01),
+            ratio=ratio,
+            ratio_interval=(ratio - near, ratio + near),
+            differs=abs(ratio - 1) > near,
+        ),
+        throughput_per_s=64e6 / us,
+        compile_time=CompileTime(
+            first_s, {"dynamo": 0.4, "inductor": 0.9, "cpp_build": first_s - 1.3}
+        ),
+        memory_bytes=us * 40e3,
+        accuracy=[OutputError("output", "float32", 2e-7, 1e-6, 1e-5, 1e-5, True)],
+        accurate=more.pop("accurate", True),
+        worker="workstation, process 4711",
+        device="cpu",
+        started_s=2000.0,
+        took_s=first_s + 9,
+        tries=1,
+        **more,
+    )
+
+
+def ended(name, shape, state, what, why="", remedy="", detail=""):
+    """A cell that was not."""
+    return SweepCell(
+        key=f"{name} {shape}",
+        name=name,
+        variant=Variant(),
+        shape=shape,
+        state=state,
+        problem=Problem(severity="error", what=what, why=why, remedy=remedy, detail=detail),
+        started_s=2000.0,
+        took_s=31.0,
+        tries=3 if state == "crashed" else 1,
+    )
+
+
+GRAPHS = r.Effective(
+    "CUDA graphs",
+    "on",
+    "off",
+    "skipped because of a cpu device",
+    True,
+    "Ask for a mode without them.",
+)
+WRONG = OutputError("output[0]", "float32", 0.3, 0.2, 1e-5, 1e-5, False)
+cells = []
+for shape, factor in (("batch 64", 1.0), ("batch 1024", 13.0)):
+    cells += [
+        measured("python", shape, 61.0 * factor, 3.1, 1.62 if factor == 1 else 1.01),
+        measured(
+            "cpp",
+            shape,
+            (41.5 if factor == 1 else 60.8) * factor,
+            7.9,
+            2.38 if factor == 1 else 1.02,
+            variant=Variant(cpp_wrapper=True),
+        ),
+        measured(
+            "max-autotune-no-cudagraphs", shape, 58.0 * factor, 24.5, 1.7 if factor == 1 else 1.31
+        ),
+        measured(
+            "cpp max-autotune-no-cudagraphs",
+            shape,
+            41.2 * factor,
+            33.0,
+            2.4 if factor == 1 else 1.35,
+        ),
+        measured(
+            "reduce-overhead",
+            shape,
+            66.0 * factor,
+            3.4,
+            1.5 if factor == 1 else 0.82,
+            effective=[GRAPHS],
+        ),
+    ]
+    cells[-1].started_s = 900.0
+cells += [
+    measured("cpp dynamic", "batch 64", 39.0, 8.3, 2.53, accurate=False),
+    ended(
+        "max-autotune",
+        "batch 64",
+        "timeout",
+        "It did not end within 300 s.",
+        "",
+        "Allow more time.",
+    ),
+    ended(
+        "max-autotune",
+        "batch 1024",
+        "memory",
+        "It took more than 8 GB.",
+        "Autotuning keeps its inputs.",
+    ),
+    ended(
+        "dynamic",
+        "batch 64",
+        "crashed",
+        "Its process died: signal 11.",
+        detail="Segmentation fault",
+    ),
+    ended(EVIL, "batch 1024", "failed", EVIL, EVIL, EVIL, EVIL),
+]
+cells[10].accuracy = [WRONG]
+swept = Sweep(
+    id="sweep-9",
+    cells=cells,
+    state="done",
+    shapes=["batch 64", "batch 1024"],
+    items=64,
+    unit="images",
+    executor="processes, 2 at a time",
+    started_s=1500.0,
+    took_s=412.0,
+)
+rank(swept)
+for shape, key in swept.winners.items():
+    swept.codes[shape] = f"compiled = torch.compile(model)  # {key}"
+swept.code = swept.codes["batch 64"]
+get_session()._keep(
+    types.SimpleNamespace(
+        report=r.Report(
+            subject=r.Subject("swept", "swept", arguments=["x: float32[64] cpu"]),
+            environment=r.Environment(torch="2.13.0", cpu="a processor"),
+            sweep=swept,
+        )
+    ),
+    focus=True,
+)

@@ -1,0 +1,161 @@
+import { expect, test } from '@jupyterlab/galata';
+import type { Locator } from '@playwright/test';
+import * as fs from 'fs';
+import * as path from 'path';
+import { sidebar } from '../helpers/compilescope';
+import { openNotebook, runAll, SUBJECT } from '../helpers/notebook';
+import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+import { expectNames, expectText, openView, picture } from '../helpers/views';
+
+test.use(KEEP_KERNELS);
+
+test.afterAll(({ request }) => shutDown(request));
+
+/**
+ * How long two cells may take on a small machine: each starts a process and
+ * imports torch.
+ */
+const SWEEP = 240_000;
+
+/**
+ * A time, on however slow a machine.
+ */
+const TIME = /\d [µm]s/;
+
+const MADE = fs.readFileSync(
+  path.resolve(__dirname, '../helpers/made_sweep.py'),
+  'utf8'
+);
+
+test('a sweep, from the form to the winner', async ({ page }) => {
+  test.setTimeout(600_000);
+  const notebook = `${SHARED}/sweep.ipynb`;
+  await openNotebook(page, SHARED, 'sweep.ipynb', SUBJECT);
+  await runAll(page, SUBJECT.length);
+  const view = await openView(page, 'sweep', 'Sweep', notebook);
+  const status = view.locator('.jp-Compilescope-standing');
+  const button = (name: string) =>
+    view.getByRole('button', { name, exact: true });
+  const tick = (group: string, name: string) =>
+    view
+      .getByRole('group', { name: group, exact: true })
+      .getByRole('checkbox', { name, exact: true });
+  const toolbar = view.getByRole('toolbar', { name: 'Sweep' });
+
+  await test.step('the form counts the cells', async () => {
+    await expect(toolbar).toContainText('4 cells (2 modes × 2 wrappers)');
+    await view.getByRole('button', { name: 'Add a shape' }).click();
+    await expect(toolbar).toContainText('Every shape takes a name');
+    await expect(button('Start')).toBeDisabled();
+    await picture(page, view, 'sweep-form');
+    await button('Leave out shape 2').click();
+    await button('Leave out shape 1').click();
+    await tick('mode', 'max-autotune-no-cudagraphs').uncheck();
+    await expect(toolbar).toContainText('2 cells');
+  });
+
+  await test.step('rows fill in, the kernel stays free', async () => {
+    await view.getByRole('checkbox', { name: 'keep finished' }).uncheck();
+    await view
+      .getByRole('combobox', { name: 'measure a cell for' })
+      .selectOption('1');
+    await button('Start').click();
+    await expect(status).toContainText('Sweeping: 0 of 2 cells');
+    await expect(row(view, 'cpp')).toContainText('waiting');
+    await expect(status).toContainText(/now python \(.+\)/, {
+      timeout: SWEEP
+    });
+    await expect(sidebar(page).getByRole('status')).not.toContainText([/busy/]);
+    await expect(status).toContainText('1 of 2 cells', { timeout: SWEEP });
+    await expect(row(view, 'python')).toContainText(TIME);
+    await expect(row(view, 'cpp')).not.toContainText(TIME);
+    await picture(page, view, 'sweep-running');
+    await expect(status).toContainText('All 2 cells are done', {
+      timeout: SWEEP
+    });
+    await expect(row(view, 'cpp')).toContainText(TIME);
+  });
+
+  await test.step('the winner can be pasted', async () => {
+    await expect(
+      view.getByRole('region', { name: 'Fastest', exact: true })
+    ).toContainText('compiled = torch.compile(attend');
+    await expect(view.locator('.js-plotly-plot')).toHaveCount(1);
+  });
+
+  await test.step('a row opens, by keys too', async () => {
+    await view.getByRole('grid', { name: 'Cells' }).focus();
+    await page.keyboard.press('End');
+    await page.keyboard.press('Enter');
+    await expect(view.getByRole('region', { name: /^Cell cpp/ })).toContainText(
+      'First call'
+    );
+  });
+
+  await test.step('cancelled, it keeps what is finished', async () => {
+    await button('Start').click();
+    await button('Cancel').click();
+    await expect(status).toContainText('Cancelled after 0 of 2 cells', {
+      timeout: 60_000
+    });
+    await expect(row(view, 'cpp')).toContainText('cancelled');
+    await view.getByRole('checkbox', { name: 'keep finished' }).check();
+    await button('Start').click();
+    await expect(status).toContainText('All 2 cells are done');
+    await expect(status).toContainText('2 of 2 cells are kept from before');
+  });
+});
+
+test('all ways in which a cell can end', async ({ page }) => {
+  const cells = ['%load_ext compilescope', MADE];
+  await openNotebook(page, SHARED, 'swept.ipynb', cells);
+  await runAll(page, cells.length);
+  const view = await openView(page, 'sweep', 'Sweep', `${SHARED}/swept.ipynb`);
+  const grid = view.getByRole('grid', { name: 'Cells' });
+  const details = view.getByRole('region', { name: /^Cell / });
+
+  await test.step('said in words', async () => {
+    await expect(view).toContainText('All 15 cells are done');
+    await expect(view).toContainText('4 without a result');
+    await expect(view).toContainText('2 of 15 cells are kept from before');
+    for (const state of ['out of time', 'out of memory', 'crashed', 'failed']) {
+      await expect(grid).toContainText(state);
+    }
+    await expect(row(view, 'python').first()).toContainText('1.62× faster');
+    await expect(row(view, 'python').nth(1)).toContainText('no difference');
+    await expectText(page, view);
+  });
+
+  await test.step('sorted', async () => {
+    await grid.getByRole('button', { name: 'a call' }).click();
+    await grid.getByRole('button', { name: 'a call' }).click();
+    const shown = grid.getByRole('row').filter({ hasText: 'µs' });
+    await expect(shown.first()).toContainText('cpp dynamic');
+  });
+
+  await test.step('a problem in full', async () => {
+    await row(view, 'max-autotune').first().click();
+    await expect(details).toContainText('It did not end within 300 s.');
+  });
+
+  await test.step('a point is a row', async () => {
+    await view.locator('.js-plotly-plot .points path').first().click();
+    await expect(details).toContainText('Inspect this variant');
+    await expect(grid.locator('[aria-selected=true]')).toHaveCount(1);
+  });
+
+  await expectNames(view);
+  await picture(page, view, 'sweep');
+});
+
+/**
+ * The rows of a variant.
+ */
+function row(view: Locator, variant: string): Locator {
+  return view
+    .getByRole('grid', { name: 'Cells' })
+    .getByRole('row')
+    .filter({
+      has: view.page().getByRole('gridcell', { name: variant, exact: true })
+    });
+}
