@@ -73,11 +73,11 @@ def measure(
         call.fn(*call.args, **call.kwargs)
         changes = changes_of(snapshot)
         snapshot.restore()
-        reference = Reference(*call, snapshot)
         memory = Memory(subject.device)
         calls: dict[str, Callable[[], object]] = {BASELINE: _bound(call.fn, call)}
         name = BASELINE
         if cell.variant.backend is not None:
+            reference = Reference(*call, snapshot)
             step("compiling")
             built = _build(cell, call, snapshot)
             if built.problem is not None:
@@ -86,6 +86,9 @@ def measure(
             if may_repeat and any(one.name == HEADERS for one in phases(built.compilations)):
                 return False
             _compare(cell, reference, built)
+            # What was compared is not what a call holds.
+            del reference
+            built.outcome = None
             name = cell.name
             calls[name] = _bound(built.call, call)
         step(WAITING)

@@ -40,6 +40,7 @@ class Memory:
         return max((_growth(call) or 0.0 for _ in range(_CALLS)), default=None) if _can() else None
 
     def _of_cuda(self, call: Callable[[], object]) -> float:
+        gc.collect()
         torch.cuda.reset_peak_memory_stats(self._cuda)
         call()
         torch.cuda.synchronize(self._cuda)
