@@ -42,7 +42,7 @@ NO_INDUCTOR = "The backend {!r} generates no kernels."
 NOT_BUILT = "The variant could not be built again with timers in its kernels. {}"
 OTHER_DEVICE = "Kernels are timed on CPUs, and on GPUs with CUDA or ROCm."
 PROFILED = "torch's profiler is on already; it is one of a kind. Ask again when it is off."
-HOW_BUILT = "Built once more for this, with cpp.enable_kernel_profile."
+HOW_BUILT = "Built for this, with cpp.enable_kernel_profile."
 
 
 def study_kernels(study: Study) -> None:

@@ -15,12 +15,9 @@ from .peaks import rate_of
 
 Artifact = Literal["python", "cpp"]
 
-_IN_KERNEL = "A range of torch's profiler that begins and ends within the kernel"
-_AROUND_CALL = "The range of torch's profiler that the C++ wrapper opens around the call"
-_OPERATOR = (
-    "The range that torch's profiler gives the operator: with the library's own preparations, "
-    "without the way from Python into it"
-)
+_IN_KERNEL = "The profiler's range within the kernel"
+_AROUND_CALL = "The profiler's range that the C++ wrapper opens around the call"
+_OPERATOR = "The profiler's range of the operator"
 _ON_DEVICE = "On the device, by the GPU's own profiling interface"
 _REPLAYED = ", in the replay of a CUDA graph"
 
@@ -220,13 +217,10 @@ def _how(
             text = _IN_KERNEL
         else:
             text = _AROUND_CALL if launch.artifact == "cpp" and built_with else _OPERATOR
-        text += f". {empty_ns / 1000:.2f} µs are taken off: what an empty range takes"
+        text += f", less {empty_ns / 1000:.2f} µs: an empty one"
         if times.inner:
-            text += (
-                f". {times.inner} ranges of other operators within cost up to "
-                f"{times.inner * inner_ns / 1000:.1f} µs more"
-            )
+            text += f". {times.inner} within it cost up to {times.inner * inner_ns / 1000:.1f} µs"
     runs = max(times.runs, default=1)
     if runs > 1:
-        text += f". It runs {runs} times a call; this is one of them"
+        text += f". It runs {runs} times a call; this is their mean"
     return f"{text}. {built_with}".strip()
