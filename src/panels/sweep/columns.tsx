@@ -43,8 +43,11 @@ export function columnsOf(
     width,
     from,
     isNumber: true,
-    isDescendingFirst: id === 'ratio' || id === 'throughput',
-    compare: byNumber(of),
+    isDescendingFirst: isMoreBetter(id),
+    // The best on top; where there is none, at the bottom.
+    compare: isMoreBetter(id)
+      ? byNumber(of)
+      : (a, b) => compareNumbers(of(a) ?? Infinity, of(b) ?? Infinity),
     render: row => {
       const value = of(row);
       return value === null ? none : format(value);
@@ -64,7 +67,7 @@ export function columnsOf(
           {
             id: 'shape',
             label: trans.__('Shape'),
-            width: 'minmax(60px, 1fr)',
+            width: 'minmax(76px, 1fr)',
             compare: byText(({ cell }) => cell.shape),
             render: ({ cell }: IRow) => (
               <span title={cell.arguments.join('\n')}>{cell.shape}</span>
@@ -76,7 +79,7 @@ export function columnsOf(
       id: 'state',
       label: trans.__('State'),
       title: trans.__('What became of it, and what it is best at'),
-      width: 'minmax(96px, 2fr)',
+      width: '112px',
       compare: byText(row => standingText(row, trans)),
       render: row => <State row={row} trans={trans} />
     },
@@ -204,6 +207,13 @@ export function columnsOf(
       )
     }
   ];
+}
+
+/**
+ * Whether the larger figure is the better one.
+ */
+function isMoreBetter(column: string): boolean {
+  return column === 'ratio' || column === 'throughput';
 }
 
 function standingText(

@@ -3,6 +3,7 @@ import type { IChartTheme, ITrace, MakeFigure } from '../../charts';
 import { asText, fade } from '../../charts';
 import { formatMicroseconds, formatSeconds } from '../common';
 import { formatInterval } from '../sidebar/format';
+import { shorten } from '../timings/distribution';
 import { againstEager, nameOf } from './phrases';
 import type { IRow } from './rows';
 
@@ -12,9 +13,10 @@ import type { IRow } from './rows';
 const LOG_FROM = 6;
 
 /**
- * Names beside points: no more than these, or they would hide them.
+ * Around the plot, and how wide a letter is, in pixels.
  */
-const MOST_NAMES = 8;
+const MARGIN = { l: 60, r: 20, t: 14, b: 46 };
+const LETTER = 6.2;
 
 /**
  * A row that has a place in the plot.
@@ -79,7 +81,7 @@ export function paretoOf(
       )
     ],
     layout: {
-      margin: { l: 60, r: 20, t: 12, b: 46 },
+      margin: MARGIN,
       xaxis: {
         title: trans.__('first call, s'),
         ...axisOf(
@@ -94,7 +96,7 @@ export function paretoOf(
           Math.max(3, Math.floor(height / 55))
         )
       },
-      annotations: namesOf(points, shapes, width, theme)
+      annotations: namesOf(points, shapes, { width, height }, theme)
     }
   });
 }
@@ -187,62 +189,117 @@ function hoverOf(row: IRow, trans: TranslationBundle): string {
 }
 
 /**
- * Names where there is room: those of the winners, and of the others in the
- * front while those are few.
+ * Names of the best trades, the winners' first; what would lie on another is
+ * left out, and is told by who hovers.
  */
 function namesOf(
   points: readonly IPoint[],
   shapes: readonly string[],
-  width: number,
+  size: { readonly width: number; readonly height: number },
   theme: IChartTheme
 ): object[] {
-  const front = points.filter(({ row }) => row.isFront || row.isWinner);
-  const named =
-    front.length <= MOST_NAMES && width >= 380
-      ? front
-      : front.filter(({ row }) => row.isWinner);
-  const xs = points.map(({ x }) => x);
-  const ys = points.map(({ y }) => y);
-  const middle = middleOf(xs);
-  return named.map(({ row, x, y }) => ({
-    x: isLog(xs) ? Math.log10(x) : x,
-    y: isLog(ys) ? Math.log10(y) : y,
-    text: asText(
-      shapes.length > 1 && row.isWinner ? nameOf(row.cell) : row.cell.name
-    ),
-    showarrow: false,
-    xanchor: x > middle ? 'right' : 'left',
-    yanchor: 'bottom',
-    xshift: x > middle ? -4 : 4,
-    yshift: 5,
-    font: {
-      color: row.isWinner ? theme.text : theme.muted,
-      size: theme.fontSize
-    },
-    captureevents: false
-  }));
+  const x = placesOf(
+    points.map(each => each.x),
+    size.width - MARGIN.l - MARGIN.r
+  );
+  const y = placesOf(
+    points.map(each => each.y),
+    size.height - MARGIN.t - MARGIN.b
+  );
+  const taken: IBox[] = points.map(each => around(x(each.x), y(each.y), 12, 8));
+  const front = points
+    .filter(({ row }) => row.isFront || row.isWinner)
+    .sort((a, b) => Number(b.row.isWinner) - Number(a.row.isWinner));
+  return front.flatMap(point => {
+    const { row } = point;
+    const isLeft = x(point.x) < (size.width - MARGIN.l - MARGIN.r) / 2;
+    const name = shorten(row.cell.name, 28);
+    const text =
+      shapes.length > 1 && row.isWinner ? `${name}, ${row.cell.shape}` : name;
+    const wide = text.length * LETTER;
+    const middle = x(point.x) + (isLeft ? wide / 2 + 4 : -wide / 2 - 4);
+    // Above the point, or else below it.
+    const side = [1, -1].find(sign => {
+      const box = around(middle, y(point.y) + sign * 15, wide / 2, 7);
+      return (
+        middle - wide / 2 > -MARGIN.l / 2 &&
+        taken.every(other => !overlap(box, other))
+      );
+    });
+    if (side === undefined) {
+      return [];
+    }
+    taken.push(around(middle, y(point.y) + side * 15, wide / 2, 7));
+    return [
+      {
+        x: isLog(points.map(each => each.x)) ? Math.log10(point.x) : point.x,
+        y: isLog(points.map(each => each.y)) ? Math.log10(point.y) : point.y,
+        text: asText(text),
+        showarrow: false,
+        xanchor: isLeft ? 'left' : 'right',
+        yanchor: 'middle',
+        xshift: isLeft ? 4 : -4,
+        yshift: side * 15,
+        font: { color: row.isWinner ? theme.text : theme.muted }
+      }
+    ];
+  });
+}
+
+/**
+ * A box in pixels, from the left and from below.
+ */
+interface IBox {
+  readonly left: number;
+  readonly right: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+function around(x: number, y: number, wide: number, high: number): IBox {
+  return { left: x - wide, right: x + wide, low: y - high, high: y + high };
+}
+
+function overlap(a: IBox, b: IBox): boolean {
+  return (
+    a.left < b.right && b.left < a.right && a.low < b.high && b.low < a.high
+  );
+}
+
+/**
+ * Where values stand on an axis so long.
+ */
+function placesOf(
+  values: readonly number[],
+  length: number
+): (value: number) => number {
+  const [low, high] = rangeOf(values);
+  const scale = isLog(values) ? Math.log10 : (value: number) => value;
+  return value => ((scale(value) - low) / (high - low)) * length;
+}
+
+/**
+ * What an axis shows; the logarithms of it where it is logarithmic.
+ */
+function rangeOf(values: readonly number[]): [number, number] {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  if (isLog(values)) {
+    const margin = Math.max(0.06, 0.08 * Math.log10(high / low));
+    return [Math.log10(low) - margin, Math.log10(high) + margin * 1.6];
+  }
+  const margin = high > low ? 0.12 * (high - low) : 0.3 * high;
+  return [Math.max(0, low - margin), high + 1.6 * margin];
 }
 
 function axisOf(values: readonly number[], nticks: number): object {
-  const low = Math.min(...values);
-  const high = Math.max(...values);
-  if (isLog(values)) {
-    const margin = Math.max(0.06, 0.08 * Math.log10(high / low));
-    return {
-      type: 'log',
-      range: [Math.log10(low) - margin, Math.log10(high) + margin * 1.6],
-      // Plotly writes 10 and 2 one below the other unless told otherwise.
-      tickvals: ticksOf(low, high),
-      ticktext: ticksOf(low, high).map(String)
-    };
+  const range = rangeOf(values);
+  if (!isLog(values)) {
+    return { range, nticks };
   }
-  const margin = high > low ? 0.12 * (high - low) : 0.3 * high;
-  return {
-    range: [Math.max(0, low - margin), high + 1.6 * margin],
-    nticks
-  };
+  // Plotly writes 10 and 2 one below the other unless told otherwise.
+  const tickvals = ticksOf(Math.min(...values), Math.max(...values));
+  return { type: 'log', range, tickvals, ticktext: tickvals.map(String) };
 }
-
 /**
  * 1, 2 and 5 times the powers of ten around.
  */
@@ -259,9 +316,4 @@ function ticksOf(low: number, high: number): number[] {
 function isLog(values: readonly number[]): boolean {
   const low = Math.min(...values);
   return low > 0 && Math.max(...values) / low > LOG_FROM;
-}
-
-function middleOf(values: readonly number[]): number {
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  return isLog(values) ? Math.sqrt(low * high) : (low + high) / 2;
 }

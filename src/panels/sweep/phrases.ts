@@ -194,7 +194,12 @@ export function standingOf(
       trans.__('%1 left', spanText(left, trans)),
     !isOn &&
       sweep.took_s !== null &&
-      trans.__('in %1', formatSeconds(sweep.took_s)),
+      trans.__(
+        'in %1',
+        sweep.took_s < 90
+          ? formatSeconds(sweep.took_s)
+          : trans.__('%1 min', Math.round(sweep.took_s / 60))
+      ),
     bad > 0 && trans._n('%1 without a result', '%1 without a result', bad),
     kept > 0 &&
       trans._n(

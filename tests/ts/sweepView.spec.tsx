@@ -1,0 +1,354 @@
+import { Signal } from '@lumino/signaling';
+import * as React from 'react';
+import { SweepBody } from '../../src/panels/sweep/body';
+import { parseOptions } from '../../src/panels/sweep/options';
+import { paretoOf } from '../../src/panels/sweep/pareto';
+import { standingOf, verdictOf } from '../../src/panels/sweep/phrases';
+import type { IForm } from '../../src/panels/sweep/plan';
+import { durationOf, firstForm, planOf } from '../../src/panels/sweep/plan';
+import { rowsOf } from '../../src/panels/sweep/rows';
+import type { Choices, Problem, Sweep } from '../../src/protocol/types';
+import type { IChartTheme } from '../../src/charts';
+import { timing } from './measured';
+import { cell, done, sweep } from './swept';
+import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
+
+jest.mock('../../src/charts/plotly', () => ({
+  ...jest.requireActual('../../src/charts/plotly'),
+  loadPlotly: () => new Promise(() => undefined)
+}));
+
+const { trans } = contextOf(new ViewModel());
+const MODES = ['default', 'reduce-overhead', 'max-autotune-no-cudagraphs'];
+const form = (change: Partial<IForm> = {}) => ({
+  ...firstForm(MODES),
+  ...change
+});
+
+describe('planOf', () => {
+  it('is every combination', () => {
+    const plan = planOf(
+      form({
+        dynamics: [null, true],
+        options: 'max_fusion_size=8\n\nepilogue_fusion=False',
+        shapes: [
+          { name: 'small ', args: 'x[:2]' },
+          { name: 'large', args: ' x' }
+        ]
+      }),
+      trans
+    );
+    expect(plan.variants).toHaveLength(2 * 2 * 2 * 3);
+    expect(plan.cells).toBe(48);
+    expect(plan.product).toBe(
+      '2 modes × 2 wrappers × 2 values of dynamic × 3 sets of options × 2 shapes'
+    );
+    expect(plan.shapes).toEqual({ small: 'x[:2]', large: 'x' });
+    expect(plan.variants[1]).toMatchObject({
+      mode: null,
+      cpp_wrapper: false,
+      options: { max_fusion_size: 8 }
+    });
+    expect(new Set(plan.variants.map(each => JSON.stringify(each))).size).toBe(
+      24
+    );
+  });
+
+  it.each<[Partial<IForm>, RegExp]>([
+    [{ modes: [] }, /at least one value/],
+    [{ options: 'fast' }, /“fast” is no setting/],
+    [{ shapes: [{ name: 'a', args: '' }] }, /a name and its arguments/],
+    [
+      {
+        shapes: [
+          { name: 'a', args: 'x' },
+          { name: 'b', args: 'x' }
+        ]
+      },
+      /“x” is there twice/
+    ]
+  ])('says why %j cannot be started', (change, why) => {
+    expect(planOf(form(change), trans).obstacle).toMatch(why);
+  });
+
+  it('guesses how long it takes by what cells took', () => {
+    expect(durationOf(4, 2, null)).toBe(68);
+    const known = sweep([done('cpp', 20, 5), cell('python')]);
+    expect(durationOf(4, 2, known)).toBe(48);
+  });
+});
+
+describe('parseOptions', () => {
+  it('reads settings as Python writes them', () => {
+    expect(
+      parseOptions(`a=1, b.c=False, d='x, y'\n{"e": None, "f": [1, 2]}`, trans)
+    ).toEqual([
+      { a: 1, 'b.c': false, d: 'x, y' },
+      { e: null, f: [1, 2] }
+    ]);
+  });
+
+  it('takes nothing that it cannot read', () => {
+    expect(() => parseOptions('a=f(x)', trans)).toThrow('“f(x)” is no value');
+  });
+});
+
+describe('verdictOf', () => {
+  const say = (found: Sweep) => {
+    const rows = rowsOf(found);
+    return verdictOf(
+      rows.find(row => row.isWinner)!,
+      rows,
+      trans
+    );
+  };
+  const winners = { '': 'key of cpp' };
+
+  it('names a winner that the intervals allow', () => {
+    expect(
+      say(sweep([done('cpp', 50, 6.5), done('python', 80, 2)], { winners }))
+    ).toBe(
+      'cpp is fastest: 50.0 µs a call. It is 2.00× as fast as eager. Its first call takes 6.50 s.'
+    );
+  });
+
+  it('does not where they overlap, whatever eager does', () => {
+    const cpp = done('cpp', 99, 6.5, {});
+    expect(say(sweep([cpp, done('python', 102, 2)], { winners }))).toContain(
+      'No clear winner: the 95 % intervals of cpp and python overlap'
+    );
+    expect(say(sweep([cpp], { winners }))).toContain(
+      'No difference from eager was found.'
+    );
+  });
+
+  it('counts no rival that is wrong', () => {
+    const wrong = done('python', 51, 2, { accurate: false });
+    expect(say(sweep([done('cpp', 50, 6.5), wrong], { winners }))).toContain(
+      'the only one measured'
+    );
+  });
+});
+
+describe('standingOf', () => {
+  it('says what runs, what is left, and what was kept', () => {
+    const found = sweep([
+      done('python', 30, 2, { started_s: 10 }),
+      cell('cpp', { state: 'running', step: 'compiling' }),
+      cell('dynamic')
+    ]);
+    expect(standingOf(found, rowsOf(found), 24, trans)).toEqual({
+      text: 'Sweeping: 1 of 3 cells',
+      more: 'now cpp (compiling) · about 20 s left · 1 of 3 cells is kept from before',
+      isOn: true,
+      fraction: 1 / 3
+    });
+  });
+
+  it('counts what has no result, and what was cancelled', () => {
+    const found = sweep(
+      [cell('a', { state: 'crashed' }), cell('b', { state: 'cancelled' })],
+      { state: 'cancelled', took_s: 600 }
+    );
+    const { text, more } = standingOf(found, rowsOf(found), 0, trans);
+    expect(text).toBe(
+      'Cancelled after 1 of 2 cells; the rest can be gone on with'
+    );
+    expect(more).toBe('in 10 min · 1 without a result');
+  });
+});
+
+it('plots the front as a line, and only what was measured', () => {
+  const found = sweep(
+    [
+      done('python', 80, 2),
+      done('cpp', 40, 30),
+      done('slow', 90, 31),
+      done('wrong', 30, 3, { accurate: false }),
+      cell('waits')
+    ],
+    { pareto: ['key of cpp', 'key of python'], winners: { '': 'key of cpp' } }
+  );
+  const theme = { series: ['blue'], bad: 'red' } as unknown as IChartTheme;
+  const { traces, layout } = paretoOf(
+    rowsOf(found),
+    null,
+    trans
+  )(theme, { width: 600, height: 280 }) as unknown as {
+    traces: [
+      { x: number[]; y: number[] },
+      { customdata: string[]; marker: { symbol: string[]; color: string[] } }
+    ];
+    layout: { xaxis: { type?: string }; yaxis: { type?: string } };
+  };
+  expect(traces[0]).toMatchObject({ x: [2, 30], y: [80, 40] });
+  expect(traces[1].customdata).toHaveLength(4);
+  expect(traces[1].marker.symbol).toEqual([
+    'circle',
+    'star',
+    'circle-open',
+    'x'
+  ]);
+  expect(traces[1].marker.color[3]).toBe('red');
+  expect([layout.xaxis.type, layout.yaxis.type]).toEqual(['log', undefined]);
+});
+
+class Model extends ViewModel {
+  choices: Choices = { backends: [], modes: MODES, targets: [] };
+  sweep: Sweep | null = null;
+  problem: Problem | null = null;
+  sweepChanged = new Signal<this, void>(this);
+  problemChanged = new Signal<this, void>(this);
+  startSweep = jest.fn(() => Promise.resolve());
+  cancelSweep = jest.fn(() => Promise.resolve());
+}
+
+describe('SweepBody', () => {
+  let page: ReturnType<typeof stage>;
+  let model: Model;
+  let context: ReturnType<typeof contextOf>;
+
+  beforeEach(() => {
+    page = stage();
+    // jsdom lays nothing out: there would be room for no row.
+    jest.spyOn(Element.prototype, 'clientHeight', 'get').mockReturnValue(600);
+    jest
+      .spyOn(HTMLElement.prototype, 'offsetHeight', 'get')
+      .mockReturnValue(600);
+    model = new Model();
+    context = contextOf(model);
+  });
+
+  afterEach(() => {
+    page.remove();
+    jest.restoreAllMocks();
+  });
+
+  const show = (found: Sweep | null = null) => {
+    model.sweep = found;
+    page.draw(<SweepBody context={{ ...context }} />);
+  };
+  const box = (name: string) =>
+    page
+      .all('.jp-Compilescope-sweepForm label, .jp-Compilescope-controls label')
+      .find(each => each.textContent === name)!
+      .querySelector('input')!;
+  const row = (name: string) =>
+    page.all('[role=row]').find(each => each.textContent?.startsWith(name))!;
+
+  it('starts what is ticked, with what is written', () => {
+    show();
+    expect(page.text()).toContain('4 cells (2 modes × 2 wrappers), about 70 s');
+    page.click(box('max-autotune-no-cudagraphs'));
+    page.click(box('keep finished cells'));
+    page.click(page.button('Add a shape'));
+    expect((page.button('Start') as HTMLButtonElement).disabled).toBe(true);
+    const fields = page.all('.jp-Compilescope-shapes input');
+    expect(fields.map(each => (each as HTMLInputElement).value)).toEqual([
+      'as called',
+      'x',
+      '',
+      ''
+    ]);
+    page.choose(fields[2], 'half');
+    page.choose(fields[3], 'x[:2]');
+    page.click(page.button('Start'));
+    expect(model.startSweep).toHaveBeenCalledWith({
+      variants: [
+        expect.objectContaining({ mode: null, cpp_wrapper: false }),
+        expect.objectContaining({ mode: null, cpp_wrapper: true })
+      ],
+      shapes: { 'as called': 'x', half: 'x[:2]' },
+      timeout: 300,
+      seconds: 2,
+      resume: false
+    });
+  });
+
+  it('warns of many cells', () => {
+    show();
+    page.choose(
+      page.all('textarea')[0],
+      Array.from({ length: 9 }, (_, i) => `a=${i}`).join('\n')
+    );
+    expect(page.text()).toContain('40 cells');
+    expect(page.text()).toContain('That is many');
+  });
+
+  it('shows problems in words, and each in full', () => {
+    const what = `Its process died. ${HOSTILE}`;
+    show(
+      sweep([
+        cell('cpp', {
+          state: 'crashed',
+          problem: {
+            severity: 'error',
+            what,
+            why: '',
+            remedy: '',
+            where: null,
+            detail: ''
+          }
+        })
+      ])
+    );
+    expect(row('cpp').textContent).toContain('crashed');
+    page.click(row('cpp'));
+    expect(page.text()).toContain(what);
+    expect(page.all('img')).toEqual([]);
+  });
+
+  it('can be cancelled while it runs, and not be started', () => {
+    show(sweep([cell('cpp', { state: 'running', step: 'compiling' })]));
+    expect(row('cpp').textContent).toContain('compiling');
+    page.click(page.button('Cancel'));
+    expect(model.cancelSweep).toHaveBeenCalled();
+    expect(() => page.button('Start')).toThrow();
+  });
+
+  it('says “no difference” in words, and what is best', () => {
+    const same = timing({
+      ratio: 1.01,
+      ratio_interval: [0.98, 1.04],
+      differs: false
+    });
+    show(
+      sweep([done('python', 99, 2, { timing: same }), done('cpp', 50, 6)], {
+        winners: { '': 'key of cpp' },
+        pareto: ['key of cpp', 'key of python'],
+        codes: { '': 'compiled = torch.compile(f)' }
+      })
+    );
+    expect(row('python').textContent).toContain('no difference');
+    expect(row('python').textContent).toContain('best trade');
+    expect(row('cpp').textContent).toContain('fastest');
+    expect(page.all('pre')[0].textContent).toBe('compiled = torch.compile(f)');
+  });
+
+  it('pastes a code for each shape where they differ', () => {
+    const at = (name: string, us: number, shape: string) =>
+      done(name, us, 2, { shape, key: `${name} ${shape}` });
+    show(
+      sweep([at('cpp', 10, 'a'), at('python', 20, 'b')], {
+        winners: { a: 'cpp a', b: 'python b' },
+        codes: { a: 'code of a', b: 'code of b' },
+        code: 'code of a',
+        winner: 'cpp a'
+      })
+    );
+    expect(page.all('pre').map(each => each.textContent)).toEqual([
+      'code of a',
+      'code of b'
+    ]);
+    expect(page.text()).toContain('Over all shapes: cpp');
+  });
+
+  it('of a file has no form', () => {
+    model.isLive = false;
+    show(sweep([done('cpp', 50, 6)], { state: 'done', took_s: 20 }));
+    expect(page.text()).toContain('1 cell is done');
+    expect(page.all('[role=toolbar]')).toEqual([]);
+    page.click(row('cpp'));
+    expect(() => page.button('Inspect this variant')).toThrow();
+  });
+});
