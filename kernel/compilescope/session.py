@@ -14,6 +14,7 @@ from .compiler.inspection import Inspection
 from .compiler.progress import Monitor, Progress
 from .compiler.standing import Standing
 from .compiler.studying import check_studies
+from .compiler.turns import asking
 from .compiler.watch import CELL, Watch
 from .compiler.watching import Watched, watching
 from .errors import CompilescopeError
@@ -31,6 +32,9 @@ from .work import Work, carry_out, usual
 
 PATIENCE_S = 0.5
 """How long the panel's request for sources waits for a compilation that is under way."""
+
+ROUND_S = 5.0
+"""How long it waits for a round of a measurement to end. The measurement then waits for it."""
 
 
 class Session:
@@ -173,11 +177,16 @@ class Session:
         if name in known and known[name].stage != "failed":
             return name, None
         if inspection.has_capture(variant):
-            with free_to_compile(PATIENCE_S) as free:
+            with asking(), free_to_compile(self._patience()) as free:
                 if free:
                     inspection.generate({name: variant}, Monitor())
                     return name, None
         return name, self.jobs.queue(subject, [name], Work(build=False), {name: variant})
+
+    def _patience(self) -> float:
+        running = self.jobs.current
+        measures = running is not None and running.work.kind == "measure"
+        return ROUND_S if measures else PATIENCE_S
 
     def queue_run(self, subject: str, variants: Sequence[str] = ()) -> Job:
         """Queues building, checking and timing variants: all of the report when none is named.

@@ -15,7 +15,7 @@ request that meets code which keeps Python's lock waits so long at each of the d
 it is answered. A sample that nobody disturbs does not notice."""
 
 _PATIENCE_S = 60.0
-_CHANCE_S = 0.0001
+_LOOK_S = 0.001
 
 
 @contextmanager
@@ -31,12 +31,29 @@ def responsive() -> Iterator[None]:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """In the block no other thread generates sources; who waits to do so is next.
+    """In the block no other thread generates sources; who asks to do so goes first.
 
     It would take time from what is measured. And while torch traces a graph, in whatever thread, it
     has what is compiled refuse to be called.
     """
+    while _asking:
+        time.sleep(_LOOK_S)
     with free_to_compile(_PATIENCE_S):
         yield
-    # A lock that is taken again at once leaves nobody else a chance.
-    time.sleep(_CHANCE_S)
+
+
+@contextmanager
+def asking() -> Iterator[None]:
+    """In the block a thread waits to generate sources, or does: what is measured waits for it.
+
+    A lock alone would not do: who takes it again at once leaves nobody else a chance.
+    """
+    token = object()
+    _asking.append(token)
+    try:
+        yield
+    finally:
+        _asking.remove(token)
+
+
+_asking: list[object] = []
