@@ -58,7 +58,9 @@ export function launchTimeText(
       withShare(
         trans.__('%1B/s', formatRate(bytes)),
         time.bandwidth_share,
-        trans.__('of the memory’s peak'),
+        (time.bandwidth_share ?? 0) > 1
+          ? trans.__('of the memory’s peak: from a cache')
+          : trans.__('of the memory’s peak'),
         trans
       ),
     operations !== null &&
