@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import _thread
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -16,6 +18,7 @@ from compilescope.measure.layers import Samples
 from compilescope.report import LAYER_KINDS, Layers, VariantReport
 from compilescope.torch_api import workers
 from compilescope.torch_api.dynamo import compiled_entries, isolated
+from compilescope.torch_api.layers import KeptGraph, keeping_layers
 from compilescope.variant import Variant
 from torch import nn
 
@@ -149,6 +152,23 @@ def test_a_graph_break_makes_layers_for_each_compilation() -> None:
     assert kinds(layers, "0/0") == ["guards", "eager", *graph]
     assert kinds(layers, "1/0") == ["guards", "bytecode", *graph]
     assert compiled_entries(fn) == 0
+
+
+def test_a_backward_that_autograd_compiles_in_its_own_thread_is_kept() -> None:
+    net = nn.Linear(4, 4)
+    graphs: list[KeptGraph] = []
+    with isolated(), keeping_layers(graphs, []):
+        loss = torch.compile(net)(torch.randn(2, 4)).sum()
+        done = threading.Event()
+
+        def autograd() -> None:
+            loss.backward()
+            done.set()
+
+        # As autograd's for a GPU: Python did not make it, and it has none of this context.
+        _thread.start_new_thread(autograd, ())
+        assert done.wait(60)
+    assert [graph.direction for graph in graphs] == ["forward", "backward"]
 
 
 def test_what_has_no_layers_says_why() -> None:

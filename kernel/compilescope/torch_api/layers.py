@@ -24,6 +24,7 @@ from torch._guards import CompileContext
 from torch._inductor.output_code import CompiledFxGraph
 
 from .patching import patched
+from .trace import is_foreign
 
 Inner = Callable[[list[Any]], Any]
 """A generated wrapper: takes its inputs as a list, which it empties."""
@@ -86,9 +87,10 @@ class KeptGraph(msgspec.Struct, kw_only=True):
 _INDUCTOR = ("torch._inductor.utils", "torch._inductor.output_code", "torch._inductor.compile_fx")
 _INSIDE = ("model", "original_callable")
 
-_sink: ContextVar[Callable[[KeptGraph], None] | None] = ContextVar(
-    "compilescope_layers", default=None
-)
+Sink = Callable[["KeptGraph"], None]
+_sink: ContextVar[Sink | None] = ContextVar("compilescope_layers", default=None)
+_sinks: list[Sink] = []
+"""Of the blocks that keep what is made just now, the innermost last."""
 
 
 @contextlib.contextmanager
@@ -101,19 +103,25 @@ def keeping_layers(graphs: list[KeptGraph], frames: list[KeptFrame]) -> Iterator
         if threading.get_ident() == thread and compile_id is not None:
             frames.append(KeptFrame(compile_id=str(compile_id), code=code, made=made))
 
-    token = _sink.set(graphs.append)
+    sink = graphs.append
+    token = _sink.set(sink)
+    _sinks.append(sink)
     handle = convert_frame.register_bytecode_hook(hook)
     try:
         with patched(CompiledFxGraph, "post_compile", _compiled):
             yield
     finally:
         handle.remove()
+        _sinks.remove(sink)
         _sink.reset(token)
 
 
 def _compiled(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     result = original(self, *args, **kwargs)
     sink = _sink.get()
+    if sink is None and _sinks and is_foreign():
+        # A GPU's backward is compiled in autograd's thread, which has nothing of this context.
+        sink = _sinks[-1]
     if sink is not None:
         known = self.fx_kwargs or {}
         direction: Literal["inference", "forward", "backward"] = "forward"

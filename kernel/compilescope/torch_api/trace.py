@@ -91,7 +91,7 @@ def current_sink() -> Sink | None:
     On a thread that Python did not start, autograd's, it is the inspection's that is under way.
     """
     sink = _sink.get()
-    if sink is None and _inspections and _is_foreign():
+    if sink is None and _inspections and is_foreign():
         found = next(iter(_inspections.copy()), None)
         return found.sink if isinstance(found, _Handler) else None
     return sink
@@ -125,10 +125,10 @@ def is_users_own(frame: int | None) -> bool:
         return _shared.get()
     if frame is not None and frame >= FIRST_FRAME:
         return False
-    return not _inspections or (frame is not None and not _is_foreign())
+    return not _inspections or (frame is not None and not is_foreign())
 
 
-def _is_foreign() -> bool:
+def is_foreign() -> bool:
     """Whether this thread is one that Python did not start."""
     return isinstance(threading.current_thread(), threading._DummyThread)
 
@@ -150,7 +150,7 @@ class _Handler(Handler):
         current = _sink.get()
         if current is not None:
             return current is self.sink
-        return _is_foreign()
+        return is_foreign()
 
 
 def raw(record: logging.LogRecord) -> Event:
