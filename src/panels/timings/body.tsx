@@ -239,16 +239,16 @@ function Times(props: {
             action={
               <Check
                 label={trans.__('Log scale')}
-                isOn={isLog ?? false}
+                isOn={distribution.isLog}
                 title={trans.__(
-                  'Without a choice it is chosen where times are far apart'
+                  'By itself where times are far apart, until you choose'
                 )}
                 onChange={setLog}
               />
             }
           >
             <Chart
-              make={distribution}
+              make={distribution.make}
               height={height}
               label={trans.__(
                 'Distribution of times by variant, in figures below. %1',

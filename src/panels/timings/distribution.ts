@@ -34,6 +34,18 @@ export function distributionHeight(count: number): number {
 }
 
 /**
+ * A plot of the distributions.
+ */
+export interface IDistribution {
+  readonly make: MakeFigure;
+
+  /**
+   * Whether its axis is logarithmic.
+   */
+  readonly isLog: boolean;
+}
+
+/**
  * How the times of each variant are distributed: a curve of all samples, the
  * samples one by one below it, and the median with its interval.
  *
@@ -44,13 +56,13 @@ export function distributionOf(
   rows: readonly ITimed[],
   isLog: boolean | null,
   trans: TranslationBundle
-): MakeFigure {
+): IDistribution {
   const sorted = rows.map(row => ({
     row,
     sorted: [...row.samples].sort(ascending)
   }));
   const scale = scaleOf(sorted, isLog);
-  return (theme, { width }) => {
+  const make: MakeFigure = (theme, { width }) => {
     if (!scale) {
       return { traces: [] };
     }
@@ -100,6 +112,7 @@ export function distributionOf(
       }
     };
   };
+  return { make, isLog: scale?.isLog ?? false };
 }
 
 /**

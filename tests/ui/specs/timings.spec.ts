@@ -1,9 +1,12 @@
 import { expect, test } from '@jupyterlab/galata';
 import type { Locator, Page } from '@playwright/test';
+import * as path from 'path';
 import { choice, openSidebar, sidebar } from '../helpers/compilescope';
 import { notebook, openNotebook, runAll, SUBJECT } from '../helpers/notebook';
 import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
 import { expectNames, openView, picture } from '../helpers/views';
+
+const ARTIFACTS = path.resolve(__dirname, '../artifacts');
 
 test.use(KEEP_KERNELS);
 
@@ -24,11 +27,11 @@ test('timings, from the first round to the layers of a call', async ({
   page
 }) => {
   test.setTimeout(600_000);
-  const path = `${SHARED}/timings.ipynb`;
+  const file = `${SHARED}/timings.ipynb`;
   await openNotebook(page, SHARED, 'timings.ipynb', SUBJECT);
   await openSidebar(page);
   await runAll(page, SUBJECT.length);
-  let view = await openView(page, 'timings', 'Timings', path);
+  let view = await openView(page, 'timings', 'Timings', file);
   const status = () => view.locator('.jp-Compilescope-standing');
   const button = (name: string) =>
     view.getByRole('button', { name, exact: true });
@@ -87,6 +90,11 @@ test('timings, from the first round to the layers of a call', async ({
       timeout: BUILD
     });
     await expect(layers).toContainText('Dynamo entry and guards');
+    await expect(button('Look closer')).toBeEnabled({ timeout: BUILD });
+    await layers.scrollIntoViewIfNeeded();
+    await layers.getByText('How each was measured').click();
+    await page.screenshot({ path: `${ARTIFACTS}/timings-layers.png` });
+    await status().scrollIntoViewIfNeeded();
   });
 
   await expectNames(view);
@@ -109,7 +117,7 @@ test('timings, from the first round to the layers of a call', async ({
     await page.evaluate(() => window.location.reload());
     await page.waitForURL(/lab/);
     await expect(sidebar(page)).toContainText('attend', { timeout: 30_000 });
-    view = await openView(page, 'timings', 'Timings', path);
+    view = await openView(page, 'timings', 'Timings', file);
     await expect(status()).toContainText(`Paused after ${text(before)} rounds`);
     await expect(samples(view, 'cpp')).toHaveText(text(before));
     await expect.poll(() => points(view)).toBeGreaterThan(before);
