@@ -152,5 +152,6 @@ it('comes from a file', async () => {
     sweep: found
   } as unknown as Report);
   const { sweep: read } = await file.request('get_sweep', { subject: 'f' });
+  file.dispose();
   expect(read?.cells[0].name).toBe('cpp');
 });

@@ -13,7 +13,7 @@ import {
 import { formatOperations } from '../kernels/units';
 import { formatInterval, formatRatio } from '../sidebar/format';
 import { formatRatioInterval, tone } from '../timings/phrases';
-import { againstEager, stateKind, stateTitle } from './phrases';
+import { againstEager, stateKind, stateTitle, stepText } from './phrases';
 import type { IRow } from './rows';
 
 /**
@@ -232,7 +232,7 @@ function State(props: { row: IRow; trans: TranslationBundle }): JSX.Element {
   const { cell, isWinner, isFront } = row;
   if (cell.state !== 'done') {
     return cell.state === 'running' && cell.step ? (
-      <Badge kind="info" title={stateTitle(cell.state, trans)}>
+      <Badge kind="info" title={stepText(cell, trans)}>
         {cell.step}
       </Badge>
     ) : cell.state === 'waiting' || cell.state === 'cancelled' ? (

@@ -27,6 +27,19 @@ export function stateTitle(
 }
 
 /**
+ * What a running cell does, as the kernel says it; what it waits for is said
+ * too.
+ */
+export function stepText(
+  { state, step }: SweepCell,
+  trans: TranslationBundle
+): string {
+  return step === 'waiting'
+    ? trans.__('waits until no other cell measures')
+    : step || stateTitle(state, trans);
+}
+
+/**
  * How the state of a cell that was not measured looks.
  */
 export function stateKind(state: SweepCell['state']): BadgeKind {
@@ -176,7 +189,7 @@ export function standingOf(
   const count = trans._n('%2 of %1 cell', '%2 of %1 cells', all, done);
   const now = rows.flatMap(({ cell }) =>
     cell.state === 'running'
-      ? [cell.step ? `${nameOf(cell)} (${cell.step})` : nameOf(cell)]
+      ? [`${nameOf(cell)} (${stepText(cell, trans)})`]
       : []
   );
   const text = isOn
