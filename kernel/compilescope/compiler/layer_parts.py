@@ -253,7 +253,8 @@ class Parts:
             launches = self._part("launches", unit, {again: 1.0}, LAUNCHES_CPU.format(count=count))
             return [wrapper, launches, self._taken("kernels", unit, launches, costs.kernels)]
         wrapper = self._part("wrapper", unit, own, WRAPPER.format(less=""))
-        inside, kind = (costs.driver, "launches") if self._device else (costs.kernels, "kernels")
+        kind: LayerKind = "launches" if self._device else "kernels"
+        inside = costs.driver if self._device else costs.kernels
         if inside is None:
             return [wrapper]
         wrapper.how = WRAPPER.format(less=LESS_LAUNCHES if self._device else LESS_KERNELS)

@@ -196,7 +196,10 @@ def _add_aot(
     def keep(
         found: dict[str, tuple[tuple[Any, ...], bool]], name: str
     ) -> Callable[[tuple[Any, ...]], None]:
-        return lambda args: found.setdefault(name, (args, torch.is_grad_enabled())) and None
+        def sink(args: tuple[Any, ...]) -> None:
+            found.setdefault(name, (args, torch.is_grad_enabled()))
+
+        return sink
 
     with contextlib.ExitStack() as stack:
         for frame in recording.frames:
@@ -263,7 +266,11 @@ def backwards_of(graphs: Sequence[KeptGraph]) -> Iterator[list[str]]:
     real = [(graph, graph.inner) for graph in graphs if graph.direction == "backward"]
 
     def told(graph: KeptGraph, inner: Inner) -> Inner:
-        return lambda inputs: (ran.append(graph.compile_id), inner(inputs))[1]
+        def run(inputs: list[Any]) -> Any:
+            ran.append(graph.compile_id)
+            return inner(inputs)
+
+        return run
 
     for graph, inner in real:
         graph.inner = told(graph, inner)

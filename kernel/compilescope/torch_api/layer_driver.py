@@ -26,7 +26,7 @@ def driver_us(inner: Inner, inputs: list[Any], *, grad: bool) -> list[float]:
             torch.cuda.synchronize()
             with profile(activities=[ProfilerActivity.CUDA]) as measured:
                 inner(list(inputs))
-            events = measured.profiler.kineto_results.events()  # type: ignore[union-attr]
+            events = measured.profiler.kineto_results.events()
             samples.append(
                 sum(one.duration_ns() for one in events if _STARTS.match(one.name())) / 1000
             )

@@ -256,9 +256,12 @@ def backward_alone() -> Iterator[Callable[[bool], None]]:
     def kept(original: Any) -> Any:
         return False if _alone.get() else original()
 
+    def switch(on: bool) -> None:
+        _alone.set(on)
+
     token = _alone.set(False)
     try:
         with patched(torch._C._autograd, "_get_current_graph_task_keep_graph", kept):
-            yield lambda on: _alone.set(on) and None
+            yield switch
     finally:
         _alone.reset(token)

@@ -98,10 +98,11 @@ def keeping_layers(graphs: list[KeptGraph], frames: list[KeptFrame]) -> Iterator
     """Adds what this context compiles in the block to the two lists."""
     thread = threading.get_ident()
 
-    def hook(code: types.CodeType, made: types.CodeType) -> None:
+    def hook(code: types.CodeType, new_code: types.CodeType) -> types.CodeType | None:
         compile_id = CompileContext.current_compile_id()
         if threading.get_ident() == thread and compile_id is not None:
-            frames.append(KeptFrame(compile_id=str(compile_id), code=code, made=made))
+            frames.append(KeptFrame(compile_id=str(compile_id), code=code, made=new_code))
+        return None
 
     sink = graphs.append
     token = _sink.set(sink)
