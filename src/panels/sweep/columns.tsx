@@ -23,6 +23,9 @@ export function columnsOf(
   sweep: Sweep,
   trans: TranslationBundle
 ): IColumn<IRow>[] {
+  const hasShapes = sweep.shapes.length > 1 || !!sweep.shapes[0];
+  // So much wider must a table with one more column be for all others.
+  const more = hasShapes ? 76 : 0;
   const none = <Absent why={trans.__('Not measured')} />;
   const byText = (of: (row: IRow) => string) => (a: IRow, b: IRow) =>
     of(a).localeCompare(of(b), undefined, { numeric: true });
@@ -41,7 +44,7 @@ export function columnsOf(
     label,
     title,
     width,
-    from,
+    from: from && from + more,
     isNumber: true,
     isDescendingFirst: isMoreBetter(id),
     // The best on top; where there is none, at the bottom.
@@ -53,12 +56,11 @@ export function columnsOf(
       return value === null ? none : format(value);
     }
   });
-  const hasShapes = sweep.shapes.length > 1 || !!sweep.shapes[0];
   return [
     {
       id: 'variant',
       label: trans.__('Variant'),
-      width: 'minmax(110px, 3fr)',
+      width: 'minmax(76px, 3fr)',
       compare: byText(({ cell }) => cell.name),
       render: ({ cell }) => <span title={cell.name}>{cell.name}</span>
     },
@@ -67,7 +69,7 @@ export function columnsOf(
           {
             id: 'shape',
             label: trans.__('Shape'),
-            width: 'minmax(76px, 1fr)',
+            width: 'minmax(48px, 1fr)',
             compare: byText(({ cell }) => cell.shape),
             render: ({ cell }: IRow) => (
               <span title={cell.arguments.join('\n')}>{cell.shape}</span>
@@ -79,7 +81,7 @@ export function columnsOf(
       id: 'state',
       label: trans.__('State'),
       title: trans.__('What became of it, and what it is best at'),
-      width: '112px',
+      width: 'minmax(80px, 112px)',
       compare: byText(row => standingText(row, trans)),
       render: row => <State row={row} trans={trans} />
     },
@@ -98,7 +100,7 @@ export function columnsOf(
       title: trans.__('Of the median'),
       width: '108px',
       isNumber: true,
-      from: 920,
+      from: 950 + more,
       render: ({ cell }) =>
         cell.timing ? formatInterval(cell.timing.interval_us) : ''
     },
@@ -107,7 +109,7 @@ export function columnsOf(
       trans.__('× eager'),
       trans.__('How many times as fast as eager, measured in turns with it'),
       '58px',
-      1040,
+      1170,
       ({ cell }) => cell.timing?.ratio ?? null,
       formatRatio
     ),
@@ -117,7 +119,7 @@ export function columnsOf(
       title: trans.__('Of the ratio, round by round'),
       width: '96px',
       isNumber: true,
-      from: 1040,
+      from: 1170 + more,
       render: ({ cell }) =>
         cell.timing?.ratio_interval
           ? formatRatioInterval(cell.timing.ratio_interval)
@@ -127,8 +129,8 @@ export function columnsOf(
       id: 'words',
       label: trans.__('in words'),
       title: trans.__('Against eager, as far as the interval allows'),
-      width: '96px',
-      from: 470,
+      width: '136px',
+      from: 540 + more,
       compare: byNumber(({ cell }) => cell.timing?.ratio ?? null),
       isDescendingFirst: true,
       render: ({ cell }) => (
@@ -154,7 +156,7 @@ export function columnsOf(
         'Compile time: the first call in a process and caches of its own'
       ),
       '72px',
-      340,
+      390,
       ({ compile }) => compile,
       formatSeconds
     ),
@@ -163,7 +165,7 @@ export function columnsOf(
       trans.__('%1/s', sweep.unit),
       trans.__('Throughput: how many a second'),
       '76px',
-      1150,
+      1260,
       ({ cell }) => cell.throughput_per_s,
       formatOperations
     ),
@@ -172,7 +174,7 @@ export function columnsOf(
       trans.__('memory'),
       trans.__('The most that a call took beyond what was held before'),
       '76px',
-      820,
+      830,
       ({ cell }) => cell.memory_bytes,
       formatBytes
     ),
@@ -183,7 +185,7 @@ export function columnsOf(
         'Whether they agree with eager’s, and their largest difference'
       ),
       width: '92px',
-      from: 760,
+      from: 740 + more,
       compare: byNumber(({ error }) => error),
       isDescendingFirst: true,
       render: row => <Accuracy row={row} trans={trans} />
@@ -193,7 +195,7 @@ export function columnsOf(
       label: trans.__('otherwise than asked'),
       title: trans.__('Settings that torch carried out otherwise'),
       width: 'minmax(110px, 2fr)',
-      from: 1290,
+      from: 1390 + more,
       compare: byNumber(({ cell }) => cell.effective.length),
       isDescendingFirst: true,
       render: ({ cell: { effective } }) => (

@@ -213,14 +213,14 @@ function namesOf(
   return front.flatMap(point => {
     const { row } = point;
     const isLeft = x(point.x) < (size.width - MARGIN.l - MARGIN.r) / 2;
-    const name = shorten(row.cell.name, 28);
-    const text =
-      shapes.length > 1 && row.isWinner ? `${name}, ${row.cell.shape}` : name;
+    // Which variant won stands beside the plot; which line is whose does not.
+    const isTitle = shapes.length > 1 && row.isWinner;
+    const text = shorten(isTitle ? row.cell.shape : row.cell.name, 28);
     const wide = text.length * LETTER;
     const middle = x(point.x) + (isLeft ? wide / 2 + 4 : -wide / 2 - 4);
     // Above the point, or else below it.
     const side = [1, -1].find(sign => {
-      const box = around(middle, y(point.y) + sign * 15, wide / 2, 7);
+      const box = around(middle, y(point.y) + sign * 15, wide / 2 + 4, 7);
       return (
         middle - wide / 2 > -MARGIN.l / 2 &&
         taken.every(other => !overlap(box, other))
