@@ -88,6 +88,7 @@ def make(
             )
             for name, variant in wanted.items()
         ]
+    _tell_apart(cells)
     kept = folder if folder is not None else caches.own_folder() / "sweeps" / base[:16]
     sweep = Sweep(
         cells=cells,
@@ -101,6 +102,15 @@ def make(
         for shape, arguments in sets.items()
     }
     return Plan(subject, call, sweep, packed, shipping.header(), limits, seconds, resume)
+
+
+def _tell_apart(cells: Sequence[SweepCell]) -> None:
+    """Gives cells that measure the same under two names keys of their own."""
+    seen: set[str] = set()
+    for cell in cells:
+        while cell.key in seen:
+            cell.key = keys.key(cell.key, cell.variant, f"{cell.name} {cell.shape}", ())
+        seen.add(cell.key)
 
 
 def _check(fn: object, factory: object, limits: Limits, seconds: float, items: float) -> None:

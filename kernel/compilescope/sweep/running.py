@@ -5,7 +5,6 @@ from __future__ import annotations
 import concurrent.futures as futures
 import itertools
 import logging
-import shutil
 import tempfile
 import threading
 import time
@@ -208,7 +207,8 @@ class Running:
 
     def _end(self) -> None:
         """Has the executor and the running cells stop, and waits for them."""
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        # The folder stays meanwhile: a cell that an executor begins only now finds it without this.
+        (self._scratch / GO).unlink(missing_ok=True)
         for future in list(self._pending):
             if future.cancel():
                 del self._pending[future]

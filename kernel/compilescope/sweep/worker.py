@@ -55,7 +55,7 @@ def run_cell(task: CellTask) -> SweepCell:
     """Runs a cell in a process of its own and says how it ended. Raises nothing of the cell's."""
     started = time.time()
     scratch = Path(task.scratch)
-    visible = (scratch / GO).exists()
+    visible = scratch.is_dir()
     steps = scratch / f"{task.cell.key}.steps"
 
     def stepped(step: str) -> None:

@@ -98,6 +98,21 @@ def test_any_executor_will_do_and_a_cell_that_crashes_takes_no_worker_with_it(
         assert after.sweep.executor == "ProcessPoolExecutor"
 
 
+def test_an_interrupt_ends_cells_in_the_workers_of_an_executor_too(sweep: Sweep) -> None:
+    def interrupt(_: Any, cell: Any) -> None:
+        if cell.state == "running":
+            raise KeyboardInterrupt
+
+    context = multiprocessing.get_context("spawn")
+    with futures.ProcessPoolExecutor(1, mp_context=context) as executor:
+        given = {"executor": executor, "progress": interrupt, "timeout_s": 60}
+        shapes = {"a": ((X,), {}), "b": ((X,), {})}
+        result = sweep(subjects.hangs, variants=EAGER, shapes=shapes, **given)
+        assert [cell.state for cell in result.cells] == ["cancelled", "cancelled"]
+        assert result.sweep.took_s is not None
+        assert result.sweep.took_s < 60
+
+
 def test_a_worker_that_dies_is_tried_again_and_then_said(sweep: Sweep) -> None:
     context = multiprocessing.get_context("spawn")
     with futures.ProcessPoolExecutor(1, mp_context=context) as executor:
