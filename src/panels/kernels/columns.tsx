@@ -48,7 +48,7 @@ export function columnsOf(
     label,
     title,
     width: '58px',
-    from: isTimed ? 860 : 580,
+    from: isTimed ? 1040 : 580,
     compare: byNumber(row => row[id][0]?.line ?? null),
     render: row => (
       <LaunchCell
@@ -71,7 +71,7 @@ export function columnsOf(
       id: 'language',
       label: trans.__('Language'),
       width: '68px',
-      from: isTimed ? 960 : 720,
+      from: isTimed ? 1120 : 720,
       compare: byText(({ kernel }) => kernel.language),
       render: ({ kernel }) => languageTitle(kernel.language, trans)
     },
@@ -79,7 +79,7 @@ export function columnsOf(
       id: 'direction',
       label: trans.__('Direction'),
       width: '74px',
-      from: 1000,
+      from: isTimed ? 1220 : 1000,
       compare: byText(({ kernel }) => kernel.direction),
       render: ({ kernel }) => directionTitle(kernel.direction, trans)
     },
@@ -87,7 +87,7 @@ export function columnsOf(
       id: 'ops',
       label: trans.__('Fused operators'),
       width: 'minmax(120px, 2fr)',
-      from: isTimed ? 1100 : 860,
+      from: isTimed ? 1340 : 860,
       compare: byText(({ kernel }) => kernel.ops.join(', ')),
       render: ({ kernel }) => (
         <span title={kernel.ops.join('\n')}>{kernel.ops.join(', ')}</span>
@@ -131,7 +131,7 @@ export function columnsOf(
       ),
       width: '96px',
       isNumber: true,
-      from: 1160,
+      from: isTimed ? 1460 : 1160,
       compare: byNumber(({ operations }) => operations.value),
       render: ({ kernel, operations }) => (
         <Estimate
@@ -151,7 +151,7 @@ export function columnsOf(
       ),
       width: '74px',
       isNumber: true,
-      from: 1300,
+      from: isTimed ? 1560 : 1300,
       compare: byNumber(({ intensity }) => intensity),
       render: ({ intensity }) => (
         <Estimate
@@ -167,7 +167,7 @@ export function columnsOf(
       label: trans.__('Grid'),
       title: trans.__('The launch grid, or the extents of the parallel loop'),
       width: 'minmax(56px, 1fr)',
-      from: 1450,
+      from: isTimed ? 1660 : 1450,
       compare: byText(({ kernel }) => kernel.grid),
       render: ({ kernel }) =>
         kernel.grid ? (
@@ -285,7 +285,7 @@ function timeColumns(trans: TranslationBundle): IColumn<IRow>[] {
       trans.__('B/s'),
       trans.__('Estimated bytes over the measured time'),
       '66px',
-      740,
+      860,
       time => time.bytes_per_s,
       (_, rate) => formatRate(rate)
     ),
@@ -294,7 +294,7 @@ function timeColumns(trans: TranslationBundle): IColumn<IRow>[] {
       trans.__('FLOP/s'),
       trans.__('Estimated operations over the measured time'),
       '66px',
-      800,
+      940,
       time => time.operations_per_s,
       (_, rate) => formatRate(rate)
     )

@@ -8,7 +8,7 @@ import {
   formatSeconds,
   Prose
 } from '../common';
-import { formatInterval, formatRatio } from '../sidebar/format';
+import { formatInterval } from '../sidebar/format';
 import { IconButton } from '../sidebar/button';
 import { ProblemCard } from '../sidebar/problems';
 import { formatRatioInterval } from '../timings/phrases';
@@ -75,7 +75,6 @@ export function Details(props: {
               <Fact label={trans.__('Against eager')}>
                 {[
                   againstEager(cell, trans),
-                  formatRatio(timing.ratio),
                   timing.ratio_interval &&
                     `(${formatRatioInterval(timing.ratio_interval)})`
                 ]

@@ -16,7 +16,7 @@ const LOG_FROM = 6;
  * Around the plot, and how wide a letter is, in pixels.
  */
 const MARGIN = { l: 60, r: 20, t: 14, b: 46 };
-const LETTER = 6.2;
+const LETTER = 6.8;
 
 /**
  * A row that has a place in the plot.
