@@ -99,6 +99,7 @@ export function columnsOf(
       title: trans.__('How often one call launches it, by the wrapper’s text'),
       width: '62px',
       isNumber: true,
+      from: isTimed ? 330 : undefined,
       compare: (a, b) => a.own.length - b.own.length,
       render: ({ own }) => own.length
     },
