@@ -237,14 +237,36 @@ def test_state_that_a_call_changes_is_put_back_before_every_batch(
         assert timing.keeping == "restored"
         assert "BatchNorm1d.running_mean" in timing.changes
     assert len(calls) > 2 * inspection.measurement.rounds
-    # A batch, and the call before it that is not timed.
-    assert {2, 1 + timing.calls_per_sample} <= set(calls)
+    # The first call, whose state each batch begins with; a call that is not timed; and the batch.
+    assert {3, 2 + timing.calls_per_sample} <= set(calls)
     assert int(net.num_batches_tracked) == 0
     _, other = inspected()
     measure(other)
     timing = other.report.variant("quick").timing
     assert timing is not None
     assert (timing.keeping, timing.changes) == ("unchanged", [])
+
+
+def test_an_optimiser_s_step_is_compiled_for_its_later_steps_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    net = torch.nn.Linear(4, 4)
+    optimiser = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        loss = net(x).square().mean()
+        loss.backward()
+        optimiser.step()
+        optimiser.zero_grad()
+        return loss.detach()
+
+    _, inspection = inspected(step, (torch.randn(2, 4),), run=True)
+    measure(inspection, seconds=0.3)
+    timing = inspection.report.variant("quick").timing
+    assert timing is not None
+    assert timing.keeping == "restored"
+    assert not [one for one in caplog.messages if "recompile_limit" in one]
+    assert not optimiser.state
 
 
 class Failing:

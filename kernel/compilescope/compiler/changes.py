@@ -9,6 +9,7 @@ from typing import cast
 import torch
 
 from .saved_python import Change, Saved, SavedDict, SavedFunction, SavedInstance
+from .state import RANDOM as RANDOM
 from .state import Snapshot
 from .walk import UNSET, attributes_of, label, pretty
 

@@ -17,6 +17,9 @@ from .saved_python import Change, Saved, save
 from .saved_tensors import SavedStorage, TensorSaver
 from .walk import walk
 
+RANDOM = "random numbers"
+"""What a call changes that draws some from a generator that belongs to no object."""
+
 
 class Snapshot:
     """Everything that a call can change, as it was when the snapshot was taken.
@@ -49,7 +52,7 @@ class Snapshot:
     ) -> None:
         # First of all, before saving draws or changes anything itself.
         self._ambient: list[tuple[str, Saved]] = [
-            ("random numbers", SavedRandomness()),
+            (RANDOM, SavedRandomness()),
             ("torch's modes", SavedModes()),
         ]
         found = walk(fn, args, kwargs)

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import torch
 
 from ..timings import Keeping
 from ..torch_api.compiling import ISOLATES
-from .changes import changes_of, told
+from .changes import RANDOM, changes_of, told
 from .kept import Kept
 from .quiet import quiet
 from .state import Snapshot
 
 
 class State:
-    """What a call of the subject changes, found out by making one.
+    """What a call of the subject changes, found out by making one; and what batches begin with.
+
+    That is the state behind that call, which puts back no less than the one before it: an
+    optimiser has its buffers there, and the guards of what is compiled for them hold, as in a
+    training loop's later steps. From the state before, each batch would make them anew.
 
     Parameters
     ----------
     kept
         The subject's builds, open.
     snapshot
-        The state that every batch begins with.
+        The state as it is now, which the caller puts back in the end.
 
     Attributes
     ----------
@@ -34,7 +39,6 @@ class State:
 
     def __init__(self, kept: Kept, snapshot: Snapshot) -> None:
         self._kept = kept
-        self._snapshot = snapshot
         before = _cuda_allocations()
         with quiet():
             kept.fn(*kept.args, **kept.kwargs)
@@ -42,21 +46,46 @@ class State:
         if kept.device == "cpu" and _cuda_allocations() != before:
             self.device = "cuda"
         changes = changes_of(snapshot)
-        snapshot.restore()
+        self._begin = begin_of(kept.fn, kept.args, kept.kwargs, snapshot, changes)
         self.changes = told(changes)
-        self.keeping: Keeping = "restored" if changes else "unchanged"
+        self.keeping: Keeping = "restored" if self._begin is not None else "unchanged"
 
     @property
     def before_each(self) -> Callable[[str], None] | None:
         """What to do before a batch, given the name; None if there is nothing to do."""
-        if ISOLATES and not self.changes:
+        if ISOLATES and self._begin is None:
             return None
         return self._prepare
 
     def _prepare(self, name: str) -> None:
         self._kept.dress(name)
-        if self.changes:
-            self._snapshot.restore()
+        if self._begin is not None:
+            self._begin.restore()
+
+
+def begin_of(
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    snapshot: Snapshot,
+    changes: Sequence[str],
+) -> Snapshot | None:
+    """What every batch of calls is to begin with; None where that does not matter.
+
+    Parameters
+    ----------
+    snapshot
+        The state before the call that was just made; restored where nothing of that lasts.
+    changes
+        As `changes_of` told them.
+    """
+    if all(path == RANDOM for path in changes):
+        # Other random numbers make a call neither slower nor quicker.
+        snapshot.restore()
+        return None
+    begin = Snapshot(fn, args, kwargs)
+    # Where memory does not hold the state twice, the one before it is as good as any.
+    return begin if len(begin.unsaved) <= len(snapshot.unsaved) else snapshot
 
 
 def _cuda_allocations() -> int:

@@ -15,6 +15,7 @@ from ..compiler.processes import WAITING
 from ..compiler.quiet import quiet
 from ..compiler.shipping import Call
 from ..compiler.state import Snapshot, preserved
+from ..compiler.steady import begin_of
 from ..compiler.subject import describe
 from ..compiler.wardrobe import Wardrobe
 from ..measure.sampler import BASELINE
@@ -27,7 +28,6 @@ from .alone import Device
 from .failing import end
 from .memory import Memory
 
-RANDOM = "random numbers"
 HEADERS = "CppBuilder.precompile_header"
 """The span of precompiling a C++ header."""
 
@@ -94,7 +94,7 @@ def measure(
         step(WAITING)
         with device.alone():
             step("measuring")
-            timing = _time(calls, snapshot, changes, seconds, subject.device)[name]
+            timing = _time(call, calls, snapshot, changes, seconds, subject.device)[name]
             cell.memory_bytes = memory.of(calls[name])
     cell.timing = timing
     cell.throughput_per_s = items * 1e6 / timing.median_us
@@ -140,6 +140,7 @@ def _compare(cell: SweepCell, reference: Reference, built: Built) -> None:
 
 
 def _time(
+    call: Call,
     calls: Mapping[str, Callable[[], object]],
     snapshot: Snapshot,
     changes: list[str],
@@ -147,16 +148,16 @@ def _time(
     device: str,
 ) -> dict[str, Timing]:
     """Times the calls in turns; what a call changes is put back before every sample."""
-    # Other random numbers make a call neither slower nor quicker.
-    lasting = [path for path in changes if path != RANDOM]
+    calls[BASELINE]()
+    begin = begin_of(*call, snapshot, changes)
     timings = time_calls(
         calls,
         budget_s=seconds,
-        before_each=(lambda name: snapshot.restore()) if lasting else None,
+        before_each=(lambda name: begin.restore()) if begin is not None else None,
         device=device,
     )
     for timing in timings.values():
-        timing.keeping = "restored" if lasting else "unchanged"
+        timing.keeping = "restored" if begin is not None else "unchanged"
         timing.changes = told(changes)
     snapshot.restore()
     return timings
