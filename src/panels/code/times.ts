@@ -1,4 +1,4 @@
-import { isTimed, timesByKey } from '../common/launchTime';
+import { isTimed, timesByLine } from '../common/launchTime';
 import type { IAddress, Side } from './artifacts';
 import { NO_TIMES, type LaunchTimes } from './editor/times';
 import { SIDES } from './sides';
@@ -22,7 +22,8 @@ export class SideTimes {
               model.subject,
               model.report?.revision,
               shown.variant,
-              shown.compilation
+              shown.compilation,
+              shown.artifact
             ])
           : '';
       if (key !== this._known[side]) {
@@ -45,7 +46,7 @@ export class SideTimes {
           shown.compilation,
           ['kernels']
         );
-        times = timesByKey(kernels);
+        times = timesByLine(kernels, shown.artifact);
       } catch {
         // The text itself says why it is not to be had.
       }

@@ -8,7 +8,7 @@ export {
   isTimed,
   launchTimeText,
   peakShare,
-  timesByKey
+  timesByLine
 } from './launchTime';
 export { useLoaded } from './loaded';
 export { useRows, useWidth } from './rows';

@@ -1,5 +1,5 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { Kernel, Launch, LaunchTime } from '../../protocol/types';
+import type { Kernel, LaunchTime } from '../../protocol/types';
 import type { ISubjectModel } from '../../tokens';
 import { formatInterval, formatMicroseconds } from '../sidebar/format';
 import { formatShare } from './format';
@@ -97,17 +97,22 @@ export function isTimed(model: ISubjectModel, variant: string): boolean {
 }
 
 /**
- * Key of a launch → its time, of those of one variant that were measured.
+ * Line → the time of the launch that stands there, in one of the wrappers.
+ *
+ * @param artifact - The wrapper's name, `python` or `backward.cpp`.
  */
-export function timesByKey(
-  kernels: readonly Pick<Kernel, 'launches'>[]
-): ReadonlyMap<string, LaunchTime> {
-  return new Map(
-    kernels
-      .flatMap(({ launches }) => launches)
-      .filter(
-        (launch): launch is Launch & { time: LaunchTime } => !!launch.time
-      )
-      .map(launch => [launch.key, launch.time])
-  );
+export function timesByLine(
+  kernels: readonly Pick<Kernel, 'direction' | 'launches'>[],
+  artifact: string
+): ReadonlyMap<number, LaunchTime> {
+  const times = new Map<number, LaunchTime>();
+  for (const { direction, launches } of kernels) {
+    const prefix = direction === 'backward' ? 'backward.' : '';
+    for (const { time, line, artifact: own } of launches) {
+      if (time && prefix + own === artifact) {
+        times.set(line, time);
+      }
+    }
+  }
+  return times;
 }

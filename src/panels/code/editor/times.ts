@@ -3,10 +3,9 @@ import { gutter, GutterMarker } from '@codemirror/view';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { LaunchTime } from '../../../protocol/types';
 import { formatMicroseconds, launchTimeText } from '../../common';
-import { linksField } from './links';
 
-/** Key of a launch → what was measured of it. */
-export type LaunchTimes = ReadonlyMap<string, LaunchTime>;
+/** Line → what was measured of the launch there. */
+export type LaunchTimes = ReadonlyMap<number, LaunchTime>;
 
 export const NO_TIMES: LaunchTimes = new Map();
 
@@ -25,7 +24,7 @@ const timesField = StateField.define<LaunchTimes>({
 });
 
 /**
- * The gutter that says how long a launch takes, beside its first line. It takes no room while
+ * The gutter that says how long a launch takes, beside its line. It takes no room while
  * nothing was measured.
  */
 export function launchTimes(trans: TranslationBundle): Extension {
@@ -39,11 +38,7 @@ export function launchTimes(trans: TranslationBundle): Extension {
           return null;
         }
         const number = view.state.doc.lineAt(line.from).number;
-        const region = view.state.field(linksField).index.at(number);
-        const time =
-          region?.kind === 'launch' && region.start === number
-            ? times.get(region.key)
-            : undefined;
+        const time = times.get(number);
         return time
           ? new TimeMarker(
               formatMicroseconds(time.us),
