@@ -1,12 +1,13 @@
 """The Python wrapper, the C++ wrapper and CUDA graphs beside eager, model by model, by `cs.sweep`.
 
     python benchmarks/wrappers.py --out results/ [--only gpt2 --only mlp] [--seconds 2]
-    python benchmarks/wrappers.py --table results/
+    python benchmarks/wrappers.py --table results/ [--chart chart.html]
 
 The first needs a CUDA device, `transformers` and `timm`; models are made from their configs, with
 random weights. Every cell is compiled in empty caches in a process of its own and timed there in
 turns with eager. Each model's sweep is saved as a report that JupyterLab opens. The second prints
-the table, with the geometric mean of the C++ wrapper's speed-up over the Python wrapper.
+the table, with the geometric mean of the C++ wrapper's speed-up over the Python wrapper, and
+writes a chart of it. What was measured is kept in ``benchmarks/results``.
 
 Python/C++ is the quotient of both speed-ups over eager, not of both medians: the processes ran at
 different times, and a machine is not as quick at all of them.
@@ -27,6 +28,12 @@ VARIANTS = {
     "python": cs.Variant(),
     "cpp": cs.Variant(cpp_wrapper=True),
     "cudagraphs": cs.Variant(options={"triton.cudagraphs": True}),
+}
+
+TITLES = {
+    "python": ("Python wrapper", "#4477aa"),
+    "cpp": ("C++ wrapper", "#ee7733"),
+    "cudagraphs": ("CUDA graphs", "#bbbbbb"),
 }
 
 MODELS = {
@@ -110,7 +117,7 @@ def measure(name: str, out: Path, seconds: float) -> None:
         resume=False,
     )
     out.mkdir(parents=True, exist_ok=True)
-    result.report.save(out / f"{name}.compilescope.json")
+    result.report.save(_file(out, name), redact=True)
     print(result, flush=True)
 
 
@@ -121,10 +128,9 @@ def table(folder: Path) -> str:
     rows = [f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]
     ratios = []
     for name, title in MODELS.items():
-        path = folder / f"{name}.compilescope.json"
-        if not path.exists():
+        if not _file(folder, name).exists():
             continue
-        sweep = cs.load(path).sweep
+        sweep = cs.load(_file(folder, name)).sweep
         assert sweep is not None
         cells = {cell.name: cell for cell in sweep.cells}
         python, cpp = cells["python"].timing, cells["cpp"].timing
@@ -141,6 +147,50 @@ def table(folder: Path) -> str:
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
         rows.append(f"\nGeometric mean of Python/C++ over {len(ratios)} models: {mean:.2f}.")
     return "\n".join(rows)
+
+
+def chart(folder: Path) -> Any:
+    """Each variant's speed-up over eager, model by model, as a Plotly figure."""
+    from plotly.graph_objects import Bar, Figure
+
+    sweeps = {
+        name: cs.load(path).sweep for name in MODELS if (path := _file(folder, name)).exists()
+    }
+    figure = Figure()
+    for variant, (title, colour) in TITLES.items():
+        cells = [
+            next(cell for cell in sweep.cells if cell.name == variant)
+            for sweep in sweeps.values()
+            if sweep is not None
+        ]
+        ratios = [cell.timing.ratio if cell.timing else None for cell in cells]
+        figure.add_trace(
+            Bar(
+                name=title,
+                x=[MODELS[name] for name in sweeps],
+                y=ratios,
+                text=["" if ratio is None else f"{ratio:.2f}" for ratio in ratios],
+                marker_color=colour,
+            )
+        )
+    figure.add_hline(y=1, line_dash="dash", line_color="#666")
+    figure.update_layout(
+        barmode="group",
+        template="plotly_white",
+        legend={"orientation": "h", "y": 1.12},
+        yaxis={
+            "title": "times as fast as eager",
+            "type": "log",
+            "tickvals": [0.25, 0.5, 1, 2, 4, 8],
+        },
+        margin={"t": 40, "r": 20},
+        font={"size": 14},
+    )
+    return figure
+
+
+def _file(folder: Path, name: str) -> Path:
+    return folder / f"{name}.compilescope.json"
 
 
 def _us(value: float | None) -> str:
@@ -162,9 +212,12 @@ def main() -> None:
     parser.add_argument("--only", action="append", choices=list(MODELS))
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--table", type=Path, help="print the table of a folder of reports")
+    parser.add_argument("--chart", type=Path, help="with --table: write the chart as a page")
     options = parser.parse_args()
     if options.table:
         print(table(options.table))
+        if options.chart:
+            chart(options.table).write_html(options.chart)
     elif options.out:
         for name in options.only or MODELS:
             measure(name, options.out, options.seconds)
