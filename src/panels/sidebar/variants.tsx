@@ -11,6 +11,11 @@ import { Section } from './section';
 import type { IPartProps } from './types';
 
 /**
+ * A name of more letters has a line of its own where the sidebar is narrow.
+ */
+const LONG = 14;
+
+/**
  * The variants and what was measured of them.
  */
 export function Variants({
@@ -81,7 +86,9 @@ function Row(props: {
   const isEager = variant.requested.backend === null;
   const recompiles = variant.compilations.length;
   return (
-    <tr className={`jp-mod-${variant.stage}`}>
+    <tr
+      className={`jp-mod-${variant.stage}${variant.name.length > LONG ? ' jp-mod-long' : ''}`}
+    >
       <th scope="row">
         <button
           type="button"
