@@ -1,45 +1,29 @@
 import { Signal } from '@lumino/signaling';
-import type { IMeasureOptions, StudyName } from '../measuring';
-import { problemOf } from '../protocol/client';
 import type { EventOf, IConnection } from '../protocol/connection';
 import type {
   AddVariantResult,
-  ArtifactResult,
   Choices,
-  Compilation,
   Graph,
   HelloResult,
   JobState,
-  Measurement,
-  Problem,
   ReportSummary,
-  SaveReportResult,
-  StartRunResult,
   SubjectSummary,
-  Sweep,
   Variant,
-  VariantReport,
-  WatchState,
-  WhatIfResult
+  WatchState
 } from '../protocol/types';
-import type { ISweepOptions } from '../sweeping';
 import type {
-  CompilationPart,
   ILinked,
   ISelection,
   ISides,
   IStatus,
   ISubjectModel
 } from '../tokens';
-import { Jobs } from './jobs';
 import { ReportLoader } from './loader';
-import { MeasurementKeeper } from './measurement';
-import { ReportReader } from './reader';
 import { Selected } from './selected';
 import { Shown } from './shown';
-import { ModelSignals } from './signals';
-import { SweepKeeper } from './sweep';
+import { chooseSubject, missedSubject } from './subjects';
 import { Switches } from './switches';
+import { ModelWork } from './work';
 
 const NO_CHOICES: Choices = { backends: [], modes: [], targets: [] };
 /**
@@ -50,7 +34,7 @@ const LOAD = "get_ipython().run_line_magic('load_ext', 'compilescope')";
 /**
  * What one kernel has inspected, as every view of it sees it.
  */
-export class SubjectModel extends ModelSignals implements ISubjectModel {
+export class SubjectModel extends ModelWork implements ISubjectModel {
   /**
    * The kernel's connection; null while there is no kernel.
    *
@@ -66,9 +50,9 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
     }
     this._connection?.dispose();
     this._connection = connection;
-    this._reader.clear();
-    this._measurements.clear();
-    this._sweeps.clear();
+    this.reader.clear();
+    this.measurements.clear();
+    this.sweeps.clear();
     if (connection) {
       connection.statusChanged.connect(this._onStatus, this);
       connection.opened.connect(this._onOpened, this);
@@ -76,7 +60,7 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
       this._setStatus(connection.status);
       void connection.open();
     } else {
-      this._jobs.end();
+      this.jobs.end();
       this._setStatus({ kind: this._report ? 'dead' : 'none' });
     }
   }
@@ -105,10 +89,10 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
     this._subject = id;
     this._report = null;
     this._loader.stop();
-    this._measurements.clear();
-    this._sweeps.clear();
+    this.measurements.clear();
+    this.sweeps.clear();
     this._wantedName = null;
-    this._setProblem(null);
+    this.setProblem(null);
     this.select({});
     this._selected.linker.forget();
     this._switches.reset();
@@ -170,22 +154,6 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
     return this._switches.pending;
   }
 
-  get job(): JobState | null {
-    return this._jobs.current;
-  }
-
-  get measurement(): Measurement | null {
-    return this._measurements.current;
-  }
-
-  get sweep(): Sweep | null {
-    return this._sweeps.current;
-  }
-
-  get problem(): Problem | null {
-    return this._problem;
-  }
-
   get isDisposed(): boolean {
     return this._isDisposed;
   }
@@ -195,7 +163,7 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
   }
 
   setWanted(change: Partial<Variant>): void {
-    this._setProblem(null);
+    this.setProblem(null);
     this._switches.set(change);
   }
 
@@ -209,80 +177,8 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
     this._shown.place(variant);
   }
 
-  run(): Promise<void> {
-    return this._start((connection, subject) =>
-      connection.request('start_run', { subject, variants: [] })
-    );
-  }
-
-  loadMeasurement(): Promise<void> {
-    return this._measurements.load();
-  }
-
-  startMeasure(options: IMeasureOptions = {}): Promise<void> {
-    const { variants = [], seconds = 10, again = false } = options;
-    const args = { variants: [...variants], seconds, again };
-    return this._start((connection, subject) =>
-      connection.request('start_measure', { subject, ...args })
-    );
-  }
-
-  startStudies(
-    studies: readonly StudyName[],
-    variants: readonly string[] = []
-  ): Promise<void> {
-    const args = { studies: [...studies], variants: [...variants] };
-    return this._start((connection, subject) =>
-      connection.request('start_studies', { subject, ...args })
-    );
-  }
-
-  loadSweep(): Promise<void> {
-    return this._sweeps.load();
-  }
-
-  startSweep(options: ISweepOptions): Promise<void> {
-    const { variants, shapes = {}, timeout = 300, seconds = 2 } = options;
-    const args = {
-      variants: [...variants],
-      shapes: { ...shapes },
-      timeout_s: timeout,
-      memory_gb: null,
-      workers: 1,
-      seconds,
-      resume: options.resume ?? true
-    };
-    return this._try((connection, subject) =>
-      this._sweeps.begin(async () => {
-        const asked = { subject, ...args };
-        return (await connection.request('start_sweep', asked)).sweep;
-      })
-    );
-  }
-
-  cancelSweep(): Promise<void> {
-    return this._try(async (connection, subject) => {
-      await connection.request('cancel_sweep', { subject });
-    });
-  }
-
-  cancel(): Promise<void> {
-    return this._try(connection => this._jobs.cancel(connection));
-  }
-
-  forget(): Promise<void> {
-    return this._try(async (connection, subject) => {
-      await connection.request('forget', { subject });
-    });
-  }
-
-  save(format: 'json' | 'html', redact = false): Promise<SaveReportResult> {
-    const { connection, subject } = this._need();
-    return connection.request('save_report', { subject, format, redact });
-  }
-
   load(): Promise<void> {
-    return this._try(async connection => {
+    return this.attempt(async connection => {
       const { status } = this;
       // The first import of torch takes its time.
       this._setStatus({ kind: 'connecting' });
@@ -296,51 +192,17 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
     });
   }
 
-  async refresh(): Promise<void> {
-    await this._connection?.open();
-  }
-
-  getArtifact(
-    variant: string,
-    compilation: string,
-    artifact: string
-  ): Promise<ArtifactResult> {
-    return this._reader.getArtifact(variant, compilation, artifact);
-  }
-
-  getVariant(variant: string): Promise<VariantReport> {
-    return this._reader.getVariant(variant);
-  }
-
-  getCompilation(
-    variant: string,
-    compilation: string,
-    parts: readonly CompilationPart[]
-  ): Promise<Compilation> {
-    return this._reader.getCompilation(variant, compilation, parts);
-  }
-
   getGraph(
     variant: string,
     compilation: string,
     stage: string
   ): Promise<Graph> {
     this._selected.linker.graphLooked(variant, compilation, stage);
-    return this._reader.getGraph(variant, compilation, stage);
-  }
-
-  whatIf(variant: string, args: string): Promise<WhatIfResult> {
-    const { connection, subject } = this._need();
-    return connection.request('what_if', {
-      subject,
-      variant,
-      arguments: args,
-      compilation: this.compilation
-    });
+    return this.reader.getGraph(variant, compilation, stage);
   }
 
   async setWatch(on: boolean, clear = false): Promise<void> {
-    await this._try(async connection => {
+    await this.attempt(async connection => {
       this._setWatchState(await connection.request('set_watch', { on, clear }));
     });
   }
@@ -359,37 +221,27 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
 
   private _onStatus(_: unknown, status: IStatus): void {
     if (status.kind === 'dead' || status.kind === 'connecting') {
-      this._jobs.end();
-      this._sweeps.end();
+      this.jobs.end();
+      this.sweeps.end();
     }
     this._setStatus(status);
   }
 
   private _onOpened(_: unknown, state: HelloResult): void {
     this._choices = state.choices;
-    this._jobs.reset(state.job);
+    this.jobs.reset(state.job);
     this._setWatchState(state.watching);
     const known = this._subjects.find(
       each => each.subject.id === this._subject
     );
-    // A cell may be done before the comms are open: what it inspected is in
-    // the list, and no event told of it.
-    const [latest] = state.subjects;
-    const isMissed =
-      this.awaitsInspection &&
-      latest !== undefined &&
-      !this._subjects.some(
-        each =>
-          each.subject.id === latest.subject.id &&
-          each.revision === latest.revision
-      );
-    this._setSubjects(state.subjects, isMissed ? latest.subject.id : null);
+    const missed = missedSubject(this._subjects, state.subjects);
+    this._setSubjects(state.subjects, this.awaitsInspection ? missed : null);
     const now = state.subjects.find(each => each.subject.id === this._subject);
     if (now && (!this._report || now.revision !== known?.revision)) {
-      this._reader.invalidate(now.subject.id, null);
+      this.reader.invalidate(now.subject.id, null);
       void this._loadReport();
     }
-    this._sweeps.catchUp();
+    this.sweeps.catchUp();
   }
 
   private _onEvent(_: unknown, { event, data }: EventOf): void {
@@ -398,25 +250,25 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
         this._setSubjects(data.subjects, data.focus);
         break;
       case 'report_changed':
-        this._reader.invalidate(data.subject, data.variant);
+        this.reader.invalidate(data.subject, data.variant);
         if (data.subject === this._subject) {
           void this._loadReport();
         }
         break;
       case 'job_changed':
-        this._jobs.update(data.job);
+        this.jobs.update(data.job);
         break;
       case 'watch_changed':
         this._setWatchState(data.watch);
         break;
       case 'measured':
         if (data.measurement.subject === this._subject) {
-          this._measurements.take(data.measurement);
+          this.measurements.take(data.measurement);
         }
         break;
       case 'sweep_changed':
         if (data.subject === this._subject) {
-          this._sweeps.take(data.sweep);
+          this.sweeps.take(data.sweep);
         }
         break;
     }
@@ -427,11 +279,8 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
     focus: string | null
   ): void {
     this._subjects = subjects;
-    const ids = subjects.map(each => each.subject.id);
     const current = this._subject;
-    const next =
-      focus ??
-      (current !== null && ids.includes(current) ? current : (ids[0] ?? null));
+    const next = chooseSubject(subjects, current, focus);
     if (next === current) {
       this.subjectsChanged.emit();
     } else {
@@ -470,41 +319,12 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
   private async _onAnswer(answer: AddVariantResult): Promise<void> {
     this._wantedName = answer.name;
     if (answer.job) {
-      const { connection } = this._need();
-      this._jobs.start(connection, answer.job, answer.code);
+      const { connection } = this.need();
+      this.jobs.start(connection, answer.job, answer.code);
     } else if (this._report && this._report.revision >= answer.revision) {
       this._setReport(this._report);
     } else {
       await this._loadReport();
-    }
-  }
-
-  private _need(): { connection: IConnection; subject: string } {
-    if (!this._connection || this._subject === null) {
-      throw new Error('There is no kernel, or nothing is inspected in it');
-    }
-    return { connection: this._connection, subject: this._subject };
-  }
-
-  private _start(
-    ask: (connection: IConnection, subject: string) => Promise<StartRunResult>
-  ): Promise<void> {
-    return this._try(async (connection, subject) => {
-      const { job, code } = await ask(connection, subject);
-      this._jobs.start(connection, job, code);
-    });
-  }
-
-  private async _try(
-    action: (connection: IConnection, subject: string) => Promise<void>
-  ): Promise<void> {
-    this._setProblem(null);
-    try {
-      if (this._connection) {
-        await action(this._connection, this._subject ?? '');
-      }
-    } catch (error) {
-      this._setProblem(problemOf(error));
     }
   }
 
@@ -518,11 +338,8 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
     this.statusChanged.emit(status);
   }
 
-  private _setProblem(problem: Problem | null): void {
-    if (problem !== this._problem) {
-      this._problem = problem;
-      this.problemChanged.emit(problem);
-    }
+  protected jobEnded(job: JobState): void {
+    this._switches.jobEnded(job.id);
   }
 
   private _connection: IConnection | null = null;
@@ -532,10 +349,8 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
   private _choices = NO_CHOICES;
   private _report: ReportSummary | null = null;
   private _wantedName: string | null = null;
-  private _problem: Problem | null = null;
   private _isDisposed = false;
   private _watch: WatchState | null = null;
-  private _reader = new ReportReader(() => this._need());
   private _shown = new Shown({
     onSides: sides => this.selectedVariantsChanged.emit(sides),
     onVariant: variant => {
@@ -549,43 +364,21 @@ export class SubjectModel extends ModelSignals implements ISubjectModel {
   });
   private _selected = new Selected({
     model: this,
-    reader: this._reader,
+    reader: this.reader,
     onSelection: selection => this.selectionChanged.emit(selection),
     onLinked: linked => this.linkedChanged.emit(linked)
   });
   private _loader = new ReportLoader({
     onReport: report => this._setReport(report),
-    onError: error => this._setProblem(problemOf(error))
-  });
-  private _measurements = new MeasurementKeeper({
-    ask: since => {
-      const { connection, subject } = this._need();
-      return connection.request('get_measurement', { subject, since });
-    },
-    onChange: measurement => this.measurementChanged.emit(measurement),
-    onError: error => this._setProblem(problemOf(error))
-  });
-  private _sweeps = new SweepKeeper({
-    ask: async () => {
-      const { connection, subject } = this._need();
-      return (await connection.request('get_sweep', { subject })).sweep;
-    },
-    onChange: sweep => this.sweepChanged.emit(sweep),
-    onError: error => this._setProblem(problemOf(error))
-  });
-  private _jobs = new Jobs({
-    onChange: job => this.jobChanged.emit(job),
-    onEnd: job => this._switches.jobEnded(job.id),
-    onError: error => this._setProblem(problemOf(error)),
-    onLost: () => void this.refresh()
+    onError: error => this.fail(error)
   });
   private _switches = new Switches({
     ask: variant => {
-      const { connection, subject } = this._need();
+      const { connection, subject } = this.need();
       return connection.request('add_variant', { subject, variant });
     },
     onAnswer: answer => this._onAnswer(answer),
-    onError: error => this._setProblem(problemOf(error)),
+    onError: error => this.fail(error),
     onChange: () => this.wantedChanged.emit()
   });
 }

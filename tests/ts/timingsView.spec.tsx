@@ -190,6 +190,25 @@ describe('The Timings view', () => {
     expect(labels[0]).toContain('cpp: 1.38× faster');
   });
 
+  it('ticks the log box where the axis is logarithmic by itself', () => {
+    const box = () => {
+      const label = page
+        .all('label')
+        .find(each => each.textContent === 'Log scale');
+      return label!.querySelector('input')!;
+    };
+    const { series: all, ...rest } = measured();
+    model.measurement = { ...rest, series: all };
+    plain();
+    expect(box().checked).toBe(false);
+    const far = { ...all[1], samples_us: samples(2, 312, 2000) };
+    model.measurement = { ...rest, series: [all[0], far] };
+    plain();
+    expect(box().checked).toBe(true);
+    page.click(box());
+    expect(box().checked).toBe(false);
+  });
+
   it.each([
     [{ ratio: 1.01, differs: false }, 'no difference'],
     [{ ratio: 0.8, differs: true }, '1.25× slower'],

@@ -1,0 +1,119 @@
+import { problemOf } from '../protocol/client';
+import type { IConnection } from '../protocol/connection';
+import type {
+  ArtifactResult,
+  Compilation,
+  Problem,
+  SaveReportResult,
+  VariantReport,
+  WhatIfResult
+} from '../protocol/types';
+import type { CompilationPart } from '../tokens';
+import { ReportReader } from './reader';
+import { ModelSignals } from './signals';
+
+/**
+ * What a model asks of a kernel about the selected subject, and the problem of
+ * the last request.
+ */
+export abstract class ModelRequests extends ModelSignals {
+  /**
+   * The kernel's connection; null while there is no kernel.
+   */
+  abstract connection: IConnection | null;
+  abstract subject: string | null;
+  abstract compilation: string;
+
+  get problem(): Problem | null {
+    return this._problem;
+  }
+
+  forget(): Promise<void> {
+    return this.attempt(async (connection, subject) => {
+      await connection.request('forget', { subject });
+    });
+  }
+
+  save(format: 'json' | 'html', redact = false): Promise<SaveReportResult> {
+    const { connection, subject } = this.need();
+    return connection.request('save_report', { subject, format, redact });
+  }
+
+  async refresh(): Promise<void> {
+    await this.connection?.open();
+  }
+
+  getArtifact(
+    variant: string,
+    compilation: string,
+    artifact: string
+  ): Promise<ArtifactResult> {
+    return this.reader.getArtifact(variant, compilation, artifact);
+  }
+
+  getVariant(variant: string): Promise<VariantReport> {
+    return this.reader.getVariant(variant);
+  }
+
+  getCompilation(
+    variant: string,
+    compilation: string,
+    parts: readonly CompilationPart[]
+  ): Promise<Compilation> {
+    return this.reader.getCompilation(variant, compilation, parts);
+  }
+
+  whatIf(variant: string, args: string): Promise<WhatIfResult> {
+    const { connection, subject } = this.need();
+    return connection.request('what_if', {
+      subject,
+      variant,
+      arguments: args,
+      compilation: this.compilation
+    });
+  }
+
+  /**
+   * The connection and the selected subject; throws when there are none.
+   */
+  protected need(): { connection: IConnection; subject: string } {
+    const { connection, subject } = this;
+    if (!connection || subject === null) {
+      throw new Error('There is no kernel, or nothing is inspected in it');
+    }
+    return { connection, subject };
+  }
+
+  /**
+   * Do something if there is a kernel; what goes wrong is the problem.
+   */
+  protected async attempt(
+    action: (connection: IConnection, subject: string) => Promise<void>
+  ): Promise<void> {
+    this.setProblem(null);
+    try {
+      if (this.connection) {
+        await action(this.connection, this.subject ?? '');
+      }
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /**
+   * Show what went wrong.
+   */
+  protected fail(error: unknown): void {
+    this.setProblem(problemOf(error));
+  }
+
+  protected setProblem(problem: Problem | null): void {
+    if (problem !== this._problem) {
+      this._problem = problem;
+      this.problemChanged.emit(problem);
+    }
+  }
+
+  protected readonly reader = new ReportReader(() => this.need());
+  private _problem: Problem | null = null;
+}

@@ -1,0 +1,132 @@
+import type { IMeasureOptions, IMeasuring, StudyName } from '../measuring';
+import type { IConnection } from '../protocol/connection';
+import type {
+  JobState,
+  Measurement,
+  StartRunResult,
+  Sweep
+} from '../protocol/types';
+import type { ISweeping, ISweepOptions } from '../sweeping';
+import { Jobs } from './jobs';
+import { MeasurementKeeper } from './measurement';
+import { ModelRequests } from './requests';
+import { SweepKeeper } from './sweep';
+
+/**
+ * The work that a model has a kernel do on the selected subject: starts it,
+ * follows it, stops it.
+ */
+export abstract class ModelWork
+  extends ModelRequests
+  implements IMeasuring, ISweeping
+{
+  get job(): JobState | null {
+    return this.jobs.current;
+  }
+
+  get measurement(): Measurement | null {
+    return this.measurements.current;
+  }
+
+  get sweep(): Sweep | null {
+    return this.sweeps.current;
+  }
+
+  run(): Promise<void> {
+    return this._start((connection, subject) =>
+      connection.request('start_run', { subject, variants: [] })
+    );
+  }
+
+  loadMeasurement(): Promise<void> {
+    return this.measurements.load();
+  }
+
+  startMeasure(options: IMeasureOptions = {}): Promise<void> {
+    const { variants = [], seconds = 10, again = false } = options;
+    const args = { variants: [...variants], seconds, again };
+    return this._start((connection, subject) =>
+      connection.request('start_measure', { subject, ...args })
+    );
+  }
+
+  startStudies(
+    studies: readonly StudyName[],
+    variants: readonly string[] = []
+  ): Promise<void> {
+    const args = { studies: [...studies], variants: [...variants] };
+    return this._start((connection, subject) =>
+      connection.request('start_studies', { subject, ...args })
+    );
+  }
+
+  loadSweep(): Promise<void> {
+    return this.sweeps.load();
+  }
+
+  startSweep(options: ISweepOptions): Promise<void> {
+    const { variants, shapes = {}, timeout = 300, seconds = 2 } = options;
+    const args = {
+      variants: [...variants],
+      shapes: { ...shapes },
+      timeout_s: timeout,
+      memory_gb: null,
+      workers: 1,
+      seconds,
+      resume: options.resume ?? true
+    };
+    return this.attempt((connection, subject) =>
+      this.sweeps.begin(async () => {
+        const asked = { subject, ...args };
+        return (await connection.request('start_sweep', asked)).sweep;
+      })
+    );
+  }
+
+  cancelSweep(): Promise<void> {
+    return this.attempt(async (connection, subject) => {
+      await connection.request('cancel_sweep', { subject });
+    });
+  }
+
+  cancel(): Promise<void> {
+    return this.attempt(connection => this.jobs.cancel(connection));
+  }
+
+  /**
+   * Told when a job has ended, however it went.
+   */
+  protected abstract jobEnded(job: JobState): void;
+
+  private _start(
+    ask: (connection: IConnection, subject: string) => Promise<StartRunResult>
+  ): Promise<void> {
+    return this.attempt(async (connection, subject) => {
+      const { job, code } = await ask(connection, subject);
+      this.jobs.start(connection, job, code);
+    });
+  }
+
+  protected readonly jobs = new Jobs({
+    onChange: job => this.jobChanged.emit(job),
+    onEnd: job => this.jobEnded(job),
+    onError: error => this.fail(error),
+    onLost: () => void this.refresh()
+  });
+  protected readonly measurements = new MeasurementKeeper({
+    ask: since => {
+      const { connection, subject } = this.need();
+      return connection.request('get_measurement', { subject, since });
+    },
+    onChange: measurement => this.measurementChanged.emit(measurement),
+    onError: error => this.fail(error)
+  });
+  protected readonly sweeps = new SweepKeeper({
+    ask: async () => {
+      const { connection, subject } = this.need();
+      return (await connection.request('get_sweep', { subject })).sweep;
+    },
+    onChange: sweep => this.sweepChanged.emit(sweep),
+    onError: error => this.fail(error)
+  });
+}
