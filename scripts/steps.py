@@ -72,8 +72,8 @@ CHECKS = [
 
 TESTS = [
     Step("jest", ("jlpm", "test", "--ci", "--maxWorkers=2")),
-    Step("pytest", python("-m", "pytest", "-q", "--durations=10"), limit_s=1800),
-    Step("browser tests", ("jlpm", "test"), folder="tests/ui", limit_s=1800),
+    Step("pytest", python("-m", "pytest", "-q", "--durations=30"), limit_s=2700),
+    Step("browser tests", ("jlpm", "test"), folder="tests/ui", limit_s=2400),
 ]
 
 
