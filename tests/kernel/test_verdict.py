@@ -185,3 +185,20 @@ def test_help_can_be_pasted() -> None:
         assert found.helps
         for one in found.helps:
             compile(one.code, "<help>", "exec")
+
+
+def test_the_largest_part_is_called_most_only_where_it_is() -> None:
+    for guards, said in [(12.0, "; most of that"), (9.0, "; the largest part of that")]:
+        variant = built(layers=[layers(24.7, 4.4, guards=guards, wrapper=8.3)])
+        found = verdict(variant, report(variant))
+        assert found is not None
+        assert said in found.evidence
+
+
+def test_layers_that_do_not_add_up_are_no_evidence() -> None:
+    disturbed = layers(40.2, 5.6, guards=3729.0)
+    disturbed.agrees = False
+    variant = built(layers=[disturbed])
+    found = verdict(variant, report(variant))
+    assert found is not None
+    assert "3729" not in found.evidence

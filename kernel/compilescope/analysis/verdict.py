@@ -146,12 +146,14 @@ def _around(spent: Spent, variant: VariantReport) -> str:
         f"{_percent(spent.outside)} of {_us(spent.whole)} is overhead, spent {what} {launches}, "
         f"which {takes} {_us(spent.kernels)}"
     )
-    largest = _largest(variant)
+    largest = _largest(variant, spent)
     return f"{text}; {largest}." if largest else f"{text}."
 
 
-def _largest(variant: VariantReport) -> str:
-    """The layer besides the kernels that takes longest, in words."""
+def _largest(variant: VariantReport, spent: Spent) -> str:
+    """The layer besides the kernels that takes longest, in words; empty if they do not add up."""
+    if not all(layers.agrees for layers in variant.layers):
+        return ""
     sums: dict[str, float] = {}
     for layers in variant.layers:
         for one in layers.layers:
@@ -160,7 +162,8 @@ def _largest(variant: VariantReport) -> str:
     if not sums:
         return ""
     kind = max(sums, key=lambda name: sums[name])
-    return f"most of that, {_us(sums[kind])}, in {_LAYERS[kind]}"
+    part = "most" if sums[kind] > (spent.whole - spent.kernels) / 2 else "the largest part"
+    return f"{part} of that, {_us(sums[kind])}, in {_LAYERS[kind]}"
 
 
 _LAYERS = {
