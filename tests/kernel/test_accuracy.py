@@ -16,6 +16,7 @@ from compilescope.compiler.progress import Monitor
 from compilescope.compiler.state import preserved
 from compilescope.compiler.studies import STUDIES, Study
 from compilescope.compiler.wardrobe import Wardrobe
+from compilescope.measure.truth import Truth, distrust
 from compilescope.report import Report
 from compilescope.torch_api import workers
 from compilescope.torch_api.dynamo import isolated
@@ -204,6 +205,14 @@ class TestReference:
             reference = Reference(call, (x,), {}, snapshot)
             assert reference.truth() is None
         assert "not torch's operators" in reference.why
+
+
+@pytest.mark.parametrize("found", [0.0, 1e300, float("nan")])
+def test_a_reference_that_is_whatever_was_in_memory_is_not_believed(found: float) -> None:
+    truth = Truth({"output": torch.full((50,), found, dtype=torch.float64)})
+    assert "not torch's operators" in distrust({"output": torch.randn(50)}, truth)
+    # Zero, but for the rounding.
+    assert not distrust({"output": torch.randn(50) * 1e-8}, Truth({"output": torch.zeros(50)}))
 
 
 def test_a_training_step_is_compared_in_all_it_changes() -> None:

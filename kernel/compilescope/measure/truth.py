@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -109,10 +110,14 @@ def distrust(expected: Mapping[str, Any], truth: Truth) -> str:
         right = truth.values.get(path)
         if right is None or not _comparable(value, value, right):
             continue
-        typical = spread(torch.zeros_like(value), right).typical
-        if typical:
-            limit = FAR.get(value.dtype, FAR_OTHERWISE)
-            shares.append(spread(value, right).typical / typical / limit)
+        if bool((wide(plain(value)).isfinite() & ~wide(plain(right)).isfinite()).any()):
+            shares.append(math.inf)
+            continue
+        # What is zero without rounding is judged by how far it is from zero.
+        typical = spread(torch.zeros_like(value), right).typical or 1.0
+        limit = FAR.get(value.dtype, FAR_OTHERWISE)
+        share = spread(value, right).typical / typical / limit
+        shares.append(share if math.isfinite(share) else math.inf)
     # One value of many may be all rounding, as the gradient of a bias before a normalisation is.
     if shares and statistics.median(shares) > 1:
         return (
