@@ -25,8 +25,8 @@ test('a report’s file opens with all views', async ({ page, tmpPath }) => {
   const names = (await tabs(panel).allTextContents()).map(each =>
     each.replace(/\d.*$/, '')
   );
-  expect(names.slice(0, 3)).toEqual(['Code', 'Graph', 'Guards']);
-  expect(names).toHaveLength(9);
+  expect(names.slice(0, 3)).toEqual(['Code', 'Graph', 'Timings']);
+  expect(names).toHaveLength(11);
 
   await test.step('each view opens, and says no error', async () => {
     for (const name of names) {
