@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from .problem import SourceLine, Struct
+from .targeted import Decision, KernelCheck, KernelConfig
 from .timings import LaunchTime
 
 Direction = Literal["inference", "forward", "backward"]
@@ -107,6 +108,10 @@ class Launch(Struct):
     estimated_operations: float | None = None
     time: LaunchTime | None = None
     """Measured, where it was."""
+    estimated_us: float | None = None
+    """The least that it takes on the variant's target: an estimate, never a measurement."""
+    estimated_bound: Literal["", "memory", "compute"] = ""
+    """What that estimate is made of."""
 
 
 class Kernel(Struct):
@@ -121,7 +126,10 @@ class Kernel(Struct):
     nodes: list[str] = []
     sources: list[SourceLine] = []
     assembly: dict[str, str] = {}
+    """Form → text, where it was compiled for a target; the forms are `targeted.FORMS`."""
     resources: dict[str, float] = {}
+    """registers (a thread), spills (bytes a thread), shared_bytes (a block), warps, stages,
+    occupancy (0 to 1), blocks_per_multiprocessor."""
     absent: dict[str, str] = {}
     grid: str = ""
     """The launch grid (Triton) or the parallel loop's extents (C++), as the wrapper has it."""
@@ -131,6 +139,13 @@ class Kernel(Struct):
     """Arithmetic operations of one launch; a multiply-add counts as two."""
     estimated_for: dict[str, int] = {}
     """Symbol → the value that the estimates take for it: the one torch compiled with."""
+    assembly_lines: dict[str, list[int]] = {}
+    """As `KernelConfig.assembly_lines`."""
+    limit: str = ""
+    """What limits its occupancy: registers, shared memory, threads, blocks."""
+    configs: list[KernelConfig] = []
+    """Every launch configuration that torch would try on the target."""
+    check: KernelCheck | None = None
 
 
 class GuardManager(Struct):
@@ -349,6 +364,8 @@ class Compilation(Struct):
     """The number of the cell's execution: ``In[3]``."""
     cell_file: str = ""
     """What Python calls the cell's lines, as in `SourceLine.file`."""
+    decisions: list[Decision] = []
+    """What a target that is not there could not decide."""
 
 
 PHASE_KINDS: dict[str, str] = {

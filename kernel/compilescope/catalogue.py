@@ -8,6 +8,7 @@ accumulation in float32, which is what torch asks for.
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from .problem import Struct
 
@@ -20,10 +21,36 @@ class Source(Struct, frozen=True):  # type: ignore[misc]  # msgspec allows it
     """Of the document: a year, or a year and a month."""
 
 
+class Build(Struct, frozen=True, kw_only=True):  # type: ignore[misc]
+    """How a GPU is built: what generated code, its resources and its occupancy depend on.
+
+    Registers are of 32 bits. "A multiprocessor" is a compute unit on AMD.
+    """
+
+    backend: Literal["cuda", "hip"]
+    arch: str
+    """As Triton names it: ``90`` (the compute capability, times ten), ``gfx942``."""
+    warp_size: int
+    multiprocessors: int
+    registers_per_multiprocessor: int
+    threads_per_multiprocessor: int
+    threads_per_block: int
+    blocks_per_multiprocessor: int
+    shared_per_multiprocessor_bytes: int
+    shared_per_block_bytes: int
+    """The most that a block can opt in to."""
+    l2_bytes: int
+    memory_bytes: int
+    source: Source
+
+
 class Device(Struct, frozen=True, kw_only=True):  # type: ignore[misc]
     """What a device can do at best."""
 
     name: str
+    target: str = ""
+    """The name by which it can be asked for as a target: ``h100``; empty for one that cannot."""
+    build: Build | None = None
     torch_names: tuple[str, ...]
     """Regular expressions; one matches all of ``torch.cuda.get_device_name()``. A slice of a device
     (MIG) has another name, and is not found: it cannot do what the whole device can."""

@@ -48,6 +48,12 @@ from .problem import Struct as Struct
 from .redaction import redact
 from .sweeps import Sweep as Sweep
 from .sweeps import SweepCell as SweepCell
+from .targeted import FORMS as FORMS
+from .targeted import Decision as Decision
+from .targeted import Estimate as Estimate
+from .targeted import KernelCheck as KernelCheck
+from .targeted import KernelConfig as KernelConfig
+from .targeted import TargetReport as TargetReport
 from .timings import LAYER_KINDS as LAYER_KINDS
 from .timings import CompileTime as CompileTime
 from .timings import Departure as Departure
@@ -106,7 +112,10 @@ class VariantReport(Struct):
     accuracy: list[OutputError] = []
     departure: Departure | None = None
     studied: list[str] = []
-    """The closer looks that were taken: layers, kernels, startups, accuracy."""
+    """The closer looks that were taken: layers, kernels, startups, accuracy; of a variant for a
+    target: assembly, check."""
+    target: TargetReport | None = None
+    """The device that the code is for, where it is not that of the arguments."""
     problems: list[Problem] = []
     absent: dict[str, str] = {}
 

@@ -176,6 +176,26 @@ export interface Break {
 }
 
 /**
+ * How a GPU is built: what generated code, its resources and its occupancy
+ * depend on.
+ */
+export interface Build {
+  backend: 'cuda' | 'hip';
+  arch: string;
+  warp_size: number;
+  multiprocessors: number;
+  registers_per_multiprocessor: number;
+  threads_per_multiprocessor: number;
+  threads_per_block: number;
+  blocks_per_multiprocessor: number;
+  shared_per_multiprocessor_bytes: number;
+  shared_per_block_bytes: number;
+  l2_bytes: number;
+  memory_bytes: number;
+  source: Source;
+}
+
+/**
  * What one of torch's compile caches said.
  */
 export interface CacheEvent {
@@ -266,6 +286,7 @@ export interface Compilation {
   torch_id: string;
   cell_number: number | null;
   cell_file: string;
+  decisions: Decision[];
 }
 
 /**
@@ -322,6 +343,29 @@ export interface Crossing {
 }
 
 /**
+ * A choice that would have needed the device, and the rule that made it
+ * instead.
+ */
+export interface Decision {
+  kind:
+    | 'algorithm'
+    | 'autotuning'
+    | 'constant'
+    | 'dispatch'
+    | 'other'
+    | 'padding';
+  operator: string;
+  chosen: string;
+  rule: string;
+  instead: string;
+  direction: 'backward' | 'forward' | 'inference';
+  nodes: string[];
+  kernel: string;
+  lines: Record<string, number[]>;
+  sources: SourceLine[];
+}
+
+/**
  * The first kernel whose result is not what it should be.
  */
 export interface Departure {
@@ -332,6 +376,20 @@ export interface Departure {
   node: string;
   error: OutputError | null;
   how: string;
+}
+
+/**
+ * What a device can do at best.
+ */
+export interface Device {
+  name: string;
+  target: string;
+  build: Build | null;
+  torch_names: string[];
+  bandwidth_bytes_per_s: number;
+  products: Record<string, number>;
+  vector: Record<string, number>;
+  source: Source;
 }
 
 /**
@@ -378,6 +436,19 @@ export interface Environment {
   gpus: string[];
   compiler: string;
   compilescope: string;
+}
+
+/**
+ * What a call would take on the target, at best. Never measured.
+ */
+export interface Estimate {
+  kernels_us: number;
+  launch_us: number;
+  launches: number;
+  unknown: number;
+  bytes: number;
+  operations: number;
+  how: string;
 }
 
 /**
@@ -608,6 +679,36 @@ export interface Kernel {
   estimated_bytes: number | null;
   estimated_operations: number | null;
   estimated_for: Record<string, number>;
+  assembly_lines: Record<string, number[]>;
+  limit: string;
+  configs: KernelConfig[];
+  check: KernelCheck | null;
+}
+
+/**
+ * Whether a kernel computes what it should, found out without the device.
+ */
+export interface KernelCheck {
+  outcome: 'agrees' | 'differs' | 'not checked';
+  why: string;
+  how: string;
+  launches: number;
+  error: number | null;
+  tolerance: number | null;
+}
+
+/**
+ * One launch configuration of a kernel, compiled.
+ */
+export interface KernelConfig {
+  name: string;
+  config: Record<string, string>;
+  usual: boolean;
+  assembly: Record<string, string>;
+  assembly_lines: Record<string, number[]>;
+  resources: Record<string, number>;
+  limit: string;
+  why: string;
 }
 
 /**
@@ -623,6 +724,8 @@ export interface Launch {
   estimated_bytes: number | null;
   estimated_operations: number | null;
   time: LaunchTime | null;
+  estimated_us: number | null;
+  estimated_bound: '' | 'compute' | 'memory';
 }
 
 /**
@@ -926,6 +1029,14 @@ export interface SetWatch {
 }
 
 /**
+ * A vendor's document.
+ */
+export interface Source {
+  title: string;
+  date: string;
+}
+
+/**
  * A line of the user's code (or of a library the user called).
  */
 export interface SourceLine {
@@ -1121,6 +1232,18 @@ export interface SweepSummary {
 }
 
 /**
+ * The device that a variant's code was generated for, and what was found out
+ * about it there.
+ */
+export interface TargetReport {
+  name: string;
+  device: Device;
+  is_here: boolean;
+  estimate: Estimate | null;
+  absent: Record<string, string>;
+}
+
+/**
  * How long a call takes once compiled.
  */
 export interface Timing {
@@ -1178,6 +1301,7 @@ export interface VariantReport {
   accuracy: OutputError[];
   departure: Departure | null;
   studied: string[];
+  target: TargetReport | null;
   problems: Problem[];
   absent: Record<string, string>;
 }

@@ -44,6 +44,8 @@ function launch(
     estimated_bytes: 2048,
     estimated_operations: 512,
     time: null,
+    estimated_us: null,
+    estimated_bound: '',
     ...change
   };
 }

@@ -102,6 +102,10 @@ export function kernelOf(name: string, change: Partial<Kernel> = {}): Kernel {
     estimated_bytes: null,
     estimated_operations: null,
     estimated_for: {},
+    assembly_lines: {},
+    limit: '',
+    configs: [],
+    check: null,
     ...change
   } as Kernel;
 }
@@ -116,7 +120,9 @@ export function launchOf(key: string, time: LaunchTime | null = null): Launch {
     text: '',
     estimated_bytes: null,
     estimated_operations: null,
-    time
+    time,
+    estimated_us: null,
+    estimated_bound: ''
   };
 }
 

@@ -13,7 +13,7 @@ from .messages import PARTS
 
 _LARGE = {
     "guards": ("guards", "guard_tree"),
-    "kernels": ("kernels",),
+    "kernels": ("kernels", "decisions"),
     "phases": ("phases", "warm_phases"),
     "autotunings": ("autotunings",),
     "crossings": ("crossings",),
