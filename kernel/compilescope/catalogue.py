@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+import msgspec
+
 from .problem import Struct
 
 
@@ -24,7 +26,8 @@ class Source(Struct, frozen=True):  # type: ignore[misc]  # msgspec allows it
 class Build(Struct, frozen=True, kw_only=True):  # type: ignore[misc]
     """How a GPU is built: what generated code, its resources and its occupancy depend on.
 
-    Registers are of 32 bits. "A multiprocessor" is a compute unit on AMD.
+    Registers are of 32 bits. "A multiprocessor" is a compute unit on AMD. The size of the last cache
+    is what the driver reports, where the vendor's document has none or another.
     """
 
     backend: Literal["cuda", "hip"]
@@ -73,6 +76,19 @@ _ADA = Source("NVIDIA Ada GPU Architecture, whitepaper", "2022")
 _RTX_BLACKWELL = Source("NVIDIA RTX Blackwell GPU Architecture, whitepaper", "2025")
 _MI300X = Source("AMD Instinct MI300X Accelerator, data sheet", "2023")
 
+_CUDA_LIMITS = "CUDA C++ Programming Guide 13.0, technical specifications per compute capability"
+_A100_CHIP = Source(f"NVIDIA A100 Tensor Core GPU Architecture, whitepaper; {_CUDA_LIMITS}", "2025")
+_H100_CHIP = Source(f"NVIDIA H100 Tensor Core GPU Architecture, whitepaper; {_CUDA_LIMITS}", "2025")
+_H200_CHIP = Source(f"NVIDIA H200 Tensor Core GPU, datasheet; {_CUDA_LIMITS}", "2025")
+_BLACKWELL_CHIP = Source(
+    f"NVIDIA Blackwell Tuning Guide 13.0; HGX B200, datasheet; {_CUDA_LIMITS}", "2025"
+)
+_ADA_CHIP = Source(f"NVIDIA Ada GPU Architecture, whitepaper; {_CUDA_LIMITS}", "2025")
+_RTX_BLACKWELL_CHIP = Source(
+    f"NVIDIA RTX Blackwell GPU Architecture, whitepaper; {_CUDA_LIMITS}", "2025"
+)
+_CDNA3_CHIP = Source("AMD CDNA 3 Architecture, white paper; Instinct MI300 ISA guide", "2024")
+
 _T = 1e12
 
 
@@ -91,6 +107,84 @@ _HOPPER_NVL_PRODUCTS = _tera(
 )
 _HOPPER_NVL_VECTOR = _tera(float64=30, float32=60)
 
+_GIB = 2**30
+
+_A100_BUILD = Build(
+    backend="cuda",
+    arch="80",
+    warp_size=32,
+    multiprocessors=108,
+    registers_per_multiprocessor=65_536,
+    threads_per_multiprocessor=2048,
+    threads_per_block=1024,
+    blocks_per_multiprocessor=32,
+    shared_per_multiprocessor_bytes=164 * 2**10,
+    shared_per_block_bytes=163 * 2**10,
+    l2_bytes=40 * 2**20,
+    memory_bytes=80 * _GIB,
+    source=_A100_CHIP,
+)
+_H100_BUILD = msgspec.structs.replace(
+    _A100_BUILD,
+    arch="90",
+    multiprocessors=132,
+    shared_per_multiprocessor_bytes=228 * 2**10,
+    shared_per_block_bytes=227 * 2**10,
+    l2_bytes=50 * 2**20,
+    source=_H100_CHIP,
+)
+_H200_BUILD = msgspec.structs.replace(
+    _H100_BUILD, l2_bytes=60 * 2**20, memory_bytes=141 * _GIB, source=_H200_CHIP
+)
+_B200_BUILD = msgspec.structs.replace(
+    _H100_BUILD,
+    arch="100",
+    multiprocessors=148,
+    l2_bytes=253 * 2**19,
+    memory_bytes=180 * _GIB,
+    source=_BLACKWELL_CHIP,
+)
+_RTX_4090_BUILD = Build(
+    backend="cuda",
+    arch="89",
+    warp_size=32,
+    multiprocessors=128,
+    registers_per_multiprocessor=65_536,
+    threads_per_multiprocessor=1536,
+    threads_per_block=1024,
+    blocks_per_multiprocessor=24,
+    shared_per_multiprocessor_bytes=100 * 2**10,
+    shared_per_block_bytes=99 * 2**10,
+    l2_bytes=72 * 2**20,
+    memory_bytes=24 * _GIB,
+    source=_ADA_CHIP,
+)
+_L4_BUILD = msgspec.structs.replace(_RTX_4090_BUILD, multiprocessors=58, l2_bytes=48 * 2**20)
+_RTX_5090_BUILD = msgspec.structs.replace(
+    _RTX_4090_BUILD,
+    arch="120",
+    multiprocessors=170,
+    l2_bytes=96 * 2**20,
+    memory_bytes=32 * _GIB,
+    source=_RTX_BLACKWELL_CHIP,
+)
+_MI300X_BUILD = Build(
+    backend="hip",
+    arch="gfx942",
+    warp_size=64,
+    multiprocessors=304,
+    registers_per_multiprocessor=131_072,
+    threads_per_multiprocessor=2048,
+    threads_per_block=1024,
+    blocks_per_multiprocessor=16,
+    shared_per_multiprocessor_bytes=64 * 2**10,
+    shared_per_block_bytes=64 * 2**10,
+    # Of one of its eight dies: what the driver reports, and torch with it.
+    l2_bytes=4 * 2**20,
+    memory_bytes=192 * _GIB,
+    source=_CDNA3_CHIP,
+)
+
 DEVICES: tuple[Device, ...] = (
     Device(
         name="A100 40 GB",
@@ -102,6 +196,8 @@ DEVICES: tuple[Device, ...] = (
     ),
     Device(
         name="A100 SXM 80 GB",
+        target="a100",
+        build=_A100_BUILD,
         torch_names=("NVIDIA A100-SXM4-80GB",),
         bandwidth_bytes_per_s=2.039e12,
         products=_A100_PRODUCTS,
@@ -118,6 +214,8 @@ DEVICES: tuple[Device, ...] = (
     ),
     Device(
         name="H100 SXM",
+        target="h100",
+        build=_H100_BUILD,
         torch_names=("NVIDIA H100 80GB HBM3",),
         bandwidth_bytes_per_s=3.35e12,
         products=_HOPPER_PRODUCTS,
@@ -144,6 +242,8 @@ DEVICES: tuple[Device, ...] = (
     ),
     Device(
         name="H200 SXM",
+        target="h200",
+        build=_H200_BUILD,
         torch_names=("NVIDIA H200",),
         bandwidth_bytes_per_s=4.8e12,
         products=_HOPPER_PRODUCTS,
@@ -160,6 +260,8 @@ DEVICES: tuple[Device, ...] = (
     ),
     Device(
         name="B200",
+        target="b200",
+        build=_B200_BUILD,
         torch_names=("NVIDIA B200",),
         bandwidth_bytes_per_s=8.0e12,
         products=_tera(
@@ -170,6 +272,8 @@ DEVICES: tuple[Device, ...] = (
     ),
     Device(
         name="L4",
+        target="l4",
+        build=_L4_BUILD,
         torch_names=("NVIDIA L4",),
         bandwidth_bytes_per_s=0.3e12,
         products=_tera(float32=30.3, tf32=60, float16=121, bfloat16=121, float8=242.5, int8=242.5),
@@ -178,6 +282,8 @@ DEVICES: tuple[Device, ...] = (
     ),
     Device(
         name="GeForce RTX 4090",
+        target="rtx4090",
+        build=_RTX_4090_BUILD,
         torch_names=("NVIDIA GeForce RTX 4090",),
         bandwidth_bytes_per_s=1.008e12,
         products=_tera(
@@ -188,6 +294,8 @@ DEVICES: tuple[Device, ...] = (
     ),
     Device(
         name="GeForce RTX 5090",
+        target="rtx5090",
+        build=_RTX_5090_BUILD,
         torch_names=("NVIDIA GeForce RTX 5090",),
         bandwidth_bytes_per_s=1.792e12,
         products=_tera(
@@ -198,6 +306,8 @@ DEVICES: tuple[Device, ...] = (
     ),
     Device(
         name="Instinct MI300X",
+        target="mi300x",
+        build=_MI300X_BUILD,
         torch_names=("AMD Instinct MI300X.*",),
         bandwidth_bytes_per_s=5.3e12,
         products=_tera(

@@ -47,6 +47,25 @@ def test_the_catalogue_agrees_with_itself() -> None:
         assert all(catalogue.find(name) is device for name in plain)
 
 
+def test_the_builds_of_targets_agree_with_themselves() -> None:
+    builds = {one.target: one.build for one in catalogue.DEVICES if one.build is not None}
+    wanted = {"a100", "h100", "h200", "b200", "l4", "rtx4090", "rtx5090", "mi300x"}
+    assert set(builds) == {one.target for one in catalogue.DEVICES if one.target} == wanted
+    for build in builds.values():
+        assert build.source.title
+        assert build.source.date
+        assert build.threads_per_multiprocessor % build.warp_size == 0
+        # At full occupancy a thread has 32, 42 or 64 registers.
+        assert build.registers_per_multiprocessor // build.threads_per_multiprocessor in (
+            32,
+            42,
+            64,
+        )
+        assert build.threads_per_block <= build.threads_per_multiprocessor
+        assert build.shared_per_block_bytes <= build.shared_per_multiprocessor_bytes
+        assert build.l2_bytes < build.memory_bytes
+
+
 def test_a_rate_is_that_of_the_units_that_compute() -> None:
     found = catalogue.find("NVIDIA H100 80GB HBM3")
     assert found is not None
