@@ -26,8 +26,8 @@ class Source(Struct, frozen=True):  # type: ignore[misc]  # msgspec allows it
 class Build(Struct, frozen=True, kw_only=True):  # type: ignore[misc]
     """How a GPU is built: what generated code, its resources and its occupancy depend on.
 
-    Registers are of 32 bits. "A multiprocessor" is a compute unit on AMD. The size of the last cache
-    is what the driver reports, where the vendor's document has none or another.
+    Registers are of 32 bits. "A multiprocessor" is a compute unit on AMD. The size of the last
+    cache is what the driver reports, where the vendor's document has none or another.
     """
 
     backend: Literal["cuda", "hip"]
