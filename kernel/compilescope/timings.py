@@ -175,6 +175,8 @@ class Verdict(Struct):
     evidence: str
     """One sentence with the figures."""
     helps: list[Help] = []
+    estimated: bool = False
+    """It is reckoned for a target that is not there; nothing was measured."""
 
 
 class Startup(Struct):

@@ -7,6 +7,7 @@ import time
 import pytest
 import torch
 from compilescope import catalogue
+from compilescope.analysis import rates
 from compilescope.measure import peaks
 from compilescope.report import Peaks
 
@@ -69,7 +70,7 @@ def test_the_builds_of_targets_agree_with_themselves() -> None:
 def test_a_rate_is_that_of_the_units_that_compute() -> None:
     found = catalogue.find("NVIDIA H100 80GB HBM3")
     assert found is not None
-    h100 = peaks.specified("cuda:0", found)
+    h100 = rates.specified("cuda:0", found)
     for dtype, product, rate in [
         ("bfloat16", True, 989.5e12),
         ("bfloat16", False, 67e12),
@@ -78,9 +79,9 @@ def test_a_rate_is_that_of_the_units_that_compute() -> None:
         ("float32", True, 67e12),
         ("float8_e4m3fn", True, 1979e12),
     ]:
-        assert peaks.rate_of(h100, dtype, product=product) == pytest.approx(rate)
-    assert peaks.rate_of(h100, "float32", product=True, tf32=True) == pytest.approx(494.5e12)
-    assert peaks.rate_of(h100, "int64", product=False) is None
+        assert rates.rate_of(h100, dtype, product=product) == pytest.approx(rate)
+    assert rates.rate_of(h100, "float32", product=True, tf32=True) == pytest.approx(494.5e12)
+    assert rates.rate_of(h100, "int64", product=False) is None
 
 
 def test_a_cpu_is_measured_once() -> None:

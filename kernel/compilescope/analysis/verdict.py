@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..report import Launch, LaunchTime, Report, VariantReport, Verdict
+from .target_verdict import target_verdict
 from .verdict_helps import helps_for
 
 _BOUND = 0.5
@@ -42,7 +43,7 @@ def verdict(variant: VariantReport, report: Report) -> Verdict | None:
 
     From measured figures only: its layers, else its timing and the times of its kernels. The peaks
     that these are compared with are the report's; what a kernel moves and computes is estimated
-    from its nodes' shapes.
+    from its nodes' shapes. A variant for a target has a verdict from estimates, which says so.
 
     Parameters
     ----------
@@ -54,6 +55,8 @@ def verdict(variant: VariantReport, report: Report) -> Verdict | None:
     Verdict or None
         None: eager, or nothing was measured to go by.
     """
+    if variant.target is not None:
+        return target_verdict(variant, report)
     if variant.requested.backend is None or variant.stage != "built":
         return None
     spent = _spent(variant)

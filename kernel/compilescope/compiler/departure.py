@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..analysis.bodies import body
+from ..analysis.launched import codes_of
 from ..analysis.links import operator
 from ..analysis.wrappers import split
-from ..measure.kernel_launches import codes_of
 from ..measure.truth import Truth, compare_with_truth
 from ..report import Code, Compilation, Departure, Kernel, OutputError, Region
 from ..torch_api.kernel_results import Findings, Result, Site

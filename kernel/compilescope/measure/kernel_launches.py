@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from ..analysis.estimates_operations import is_product
-from ..report import Code, Compilation, Language, Launch, LaunchTime, Node, Peaks
+from ..analysis.launched import Artifact, Meaning, codes_of, nodes_of
+from ..analysis.rates import rate_of
+from ..report import Code, Compilation, Language, Launch, LaunchTime, Peaks
 from .kernel_times import Site, Times
-from .peaks import rate_of
-
-Artifact = Literal["python", "cpp"]
 
 _IN_KERNEL = "The profiler's range within the kernel"
 _AROUND_CALL = "The profiler's range that the C++ wrapper opens around the call"
@@ -35,15 +31,6 @@ class Graph:
     """The generated code: the wrapper, and the Python around a C++ wrapper."""
     on_gpu: bool
     """Whether any of its nodes is on a GPU."""
-
-
-def codes_of(compilation: Compilation) -> Iterator[Code]:
-    """The code of each of a compilation's graphs."""
-    pending: list[Code] = [compilation.code]
-    while pending:
-        code = pending.pop(0)
-        yield code
-        pending += code.others + ([code.backward] if code.backward else [])
 
 
 def source_of(code: Code) -> tuple[str | None, str | None]:
@@ -90,16 +77,6 @@ def graphs_of(
     return graphs
 
 
-def nodes_of(compilation: Compilation) -> dict[str, dict[str, Node]]:
-    """The name of a graph, as keys have it → its nodes. Further graphs of a direction have none."""
-    stages = {"inference": "post_grad", "forward": "post_grad", "backward": "backward_post_grad"}
-    return {
-        name: {node.name: node for node in compilation.graphs[stage].nodes}
-        for name, stage in stages.items()
-        if stage in compilation.graphs
-    }
-
-
 def _launches(code: Code, artifact: Artifact) -> list[tuple[str, str]]:
     """Keys and kernels, in the order of the lines."""
     return [
@@ -123,34 +100,6 @@ def _partners(built: Code, reported: Code, artifact: Artifact) -> dict[str, str]
         for block in matcher.get_matching_blocks()
         for step in range(block.size)
     }
-
-
-@dataclass
-class Meaning:
-    """What a launch works on, from its nodes."""
-
-    device: str
-    dtype: str
-    product: bool
-
-
-def meaning_of(names: Sequence[str], nodes: Mapping[str, Node], device: str) -> Meaning:
-    """What the launch of these nodes works on.
-
-    Parameters
-    ----------
-    device
-        The device of those whose nodes do not tell.
-    """
-    known = [nodes[name] for name in names if name in nodes]
-    products = [node for node in known if is_product(node.target)]
-    types = [node.dtype for node in products or known if node.dtype and "float" in node.dtype]
-    devices = [node.device for node in known if node.device]
-    return Meaning(
-        device=Counter(devices).most_common(1)[0][0] if devices else device,
-        dtype=Counter(types).most_common(1)[0][0] if types else "",
-        product=bool(products),
-    )
 
 
 def launch_time(

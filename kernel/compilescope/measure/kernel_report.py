@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import torch
 
 from ..analysis.kernels import NOT_LAUNCHED
-from ..report import Compilation, Kernel, Launch, Peaks, VariantReport
+from ..analysis.launched import Artifact, groups_of, meaning_of, nodes_of
+from ..report import Kernel, Launch, Peaks, VariantReport
 from ..torch_api.kernel_events import GraphRun
 from . import kernel_times
-from .kernel_launches import Artifact, Graph, codes_of, launch_time, meaning_of, nodes_of
+from .kernel_launches import Graph, launch_time
 from .kernel_times import Times
 from .peaks import measured_again, peaks_of
 
@@ -125,7 +126,7 @@ def _put(
     tf32 = torch.get_float32_matmul_precision() != "highest"
     artifact = artifact_of(report)
     for compilation in report.compilations:
-        nodes, groups = nodes_of(compilation), _groups(compilation, artifact)
+        nodes, groups = nodes_of(compilation), groups_of(compilation, artifact)
         for kernel in compilation.kernels:
             why: list[str] = []
             for launch in _own(kernel, artifact):
@@ -185,13 +186,3 @@ def _peaks(known: list[Peaks], device: str) -> Peaks:
             return one
     known.append(peaks_of(device))
     return known[-1]
-
-
-def _groups(compilation: Compilation, artifact: Artifact) -> dict[str, list[str]]:
-    """Key of a launch → the nodes that it computes."""
-    return {
-        region.key: region.nodes
-        for code in codes_of(compilation)
-        for region in code.regions.get(artifact, ())
-        if region.kind == "launch"
-    }

@@ -16,12 +16,10 @@ from pathlib import Path
 import torch
 
 from .. import catalogue
+from ..analysis.rates import specified
 from ..report import Peaks
 from ..torch_api.environment import environment
 from .collection import resting
-
-VECTOR = "vector "
-"""Begins the key of a rate outside of matrix products, where it is another than within."""
 
 _CACHES = 4
 """How many times the last cache an array is."""
@@ -70,43 +68,6 @@ def _peaks(device: str, threads: int) -> Peaks:
         if found is not None:
             return specified(device, found)
     return _measured(device, threads)
-
-
-def specified(device: str, found: catalogue.Device) -> Peaks:
-    """The peaks of a device that is in the catalogue."""
-    vector = {f"{VECTOR}{name}": rate for name, rate in found.vector.items()}
-    return Peaks(
-        device=device,
-        name=found.name,
-        bandwidth_bytes_per_s=found.bandwidth_bytes_per_s,
-        operations_per_s={**found.products, **vector},
-        how="specified",
-        source=f"{found.source.title} ({found.source.date}); dense rates.",
-    )
-
-
-def rate_of(peaks: Peaks, dtype: str, *, product: bool, tf32: bool = False) -> float | None:
-    """Operations a second that a kernel could reach.
-
-    Parameters
-    ----------
-    dtype
-        torch's name, without ``torch.``.
-    product
-        Whether it is a matrix product, a convolution or an attention. Everything else that
-        Inductor generates computes in float32, also for shorter floats.
-    tf32
-        Whether float32 products may be rounded to TF32.
-    """
-    rates = peaks.operations_per_s
-    if product:
-        if dtype == "float32" and tf32 and "tf32" in rates:
-            return rates["tf32"]
-        return rates.get("float8" if dtype.startswith("float8") else dtype)
-    if not dtype.startswith(("float", "bfloat")):
-        return None
-    wide = "float64" if dtype == "float64" else "float32"
-    return rates.get(f"{VECTOR}{wide}", rates.get(wide))
 
 
 def _measured(device: str, threads: int) -> Peaks:
