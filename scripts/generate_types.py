@@ -152,6 +152,16 @@ def generate() -> str:
         titles("PHASE_KINDS", "Kind of a compile phase → its title.", report.PHASE_KINDS),
         titles("LAYER_KINDS", "Layer of a call → its title.", report.LAYER_KINDS),
         titles("GUARD_TYPES", "Type of a guard → what makes torch add one.", report.GUARD_TYPES),
+        titles(
+            "FORMS",
+            "Form of a compiled kernel → its title, in the order in which it is made.",
+            {form: title for form, (title, _) in report.FORMS.items()},
+        ),
+        titles(
+            "FORM_LANGUAGES",
+            "Form of a compiled kernel → its language.",
+            {form: language for form, (_, language) in report.FORMS.items()},
+        ),
         *(interface(name, components[name]) for name in sorted(components)),
         commands(),
         events(),

@@ -47,3 +47,9 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True):
     backends: list[str] = []
     modes: list[str] = []
     targets: list[str] = []
+    titles: dict[str, str] = {}
+    """Target → what to call it: ``H100 SXM``."""
+    groups: dict[str, str] = {}
+    """Target → the heading that it is offered under: its vendor, or what kind of target it is."""
+    targets_off: str = ""
+    """Why there is no target to choose here; empty where there is."""

@@ -17,7 +17,7 @@ export const PART_FIELDS: Record<
   readonly (keyof Compilation)[]
 > = {
   guards: ['guards', 'guard_tree'],
-  kernels: ['kernels'],
+  kernels: ['kernels', 'decisions'],
   phases: ['phases', 'warm_phases'],
   autotunings: ['autotunings'],
   crossings: ['crossings']

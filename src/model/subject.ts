@@ -23,9 +23,9 @@ import { Selected } from './selected';
 import { Shown } from './shown';
 import { chooseSubject, missedSubject } from './subjects';
 import { Switches } from './switches';
+import { NO_CHOICES } from './variants';
 import { ModelWork } from './work';
 
-const NO_CHOICES: Choices = { backends: [], modes: [], targets: [] };
 /**
  * Loads the extension into the kernel without leaving a name there.
  */

@@ -1,4 +1,5 @@
 import type {
+  Choices,
   CompilationSummary,
   Variant,
   VariantSummary
@@ -16,6 +17,18 @@ export const DEFAULT_VARIANT: Variant = {
   fullgraph: false,
   options: {},
   target: null
+};
+
+/**
+ * What can be chosen while no kernel has said.
+ */
+export const NO_CHOICES: Choices = {
+  backends: [],
+  modes: [],
+  targets: [],
+  titles: {},
+  groups: {},
+  targets_off: ''
 };
 
 /**

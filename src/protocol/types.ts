@@ -99,6 +99,30 @@ export const GUARD_TYPES: Record<string, string> = {
 };
 
 /**
+ * Form of a compiled kernel → its title, in the order in which it is made.
+ */
+export const FORMS: Record<string, string> = {
+  ttir: 'Triton IR',
+  ttgir: 'Triton GPU IR',
+  llir: 'LLVM IR',
+  ptx: 'PTX',
+  sass: 'SASS',
+  amdgcn: 'AMDGCN'
+};
+
+/**
+ * Form of a compiled kernel → its language.
+ */
+export const FORM_LANGUAGES: Record<string, string> = {
+  ttir: 'mlir',
+  ttgir: 'mlir',
+  llir: 'llvm',
+  ptx: 'ptx',
+  sass: 'sass',
+  amdgcn: 'amdgcn'
+};
+
+/**
  * Asks for the sources of a variant that the report may not have yet.
  */
 export interface AddVariant {
@@ -135,6 +159,8 @@ export interface Artifact {
   group: 'code' | 'graph' | 'kernel';
   language: string;
   lines: number;
+  forms: string[];
+  configs: string[];
 }
 
 /**
@@ -144,6 +170,8 @@ export interface ArtifactResult {
   artifact: Artifact;
   text: string;
   regions: Region[];
+  lines: number[];
+  source: string;
 }
 
 /**
@@ -239,6 +267,9 @@ export interface Choices {
   backends: string[];
   modes: string[];
   targets: string[];
+  titles: Record<string, string>;
+  groups: Record<string, string>;
+  targets_off: string;
 }
 
 /**
@@ -1244,6 +1275,20 @@ export interface TargetReport {
 }
 
 /**
+ * The device that a variant's code was generated for; nothing runs there.
+ */
+export interface TargetSummary {
+  name: string;
+  title: string;
+  arch: string;
+  is_here: boolean;
+  estimate: Estimate | null;
+  kernels: number;
+  compiled: number;
+  checks: Record<string, number>;
+}
+
+/**
  * How long a call takes once compiled.
  */
 export interface Timing {
@@ -1332,6 +1377,7 @@ export interface VariantSummary {
   differs: boolean | null;
   verdict: Verdict | null;
   studied: string[];
+  target: TargetSummary | null;
 }
 
 /**
@@ -1341,6 +1387,7 @@ export interface Verdict {
   bound: 'compute' | 'cpu' | 'memory' | 'unclear';
   evidence: string;
   helps: Help[];
+  estimated: boolean;
 }
 
 /**

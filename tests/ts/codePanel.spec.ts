@@ -88,7 +88,13 @@ class Model {
     name: string
   ): Promise<ArtifactResult> {
     const [text, regions] = texts[`${variant} ${name}`];
-    return { artifact: artifact(name), text, regions };
+    return {
+      artifact: artifact(name),
+      text,
+      regions,
+      lines: [],
+      source: ''
+    };
   }
 
   private _variants: ISides = { left: '', right: '' };

@@ -27,7 +27,13 @@ const both = report([
 ]);
 
 function result(text: string, regions: Region[] = []): ArtifactResult {
-  return { artifact: artifact('python'), text, regions };
+  return {
+    artifact: artifact('python'),
+    text,
+    regions,
+    lines: [],
+    source: ''
+  };
 }
 
 /** Lets promises run. */
@@ -113,7 +119,9 @@ describe('compare', () => {
     result: {
       artifact: artifact(variant === 'cpp' ? 'cpp' : 'python'),
       text,
-      regions
+      regions,
+      lines: [],
+      source: ''
     },
     pending: false
   });

@@ -34,7 +34,15 @@ export function artifact(
   group: Artifact['group'] = 'code',
   language = 'python'
 ): Artifact {
-  return { name, label: name, group, language, lines: 1 };
+  return {
+    name,
+    label: name,
+    group,
+    language,
+    lines: 1,
+    forms: [],
+    configs: []
+  };
 }
 
 export function compilation(
@@ -74,6 +82,7 @@ export function variant(
     differs: null,
     verdict: null,
     studied: [],
+    target: null,
     ...more
   };
 }

@@ -135,6 +135,7 @@ export function variantSummary(
     differs: null,
     verdict: null,
     studied: [],
+    target: null,
     ...change
   };
 }

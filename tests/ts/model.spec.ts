@@ -441,10 +441,14 @@ describe('SubjectModel', () => {
         label: artifact,
         group: 'code' as const,
         language: 'python',
-        lines: 1
+        lines: 1,
+        forms: [],
+        configs: []
       },
       text: artifact,
-      regions
+      regions,
+      lines: [],
+      source: ''
     });
     const asked = () =>
       connection.log

@@ -45,7 +45,9 @@ describe('isLinked', () => {
     label: name,
     group: 'code' as const,
     language: 'python',
-    lines: 1
+    lines: 1,
+    forms: [],
+    configs: []
   });
   const variant = (name: string, artifacts: string[]) =>
     variantSummary(

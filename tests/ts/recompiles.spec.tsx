@@ -327,7 +327,9 @@ describe('RecompilesView', () => {
       label: name,
       group: 'graph' as const,
       language: 'fx',
-      lines: 2
+      lines: 2,
+      forms: [],
+      configs: []
     });
     model.report = report('f', {
       variants: [

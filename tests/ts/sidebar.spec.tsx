@@ -3,6 +3,7 @@ import * as React from 'react';
 import { act } from 'react';
 import type { Root } from 'react-dom/client';
 import { createRoot } from 'react-dom/client';
+import { NO_CHOICES } from '../../src/model/variants';
 import type {
   ISidebarActions,
   ISidebarState
@@ -51,9 +52,9 @@ describe('SidebarBody', () => {
       subjects: [subjectSummary('f'), subjectSummary('g')],
       subject: 'f',
       choices: {
+        ...NO_CHOICES,
         backends: ['eager', 'inductor'],
-        modes: ['default', 'max-autotune'],
-        targets: []
+        modes: ['default', 'max-autotune']
       },
       report: report('f'),
       sides: { left: 'python', right: 'cpp' },
@@ -183,7 +184,7 @@ describe('SidebarBody', () => {
     expect(target.disabled).toBe(true);
     expect(host.textContent).toContain('No other target devices');
     show({
-      choices: { backends: [], modes: [], targets: ['cuda:sm_90'] }
+      choices: { ...NO_CHOICES, targets: ['cuda:sm_90'] }
     });
     expect(target.disabled).toBe(false);
   });
@@ -252,7 +253,8 @@ describe('SidebarBody', () => {
     const verdict: Verdict = {
       bound: 'cpu',
       evidence: '84 % of 36 µs is overhead.',
-      helps: []
+      helps: [],
+      estimated: false
     };
     const variants = (differs: boolean) => [
       variantSummary(

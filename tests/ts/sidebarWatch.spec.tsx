@@ -4,6 +4,7 @@ import * as React from 'react';
 import { act } from 'react';
 import type { Root } from 'react-dom/client';
 import { createRoot } from 'react-dom/client';
+import { NO_CHOICES } from '../../src/model/variants';
 import type {
   ISidebarActions,
   ISidebarState
@@ -81,7 +82,7 @@ describe('Watch', () => {
       status: { kind: 'ready' },
       subjects: [],
       subject: 'watch-1',
-      choices: { backends: [], modes: [], targets: [] },
+      choices: NO_CHOICES,
       report: report('watch-1'),
       sides: { left: '', right: '' },
       wanted: variant(),

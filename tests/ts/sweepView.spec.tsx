@@ -1,5 +1,6 @@
 import { Signal } from '@lumino/signaling';
 import * as React from 'react';
+import { NO_CHOICES } from '../../src/model/variants';
 import { SweepBody } from '../../src/panels/sweep/body';
 import { parseOptions } from '../../src/panels/sweep/options';
 import { paretoOf } from '../../src/panels/sweep/pareto';
@@ -194,7 +195,7 @@ it('plots the front as a line, and only what was measured', () => {
 });
 
 class Model extends ViewModel {
-  choices: Choices = { backends: [], modes: MODES, targets: [] };
+  choices: Choices = { ...NO_CHOICES, modes: MODES };
   sweep: Sweep | null = null;
   problem: Problem | null = null;
   sweepChanged = new Signal<this, void>(this);

@@ -280,7 +280,8 @@ describe('The Timings view', () => {
               ratio: null,
               ratio_interval: null
             }
-          ]
+          ],
+          estimated: false
         }
       })
     ]);

@@ -14,6 +14,7 @@ import msgspec
 from ..report import (
     Compilation,
     Environment,
+    Estimate,
     Graph,
     Guard,
     Peaks,
@@ -87,11 +88,18 @@ class Artifact(Message):
     """Something with text that a report holds, without the text."""
 
     name: str
-    """``python``, ``cpp``, ``shell``, ``backward.python``, ``graph.post_grad``, ``kernel.NAME``."""
+    """``python``, ``cpp``, ``shell``, ``backward.python``, ``graph.post_grad``,
+    ``kernel.inference.NAME``; of a kernel that was compiled for a target also
+    ``kernel.inference.NAME.ptx`` and, for another launch configuration than the usual one,
+    ``kernel.inference.NAME.ptx@CONFIGURATION``."""
     label: str
     group: Literal["code", "graph", "kernel"]
     language: str
     lines: int
+    forms: list[str] = []
+    """What a kernel was compiled to (`FORMS`): each is an artifact too, which is not listed."""
+    configs: list[str] = []
+    """The names of its further launch configurations, which were compiled as well."""
 
 
 class CompilationSummary(Message):
@@ -119,6 +127,24 @@ class CompilationSummary(Message):
     cell_number: int | None = None
 
 
+class TargetSummary(Message):
+    """The device that a variant's code was generated for; nothing runs there."""
+
+    name: str
+    """As in `Variant.target`."""
+    title: str
+    """What its vendor calls it."""
+    arch: str = ""
+    """As Triton names it: ``90``, ``gfx942``."""
+    is_here: bool = False
+    estimate: Estimate | None = None
+    kernels: int = 0
+    """Those that Triton compiles."""
+    compiled: int = 0
+    checks: dict[str, int] = {}
+    """Outcome of a kernel's check → how many kernels have it."""
+
+
 class VariantSummary(Message):
     """A variant without its texts."""
 
@@ -137,6 +163,8 @@ class VariantSummary(Message):
     verdict: Verdict | None = None
     studied: list[str] = []
     """Which of `STUDIES` have been made."""
+    target: TargetSummary | None = None
+    """The device that the code is for, where it is not that of the arguments."""
 
 
 class SweepSummary(Message):
@@ -214,6 +242,11 @@ class ArtifactResult(Message):
     artifact: Artifact
     text: str
     regions: list[Region] = []
+    lines: list[int] = []
+    """Of a compiled kernel: for each line of the text, the line of ``source`` that it came from; 0
+    where none is known."""
+    source: str = ""
+    """Of a compiled kernel: its source."""
 
 
 class GetVariant(Message):
@@ -245,7 +278,8 @@ class GetCompilation(Message):
 class CompilationResult(Message):
     """The report's own struct with the parts that were asked for.
 
-    Kernels come without their source and assembly, which are artifacts.
+    Kernels come without their source and assembly, which are artifacts; of the assembly the forms
+    that there are stay, without their texts.
     """
 
     revision: int
@@ -622,13 +656,14 @@ class SweepChanged(Message):
     """Without the cells that have not changed, and without samples."""
 
 
-STUDIES = ("layers", "kernels", "startups", "accuracy")
+STUDIES = ("layers", "kernels", "startups", "accuracy", "assembly", "check")
 """layers: where one call's time goes. kernels: each launch's time. startups: first calls in
-processes of their own. accuracy: against eager in higher precision."""
+processes of their own. accuracy: against eager in higher precision. Of a variant for a target,
+assembly: its kernels compiled. check: its kernels interpreted and compared."""
 
 PARTS = ("guards", "kernels", "phases", "autotunings", "crossings")
 """The parts of a compilation that `GetCompilation` knows. ``guards`` brings the guard tree with it,
-``phases`` the warm ones too."""
+``kernels`` the decisions, ``phases`` the warm ones too."""
 
 EVENTS: dict[str, type[Message]] = {
     "subjects_changed": SubjectsChanged,

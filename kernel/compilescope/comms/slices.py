@@ -9,6 +9,7 @@ import msgspec
 from ..errors import CompilescopeError
 from ..packing import pack
 from ..report import Code, Compilation, Graph, Report, VariantReport
+from . import compiled
 from .messages import PARTS
 
 _LARGE = {
@@ -49,9 +50,7 @@ def compilation(report: Report, variant: str, compile_id: str, parts: Sequence[s
     found = _find(report, variant, compile_id)
     filled = {field: getattr(found, field) for part in parts for field in _LARGE[part]}
     if "kernels" in filled:
-        filled["kernels"] = [
-            msgspec.structs.replace(kernel, source="", assembly={}) for kernel in found.kernels
-        ]
+        filled["kernels"] = [compiled.without_texts(kernel) for kernel in found.kernels]
     return msgspec.structs.replace(_outline(found), **filled)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import msgspec
@@ -9,7 +10,8 @@ import msgspec
 from ..compiler.watch import WatchSummary
 from ..errors import CompilescopeError
 from ..jobs import Job
-from ..report import STAGES, Code, Compilation, Region, Report, Sweep, VariantReport
+from ..report import STAGES, Code, Compilation, Region, Report, Sweep, TargetReport, VariantReport
+from . import compiled
 from .messages import (
     Artifact,
     ArtifactResult,
@@ -18,6 +20,7 @@ from .messages import (
     ReportSummary,
     SubjectSummary,
     SweepSummary,
+    TargetSummary,
     VariantSummary,
     WatchedCompilation,
     WatchState,
@@ -94,6 +97,9 @@ def artifact(report: Report, variant: str, compilation: str, name: str) -> Artif
     for one, text, regions in _artifacts(found):
         if one.name == name:
             return ArtifactResult(artifact=one, text=text, regions=regions)
+    assembly = compiled.result(found, name)
+    if assembly is not None:
+        return assembly
     raise CompilescopeError(
         f"The variant {variant!r} has no {_label(name)} of {compilation}.",
         _reason(found, name),
@@ -118,6 +124,26 @@ def _variant(variant: VariantReport) -> VariantSummary:
         differs=timing.differs if timing else None,
         verdict=variant.verdict,
         studied=variant.studied,
+        target=_target(variant, variant.target) if variant.target is not None else None,
+    )
+
+
+def _target(variant: VariantReport, target: TargetReport) -> TargetSummary:
+    kernels = [
+        kernel
+        for compilation in variant.compilations
+        for kernel in compilation.kernels
+        if kernel.language == "triton"
+    ]
+    return TargetSummary(
+        name=target.name,
+        title=target.device.name,
+        arch=target.device.build.arch if target.device.build else "",
+        is_here=target.is_here,
+        estimate=target.estimate,
+        kernels=len(kernels),
+        compiled=sum(bool(kernel.assembly) for kernel in kernels),
+        checks=dict(Counter(kernel.check.outcome for kernel in kernels if kernel.check)),
     )
 
 
@@ -169,8 +195,10 @@ def _artifacts(compilation: Compilation) -> Iterator[tuple[Artifact, str, list[R
     for kernel in compilation.kernels:
         if kernel.source:
             language = "cpp" if kernel.language == "cpp" else "python"
-            name = f"kernel.{kernel.direction}.{kernel.name}"
+            name = compiled.artifact_of(kernel)
             one = _describe(name, kernel.name, "kernel", language, kernel.source)
+            one.forms = compiled.forms_of(kernel)
+            one.configs = compiled.configs_of(kernel)
             yield one, kernel.source, []
 
 
@@ -201,6 +229,8 @@ def _reason(compilation: Compilation, name: str) -> str:
     head, _, rest = name.partition(".")
     if head == "graph":
         return compilation.absent.get(rest, "")
+    if head == "kernel":
+        return compiled.reason(compilation, name)
     if head == "backward":
         backward = compilation.code.backward
         if backward is None:

@@ -9,6 +9,7 @@ import type {
 } from '../../protocol/types';
 import { PROTOCOL_VERSION } from '../../protocol/types';
 import type { CompilationPart, IStatus } from '../../tokens';
+import { NO_CHOICES } from '../variants';
 import { missing } from './missing';
 import { compilationOf, graphOf, variantOf } from './slices';
 import { artifactOf, subjectOf, summaryOf } from './summaries';
@@ -78,7 +79,7 @@ export class FileConnection implements IConnection {
       protocol: PROTOCOL_VERSION,
       package: compilescope,
       torch,
-      choices: { backends: [], modes: [], targets: [] },
+      choices: NO_CHOICES,
       subjects: [subjectOf(this._report)],
       job: null,
       watching: null

@@ -7,6 +7,7 @@ import type {
 } from '../../protocol/types';
 import type { CompilationPart } from '../../tokens';
 import { PART_FIELDS } from '../reader';
+import { withoutTexts } from './compiled';
 import { missing } from './missing';
 
 const NO_CODE: Code = {
@@ -44,11 +45,7 @@ export function compilationOf(
     filled[field] = found[field];
   }
   if (parts.includes('kernels')) {
-    filled.kernels = found.kernels.map(kernel => ({
-      ...kernel,
-      source: '',
-      assembly: {}
-    }));
+    filled.kernels = found.kernels.map(withoutTexts);
   }
   return { ...outline(found), ...filled };
 }

@@ -8,10 +8,19 @@ import type {
   Report,
   ReportSummary,
   SubjectSummary,
+  TargetReport,
+  TargetSummary,
   VariantReport,
   VariantSummary
 } from '../../protocol/types';
 import { STAGES } from '../../protocol/types';
+import {
+  artifactName,
+  compiledOf,
+  configsOf,
+  formsOf,
+  whyNotCompiled
+} from './compiled';
 import { missing } from './missing';
 import { findCompilation } from './slices';
 
@@ -85,6 +94,12 @@ export function artifactOf(
       return each;
     }
   }
+  const compiled = compiledOf(found, name);
+  if (compiled) {
+    const { label, language, ...result } = compiled;
+    const { artifact } = describe(name, label, 'kernel', language, result.text);
+    return { artifact, ...result };
+  }
   const plain = name.replace(/^backward\./, '');
   const label = WRAPPERS.find(([key]) => key === plain)?.[1] ?? name;
   throw missing(
@@ -110,7 +125,34 @@ function variantSummary(variant: VariantReport): VariantSummary {
     ratio_interval: timing?.ratio_interval ?? null,
     differs: timing?.differs ?? null,
     verdict: variant.verdict,
-    studied: variant.studied
+    studied: variant.studied,
+    target: variant.target && targetSummary(variant, variant.target)
+  };
+}
+
+function targetSummary(
+  { compilations }: VariantReport,
+  { name, device, is_here, estimate }: TargetReport
+): TargetSummary {
+  const kernels = compilations
+    .flatMap(each => each.kernels)
+    .filter(({ language }) => language === 'triton');
+  const checks: Record<string, number> = {};
+  for (const { check } of kernels) {
+    if (check) {
+      checks[check.outcome] = (checks[check.outcome] ?? 0) + 1;
+    }
+  }
+  return {
+    name,
+    title: device.name,
+    arch: device.build?.arch ?? '',
+    is_here,
+    estimate,
+    kernels: kernels.length,
+    compiled: kernels.filter(each => Object.keys(each.assembly).length > 0)
+      .length,
+    checks
   };
 }
 
@@ -158,13 +200,16 @@ function* artifactsOf(compilation: Compilation): Iterable<ArtifactResult> {
   }
   for (const kernel of kernels) {
     if (kernel.source) {
-      yield describe(
-        `kernel.${kernel.direction}.${kernel.name}`,
+      const result = describe(
+        artifactName(kernel),
         kernel.name,
         'kernel',
         kernel.language === 'cpp' ? 'cpp' : 'python',
         kernel.source
       );
+      result.artifact.forms = formsOf(kernel);
+      result.artifact.configs = configsOf(kernel);
+      yield result;
     }
   }
 }
@@ -199,7 +244,14 @@ function describe(
 ): ArtifactResult {
   const ends = text.endsWith('\n') ? 0 : 1;
   const lines = text.split('\n').length - 1 + ends;
-  return { artifact: { name, label, group, language, lines }, text, regions };
+  const artifact = { name, label, group, language, lines };
+  return {
+    artifact: { ...artifact, forms: [], configs: [] },
+    text,
+    regions,
+    lines: [],
+    source: ''
+  };
 }
 
 function reasonOf(compilation: Compilation, name: string): string {
@@ -208,6 +260,9 @@ function reasonOf(compilation: Compilation, name: string): string {
   const rest = tail.join('.');
   if (head === 'graph') {
     return absent[rest] ?? '';
+  }
+  if (head === 'kernel') {
+    return whyNotCompiled(compilation, name);
   }
   if (head === 'backward') {
     const known = code.backward ? code.backward.absent[rest] : absent.backward;

@@ -1,4 +1,4 @@
-import { DEFAULT_VARIANT } from '../../model/variants';
+import { DEFAULT_VARIANT, NO_CHOICES } from '../../model/variants';
 import type { ISubjectModel } from '../../tokens';
 import type { ISidebarState } from './types';
 
@@ -30,7 +30,7 @@ export function stateOf(model: ISubjectModel | null): ISidebarState {
     status: model?.status ?? { kind: 'none' },
     subjects: model?.subjects ?? [],
     subject: model?.subject ?? null,
-    choices: model?.choices ?? { backends: [], modes: [], targets: [] },
+    choices: model?.choices ?? NO_CHOICES,
     report: model?.report ?? null,
     sides: model?.selectedVariants ?? { left: '', right: '' },
     wanted: model?.wanted ?? DEFAULT_VARIANT,
