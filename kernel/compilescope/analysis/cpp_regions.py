@@ -7,11 +7,12 @@ import re
 from .cpp_body import scan_body
 from .scan import Mark
 
-_KERNEL = re.compile(r'(?:extern "C"|TORCH_EXPORT|static inline)\s.*?\b(\w+)\s*\(')
+_NOINLINE = r"static __attribute__\(\(noinline\)\)"
+_KERNEL = re.compile(rf'(?:extern "C"|TORCH_EXPORT|static inline|{_NOINLINE})\s.*?\b(\w+)\s*\(')
 _HOST = re.compile(
     r"static (?:CUfunction|hipFunction_t|std::unique_ptr<sycl::kernel>|\w+) (\w+) = nullptr;"
 )
-_CALLER = re.compile(r"static inline \S+ call_(\w+)\(")
+_CALLER = re.compile(rf"(?:static inline|{_NOINLINE}) \S+ call_(\w+)\(")
 _ENTRY = re.compile(r"(?:\w+ )+(?:\w+::)*(inductor_entry_impl|run_impl|_const_run_impl)\(")
 
 
@@ -50,7 +51,7 @@ class _Scanner:
                 self.kernels.add(host.group(1))
                 after = self._raw_string_end(number)
                 if after > number:
-                    self.embedded[host.group(1)] = (number + 3, after)
+                    self.embedded[host.group(1)] = self._inside(number + 2, after)
                 number = after + 1
                 continue
             kernel = _KERNEL.match(line)
@@ -73,6 +74,17 @@ class _Scanner:
                 end += 1
             return min(end, len(self.lines) - 1)
         return number
+
+    def _inside(self, start: int, end: int) -> tuple[int, int]:
+        """The first and last line, from 1, of a Triton source between two lines.
+
+        It may stand there in the call that compiles it, as it stands in a Python wrapper.
+        """
+        if self.lines[start].startswith("async_compile."):
+            start += 1
+            while end > start and not self.lines[end].startswith("'''"):
+                end -= 1
+        return start + 1, end
 
     def _definition(
         self,

@@ -182,14 +182,20 @@ void inductor_entry_impl(
 """
 
 
-def test_triton_sources_inside_the_cpp_wrapper():
-    marks = scan(LAZY, "cpp")
+LAZY_CALL = LAZY.replace("static inline", "static __attribute__((noinline))")
+LAZY_CALL = LAZY_CALL.replace("import triton", "async_compile.triton('k', '''\nimport triton")
+LAZY_CALL = LAZY_CALL.replace(")TRITON", "''', device_str='cuda')\n\n)TRITON")
+
+
+@pytest.mark.parametrize("text", [LAZY, LAZY_CALL], ids=["source", "call"])
+def test_triton_sources_inside_the_cpp_wrapper(text):
+    marks = scan(text, "cpp")
     (kernel,) = [mark for mark in marks if mark.kind == "kernel"]
     assert kernel.kernel == "triton_poi_fused_0"
     assert kernel.language == "triton"
     assert kernel.source is not None
     first, last = kernel.source
-    source = LAZY.split("\n")[first - 1 : last]
+    source = text.split("\n")[first - 1 : last]
     assert source[0] == "import triton"
     assert source[-1] == "    pass"
     (launch,) = [mark for mark in marks if mark.kind == "launch"]
