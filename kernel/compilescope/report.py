@@ -189,7 +189,7 @@ class Report(Struct, kw_only=True):
         """One compilation, by torch's compile id.
 
         Without ``variant``, the first variant that has it, its ``code`` completed by the wrapper of
-        the other kind from the first variant that has that.
+        the other kind from the first variant for the same device that has that.
 
         Raises
         ------
@@ -197,11 +197,18 @@ class Report(Struct, kw_only=True):
             There is none of that id; the message lists those there are.
         """
         variants = self.variants if variant is None else [self.variant(variant)]
-        found = [one for each in variants for one in each.compilations if one.id == compile_id]
+        found = [
+            (one, each.requested.target)
+            for each in variants
+            for one in each.compilations
+            if one.id == compile_id
+        ]
         if not found:
             ids = [one.id for each in variants for one in each.compilations]
             raise _missing("compilation", compile_id, list(dict.fromkeys(ids)))
-        return msgspec.structs.replace(found[0], code=_completed([one.code for one in found]))
+        first, target = found[0]
+        codes = [one.code for one, device in found if device == target]
+        return msgspec.structs.replace(first, code=_completed(codes))
 
     def to_json(self) -> str:
         """The report as JSON; `compilescope.load` reads it back.

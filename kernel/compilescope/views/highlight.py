@@ -7,7 +7,7 @@ from html import escape
 from itertools import groupby
 
 from pygments.lexer import Lexer
-from pygments.lexers import CppLexer, PythonLexer, TextLexer
+from pygments.lexers import CppLexer, LlvmLexer, PtxLexer, PythonLexer, TextLexer
 from pygments.token import Comment, Keyword, Name, Number, String, _TokenType
 
 from .style import Markup
@@ -17,6 +17,8 @@ _LEXERS: dict[str, type[Lexer]] = {
     "triton": PythonLexer,
     "fx": PythonLexer,
     "cpp": CppLexer,
+    "llir": LlvmLexer,
+    "ptx": PtxLexer,
 }
 _TOKENS = (
     (Comment.Preproc, "keyword"),
@@ -46,7 +48,8 @@ def lines(text: str, language: str) -> tuple[Line, ...]:
         The code. Every line of it comes back, blank ones at either end too, so that the numbers
         of a region hold.
     language
-        ``python``, ``triton``, ``cpp``, ``fx``; anything else stays without colour.
+        ``python``, ``triton``, ``cpp``, ``fx``, ``llir``, ``ptx``; anything else stays without
+        colour.
     """
     # The slow part of a report: what a cell leaves out never comes here.
     lexer = _LEXERS.get(language, TextLexer)(stripnl=False, ensurenl=False)

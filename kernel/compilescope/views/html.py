@@ -10,6 +10,7 @@ from .html_code import wrappers
 from .html_compilations import compilation_details
 from .html_summary import details, deviations, problems, timings
 from .html_sweep import sweep
+from .html_target import targets
 from .html_watch import watched
 from .limits import CELL, FULL
 from .pairs import as_written, compilations
@@ -53,6 +54,7 @@ def render(
         timings(report, markup),
         sweep(report.sweep, markup) if report.sweep is not None else "",
         deviations(report, markup),
+        targets(report, markup, limits, hint),
         markup.element("p", "line", _counts(report)),
         wrappers(report, markup, limits, hint, left=left, right=right),
         *(compilation_details(*one, markup, limits, hint) for one in found[: limits.compilations]),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from html import escape
 
 from ..report import Problem, Report, VariantReport
-from . import changes, summary, wording
+from . import changes, summary, target_rows, wording
 from .pairs import compared
 from .style import Markup
 
-SWITCHES = 7
+SWITCHES = 8
 """The column of the table of variants that holds words, which may wrap."""
 
 
@@ -71,7 +71,7 @@ def timings(report: Report, markup: Markup) -> str:
     rows = [_row(variant, slowest, markup) for variant in variants]
     # A narrow notebook shows the first columns and scrolls to the others: what counts comes first.
     times = ("median", "vs eager", "", "95 % interval", "compile")
-    heads = ("variant", *times, "outputs", "switches", "stage")
+    heads = ("variant", *times, "estimated", "outputs", "switches", "stage")
     kept = [index for index in range(len(heads)) if any(row[index] for row in rows)]
     head = "".join(markup.element("th", "head", heads[index]) for index in kept)
     body = "".join(
@@ -103,9 +103,10 @@ def _row(variant: VariantReport, slowest: float, markup: Markup) -> tuple[str, .
         f"<b>{escape(variant.name)}</b>",
         *figures,
         wording.seconds(variant),
+        escape(target_rows.estimated(variant)),
         escape(wording.accuracy(variant)),
         escape(wording.switches(variant.requested)),
-        wording.stage(variant),
+        escape(wording.stage(variant)),
     )
 
 

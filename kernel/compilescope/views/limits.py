@@ -18,6 +18,10 @@ class Limits(NamedTuple):
     """Whether what stands around the call is there, folded; the kernels are listed anyway."""
     kernels: int = NO_LIMIT
     kernel_lines: int = NO_LIMIT
+    assembly_lines: int = NO_LIMIT
+    """Of each compiled form of a kernel, where it was compiled for a target."""
+    target_kernels: int = NO_LIMIT
+    """Rows of a target's table of kernels."""
     graph_lines: int = NO_LIMIT
     guards: int = NO_LIMIT
     problems: int = NO_LIMIT
@@ -33,6 +37,8 @@ CELL = Limits(
     folds=False,
     kernels=6,
     kernel_lines=30,
+    assembly_lines=0,
+    target_kernels=20,
     graph_lines=30,
     guards=20,
     problems=8,

@@ -63,18 +63,40 @@ def pairs(report: Report, left: str | None = None, right: str | None = None) -> 
         Its variants are looked through in order.
     left, right
         Names of the variants to compare. Without them the first variant that has a Python wrapper
-        stands left, and the first that has a C++ wrapper right.
+        stands left, and the first that has a C++ wrapper right, both for one device; without a C++
+        wrapper, the Python wrapper for another target.
     """
-    lefts = _sides(report, left, "python")
-    rights = _sides(report, right, "cpp")
+    target = _target(report, left, right)
+    lefts = _sides(report, left, "python", target)
+    rights = _sides(report, right, "cpp", target)
+    other = _other(report, target)
+    if not rights and right is None and other is not None:
+        rights = _sides(report, None, "python", other)
     keys = list(dict.fromkeys([*lefts, *rights]))
     return [Pair(*key, lefts.get(key), rights.get(key)) for key in sorted(keys, key=_order)]
 
 
-def _sides(report: Report, name: str | None, artifact: str) -> dict[tuple[str, str], Side]:
+def _target(report: Report, *names: str | None) -> str | None:
+    """The target whose wrappers stand beside each other: the named variant's, else the first's."""
+    for variant in report.variants if any(names) else compared(report):
+        if variant.name in names if any(names) else variant.compilations:
+            return variant.requested.target
+    return None
+
+
+def _other(report: Report, target: str | None) -> str | None:
+    """Another target that the report has; None where there is none."""
+    targets = (one.requested.target for one in compared(report) if one.compilations)
+    return next((one for one in targets if one is not None and one != target), None)
+
+
+def _sides(
+    report: Report, name: str | None, artifact: str, target: str | None
+) -> dict[tuple[str, str], Side]:
     chosen: dict[tuple[str, str], Side] = {}
     for variant in report.variants:
-        if variant.name == name or (name is None and variant.name != AS_WRITTEN):
+        fits = variant.name != AS_WRITTEN and variant.requested.target == target
+        if variant.name == name or (name is None and fits):
             for key, side in _files(variant, artifact, only=name is None):
                 chosen.setdefault(key, side)
     return chosen

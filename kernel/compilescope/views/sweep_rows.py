@@ -67,7 +67,7 @@ def verdict(sweep: Sweep) -> str:
 def quantity(value: float, unit: str) -> str:
     """A figure with three digits and the prefix that fits: ``1.25 GB``, ``1.6 M images/s``."""
     between = "" if len(unit) == 1 else " "
-    for factor, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+    for factor, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= factor * 0.9995:
             return f"{value / factor:.3g} {prefix}{between}{unit}"
     return f"{value:.3g} {unit}"

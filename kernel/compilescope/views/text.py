@@ -5,8 +5,17 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from ..report import Break, Compilation, Kernel, Recompile, Report, VariantReport
-from . import changes, watch_rows, wording
+from ..report import (
+    FORMS,
+    Break,
+    Compilation,
+    Kernel,
+    Recompile,
+    Report,
+    TargetReport,
+    VariantReport,
+)
+from . import changes, target_rows, text_target, watch_rows, wording
 from .pairs import as_written, compared, compilations, pairs
 from .summary import environment, problems
 from .text_sweep import sweep
@@ -39,6 +48,7 @@ def render(report: Report, *, width: int = 100, color: bool = False, name: str =
     if report.sweep is not None:
         blocks.append(iter(sweep(report.sweep)))
     blocks.append(_deviations(report, paint, width))
+    blocks += [_target(*one, paint, width) for one in target_rows.targeted(report)]
     for variant, compilation in compilations(report):
         blocks.append(_compilation(compilation, f"  (as in {variant.name})", paint, width))
     written = as_written(report)
@@ -84,7 +94,7 @@ def _problems(report: Report, paint: _Paint, width: int) -> Iterator[str]:
 
 def _variants(report: Report, paint: _Paint) -> Iterator[str]:
     head = ("variant", "switches", "stage", "median", "95 % interval", "vs eager", "compile")
-    rows = [(*head, "outputs")]
+    rows = [(*head, "estimated", "outputs")]
     for variant in compared(report):
         timing = variant.timing
         figures = (
@@ -99,6 +109,7 @@ def _variants(report: Report, paint: _Paint) -> Iterator[str]:
                 wording.stage(variant),
                 *figures,
                 wording.seconds(variant),
+                target_rows.estimated(variant),
                 wording.accuracy(variant),
             )
         )
@@ -129,6 +140,19 @@ def _deviations(report: Report, paint: _Paint, width: int) -> Iterator[str]:
         yield f"{paint('warning', 'differs:')} [{variant.name}] {asked}"
         yield from _wrapped(one.why, width, "  ")
         yield from _wrapped(one.remedy, width, "  → ")
+
+
+def _target(
+    variant: VariantReport, target: TargetReport, paint: _Paint, width: int
+) -> Iterator[str]:
+    yield paint("bold", text_target.head(variant, target))
+    for first, line in text_target.lines(variant, target):
+        yield from _wrapped(line, width, first)
+    rows, left_out = text_target.kernels(variant)
+    if len(rows) > 1:
+        yield from (f"  {line}" for line in _table(rows, paint))
+    if left_out:
+        yield f"  … and {left_out} more: .kernels"
 
 
 def _ratio(variant: VariantReport) -> str:
@@ -201,12 +225,26 @@ def _wrapped(text: str, width: int, first: str) -> Iterator[str]:
 def _next(report: Report, name: str, paint: _Paint) -> Iterator[str]:
     steps = [(f'{name}.save("report.html")', "everything, in one file")]
     found = [compilation for _, compilation in compilations(report)]
-    with_code = [pair.compilation for pair in pairs(report) if pair.right]
+    with_code = [
+        pair.compilation for pair in pairs(report) if pair.right and pair.right.artifact == "cpp"
+    ]
     for compilation in [one for one in found if one.kernels][:1]:
         one = f'{name}.compilation("{compilation.id}")'
         steps.append((f"{one}.kernels[0].source", "a kernel"))
         if compilation.id in with_code:
             steps.append((f"{one}.code.cpp", "the C++ wrapper"))
+    steps += _compiled(report, name)
     size = max(len(step) for step, _ in steps)
     for step, meaning in steps:
         yield f"{step.ljust(size)}  {paint('dim', meaning)}"
+
+
+def _compiled(report: Report, name: str) -> Iterator[tuple[str, str]]:
+    """Yield how to see the last form of the first kernel that was compiled for a target."""
+    for variant, _ in target_rows.targeted(report):
+        for compilation in variant.compilations:
+            for at, kernel in enumerate(compilation.kernels):
+                for form in target_rows.forms(kernel)[-1:]:
+                    one = f'{name}.compilation("{compilation.id}", "{variant.name}")'
+                    yield f'{one}.kernels[{at}].assembly["{form}"]', FORMS[form][0]
+                    return

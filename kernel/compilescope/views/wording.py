@@ -57,6 +57,9 @@ def seconds(variant: VariantReport) -> str:
 
 def stage(variant: VariantReport) -> str:
     """Return what was done with a variant, in words."""
+    if variant.target is not None and variant.stage != "failed":
+        done = "compiled" if "assembly" in variant.studied else "sources"
+        return f"{done} for {variant.target.device.name}, not run"
     return {"sources": "sources only", "built": "built and run", "failed": "failed"}[variant.stage]
 
 
