@@ -52,7 +52,7 @@ def serve(work: Callable[[Inside], bytes]) -> None:
     """
     faulthandler.enable()
     _end_with_parent()
-    _be_the_victim()
+    be_the_victim()
     folder = Path(sys.argv[-1])
     result = work(Inside(folder))
     partial = folder / f"{RESULT}.partial"
@@ -79,7 +79,7 @@ def _end_with_parent() -> None:
     threading.Thread(target=wait, name="compilescope-parent", daemon=True).start()
 
 
-def _be_the_victim() -> None:
+def be_the_victim() -> None:
     """Where memory runs out, the system shall end this process and not the notebook's kernel."""
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(_LIKELY_VICTIM)

@@ -31,7 +31,7 @@ WAITING = "waiting"
 _POLL_S = 0.1
 _MEMORY_EVERY_S = 0.2
 _ERRORS_BYTES = 64_000
-_UNWANTED = ("TORCH_TRACE", "TORCH_COMPILE_DEBUG", "TORCH_LOGS_OUT")
+UNWANTED = ("TORCH_TRACE", "TORCH_COMPILE_DEBUG", "TORCH_LOGS_OUT")
 """Variables by which torch would write into the user's own folders."""
 
 
@@ -103,7 +103,7 @@ def run(
         caches = folder or place / CACHES
         caches.mkdir(exist_ok=True)
         process = _start(command, place, caches, header, variables or {})
-        errors = _Tail(process)
+        errors = Tail(process)
         start = time.perf_counter()
         watch = _Watch(process, place / STEPS, limits, stepped)
         try:
@@ -161,11 +161,11 @@ def _start(
     header: Mapping[str, Any],
     variables: Mapping[str, str],
 ) -> subprocess.Popen[bytes]:
-    environment = {name: value for name, value in os.environ.items() if name not in _UNWANTED}
+    environment = {name: value for name, value in os.environ.items() if name not in UNWANTED}
     environment |= {
         "TORCHINDUCTOR_CACHE_DIR": str(caches),
         "TRITON_CACHE_DIR": str(caches / "triton"),
-        "PYTHONPATH": os.pathsep.join(_import_path(header.get("sys_path", []))),
+        "PYTHONPATH": os.pathsep.join(import_path(header.get("sys_path", []))),
         **variables,
     }
     folder = header.get("cwd")
@@ -182,7 +182,7 @@ def _start(
     )
 
 
-def _import_path(wanted: Sequence[str]) -> list[str]:
+def import_path(wanted: Sequence[str]) -> list[str]:
     """The caller's folders, where they are here too, and this package's own."""
     own = str(Path(__file__).resolve().parents[2])
     usual = os.environ.get("PYTHONPATH", "").split(os.pathsep)
@@ -194,7 +194,7 @@ def _import_path(wanted: Sequence[str]) -> list[str]:
 _STANDARD = frozenset(one for one in sys.path if "site-packages" in one or one == sys.prefix)
 
 
-class _Tail:
+class Tail:
     """The end of what a process writes to its error stream; it may write without end."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:

@@ -151,13 +151,15 @@ def _pack(content: _Content, modes: Sequence[Any] | None, what: str) -> bytes:
         {
             "content": packed,
             "modes": pickle.dumps(SavedModes().now() if modes is None else list(modes)),
-            "settings": cloudpickle.dumps(_settings()),
+            "settings": cloudpickle.dumps(settings()),
             "inference": torch.is_inference_mode_enabled(),
         }
     )
 
 
-class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # it is not typed
+class Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # it is not typed
+    """cloudpickle's, which also knows what of torch goes by a name."""
+
     def reducer_override(self, obj: Any) -> Any:
         """How an object is pickled that the plain rules do not know."""
         path = carried.path_of(obj)
@@ -168,11 +170,11 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # it is not typed
 
 def _dumps(value: object) -> bytes:
     file = io.BytesIO()
-    _Pickler(file).dump(value)
+    Pickler(file).dump(value)
     return file.getvalue()
 
 
-def _settings() -> dict[str, dict[str, Any]]:
+def settings() -> dict[str, dict[str, Any]]:
     """The user's settings that can travel: a pass that is a method of something may not."""
     return {
         module: {name: value for name, value in settings.items() if _travels(value)}

@@ -28,6 +28,11 @@ def changed_settings() -> dict[str, dict[str, Any]]:
     return {name: settings for name, settings in found.items() if settings}
 
 
+def settings() -> dict[str, dict[str, Any]]:
+    """Config module → all of its settings as they are here."""
+    return {name: importlib.import_module(name).get_config_copy() for name in _MODULES}
+
+
 def apply(settings: dict[str, dict[str, Any]]) -> None:
     """Puts settings in force in this process; what its torch does not know is left out."""
     for name, wanted in settings.items():

@@ -61,3 +61,14 @@ def is_wrapper(tensor: torch.Tensor) -> bool:
     cls = type(tensor)
     dispatch = cls.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__
     return hasattr(cls, "__tensor_flatten__") or dispatch
+
+
+def is_plain_view(tensor: torch.Tensor) -> bool:
+    """Whether a view shows its base's numbers as they are, only other ones of them."""
+    return tensor._is_view() and not (tensor.is_conj() or tensor.is_neg())
+
+
+def memory_of(tensor: torch.Tensor) -> tuple[int, int]:
+    """Which memory a tensor is in, as a number, and how many bytes that has."""
+    storage = tensor.untyped_storage()
+    return storage._cdata, storage.nbytes()

@@ -1,0 +1,50 @@
+"""A target's process between two questions: torch's settings and modes as they were at first."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import torch
+
+from ...torch_api import carried
+from ..ambient import SavedModes, SavedRandomness
+from ..libraries import is_user_module
+from . import packing
+
+
+class Clean:
+    """How the process is when nothing is asked of it; made before the first question."""
+
+    def __init__(self) -> None:
+        self._settings = carried.settings()
+        self._modes = SavedModes()
+        self._randomness = SavedRandomness()
+        self._files: dict[str, float] = {}
+
+    def restore(self) -> None:
+        """Takes back what a question has changed."""
+        packing.let_go()
+        torch.compiler.reset()
+        carried.apply(self._settings)
+        self._modes.restore()
+        self._randomness.restore()
+        for file in _files():
+            self._files.setdefault(file, _changed_at(file))
+
+    def is_outdated(self) -> bool:
+        """Whether a file of the user's has changed since a module was made of it here."""
+        return any(_changed_at(file) != when for file, when in self._files.items())
+
+
+def _files() -> list[str]:
+    """The files of the user's modules."""
+    modules = list(sys.modules.values())
+    return [str(module.__file__) for module in modules if is_user_module(module)]
+
+
+def _changed_at(file: str) -> float:
+    try:
+        return Path(file).stat().st_mtime
+    except OSError:
+        return 0.0
