@@ -1,0 +1,252 @@
+"""Triton kernels as Inductor wrote them, compiled for a device that is not there.
+
+Stands on ``torch._inductor.runtime.triton_heuristics`` (CachingAutotuner: configs, _precompile_config,
+which calls ``triton.compile`` and would go on to load what that makes; _dynamic_scale_rblock, which
+calls _make_launchers and loads a kernel anew by _reload_kernel), on
+``triton_helpers.set_driver_to_gpu``, on Triton's CompiledKernel (asm, metadata) and its knobs, and
+on the tools that come with Triton: cuobjdump and nvdisasm.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import re
+import subprocess
+import tempfile
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import triton
+from torch._inductor.runtime import triton_heuristics, triton_helpers
+from triton import knobs
+
+from .patching import patched
+
+FILE = "kernel.py"
+"""What a kernel's source is called in the assembly."""
+
+_REGISTERS = re.compile(r"\bREG:(\d+)")
+_SPILLED = re.compile(r"(\d+) bytes spill stores")
+_PTXAS = re.compile(r"^ptxas\s.*?(?:error|fatal)\s*:\s*(.+)$", re.M | re.I)
+_AMD = re.compile(r"^\s+(?:- )?\.(vgpr_count|vgpr_spill_count|sgpr_count):\s+(\d+)", re.M)
+_TIMEOUT_S = 120.0
+
+
+@dataclass
+class Loaded:
+    """A kernel that was defined, with the configurations that Inductor would try.
+
+    Attributes
+    ----------
+    autotuner
+        torch's object.
+    configs
+        torch's objects; `describe` says what they are.
+    """
+
+    autotuner: Any
+    configs: list[Any]
+
+
+@dataclass
+class Compiled:
+    """What Triton made of a kernel under one configuration."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    """Form → text as the compiler has it; ``sass`` is as nvdisasm prints it."""
+    resources: dict[str, float] = field(default_factory=dict)
+    """registers, scalar_registers (AMD), spills, shared_bytes, warps, stages, tensor_columns."""
+    absent: dict[str, str] = field(default_factory=dict)
+    """Form → why there is no text."""
+    why: str = ""
+    """Why nothing was made."""
+
+
+class _Made(BaseException):
+    """Carries what ``triton.compile`` made past all that torch would do with it."""
+
+    def __init__(self, binary: Any) -> None:
+        self.binary = binary
+
+
+def load(source: str, folder: Path) -> Loaded:
+    """Defines a kernel as Inductor's generated code would, and compiles nothing.
+
+    Parameters
+    ----------
+    source
+        As Inductor wrote it, decorated.
+    folder
+        A folder of its own, where its source has to stay while it is compiled.
+
+    Raises
+    ------
+    Exception
+        Whatever the source raises.
+    LookupError
+        It defines no kernel of Inductor's.
+    """
+    path = folder / FILE
+    path.write_text(source, encoding="utf-8")
+    module = types.ModuleType("kernel")
+    module.__file__ = str(path)
+    with _no_driver():
+        exec(compile(source, str(path), "exec"), vars(module))
+    kind = triton_heuristics.CachingAutotuner
+    found = [value for value in vars(module).values() if isinstance(value, kind)]
+    if not found:
+        raise LookupError("the source defines no kernel that Inductor would launch")
+    return Loaded(found[-1], list(found[-1].configs or ()))
+
+
+def describe(config: Any) -> dict[str, str]:
+    """A configuration's block sizes, warps and stages, by torch's names."""
+    described = {name: str(value) for name, value in config.kwargs.items()}
+    described |= {name: str(getattr(config, name)) for name in ("num_warps", "num_stages")}
+    for name, usual in (("num_ctas", 1), ("maxnreg", None)):
+        value = getattr(config, name, usual)
+        if value not in (usual, None):
+            described[name] = str(value)
+    return described
+
+
+def scaled(loaded: Loaded, registers: Mapping[int, int]) -> list[Any]:
+    """Configurations that torch adds for a reduction that takes too many registers.
+
+    Parameters
+    ----------
+    registers
+        Place of a configuration in ``loaded.configs`` → a thread's registers; those compiled.
+    """
+    autotuner, added = loaded.autotuner, []
+
+    def result(config: Any, count: int) -> Any:
+        return SimpleNamespace(config=config, kernel=SimpleNamespace(n_regs=count))
+
+    def add(config: Any) -> Any:
+        added.append(config)
+        return result(config, 0)
+
+    replaced = {
+        "compile_results": [result(loaded.configs[one], n) for one, n in registers.items()],
+        "_precompile_config": add,
+        "_make_launchers": lambda: None,
+        "_reload_kernel": lambda: autotuner,
+    }
+    before = {name: vars(autotuner)[name] for name in replaced if name in vars(autotuner)}
+    vars(autotuner).update(replaced)
+    try:
+        autotuner._dynamic_scale_rblock()
+    finally:
+        for name in replaced:
+            vars(autotuner).pop(name)
+        vars(autotuner).update(before)
+    return added
+
+
+def compile_config(loaded: Loaded, config: Any) -> Compiled:
+    """Compiles a kernel under one configuration, for the device that its source names.
+
+    To be called in a process that does nothing else: it turns off logging, and catches what is
+    printed. Triton caches in its usual folder.
+    """
+    logging.disable(logging.CRITICAL)
+    printed = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(printed), _ptxas_talks():
+            binary = _compile(loaded.autotuner, config)
+    except Exception as error:  # noqa: BLE001 - a compiler that fails is an answer
+        return Compiled(why=_reason(error))
+    made = Compiled({form: text for form, text in binary.asm.items() if isinstance(text, str)})
+    made.texts.pop("source", None)
+    made.resources = {
+        "shared_bytes": float(binary.metadata.shared),
+        "warps": float(binary.metadata.num_warps),
+        "stages": float(config.num_stages),
+    }
+    columns = getattr(binary.metadata, "tmem_size", None)
+    if columns:
+        made.resources["tensor_columns"] = float(columns)
+    if "cubin" in binary.asm:
+        _of_cubin(made, binary.asm["cubin"], printed.getvalue())
+    elif "amdgcn" in made.texts:
+        found = {name: float(count) for name, count in _AMD.findall(made.texts["amdgcn"])}
+        made.resources["registers"] = found["vgpr_count"]
+        made.resources["scalar_registers"] = found["sgpr_count"]
+        made.resources["spills"] = 4 * found["vgpr_spill_count"]
+    return made
+
+
+def _compile(autotuner: Any, config: Any) -> Any:
+    def stop(compile_: Any, *args: Any, **kwargs: Any) -> Any:
+        raise _Made(compile_(*args, **kwargs))
+
+    try:
+        with _no_driver(), patched(triton, "compile", stop):
+            autotuner._precompile_config(config)
+    except _Made as made:
+        return made.binary
+    raise RuntimeError("torch compiled the kernel by another way than triton.compile")
+
+
+@contextlib.contextmanager
+def _no_driver() -> Iterator[None]:
+    """A kernel's source looks for the driver of a GPU; there is none."""
+    with patched(triton_helpers, "set_driver_to_gpu", lambda _: None):
+        yield
+
+
+@contextlib.contextmanager
+def _ptxas_talks() -> Iterator[None]:
+    """What ptxas says of registers and spills is printed."""
+    before = knobs.nvidia.dump_ptxas_log
+    knobs.nvidia.dump_ptxas_log = True
+    try:
+        yield
+    finally:
+        knobs.nvidia.dump_ptxas_log = before
+
+
+def _of_cubin(made: Compiled, cubin: bytes, log: str) -> None:
+    """Adds a cubin's SASS, registers and spills."""
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        usage = _tool("cuobjdump", "--dump-resource-usage", file.name)
+        registers = _REGISTERS.search(usage)
+        if registers:
+            made.resources["registers"] = float(registers.group(1))
+        try:
+            # -gp: with the line of the PTX that each instruction came from.
+            made.texts["sass"] = _tool("nvdisasm", "-c", "-gp", "-ndf", file.name)
+        except (OSError, RuntimeError, subprocess.SubprocessError) as error:
+            made.absent["sass"] = f"nvdisasm failed: {error}"
+    spilled = _SPILLED.findall(log)
+    if spilled:
+        made.resources["spills"] = float(sum(map(int, spilled)))
+
+
+def _tool(name: str, *args: str) -> str:
+    """What a tool that comes with Triton prints."""
+    path = getattr(knobs.nvidia, name).path
+    result = subprocess.run(
+        [path, *args], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+    )
+    if result.returncode:
+        raise RuntimeError(result.stderr.strip().split("\n")[-1])
+    return result.stdout
+
+
+def _reason(error: BaseException) -> str:
+    """Why a kernel could not be compiled, in a line or two."""
+    text = str(error).strip()
+    said = _PTXAS.findall(text)
+    if said:
+        return f"ptxas: {said[0]}"
+    return f"{type(error).__name__}: {text or 'Triton says no more'}"
