@@ -1,0 +1,153 @@
+"""With the GPU hidden, ``target="this"`` gives the code that the GPU itself gets.
+
+Character for character, but for paths and ids. ``COMPILESCOPE_FIDELITY=folder`` keeps every text,
+and a table of what is the same and what differs. Skipped where there is no GPU.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import compilescope as cs
+import msgspec
+import pytest
+import torch
+from compilescope.analysis.launched import codes_of
+from compilescope.report import Report, VariantReport
+
+from .fidelity_subjects import CASES, NEEDS, Make
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+
+KNOWN: dict[tuple[str, str], str] = {}
+"""Subject and wrapper → why the code differs. Each is in docs/targets.md too."""
+
+_BUILT = ("pointwise", "norm_gelu_product", "training")
+"""Subjects that are built for real: what torch.compile itself made is compared."""
+
+
+class Table:
+    """What came of each subject, kept where the environment asks for it."""
+
+    def __init__(self) -> None:
+        folder = os.environ.get("COMPILESCOPE_FIDELITY")
+        self.folder = Path(folder) if folder else None
+        self.rows: list[tuple[str, str, str, int, int]] = []
+
+    def note(self, subject: str, wrapper: str, real: str, hidden: str) -> str:
+        """Compare two texts; return the lines that differ."""
+        lines = list(difflib.unified_diff(real.splitlines(), hidden.splitlines(), lineterm="", n=0))
+        changed = [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+        outcome = f"{len(changed)} lines differ" if changed else "the same"
+        self.rows.append((subject, wrapper, outcome, len(real), len(hidden)))
+        if self.folder is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            for side, text in (("real", real), ("hidden", hidden), ("diff", "\n".join(lines))):
+                path = self.folder / f"{subject}-{wrapper}-{side}.txt"
+                path.write_text(text, encoding="utf-8")
+        return "\n".join(changed)
+
+    def close(self) -> None:
+        """Write the table."""
+        if self.folder is None or not self.rows:
+            return
+        lines = ["| subject | wrapper | outcome | characters |", "| --- | --- | --- | ---: |"]
+        lines += [f"| {row[0]} | {row[1]} | {row[2]} | {row[3]:,} |" for row in self.rows]
+        where = f"{torch.cuda.get_device_name(0)}, torch {torch.__version__}"
+        text = "\n".join([where, "", *lines, ""])
+        (self.folder / "table.md").write_text(text, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def table() -> Iterator[Table]:
+    made = Table()
+    yield made
+    made.close()
+
+
+def plain(text: str) -> str:
+    """A text without what is another one in every process: ids, paths, hashes."""
+    text = re.sub(r"# AOT ID: .*", "# AOT ID", text)
+    text = re.sub(r"(?:/[\w.@+-]+)+\.(?:py|cpp|so|cubin|json)\b", "FILE", text)
+    text = re.sub(r"\b[0-9a-fA-F]{40,64}\b", "HASH", text)
+    return re.sub(r"\bc[a-z2-7]{50,52}\b", "KEY", text)
+
+
+def texts(variant: VariantReport) -> str:
+    """All that was generated: wrappers of every graph, then the Triton kernels."""
+    parts = []
+    for compilation in variant.compilations:
+        for code in codes_of(compilation):
+            for name in ("python", "cpp", "shell"):
+                text = getattr(code, name)
+                if text is not None:
+                    parts.append(f"=== {compilation.id} {code.direction} {name}\n{plain(text)}")
+        parts += [
+            f"=== {compilation.id} {kernel.direction} {kernel.name}\n{plain(kernel.source)}"
+            for kernel in compilation.kernels
+            if kernel.language == "triton"
+        ]
+    return "\n".join(parts)
+
+
+def made_by(subject: str, wrapper: str, *, target: str | None, run: bool = False) -> Report:
+    needed = NEEDS.get(subject)
+    if needed is not None and importlib.util.find_spec(needed) is None:
+        pytest.skip(f"{needed} is not installed")
+    torch.manual_seed(0)
+    case = CASES[subject](Make("cuda"))
+    requested = msgspec.structs.replace(case.variant, cpp_wrapper=wrapper == "cpp", target=target)
+    return cs.inspect(case.fn, case.args, variants={wrapper: requested}, run=run)
+
+
+def generated(subject: str, wrapper: str, *, target: str | None, run: bool = False) -> str:
+    (variant,) = (
+        one
+        for one in made_by(subject, wrapper, target=target, run=run).variants
+        if one.requested.backend is not None
+    )
+    errors = [problem for problem in variant.problems if problem.severity == "error"]
+    assert not errors, (target, errors)
+    assert variant.compilations, (target, variant.absent)
+    return texts(variant)
+
+
+@pytest.mark.parametrize("wrapper", ["python", "cpp"])
+@pytest.mark.parametrize("subject", CASES)
+def test_the_code_is_the_devices_own(subject: str, wrapper: str, table: Table) -> None:
+    real = generated(subject, wrapper, target=None)
+    hidden = generated(subject, wrapper, target="this")
+    differs = table.note(subject, wrapper, real, hidden)
+    if (subject, wrapper) in KNOWN:
+        assert differs, "this difference is gone: take it out of KNOWN and of docs/targets.md"
+    else:
+        assert not differs, f"{subject}, {wrapper} wrapper:\n{differs[:4000]}"
+
+
+@pytest.mark.parametrize("subject", _BUILT)
+def test_the_code_is_what_torch_builds(subject: str, table: Table) -> None:
+    """The other tests compare generated sources; here torch.compile has gone all the way."""
+    real = generated(subject, "python", target=None, run=True)
+    hidden = generated(subject, "python", target="this")
+    differs = table.note(f"{subject}, built", "python", real, hidden)
+    assert not differs, differs[:4000]
+
+
+def test_the_device_is_described_as_it_is() -> None:
+    (variant,) = made_by("pointwise", "python", target="this").variants
+    assert variant.target is not None
+    assert variant.target.is_here
+    build, said = variant.target.device.build, torch.cuda.get_device_properties(0)
+    assert build is not None
+    assert build.multiprocessors == said.multi_processor_count
+    assert build.memory_bytes == said.total_memory
+    assert build.warp_size == said.warp_size
+
+
+def test_there_are_enough_subjects() -> None:
+    assert len(CASES) >= 25
