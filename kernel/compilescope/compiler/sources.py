@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
 
 from ..analysis.assemble import assemble
@@ -31,22 +34,29 @@ class Sources(msgspec.Struct, kw_only=True):
     effective: list[Effective]
 
 
-def generate(captured: Captured, name: str, variant: Variant) -> Sources:
+def generate(
+    captured: Captured, name: str, variant: Variant, settings: Mapping[str, Any] | None = None
+) -> Sources:
     """The sources of a variant.
 
     May run in any thread: it takes torch's settings from where the capture was made.
+
+    Parameters
+    ----------
+    settings
+        Inductor's settings that hold whatever the variant asks for.
     """
     with resting():
-        return captured.context.copy().run(_generate, captured, name, variant)
+        return captured.context.copy().run(_generate, captured, name, variant, settings or {})
 
 
-def _generate(captured: Captured, name: str, variant: Variant) -> Sources:
+def _generate(captured: Captured, name: str, variant: Variant, more: Mapping[str, Any]) -> Sources:
     records: list[Record] = list(captured.records)
     nodes: dict[str, list[Node]] = dict(captured.nodes)
     problems: list[Problem] = []
     complaints: list[str] = []
     if variant.backend == "inductor":
-        settings = settings_of(variant)
+        settings = {**settings_of(variant), **more}
         for graph in captured.graphs:
             with (
                 workers.borrowed(),

@@ -1,0 +1,62 @@
+"""The code of a variant for a target: captured and generated in the target's process."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Callable
+
+import msgspec
+
+from ...torch_api import compiling
+from ...variant import Variant
+from .. import sources
+from ..callees import functions_of
+from ..capturing import Captured, capture, key_of
+from ..remarks import remarks
+from ..wardrobe import Wardrobe
+from . import packing
+from .exchange import SourcesAsked, SourcesGiven
+from .world import World
+
+_KEPT = 4
+"""Captures that are kept: the next variant of the same call needs no other."""
+
+_captures: dict[tuple[str, tuple[bool | None, bool]], Captured] = {}
+
+
+def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:
+    """The answer to a `SourcesAsked`."""
+    asked = msgspec.msgpack.decode(payload, type=SourcesAsked)
+    variant: Variant = pickle.loads(asked.variant)
+    captured = _captured(world, asked.call, variant, step)
+    step("generating code")
+    made = sources.generate(captured, asked.name, variant, world.settings())
+    problems = made.problems
+    if captured.problem is not None:
+        problems.insert(0, captured.problem)
+    else:
+        problems += remarks(made.compilations)
+    inductor = variant.backend == "inductor"
+    given = SourcesGiven(
+        compilations=made.compilations,
+        problems=problems,
+        effective=made.effective,
+        config=compiling.differing_settings(compiling.settings_of(variant)) if inductor else {},
+    )
+    return msgspec.msgpack.encode(given)
+
+
+def _captured(world: World, call: bytes, variant: Variant, step: Callable[[str], None]) -> Captured:
+    """The subject's graphs; nothing runs but Dynamo, on tensors without data."""
+    key = hashlib.sha256(call).hexdigest(), key_of(variant)
+    found = _captures.pop(key, None)
+    if found is None:
+        step("running the subject under Dynamo")
+        made = packing.unpack(call, world)
+        wardrobe = Wardrobe(functions_of(made.fn, made.args, made.kwargs))
+        found = capture(made.fn, made.args, made.kwargs, variant, wardrobe)
+    _captures[key] = found
+    for oldest in list(_captures)[:-_KEPT]:
+        del _captures[oldest]
+    return found

@@ -1,0 +1,76 @@
+"""What a target's process has become: a torch that takes the target for its GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+
+from ...catalogue import Device
+from ...torch_api import target_device, target_runtime, target_tensors
+
+
+class World:
+    """A torch without a GPU that believes it has one; it cannot be left again.
+
+    Attributes
+    ----------
+    device
+        The GPU.
+    """
+
+    def __init__(self, device: Device, mode: Any) -> None:
+        self.device = device
+        self._mode = mode
+
+    @classmethod
+    def enter(cls, device: Device) -> World:
+        """Makes this process a world for ``device``, once, before Inductor is loaded.
+
+        Raises
+        ------
+        CompilescopeError
+            There is no C++ compiler.
+        """
+        target_device.pretend(device)
+        assert device.build is not None, "pretend() has seen to it"
+        target_runtime.stand_in(device.build)
+        return cls(device, target_tensors.fake_mode())
+
+    @property
+    def mode(self) -> AbstractContextManager[Any]:
+        """In it torch makes tensors without data, on the target's device too."""
+        return self._mode  # type: ignore[no-any-return]
+
+    def storage(self, nbytes: int, device: str = "cuda") -> torch.UntypedStorage:
+        """Memory that is not there, for tensors that share it."""
+        return target_tensors.storage(self._mode, nbytes, device)
+
+    def tensor(
+        self,
+        size: Sequence[int],
+        stride: Sequence[int],
+        dtype: torch.dtype,
+        *,
+        device: str = "cuda",
+        requires_grad: bool = False,
+        storage: torch.UntypedStorage | None = None,
+        offset: int = 0,
+    ) -> torch.Tensor:
+        """A tensor without data, in memory of its own or in that of others."""
+        return target_tensors.tensor(
+            self._mode,
+            size,
+            stride,
+            dtype,
+            device=device,
+            requires_grad=requires_grad,
+            storage=storage,
+            offset=offset,
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """Inductor's settings for every compilation here: nothing may be measured."""
+        return {"compile_threads": 1}

@@ -1,0 +1,182 @@
+// What torch asks a GPU's own library for while it traces for one that is not there: a device
+// guard, a stream, which libraries there are, and memory for the few constants that torch makes on
+// the device while it compiles. That memory is the host's; an operator on it runs on the CPU.
+// Built once for each torch by target_runtime.py.
+
+#include <ATen/ATen.h>
+#include <ATen/EmptyTensor.h>
+#include <ATen/detail/CUDAHooksInterface.h>
+#include <ATen/native/CPUFallback.h>
+#include <ATen/native/transformers/attention.h>
+#include <ATen/native/transformers/sdp_utils_cpp.h>
+#include <ATen/ops/_reshape_alias_native.h>
+#include <ATen/ops/as_strided_native.h>
+#include <ATen/ops/view_native.h>
+#include <c10/core/CPUAllocator.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <torch/library.h>
+
+#include <array>
+
+namespace {
+
+constexpr auto kGpu = c10::DeviceType::CUDA;
+const c10::Device first(kGpu, 0);
+
+struct Target {
+  int64_t major;
+  int64_t minor;
+  bool hip;
+  int64_t cudnn; // 0: none
+} target;
+
+c10::Stream stream() {
+  return c10::Stream(c10::Stream::DEFAULT, first);
+}
+
+struct Guard final : c10::impl::NoOpDeviceGuardImpl<kGpu> {
+  c10::Device exchangeDevice(c10::Device) const override { return first; }
+  c10::Device getDevice() const override { return first; }
+  c10::Stream getStream(c10::Device) const noexcept override { return stream(); }
+  c10::Stream getDefaultStream(c10::Device) const override { return stream(); }
+  c10::Stream getNewStream(c10::Device, int) const override { return stream(); }
+  c10::Stream exchangeStream(c10::Stream) const noexcept override { return stream(); }
+  void record(void**, const c10::Stream&, const c10::DeviceIndex, const c10::EventFlag)
+      const override {}
+  void block(void*, const c10::Stream&) const override {}
+  bool queryEvent(void*) const override { return true; }
+};
+
+struct Hooks final : at::CUDAHooksInterface {
+  bool isBuilt() const override { return true; }
+  bool isAvailable() const override { return true; }
+  bool hasPrimaryContext(c10::DeviceIndex) const override { return false; }
+  bool hasCUDA() const override { return true; }
+  bool hasROCM() const override { return target.hip; }
+  bool hasCuDNN() const override { return target.cudnn > 0; }
+  bool compiledWithCuDNN() const override { return target.cudnn > 0; }
+  bool compiledWithMIOpen() const override { return target.hip; }
+  bool supportsDilatedConvolutionWithCuDNN() const override { return target.cudnn > 0; }
+  bool supportsDepthwiseConvolutionWithCuDNN() const override { return target.cudnn > 0; }
+  bool supportsBFloat16ConvolutionWithCuDNNv8() const override {
+    return target.cudnn > 0 && target.major >= 8;
+  }
+  long versionCuDNN() const override { return target.cudnn; }
+  long versionRuntimeCuDNN() const override { return target.cudnn; }
+  double batchnormMinEpsilonCuDNN() const override { return 0.0; }
+  c10::DeviceIndex current_device() const override { return 0; }
+  int getNumGPUs() const override { return 1; }
+};
+
+// Host memory that is said to be the device's.
+struct Memory final : c10::Allocator {
+  c10::DataPtr allocate(size_t bytes) override {
+    auto data = c10::GetCPUAllocator()->allocate(bytes);
+    data.unsafe_set_device(first);
+    return data;
+  }
+  c10::DeleterFnPtr raw_deleter() const override {
+    return c10::GetCPUAllocator()->raw_deleter();
+  }
+  void copy_data(void* to, const void* from, size_t bytes) const override {
+    default_copy_data(to, from, bytes);
+  }
+};
+
+Memory memory;
+constexpr c10::DispatchKeySet kKeys(c10::DispatchKey::CUDA);
+
+at::Tensor empty(
+    at::IntArrayRef size,
+    std::optional<at::ScalarType> dtype,
+    std::optional<at::Layout>,
+    std::optional<at::Device>,
+    std::optional<bool>,
+    std::optional<at::MemoryFormat> format) {
+  return at::detail::empty_generic(
+      size, &memory, kKeys, c10::dtype_or_default(dtype), format);
+}
+
+at::Tensor empty_strided(
+    at::IntArrayRef size,
+    at::IntArrayRef stride,
+    std::optional<at::ScalarType> dtype,
+    std::optional<at::Layout>,
+    std::optional<at::Device>,
+    std::optional<bool>) {
+  return at::detail::empty_strided_generic(
+      size, stride, &memory, kKeys, c10::dtype_or_default(dtype));
+}
+
+// The same memory as a tensor of the CPU's.
+at::Tensor host(const at::Tensor& tensor) {
+  if (tensor.is_cpu()) {
+    return tensor;
+  }
+  return at::from_blob(
+      tensor.data_ptr(), tensor.sizes(), tensor.strides(), tensor.options().device(at::kCPU));
+}
+
+at::Tensor& copy_(at::Tensor& self, const at::Tensor& source, bool non_blocking) {
+  host(self).copy_(host(source), non_blocking);
+  return self;
+}
+
+at::Tensor copy_from(const at::Tensor& self, const at::Tensor& to, bool non_blocking) {
+  host(to).copy_(host(self), non_blocking);
+  return to;
+}
+
+at::Tensor copy_from_and_resize(const at::Tensor& self, const at::Tensor& to) {
+  to.resize_(self.sizes());
+  host(to).copy_(host(self));
+  return to;
+}
+
+at::Tensor& fill_(at::Tensor& self, const at::Scalar& value) {
+  host(self).fill_(value);
+  return self;
+}
+
+at::Tensor& zero_(at::Tensor& self) {
+  host(self).zero_();
+  return self;
+}
+
+void on_the_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  at::native::cpu_fallback(op, stack);
+}
+
+at::Scalar item(const at::Tensor& self) {
+  return host(self).item();
+}
+
+} // namespace
+
+TORCH_LIBRARY_IMPL(aten, CUDA, m) {
+  m.impl("empty.memory_format", empty);
+  m.impl("empty_strided", empty_strided);
+  m.impl("copy_", copy_);
+  m.impl("_copy_from", copy_from);
+  m.impl("_copy_from_and_resize", copy_from_and_resize);
+  m.impl("fill_.Scalar", fill_);
+  m.impl("zero_", zero_);
+  m.impl("_local_scalar_dense", item);
+  m.impl("as_strided", at::native::as_strided_tensorimpl);
+  m.impl("view", at::native::view);
+  m.impl("_reshape_alias", at::native::_reshape_alias);
+}
+
+TORCH_LIBRARY_IMPL(_, CUDA, m) {
+  m.fallback(torch::CppFunction::makeFromBoxedFunction<&on_the_cpu>());
+}
+
+extern "C" void compilescope_stand_in(int64_t major, int64_t minor, bool hip, int64_t cudnn) {
+  target = {major, minor, hip, cudnn};
+  static Guard guard;
+  static Hooks hooks;
+  static c10::impl::DeviceGuardImplRegistrar registrar(kGpu, &guard);
+  // torch keeps the object that it found when it was loaded, so that one learns other answers.
+  auto& there = const_cast<at::CUDAHooksInterface&>(at::detail::getCUDAHooks());
+  *reinterpret_cast<void**>(&there) = *reinterpret_cast<void**>(&hooks);
+}

@@ -1,0 +1,49 @@
+"""Tensors without data on a device that is not there.
+
+Stands on ``torch._subclasses.fake_tensor`` (FakeTensorMode, init_gpu_context) and on tensors of a
+fake mode sharing a storage by ``set_``; the same from 2.11 to 2.15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+
+def fake_mode() -> Any:
+    """A mode for the process."""
+    from torch._subclasses import fake_tensor
+
+    module: Any = fake_tensor
+    # It would allocate on the device, for the sake of autograd.
+    module.init_gpu_context = lambda device: None
+    return fake_tensor.FakeTensorMode(allow_non_fake_inputs=True)
+
+
+def storage(mode: Any, nbytes: int, device: str) -> torch.UntypedStorage:
+    """Memory that is not there."""
+    with mode:
+        return torch.empty(nbytes, dtype=torch.uint8, device=device).untyped_storage()
+
+
+def tensor(
+    mode: Any,
+    size: Sequence[int],
+    stride: Sequence[int],
+    dtype: torch.dtype,
+    *,
+    device: str,
+    requires_grad: bool,
+    storage: torch.UntypedStorage | None,
+    offset: int,
+) -> torch.Tensor:
+    """A tensor of the mode, in memory of its own or in that of others."""
+    with mode, torch.no_grad():
+        if storage is None:
+            made = torch.empty_strided(tuple(size), tuple(stride), dtype=dtype, device=device)
+        else:
+            made = torch.empty(0, dtype=dtype, device=device)
+            made.set_(storage, offset, tuple(size), tuple(stride))
+    return made.requires_grad_(requires_grad) if requires_grad else made
