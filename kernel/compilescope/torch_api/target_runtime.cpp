@@ -11,6 +11,7 @@
 #include <ATen/native/transformers/sdp_utils_cpp.h>
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/as_strided_native.h>
+#include <ATen/ops/set_native.h>
 #include <ATen/ops/view_native.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
@@ -127,6 +128,24 @@ at::Tensor copy_from(const at::Tensor& self, const at::Tensor& to, bool non_bloc
   return to;
 }
 
+const at::Tensor& resize_(
+    const at::Tensor& self,
+    at::IntArrayRef size,
+    std::optional<at::MemoryFormat>) {
+  auto* impl = self.unsafeGetTensorImpl();
+  const auto& storage = impl->storage();
+  const size_t elements = c10::multiply_integers(size) + impl->storage_offset();
+  const size_t bytes = elements * self.element_size();
+  if (storage.nbytes() < bytes) {
+    auto more = memory.allocate(bytes);
+    memory.copy_data(more.get(), storage.data(), storage.nbytes());
+    storage.set_data_ptr_noswap(std::move(more));
+    storage.set_nbytes(bytes);
+  }
+  impl->set_sizes_contiguous(size);
+  return self;
+}
+
 at::Tensor copy_from_and_resize(const at::Tensor& self, const at::Tensor& to) {
   to.resize_(self.sizes());
   host(to).copy_(host(self));
@@ -159,6 +178,8 @@ TORCH_LIBRARY_IMPL(aten, CUDA, m) {
   m.impl("copy_", copy_);
   m.impl("_copy_from", copy_from);
   m.impl("_copy_from_and_resize", copy_from_and_resize);
+  m.impl("resize_", resize_);
+  m.impl("set_.source_Storage_storage_offset", at::native::set_storage_cpu_);
   m.impl("fill_.Scalar", fill_);
   m.impl("zero_", zero_);
   m.impl("_local_scalar_dense", item);
