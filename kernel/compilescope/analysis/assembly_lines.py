@@ -1,8 +1,8 @@
-"""A compiled kernel's text in each form, freed of debug information, which becomes a map of lines.
+"""A compiled kernel's text in each form: freed of debug information, which becomes a map of lines.
 
-Each reader gives the text to show and, for each of its lines, the line of the kernel's source that it
-came from; 0 where none is known. What was inlined from another file (Triton's own library, Inductor's
-helpers) counts as the line of the kernel that called it.
+Each reader gives the text to show and, for each of its lines, the line of the kernel's source that
+it came from; 0 where none is known. What was inlined from another file (Triton's own library,
+Inductor's helpers) counts as the line of the kernel that called it.
 """
 
 from __future__ import annotations

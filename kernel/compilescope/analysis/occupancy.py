@@ -20,6 +20,9 @@ _SHARED_UNIT, _SHARED_RESERVED = 128, 1024
 """NVIDIA: bytes of shared memory; the driver takes some for itself, of each block."""
 _MOST_REGISTERS = 255
 
+_TENSOR_COLUMNS = 512
+"""NVIDIA: columns of a multiprocessor's tensor memory, from compute capability 10.0 on."""
+
 _VECTOR_UNIT = 8
 """AMD: vector registers are given to a thread in units of so many."""
 _LDS_UNIT = 512
@@ -36,11 +39,18 @@ class Occupancy:
     share: float
     """Of the warps that a multiprocessor can hold, from 0 to 1."""
     limit: str
-    """What keeps it from holding more: threads, registers, shared memory, blocks."""
+    """What keeps it from holding more: threads, registers, shared memory, tensor memory,
+    blocks."""
 
 
 def occupancy(
-    build: Build, *, registers: int, shared_bytes: int, warps: int, scalar_registers: int = 0
+    build: Build,
+    *,
+    registers: int,
+    shared_bytes: int,
+    warps: int,
+    scalar_registers: int = 0,
+    tensor_columns: int = 0,
 ) -> Occupancy:
     """The occupancy of a kernel.
 
@@ -48,8 +58,8 @@ def occupancy(
     ----------
     registers, scalar_registers
         A thread's; a wave's scalar ones, on AMD.
-    shared_bytes, warps
-        A block's.
+    shared_bytes, warps, tensor_columns
+        A block's; the last are of tensor memory.
     """
     held = build.threads_per_multiprocessor // build.warp_size
     # The first of several that are equal is named: where all threads are there, no more can be.
@@ -63,6 +73,8 @@ def occupancy(
         limits["registers"] = _nvidia_registers(build, registers, warps)
         limits["shared memory"] = _nvidia_shared(build, shared_bytes)
         limits["blocks"] = build.blocks_per_multiprocessor
+        if tensor_columns:
+            limits["tensor memory"] = _TENSOR_COLUMNS // tensor_columns
     limit = min(limits, key=limits.__getitem__)
     blocks = limits[limit]
     return Occupancy(blocks, blocks * warps / held, limit)

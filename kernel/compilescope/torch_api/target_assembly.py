@@ -1,8 +1,8 @@
 """Triton kernels as Inductor wrote them, compiled for a device that is not there.
 
-Stands on ``torch._inductor.runtime.triton_heuristics`` (CachingAutotuner: configs, _precompile_config,
-which calls ``triton.compile`` and would go on to load what that makes; _dynamic_scale_rblock, which
-calls _make_launchers and loads a kernel anew by _reload_kernel), on
+Stands on ``torch._inductor.runtime.triton_heuristics`` (CachingAutotuner: configs,
+_precompile_config, which calls ``triton.compile`` and would go on to load what that makes;
+_dynamic_scale_rblock, which calls _make_launchers and loads a kernel anew by _reload_kernel), on
 ``triton_helpers.set_driver_to_gpu``, on Triton's CompiledKernel (asm, metadata) and its knobs, and
 on the tools that come with Triton: cuobjdump and nvdisasm.
 """
@@ -23,7 +23,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import triton
-from torch._inductor.runtime import triton_heuristics, triton_helpers
+from torch._inductor.runtime import triton_helpers, triton_heuristics
 from triton import knobs
 
 from .patching import patched

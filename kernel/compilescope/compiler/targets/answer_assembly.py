@@ -1,0 +1,180 @@
+"""Triton kernels compiled for the target, in the target's process: each in a fork of it.
+
+What was compiled is kept in a folder of its own, by the kernel's source, the configuration and the
+versions: a second look compiles nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import zlib
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+import triton
+
+from ...analysis.assembly_lines import Listing, read
+from ...report import FORMS
+from ...torch_api import caches, target_assembly
+from . import forks
+from .exchange_assembly import AskedKernel, Assembled, AssembledKernel, AssemblyAsked, AssemblyGiven
+from .world import World
+
+_FORMAT = 1
+"""Of what is kept; counts up when what is made of the same kernel changes."""
+
+_RESULT = "result"
+
+
+def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:
+    """The answer to an `AssemblyAsked`."""
+    asked = msgspec.msgpack.decode(payload, type=AssemblyAsked)
+    with tempfile.TemporaryDirectory(prefix="compilescope-assembly-") as folder:
+        kernels = _Assembly(asked.kernels, Path(folder), step).run()
+    return msgspec.msgpack.encode(AssemblyGiven(kernels=kernels))
+
+
+@dataclass
+class _Kernel:
+    """A kernel, and what has been made of it so far."""
+
+    name: str
+    source: str
+    folder: Path
+    loaded: target_assembly.Loaded | None = None
+    why: str = ""
+    made: list[Assembled | None] = field(default_factory=list)
+    """For each configuration; None while it is under way."""
+
+
+@dataclass
+class _Job:
+    kernel: _Kernel
+    place: int
+    kept: Path
+    """Where the result is kept, when it is there."""
+
+    @property
+    def folder(self) -> Path:
+        """Of this job alone."""
+        return self.kernel.folder / str(self.place)
+
+    @property
+    def config(self) -> Any:
+        """The object that torch has for it."""
+        assert self.kernel.loaded is not None, "it has configurations"
+        return self.kernel.loaded.configs[self.place]
+
+
+class _Assembly:
+    """Compiles kernels, several at a time."""
+
+    def __init__(self, asked: list[AskedKernel], folder: Path, step: Callable[[str], None]) -> None:
+        self._step = step
+        self._kept = caches.own_folder() / "assembly"
+        self._kept.mkdir(parents=True, exist_ok=True)
+        self._jobs: deque[_Job] = deque()
+        self._kernels = [
+            _Kernel(one.name, one.source, folder / str(number)) for number, one in enumerate(asked)
+        ]
+        self._finished = 0
+
+    def run(self) -> list[AssembledKernel]:
+        self._step("reading the kernels")
+        for kernel in self._kernels:
+            self._load(kernel)
+        forks.run(self._jobs, _work, self._done, at_most=len(os.sched_getaffinity(0)))
+        return [
+            AssembledKernel([one for one in kernel.made if one is not None], kernel.why)
+            for kernel in self._kernels
+        ]
+
+    def _load(self, kernel: _Kernel) -> None:
+        kernel.folder.mkdir()
+        try:
+            kernel.loaded = target_assembly.load(kernel.source, kernel.folder)
+        except Exception as error:  # noqa: BLE001 - a kernel's source may raise anything
+            kernel.why = f"Its source cannot be read: {type(error).__name__}: {error}"
+            return
+        self._plan(kernel)
+
+    def _plan(self, kernel: _Kernel) -> None:
+        """Takes up the configurations that were not yet; what torch adds to them, at the end."""
+        assert kernel.loaded is not None, "it was loaded"
+        while True:
+            for place in range(len(kernel.made), len(kernel.loaded.configs)):
+                job = _Job(kernel, place, self._kept / _key(kernel, kernel.loaded.configs[place]))
+                found = _kept(job.kept)
+                kernel.made.append(found)
+                if found is None:
+                    self._jobs.append(job)
+            if any(one is None for one in kernel.made):
+                return
+            registers = {
+                place: int(one.resources["registers"])
+                for place, one in enumerate(kernel.made)
+                if one is not None and "registers" in one.resources
+            }
+            added = target_assembly.scaled(kernel.loaded, registers)
+            if not added:
+                self._finished += 1
+                self._step(f"compiled {self._finished} of {len(self._kernels)} kernels")
+                return
+            kernel.loaded.configs += added
+
+    def _done(self, job: _Job, failure: str) -> None:
+        result = job.folder / _RESULT
+        if failure:
+            made = Assembled(target_assembly.describe(job.config), why=f"The compiler {failure}.")
+        else:
+            made = msgspec.msgpack.decode(zlib.decompress(result.read_bytes()), type=Assembled)
+            if not made.why and not made.absent:
+                shutil.move(result, job.kept)
+        shutil.rmtree(job.folder, ignore_errors=True)
+        job.kernel.made[job.place] = made
+        if all(one is not None for one in job.kernel.made):
+            self._plan(job.kernel)
+
+
+def _work(job: _Job) -> None:
+    """Compiles a kernel under one configuration, in a fork."""
+    assert job.kernel.loaded is not None, "it has configurations"
+    job.folder.mkdir()
+    os.environ["TRITON_CACHE_DIR"] = str(job.folder / "triton")
+    compiled = target_assembly.compile_config(job.kernel.loaded, job.config)
+    made = Assembled(
+        target_assembly.describe(job.config),
+        resources=compiled.resources,
+        absent=compiled.absent,
+        why=compiled.why,
+    )
+    ptx: Listing | None = None
+    for form in FORMS:
+        if form in compiled.texts:
+            listing = read(form, compiled.texts[form], target_assembly.FILE, ptx)
+            made.texts[form], made.lines[form] = listing.text, listing.lines
+            ptx = listing if form == "ptx" else ptx
+    (job.folder / _RESULT).write_bytes(zlib.compress(msgspec.msgpack.encode(made), 1))
+
+
+def _key(kernel: _Kernel, config: Any) -> str:
+    """What a result is kept under. The device stands in the kernel's source."""
+    versions = (_FORMAT, torch.__version__, triton.__version__)
+    said = repr((versions, target_assembly.describe(config), str(config), kernel.source))
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def _kept(path: Path) -> Assembled | None:
+    """What was kept; None where nothing was, or it was cut short."""
+    try:
+        return msgspec.msgpack.decode(zlib.decompress(path.read_bytes()), type=Assembled)
+    except (OSError, zlib.error, msgspec.MsgspecError):
+        return None

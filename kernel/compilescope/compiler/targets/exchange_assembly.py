@@ -1,0 +1,48 @@
+"""What is asked of a target's process about its kernels' assembly, and what it answers."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class AskedKernel(msgspec.Struct):
+    """A kernel to compile."""
+
+    name: str
+    source: str
+    """As Inductor wrote it."""
+
+
+class AssemblyAsked(msgspec.Struct):
+    """Asks for the assembly of kernels."""
+
+    kernels: list[AskedKernel]
+
+
+class Assembled(msgspec.Struct):
+    """What was made of a kernel under one configuration."""
+
+    config: dict[str, str] = {}
+    texts: dict[str, str] = {}
+    """Form → text, as it is shown."""
+    lines: dict[str, list[int]] = {}
+    """Form → for each line of the text, that of the kernel's source; 0 where none is known."""
+    resources: dict[str, float] = {}
+    absent: dict[str, str] = {}
+    why: str = ""
+    """Why nothing was made."""
+
+
+class AssembledKernel(msgspec.Struct):
+    """What was made of a kernel."""
+
+    configs: list[Assembled] = []
+    """In the order in which torch would try them."""
+    why: str = ""
+    """Why there are none."""
+
+
+class AssemblyGiven(msgspec.Struct):
+    """The answer to `AssemblyAsked`: its kernels, in its order."""
+
+    kernels: list[AssembledKernel]
