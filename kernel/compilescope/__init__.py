@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from IPython.core.interactiveshell import InteractiveShell
 
+    from .catalogue import Device
     from .compiler.what_if_result import WhatIf
     from .report import Sweep, SweepCell
     from .sweep.result import SweepResult
@@ -37,6 +38,7 @@ __all__ = [
     "Report",
     "Variant",
     "__version__",
+    "add_target",
     "grid",
     "inspect",
     "load",
@@ -71,8 +73,9 @@ def inspect(
         Names ("python", "cpp", "eager", and the modes of the installed torch), `Variant` objects,
         or a dictionary of either by the names that the report shall use.
     run
-        Build every variant, check it against eager and time it. False: the sources only, of all
-        variants from one capture; nothing is built.
+        Build every variant, check it against eager and time it; of variants for a target, compile
+        and check the kernels. False: the sources only, of all variants from one capture; nothing
+        is built.
 
     Returns
     -------
@@ -136,7 +139,9 @@ def study(report: Report, *studies: str, variants: object = None) -> Report:
     *studies
         ``layers``: where one call's time goes. ``kernels``: the time of every kernel launch.
         ``startups``: first calls in processes of their own, with empty and with warm caches.
-        ``accuracy``: results against higher precision. All of them if none is named.
+        ``accuracy``: results against higher precision. Of variants for a target, ``assembly``:
+        every kernel compiled down to machine code, ``check``: every kernel run in Triton's
+        interpreter and compared. All that apply if none is named.
     variants
         As for `measure`; all that are built if None.
 
@@ -151,14 +156,11 @@ def study(report: Report, *studies: str, variants: object = None) -> Report:
         The report's call is not in this kernel, or there is no such study or variant.
     """
     from . import followups
-    from .compiler.studies import STUDY_NAMES
     from .loading import session
     from .views.progress import Line
 
     with Line() as line:
-        return followups.study(
-            session(), report, studies or STUDY_NAMES, variants=variants, progress=line.show
-        )
+        return followups.study(session(), report, studies, variants=variants, progress=line.show)
 
 
 def sweep(
@@ -295,6 +297,40 @@ def grid(
     return every(
         modes=modes, cpp_wrapper=cpp_wrapper, dynamic=dynamic, fullgraph=fullgraph, options=options
     )
+
+
+def add_target(name: str, *, like: str, **figures: Any) -> Device:
+    """Adds a GPU of your own to those that ``Variant(target=...)`` knows, for this process.
+
+    >>> cs.add_target("h100-mig", like="h100", multiprocessors=60)  # doctest: +SKIP
+
+    Parameters
+    ----------
+    name
+        By which it is asked for. One that was added before is replaced.
+    like
+        The target whose figures it has, but for those that are given: ``h100``.
+    **figures
+        ``multiprocessors``, ``shared_per_block_bytes``, ``l2_bytes``, ``bandwidth_bytes_per_s``
+        and the other fields of `compilescope.catalogue.Build`; ``products`` and ``vector`` are
+        operations a second by dtype.
+
+    Returns
+    -------
+    Device
+        It, with all its figures.
+
+    Raises
+    ------
+    CompilescopeError
+        The name is taken, there is no such figure, or its value is out of range.
+    """
+    from .loading import session
+
+    session()
+    from .compiler.targets import known
+
+    return known.add(name, like=like, **figures)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from .compiler import variants as names
 from .compiler.inspection import Inspection
 from .compiler.progress import Progress
+from .compiler.studies import STUDY_NAMES, applies
 from .errors import CompilescopeError
 from .report import Report
 from .session import Session
@@ -49,7 +50,7 @@ def study(
     variants: object = None,
     progress: Tell | None = None,
 ) -> Report:
-    """Takes a closer look at variants of a report.
+    """Takes a closer look at variants of a report; every one that there is if none is named.
 
     Raises
     ------
@@ -58,6 +59,9 @@ def study(
     """
     inspection = _inspection(session, report)
     wanted = _wanted(session, inspection, variants, "study")
+    if not studies:
+        kinds = {variant.target is not None for variant in wanted.values()}
+        studies = [one for one in STUDY_NAMES if any(applies(one, target=kind) for kind in kinds)]
     return session.study(report.subject.id, studies, wanted, progress=progress)
 
 
@@ -98,7 +102,10 @@ def _wanted(
 ) -> dict[str, Variant]:
     """The variants by name: those of the report go by the names that they have there."""
     if variants is None:
-        return usual(inspection, kind) or names.parse(names.USUAL)
+        requested = {one.name: one.requested for one in inspection.report.variants}
+        # Where all are for targets, it is told what cannot be done with those.
+        aims = {name: variant for name, variant in requested.items() if variant.target is not None}
+        return usual(inspection, kind) or aims or names.parse(names.USUAL)
     known = {one.name: one.requested for one in inspection.report.variants}
     given = [variants] if isinstance(variants, (str, Variant)) else variants
     if isinstance(given, Iterable) and all(isinstance(one, str) and one in known for one in given):

@@ -37,10 +37,14 @@ class Job(msgspec.Struct, kw_only=True):
     step: str = ""
     fraction: float | None = None
     error: Problem | None = None
+    aside: bool = False
+    """It runs beside the main thread, which an interrupt would meet in its place."""
 
 
 class Jobs:
-    """The kernel's jobs; one runs at a time. Safe to call from any thread.
+    """The kernel's jobs; one runs at a time, beside those that call nothing of the user's.
+
+    Safe to call from any thread.
 
     Parameters
     ----------
@@ -55,6 +59,8 @@ class Jobs:
         self._monitors: dict[str, Monitor] = {}
         self._lock = threading.Lock()
         self.current: Job | None = None
+        self.aside: list[Job] = []
+        """Those that run in threads of their own."""
 
     def new(self, subject: str, variants: Sequence[str], work: Work) -> Job:
         """A job that is about to run here."""
@@ -106,7 +112,9 @@ class Jobs:
 
     @contextmanager
     def running(
-        self, job: Job, progress: Callable[[Progress], None] | None = None
+        self,
+        job: Job,
+        progress: Callable[[Progress], None] | None = None,
     ) -> Iterator[Monitor]:
         """Runs the block as this job.
 
@@ -121,7 +129,10 @@ class Jobs:
 
         monitor = Monitor(step)
         self._monitors[job.id] = monitor
-        self.current = job
+        if job.aside:
+            self.aside.append(job)
+        else:
+            self.current = job
         job.state = "running"
         self._changed(job)
         state: State = "failed"
@@ -138,7 +149,10 @@ class Jobs:
             raise
         finally:
             del self._monitors[job.id]
-            self.current = None
+            if job.aside:
+                self.aside.remove(job)
+            else:
+                self.current = None
             self._end(job, state)
 
     def _end(self, job: Job, state: State) -> None:

@@ -55,10 +55,10 @@ def _parser() -> Any:
         metavar="KEY=VALUE",
         help="a setting of Inductor; may be given again",
     )
-    add("--target", metavar="DEVICE", help="what to generate code for (the arguments' device)")
+    add("--target", metavar="DEVICES", help="what to generate code for (the arguments' device)")
     add("--no-run", action="store_true", help="generate the code; build and time nothing")
     add("--measure", type=seconds, metavar="SECONDS", help="then measure for so long, in turns")
-    add("--study", metavar="NAMES", help="then look closer (layers,kernels,startups,accuracy)")
+    add("--study", metavar="NAMES", help="then look closer (layers,kernels,startups,accuracy,...)")
     add("--no-widget", action="store_true", help="show the report without its switches")
     add("--name", default=LAST, metavar="VAR", help=f"keep the report in this variable ({LAST})")
     add("--help", action="store_true", help="print this")
@@ -84,16 +84,19 @@ def variants(options: argparse.Namespace) -> dict[str, Variant]:
         "fullgraph": options.fullgraph or None,
         "backend": options.backend,
         "options": dict(_setting(text) for text in options.option) or None,
-        "target": options.target,
     }
     given = {switch: value for switch, value in given.items() if value is not None}
-    if not given:
+    targets = [name.strip() for name in (options.target or "").split(",") if name.strip()]
+    if not given and not targets:
         return chosen
     if given.get("backend", "inductor") != "inductor" and options.variants is None:
         # Python and C++ wrappers are Inductor's: of another backend there is one variant.
         chosen = {"python": Variant()}
     changed = [
-        variant if variant.backend is None else msgspec.structs.replace(variant, **given)
+        variant
+        if variant.backend is None
+        else msgspec.structs.replace(variant, **given, target=target)
+        for target in targets or [None]
         for variant in chosen.values()
     ]
     return parse({name_of(variant): variant for variant in changed})

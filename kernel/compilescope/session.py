@@ -14,6 +14,7 @@ from .compiler.inspection import Inspection
 from .compiler.progress import Monitor, Progress
 from .compiler.standing import Standing
 from .compiler.studying import check_studies
+from .compiler.targets import known, targeting
 from .compiler.turns import asking
 from .compiler.watch import CELL, Watch
 from .compiler.watching import Watched, watching
@@ -28,7 +29,7 @@ from .torch_api import compiling
 from .torch_api.codegen import free_to_compile
 from .variant import Choices, Variant
 from .watcher import Watcher
-from .work import Work, carry_out, usual
+from .work import Work, carry_out, carry_out_aside, is_aside, usual
 
 PATIENCE_S = 0.5
 """How long the panel's request for sources waits for a compilation that is under way."""
@@ -95,6 +96,7 @@ class Session:
     ) -> Report:
         """Adds a variant to a subject's report, or builds and times one that it has."""
         names.check(variant)
+        variant = names.plain(variant)
         inspection = self._callable(subject)
         wanted = {self.name_for(inspection, variant): variant}
         return self._do(inspection, wanted, Work(build=run), progress)
@@ -108,7 +110,14 @@ class Session:
         again: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
-        """Measures variants in turns with eager, here and now; see `Inspection.measure`."""
+        """Measures variants in turns with eager, here and now; see `Inspection.measure`.
+
+        Raises
+        ------
+        CompilescopeError
+            A variant is for a target: it cannot run here.
+        """
+        targeting.refuse(variants, "measured")
         work = Work(kind="measure", seconds=seconds, again=again)
         return self._do(self._callable(subject), variants, work, progress)
 
@@ -161,21 +170,27 @@ class Session:
         """Generates a variant's sources here and now if a capture serves it.
 
         Otherwise queues a job for the main thread (`run_pending`): a new capture calls the subject,
-        and while something is being compiled nothing else can be. May be called from any thread.
+        and while something is being compiled nothing else can be. Of a variant for a target the
+        job runs already, in a thread of its own. May be called from any thread.
 
         Returns
         -------
         str
             The variant's name in the report.
         Job or None
-            The queued job; None when the sources are in the report.
+            The job; None when the sources are in the report.
         """
         names.check(variant)
+        variant = names.plain(variant)
         inspection = self._callable(subject)
         name = self.name_for(inspection, variant)
-        known = {one.name: one for one in inspection.report.variants}
-        if name in known and known[name].stage != "failed":
+        there = {one.name: one for one in inspection.report.variants}
+        if name in there and there[name].stage != "failed":
             return name, None
+        if variant.target is not None:
+            job, ended = self._beside(inspection, {name: variant}, Work(build=False))
+            # Once its process is warm, that is enough.
+            return name, None if ended.wait(PATIENCE_S) and job.error is None else job
         if inspection.has_capture(variant):
             with asking(), free_to_compile(self._patience()) as free:
                 if free:
@@ -212,6 +227,8 @@ class Session:
             A name that the report does not have.
         """
         work = Work(kind="measure", seconds=seconds, again=again)
+        report = self._callable(subject).report
+        targeting.refuse({name: report.variant(name).requested for name in variants}, "measured")
         job = self._queue(subject, variants, work)
         running = self.jobs.current
         if running is not None and (running.subject, running.work.kind) == (subject, "measure"):
@@ -235,10 +252,31 @@ class Session:
             inspection.report.variant(name)
         wanted = list(variants) or list(usual(inspection, work.kind))
         if wanted:
+            requested = {name: inspection.report.variant(name).requested for name in wanted}
+            if is_aside(requested):
+                return self._beside(inspection, requested, work)[0]
             return self.jobs.queue(subject, wanted, work)
         # What was interrupted before it had any variant is asked for anew.
         new = names.parse(names.USUAL)
         return self.jobs.queue(subject, list(new), work, new)
+
+    def _beside(
+        self, inspection: Inspection, wanted: Mapping[str, Variant], work: Work
+    ) -> tuple[Job, threading.Event]:
+        """Begins work on variants for targets in a thread of its own; with what tells its end."""
+        job = self.jobs.new(inspection.report.subject.id, list(wanted), work)
+        job.aside = True
+        ended = threading.Event()
+
+        def do() -> None:
+            try:
+                with self.jobs.running(job) as monitor:
+                    carry_out_aside(work, inspection, wanted, monitor)
+            finally:
+                ended.set()
+
+        threading.Thread(target=do, name=f"compilescope-{job.id}", daemon=True).start()
+        return job, ended
 
     def run_pending(self) -> None:
         """Does the queued jobs, oldest first. The panel has the kernel's main thread call this.
@@ -322,7 +360,15 @@ class Session:
 
     def choices(self) -> Choices:
         """What the installed torch allows for each switch."""
-        return Choices(backends=compiling.usual_backends(), modes=compiling.modes())
+        off = known.unavailable()
+        return Choices(
+            backends=compiling.usual_backends(),
+            modes=compiling.modes(),
+            targets=[] if off else known.names(),
+            titles={} if off else known.titles(),
+            groups={} if off else known.groups(),
+            targets_off=off,
+        )
 
     def observe(self, observer: Observer) -> Callable[[], None]:
         """Calls ``observer(kind, subject, job)`` after changes; returns the way to stop that."""

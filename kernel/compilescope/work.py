@@ -35,9 +35,34 @@ def usual(inspection: Inspection, kind: Kind) -> dict[str, Variant]:
     found = [one for one in inspection.report.variants if one.name != CELL]
     if kind != "build":
         found = [one for one in found if one.stage != "failed" and one.requested.backend]
+    if kind == "measure":
+        found = [one for one in found if one.requested.target is None]
     if kind == "study":
-        found = [one for one in found if one.stage == "built"] or found
+        found = [one for one in found if one.stage == "built" or one.requested.target] or found
     return {one.name: one.requested for one in found}
+
+
+def is_aside(wanted: Mapping[str, Variant]) -> bool:
+    """Whether work on these variants calls nothing of the user's: all are for targets."""
+    return all(variant.target is not None for variant in wanted.values())
+
+
+def carry_out_aside(
+    work: Work, inspection: Inspection, wanted: Mapping[str, Variant], monitor: Monitor
+) -> None:
+    """Does work on variants for targets: in any thread, while a cell runs."""
+    known = {one.name for one in inspection.report.variants if one.stage != "failed"}
+    new = {name: variant for name, variant in wanted.items() if name not in known}
+    try:
+        inspection.generate(new if work.kind != "build" or work.build else wanted, monitor)
+        if work.kind == "study":
+            inspection.study(list(wanted), work.studies, monitor)
+        elif work.build:
+            inspection.run(list(wanted), monitor)
+    except Cancelled:
+        raise
+    except Exception as error:  # noqa: BLE001 - what the report has by now is not lost
+        inspection.fault(error)
 
 
 def carry_out(

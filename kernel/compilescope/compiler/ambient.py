@@ -138,6 +138,11 @@ def _modes() -> list[tuple[Callable[[], Any], Callable[[Any], object]]]:
     return modes
 
 
+def rounds_float32() -> bool:
+    """Whether products of float32 may be rounded to TF32 or bfloat16."""
+    return any(name in ("high", "medium", "tf32", "bf16") for name in _precision())
+
+
 def _precision() -> tuple[str, ...]:
     """By torch's older name, or by those of the newer API where the user has set one of those.
 

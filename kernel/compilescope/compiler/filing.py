@@ -41,6 +41,9 @@ def put(report: Report, result: VariantReport) -> None:
         variants.append(result)
     _pair(report, result)
     report.files |= notebook.cells(result.compilations)
+    if result.target is not None:
+        # Of estimates, which are there with the code.
+        conclude(report, result)
 
 
 def merged(report: Report, built: VariantReport) -> VariantReport:

@@ -33,6 +33,7 @@ from .standing import Standing
 from .state import Snapshot, preserved
 from .studying import study_variants
 from .subject import describe, unwrap
+from .targets import targeting
 from .wardrobe import Wardrobe
 from .what_if import runs
 from .what_if_result import WhatIf
@@ -78,6 +79,7 @@ class Inspection:
         self._changed: Callable[[str], None] = lambda variant: None
         self._lock = threading.RLock()
         self._captures: dict[tuple[bool | None, bool], Captured] = {}
+        self._shipment = targeting.Shipment(self.fn, self.args, self.kwargs, self.modes)
         self._wardrobe = Wardrobe(functions_of(self.fn, self.args, self.kwargs))
         self._questions = Questions(self.fn, subject.name, self._wardrobe)
         self._kept = Kept(self.fn, self.args, self.kwargs, self._wardrobe, subject.device)
@@ -89,7 +91,9 @@ class Inspection:
 
     def has_capture(self, variant: Variant) -> bool:
         """Whether `generate` can serve the variant without calling the subject."""
-        return variant.backend is None or self._capture_for(variant) is not None
+        if variant.backend is None or variant.target is not None:
+            return True
+        return self._capture_for(variant) is not None
 
     def capture(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:
         """Runs the subject once for every kind of capture that the variants need."""
@@ -105,10 +109,16 @@ class Inspection:
                 filing.note_unsaved(self.report, snapshot.unsaved)
 
     def generate(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:
-        """Generates the sources of variants whose capture is there; builds nothing."""
+        """Generates the sources of variants whose capture is there; builds nothing.
+
+        Those for a target come out of its process.
+        """
         for name, variant in variants.items():
             monitor.step("generating code", variant=name)
-            result = self._sources(name, variant)
+            if variant.target is not None:
+                result = targeting.generate(self._shipment, variants, name, monitor)
+            else:
+                result = self._sources(name, variant)
             with self._lock:
                 current = filing.find(self.report, name)
                 # A build that has finished meanwhile knows more.
@@ -120,6 +130,8 @@ class Inspection:
     def run(self, names: Sequence[str], monitor: Monitor) -> None:
         """Builds, checks and times variants of the report against eager.
 
+        Of those for a target, the kernels are compiled and checked; nothing else can be done here.
+
         Those that are built already are timed in turns with them; where they were measured, they
         keep that timing.
 
@@ -128,7 +140,15 @@ class Inspection:
         names
             Which; those that are not in the report are left out.
         """
-        wanted = {one.name: one.requested for one in self.report.variants if one.name in names}
+        found = [one for one in self.report.variants if one.name in names]
+        wanted = {one.name: one.requested for one in found if one.requested.target is None}
+        if wanted:
+            self._run(wanted, monitor)
+        aims = [one for one in found if one.requested.target is not None]
+        if aims:
+            self.study([one.name for one in aims], list(targeting.STUDIES), monitor)
+
+    def _run(self, wanted: Mapping[str, Variant], monitor: Monitor) -> None:
         with self._open() as snapshot:
             self._build(wanted, snapshot, monitor)
             beside = [name for name in self._fit(snapshot, monitor) if name not in wanted]
@@ -170,7 +190,7 @@ class Inspection:
         wanted = {
             one.name: one.requested
             for one in self.report.variants
-            if one.name in names and one.requested.backend is not None
+            if one.name in names and _runs(one.requested)
         }
         measurement = self._measurement
         try:
@@ -188,6 +208,8 @@ class Inspection:
     def study(self, names: Sequence[str], studies: Sequence[str], monitor: Monitor) -> None:
         """Takes closer looks at variants; builds those that are not built.
 
+        A study that is made of some of the variants only is not made of the others.
+
         Parameters
         ----------
         names
@@ -198,15 +220,21 @@ class Inspection:
         wanted = {
             one.name: one.requested
             for one in self.report.variants
-            if one.name in names and one.requested.backend is not None
+            if one.name in names and _runs(one.requested)
         }
         stages = {one.name: one.stage for one in self.report.variants}
         missing = {name: one for name, one in wanted.items() if stages[name] != "built"}
         if missing:
             with self._open() as snapshot:
                 self._build(missing, snapshot, monitor)
-        built = [v for v in self.report.variants if v.name in wanted and v.stage == "built"]
-        study_variants(self._kept, self.report, built, studies, monitor, self._studied)
+        able = [
+            one
+            for one in self.report.variants
+            if one.name in names and one.stage == ("sources" if one.requested.target else "built")
+        ]
+        study_variants(
+            self._kept, self._shipment, self.report, able, studies, monitor, self._studied
+        )
 
     def _studied(self, variant: VariantReport) -> None:
         with self._lock:
@@ -312,7 +340,7 @@ class Inspection:
         return self._questions.has(variant)
 
     def _keep_guards(self, name: str, variant: Variant) -> None:
-        captured = self._capture_for(variant) if variant.backend is not None else None
+        captured = self._capture_for(variant) if _runs(variant) else None
         if captured is not None and captured.askable is not None:
             self._questions.keep(name, captured.askable)
 
@@ -385,6 +413,11 @@ class Inspection:
         except Exception as error:  # noqa: BLE001 - it is the subject's problem
             return failures.own(error)
         return problem
+
+
+def _runs(variant: Variant) -> bool:
+    """Whether it is compiled, and for a device that is here."""
+    return variant.backend is not None and variant.target is None
 
 
 def _symbolic(captured: Captured) -> bool:

@@ -212,10 +212,12 @@ class Tail:
                 del self._kept[:-_ERRORS_BYTES]
 
     def join(self) -> None:
+        """Waits for the process's last words, once it has ended."""
         # What escaped the group may hold the pipe open for ever.
         self._thread.join(2.0)
 
     def text(self) -> str:
+        """What is kept of it."""
         return bytes(self._kept).decode(errors="replace")
 
 

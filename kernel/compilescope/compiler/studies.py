@@ -16,7 +16,7 @@ from .progress import Monitor
 from .state import Snapshot
 from .wardrobe import Wardrobe
 
-StudyName = Literal["layers", "kernels", "startups", "accuracy"]
+StudyName = Literal["layers", "kernels", "startups", "accuracy", "assembly", "check"]
 STUDY_NAMES: tuple[str, ...] = get_args(StudyName)
 
 
@@ -51,5 +51,14 @@ def _loaded(name: str) -> Callable[[Study], None]:
     return study
 
 
-STUDIES: dict[str, Callable[[Study], None]] = {name: _loaded(name) for name in STUDY_NAMES}
-"""Name → study."""
+_OF_TARGETS = ("assembly", "check")
+
+STUDIES: dict[str, Callable[[Study], None]] = {
+    name: _loaded(name) for name in STUDY_NAMES if name not in _OF_TARGETS
+}
+"""Name → study of a variant that runs here. Those of code for a target: `targeting.STUDIES`."""
+
+
+def applies(name: str, *, target: bool) -> bool:
+    """Whether a study is of variants for a target, or of those that run here."""
+    return (name in _OF_TARGETS) == target

@@ -12,7 +12,9 @@ from ..torch_api.dynamo import begin, isolated
 from .kept import Kept
 from .progress import Cancelled, Monitor, Progress
 from .state import preserved
-from .studies import STUDIES, STUDY_NAMES, Study
+from .studies import STUDIES, STUDY_NAMES, Study, applies
+from .targets import targeting
+from .targets.targeting import Shipment
 
 FAILED = "The study of {} failed."
 _TITLES = {
@@ -20,6 +22,8 @@ _TITLES = {
     "kernels": "each kernel's time",
     "startups": "first calls in processes of their own",
     "accuracy": "accuracy against higher precision",
+    "assembly": "kernels compiled for the target",
+    "check": "kernels checked in Triton's interpreter",
 }
 
 
@@ -40,6 +44,7 @@ def check_studies(studies: Sequence[str]) -> None:
 
 def study_variants(
     kept: Kept,
+    shipment: Shipment,
     report: Report,
     variants: Sequence[VariantReport],
     studies: Sequence[str],
@@ -52,16 +57,18 @@ def study_variants(
     ----------
     kept
         Says what is called; not open.
+    shipment
+        The same call, for targets' processes.
     report
         Of the subject.
     variants
-        Built.
+        Built; or those for a target, which have their code.
     studies
-        Names of `STUDIES`.
+        Names of `STUDIES`. One that applies to some of the variants leaves the others out.
     changed
         Called with a variant after each study of it.
     """
-    todo = [(name, variant) for name in studies for variant in variants]
+    todo = [(name, variant) for name in studies for variant in _meant(name, variants)]
     for index, (name, variant) in enumerate(todo):
 
         def step(now: Progress, name: str = name, index: int = index) -> None:
@@ -75,7 +82,10 @@ def study_variants(
         monitor.step(_TITLES.get(name, name), variant=variant.name, fraction=index / len(todo))
         variant.problems = [one for one in variant.problems if one.what != FAILED.format(name)]
         try:
-            _study(kept, report, variant, name, monitor.within(step))
+            if variant.requested.target is not None:
+                targeting.study(variant, name, shipment, monitor.within(step))
+            else:
+                _study(kept, report, variant, name, monitor.within(step))
         except Cancelled:
             raise
         except Exception as error:  # noqa: BLE001 - it is this study's problem alone
@@ -85,9 +95,18 @@ def study_variants(
         changed(variant)
 
 
+def _meant(name: str, variants: Sequence[VariantReport]) -> Sequence[VariantReport]:
+    """The variants that a study is of; where there is none, each says why not."""
+    meant = [one for one in variants if applies(name, target=one.requested.target is not None)]
+    return meant or variants
+
+
 def _study(kept: Kept, report: Report, variant: VariantReport, name: str, monitor: Monitor) -> None:
     if name not in STUDIES:
-        raise CompilescopeError(f"The study {name!r} is not there.")
+        raise CompilescopeError(
+            f"The study {name!r} is of code for a target.",
+            remedy="Add a variant with a target: compilescope.Variant(target='h100').",
+        )
     with (
         preserved(kept.fn, kept.args, kept.kwargs) as snapshot,
         kept.wardrobe.guarded(),

@@ -5,9 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 
+import msgspec
+
 from ..errors import CompilescopeError
 from ..torch_api import compiling
 from ..variant import Variant
+from .targets import known
 
 _SETTINGS: dict[str, tuple[tuple[type, ...], str]] = {
     "backend": ((str, type(None)), "the name of a backend, or None for eager"),
@@ -107,18 +110,14 @@ def check(variant: Variant) -> None:
             raise CompilescopeError(
                 f"A variant's {name} is {value!r}.", remedy=f"It takes {allowed}."
             )
+    if variant.target is not None:
+        _check_target(variant)
     if variant.backend is None:
         return
     if variant.backend not in compiling.backends():
         raise _unknown("backend", variant.backend, compiling.usual_backends())
     if variant.mode is not None and variant.mode not in compiling.modes():
         raise _unknown("mode", variant.mode, compiling.modes())
-    if variant.target is not None:
-        raise CompilescopeError(
-            f"The target {variant.target!r} is not known.",
-            "Code can only be generated for the device of the arguments yet.",
-            "Leave target out.",
-        )
     if variant.backend != "inductor" and (variant.cpp_wrapper or variant.mode or variant.options):
         raise CompilescopeError(
             f"The backend {variant.backend!r} takes no cpp_wrapper, mode or options.",
@@ -127,6 +126,19 @@ def check(variant: Variant) -> None:
         )
     for name, value in variant.options.items():
         _check_option(name, value)
+
+
+def _check_target(variant: Variant) -> None:
+    assert variant.target is not None, "the caller has looked"
+    if reason := known.unavailable():
+        raise CompilescopeError("There are no targets here.", reason, "Leave target out.")
+    known.find(variant.target)
+    if variant.backend != "inductor":
+        raise CompilescopeError(
+            f"The backend {variant.backend!r} takes no target.",
+            "Code for a device that is not here is Inductor's.",
+            "Use backend='inductor', or leave the target out.",
+        )
 
 
 def _check_option(name: str, value: object) -> None:
@@ -143,7 +155,14 @@ def _check_option(name: str, value: object) -> None:
 def _checked(value: object) -> Variant:
     variant = _one(value)
     check(variant)
-    return variant
+    return plain(variant)
+
+
+def plain(variant: Variant) -> Variant:
+    """The same variant, its target by the name that it has in lists: ``H100`` is ``h100``."""
+    if variant.target is None:
+        return variant
+    return msgspec.structs.replace(variant, target=known.plain(variant.target))
 
 
 def _one(value: object) -> Variant:

@@ -12,6 +12,7 @@ from ..compiler import shipping
 from ..compiler.ambient import SavedModes
 from ..compiler.processes import Limits
 from ..compiler.subject import describe, unwrap
+from ..compiler.targets import targeting
 from ..errors import CompilescopeError
 from ..report import Report, Subject
 from ..sweeps import Sweep, SweepCell
@@ -63,6 +64,7 @@ def make(
         The subject cannot be pickled, does not take the arguments, or a number is out of range.
     """
     _check(fn, factory, limits, seconds, items)
+    targeting.refuse(wanted, "swept")
     if shapes is not None and not shapes:
         raise CompilescopeError("shapes is empty.", remedy="Leave it out, or name some arguments.")
     sets: dict[str, Any] = dict(shapes) if shapes is not None else {"": None}

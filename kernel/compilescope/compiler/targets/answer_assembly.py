@@ -38,7 +38,8 @@ def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:
     """The answer to an `AssemblyAsked`."""
     asked = msgspec.msgpack.decode(payload, type=AssemblyAsked)
     with tempfile.TemporaryDirectory(prefix="compilescope-assembly-") as folder:
-        kernels = _Assembly(asked.kernels, Path(folder), step).run()
+        work = _Assembly(asked.kernels, Path(folder), step)
+        kernels = work.run(world)
     return msgspec.msgpack.encode(AssemblyGiven(kernels=kernels))
 
 

@@ -10,7 +10,7 @@ import torch
 from ...torch_api import carried
 from ..ambient import SavedModes, SavedRandomness
 from ..libraries import is_user_module
-from . import packing
+from .packing import let_go
 
 
 class Clean:
@@ -24,7 +24,7 @@ class Clean:
 
     def restore(self) -> None:
         """Takes back what a question has changed."""
-        packing.let_go()
+        let_go()
         torch.compiler.reset()
         carried.apply(self._settings)
         self._modes.restore()

@@ -63,6 +63,18 @@ def titles() -> dict[str, str]:
     return found | ({THIS: "this device"} if devices.has_gpu() else {})
 
 
+def groups() -> dict[str, str]:
+    """Name → the heading that a target is offered under."""
+    vendors = {"cuda": "NVIDIA", "hip": "AMD"}
+    found = {
+        name: "your own"
+        if name in _custom
+        else vendors[device.build.backend if device.build else "cuda"]
+        for name, device in _all().items()
+    }
+    return found | ({THIS: "this machine"} if devices.has_gpu() else {})
+
+
 def add(name: str, *, like: str, **figures: Any) -> Device:
     """Adds a target of the user's own.
 
