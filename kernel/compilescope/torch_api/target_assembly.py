@@ -10,8 +10,10 @@ on the tools that come with Triton: cuobjdump and nvdisasm.
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import logging
+import os
 import re
 import subprocess
 import tempfile
@@ -23,9 +25,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import triton
+import triton.language as tl
 from torch._inductor.runtime import triton_helpers, triton_heuristics
 from triton import knobs
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
 
+from ..catalogue import Build
 from .patching import patched
 
 FILE = "kernel.py"
@@ -73,6 +79,30 @@ class _Made(BaseException):
 
     def __init__(self, binary: Any) -> None:
         self.binary = binary
+
+
+@triton.jit
+def _little(pointer):  # type: ignore[no-untyped-def]  # its types are Triton's
+    tl.store(pointer, tl.load(pointer))
+
+
+@functools.cache
+def prepare(build: Build) -> None:
+    """Has Triton do what it does once in a process: hash its own files, load its compiler.
+
+    Forks of this process then need not.
+    """
+    arch: Any = int(build.arch) if build.backend == "cuda" else build.arch
+    target = GPUTarget(build.backend, arch, build.warp_size)
+    with tempfile.TemporaryDirectory(prefix="compilescope-triton-") as folder:
+        before = os.environ.get("TRITON_CACHE_DIR")
+        os.environ["TRITON_CACHE_DIR"] = folder
+        try:
+            triton.compile(ASTSource(_little, {"pointer": "*fp32"}), target=target)
+        finally:
+            os.environ.pop("TRITON_CACHE_DIR")
+            if before is not None:
+                os.environ["TRITON_CACHE_DIR"] = before
 
 
 def load(source: str, folder: Path) -> Loaded:

@@ -38,8 +38,7 @@ def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:
     """The answer to an `AssemblyAsked`."""
     asked = msgspec.msgpack.decode(payload, type=AssemblyAsked)
     with tempfile.TemporaryDirectory(prefix="compilescope-assembly-") as folder:
-        work = _Assembly(asked.kernels, Path(folder), step)
-        kernels = work.run(world)
+        kernels = _Assembly(world, asked.kernels, Path(folder), step).run()
     return msgspec.msgpack.encode(AssemblyGiven(kernels=kernels))
 
 
@@ -78,7 +77,10 @@ class _Job:
 class _Assembly:
     """Compiles kernels, several at a time."""
 
-    def __init__(self, asked: list[AskedKernel], folder: Path, step: Callable[[str], None]) -> None:
+    def __init__(
+        self, world: World, asked: list[AskedKernel], folder: Path, step: Callable[[str], None]
+    ) -> None:
+        self._world = world
         self._step = step
         self._kept = caches.own_folder() / "assembly"
         self._kept.mkdir(parents=True, exist_ok=True)
@@ -92,6 +94,9 @@ class _Assembly:
         self._step("reading the kernels")
         for kernel in self._kernels:
             self._load(kernel)
+        if self._jobs:
+            assert self._world.device.build is not None, "a target has one"
+            target_assembly.prepare(self._world.device.build)
         forks.run(self._jobs, _work, self._done, at_most=len(os.sched_getaffinity(0)))
         return [
             AssembledKernel([one for one in kernel.made if one is not None], kernel.why)
