@@ -65,11 +65,13 @@ def helps_for(bound: Bound, variant: VariantReport, report: Report, device: str)
         found.append(_help(BATCH, BATCH_CODE))
     if bound == "memory":
         change(FUSION, options={**requested.options, "aggressive_fusion": True})
-        found.append(_help(PRECISION, AUTOCAST.format(device=_kind(device))))
+        if not _short(variant):
+            found.append(_help(PRECISION, AUTOCAST.format(device=_kind(device))))
     if bound == "compute":
         if on_gpu and _float32(variant):
             found.append(_help(TF32, TF32_CODE))
-        found.append(_help(UNITS, AUTOCAST.format(device=_kind(device))))
+        if not _short(variant):
+            found.append(_help(UNITS, AUTOCAST.format(device=_kind(device))))
     if bound in ("compute", "unclear"):
         change(TUNED, mode="max-autotune" if on_gpu else "max-autotune-no-cudagraphs")
     return [one for one in found if one is not None]
@@ -157,7 +159,19 @@ def _share(variant: VariantReport, kind: str) -> float:
 
 def _float32(variant: VariantReport) -> bool:
     """Whether most kernels of products compute in float32, as the graphs' nodes say."""
-    dtypes = [
+    dtypes = _dtypes(variant)
+    return dtypes.count("float32") * 2 > len(dtypes)
+
+
+def _short(variant: VariantReport) -> bool:
+    """Whether most of them compute in shorter floats already."""
+    dtypes = _dtypes(variant)
+    return sum(dtype in ("float16", "bfloat16") for dtype in dtypes) * 2 > len(dtypes)
+
+
+def _dtypes(variant: VariantReport) -> list[str | None]:
+    """The type of each product's result."""
+    return [
         node.dtype
         for compilation in variant.compilations
         for stage, graph in compilation.graphs.items()
@@ -165,7 +179,6 @@ def _float32(variant: VariantReport) -> bool:
         for node in graph.nodes
         if any(name in node.target for name in ("mm", "convolution", "attention"))
     ]
-    return bool(dtypes) and dtypes.count("float32") * 2 > len(dtypes)
 
 
 def _kind(device: str) -> str:

@@ -37,6 +37,10 @@ def lines(variant: VariantReport, target: TargetReport) -> Iterator[tuple[str, s
 
 
 def kernels(variant: VariantReport) -> tuple[list[tuple[str, ...]], int]:
-    """Return the rows of the kernels' table, its head first, and how many are left out."""
+    """Return the rows of the kernels' table, its head first, and how many are left out.
+
+    Names of kernels are long: they come last, where they push nothing aside.
+    """
     rows = target_rows.kernels(variant)
-    return [target_rows.HEAD, *rows[:_SHOWN_KERNELS]], max(len(rows) - _SHOWN_KERNELS, 0)
+    shown = [target_rows.HEAD, *rows[:_SHOWN_KERNELS]]
+    return [(*row[1:], row[0]) for row in shown], max(len(rows) - _SHOWN_KERNELS, 0)
