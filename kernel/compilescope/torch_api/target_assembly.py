@@ -18,7 +18,7 @@ import re
 import subprocess
 import tempfile
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -74,11 +74,11 @@ class Compiled:
     """Why nothing was made."""
 
 
-class _Made(BaseException):
-    """Carries what ``triton.compile`` made past all that torch would do with it."""
+class _Stopped(BaseException):
+    """Carries what was wanted past all that torch would go on to do."""
 
-    def __init__(self, binary: Any) -> None:
-        self.binary = binary
+    def __init__(self, wanted: Any) -> None:
+        self.wanted = wanted
 
 
 @triton.jit
@@ -180,6 +180,18 @@ def scaled(loaded: Loaded, registers: Mapping[int, int]) -> list[Any]:
     return added
 
 
+def identity(loaded: Loaded, config: Any) -> str:
+    """What decides what Triton makes of a kernel under a configuration, its line numbers too.
+
+    The kernels of a Python and of a C++ wrapper may be one in this.
+    """
+
+    def told(_: Any, source: Any, target: Any = None, options: Any = None) -> str:
+        return repr((source.hash(), target, sorted((options or {}).items())))
+
+    return str(_instead_of_compiling(loaded.autotuner, config, told))
+
+
 def compile_config(loaded: Loaded, config: Any) -> Compiled:
     """Compiles a kernel under one configuration, for the device that its source names.
 
@@ -190,7 +202,7 @@ def compile_config(loaded: Loaded, config: Any) -> Compiled:
     printed = io.StringIO()
     try:
         with contextlib.redirect_stdout(printed), _ptxas_talks():
-            binary = _compile(loaded.autotuner, config)
+            binary = _instead_of_compiling(loaded.autotuner, config, _compile)
     except Exception as error:  # noqa: BLE001 - a compiler that fails is an answer
         return Compiled(why=_reason(error))
     made = Compiled({form: text for form, text in binary.asm.items() if isinstance(text, str)})
@@ -213,16 +225,22 @@ def compile_config(loaded: Loaded, config: Any) -> Compiled:
     return made
 
 
-def _compile(autotuner: Any, config: Any) -> Any:
+def _instead_of_compiling(autotuner: Any, config: Any, wanted: Callable[..., Any]) -> Any:
+    """What ``wanted`` gives for ``triton.compile`` and what torch calls it with."""
+
     def stop(compile_: Any, *args: Any, **kwargs: Any) -> Any:
-        raise _Made(compile_(*args, **kwargs))
+        raise _Stopped(wanted(compile_, *args, **kwargs))
 
     try:
         with _no_driver(), patched(triton, "compile", stop):
             autotuner._precompile_config(config)
-    except _Made as made:
-        return made.binary
-    raise RuntimeError("torch compiled the kernel by another way than triton.compile")
+    except _Stopped as stopped:
+        return stopped.wanted
+    raise RuntimeError("torch compiles kernels by another way than triton.compile")
+
+
+def _compile(compile_: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return compile_(*args, **kwargs)
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """Triton kernels compiled for the target, in the target's process: each in a fork of it.
 
-What was compiled is kept in a folder of its own, by the kernel's source, the configuration and the
-versions: a second look compiles nothing.
+What was compiled is kept in a folder of its own, by all that decides what Triton makes of it: a
+second look compiles nothing.
 """
 
 from __future__ import annotations
@@ -109,6 +109,7 @@ class _Assembly:
             kernel.loaded = target_assembly.load(kernel.source, kernel.folder)
         except Exception as error:  # noqa: BLE001 - a kernel's source may raise anything
             kernel.why = f"Its source cannot be read: {type(error).__name__}: {error}"
+            self._finished += 1
             return
         self._plan(kernel)
 
@@ -132,7 +133,6 @@ class _Assembly:
             added = target_assembly.scaled(kernel.loaded, registers)
             if not added:
                 self._finished += 1
-                self._step(f"compiled {self._finished} of {len(self._kernels)} kernels")
                 return
             kernel.loaded.configs += added
 
@@ -148,6 +148,9 @@ class _Assembly:
         job.kernel.made[job.place] = made
         if all(one is not None for one in job.kernel.made):
             self._plan(job.kernel)
+            self._step(
+                f"compiled {job.kernel.name}, {self._finished} of {len(self._kernels)} kernels done"
+            )
 
 
 def _work(job: _Job) -> None:
@@ -172,9 +175,11 @@ def _work(job: _Job) -> None:
 
 
 def _key(kernel: _Kernel, config: Any) -> str:
-    """What a result is kept under. The device stands in the kernel's source."""
+    """What a result is kept under."""
+    assert kernel.loaded is not None, "it has configurations"
     versions = (_FORMAT, torch.__version__, triton.__version__)
-    said = repr((versions, target_assembly.describe(config), str(config), kernel.source))
+    described = target_assembly.describe(config)
+    said = repr((versions, described, target_assembly.identity(kernel.loaded, config)))
     return hashlib.sha256(said.encode()).hexdigest()
 
 
