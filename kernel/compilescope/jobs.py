@@ -62,6 +62,11 @@ class Jobs:
         self.aside: list[Job] = []
         """Those that run in threads of their own."""
 
+    @property
+    def shown(self) -> Job | None:
+        """The job that runs; the latest of those beside the main thread if that is free."""
+        return self.current or next(iter(self.aside[::-1]), None)
+
     def new(self, subject: str, variants: Sequence[str], work: Work) -> Job:
         """A job that is about to run here."""
         return Job(

@@ -140,7 +140,9 @@ export class Jobs {
     for (; patience > 0 && isRunning(); patience -= LOOK_EVERY) {
       await sleep(LOOK_EVERY);
     }
-    if (isRunning()) {
+    // What runs beside the main thread ends without; the interrupt would meet
+    // the user's cell.
+    if (isRunning() && !job.aside) {
       await connection.interrupt();
     }
     await told;

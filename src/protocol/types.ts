@@ -678,7 +678,7 @@ export interface JobChanged {
 }
 
 /**
- * A piece of work on the kernel's main thread.
+ * A piece of work on the kernel's main thread, or beside it.
  */
 export interface JobState {
   id: string;
@@ -689,6 +689,7 @@ export interface JobState {
   fraction: number | null;
   error: Problem | null;
   kind: 'build' | 'measure' | 'study';
+  aside: boolean;
 }
 
 /**
@@ -1098,7 +1099,7 @@ export interface StartRun {
 }
 
 /**
- * The job, and the code that starts it.
+ * The job, and the code that starts it: empty where it has begun already.
  */
 export interface StartRunResult {
   job: JobState;

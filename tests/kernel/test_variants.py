@@ -8,6 +8,7 @@ import compilescope as cs
 import pytest
 import torch._inductor
 from compilescope.compiler import variants
+from compilescope.compiler.targets import known
 from compilescope.session import Session
 from torch._dynamo.backends.registry import list_backends
 
@@ -83,10 +84,10 @@ WRONG: dict[str, tuple[Any, str]] = {
         "The option 'max_autotune' takes bool, not str ('yes').",
     ),
     "target": (
-        cs.Variant(target="H100"),
+        cs.Variant(target="H1000"),
         (
-            "The target 'H100' is not known. Code can only be generated for the device of the "
-            "arguments yet. Leave target out."
+            "There is no target 'H1000'. Did you mean 'h100'? There are "
+            f"{', '.join(map(repr, known.names()))}. compilescope.add_target adds one."
         ),
     ),
     "Inductor's settings for another backend": (

@@ -198,6 +198,7 @@ export function job(change: Partial<JobState> = {}): JobState {
     fraction: null,
     error: null,
     kind: 'build',
+    aside: false,
     ...change
   };
 }

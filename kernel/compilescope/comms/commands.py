@@ -9,6 +9,7 @@ import msgspec
 
 from .. import questions
 from ..errors import CompilescopeError
+from ..jobs import Job
 from ..report import renderers
 from ..session import Session
 from ..torch_api.environment import environment
@@ -21,7 +22,7 @@ _START = "__import__('compilescope.session', fromlist=['_']).get_session().run_p
 
 def hello(session: Session, _: messages.Hello) -> messages.HelloResult:
     """Everything a fresh panel needs."""
-    job = session.jobs.current
+    job = session.jobs.shown
     return messages.HelloResult(
         protocol=messages.PROTOCOL_VERSION,
         package=__version__,
@@ -106,14 +107,19 @@ def add_variant(session: Session, asked: messages.AddVariant) -> messages.AddVar
         name=name,
         revision=session.revisions.get(asked.subject, 0),
         job=summaries.job(job) if job is not None else None,
-        code=_START if job is not None else "",
+        code=_code(job),
     )
+
+
+def _code(job: Job | None) -> str:
+    """What starts a job; nothing where it runs beside the main thread."""
+    return "" if job is None or job.aside else _START
 
 
 def start_run(session: Session, asked: messages.StartRun) -> messages.StartRunResult:
     """Queues building, checking and timing."""
     job = session.queue_run(asked.subject, asked.variants)
-    return messages.StartRunResult(job=summaries.job(job), code=_START)
+    return messages.StartRunResult(job=summaries.job(job), code=_code(job))
 
 
 def start_measure(session: Session, asked: messages.StartMeasure) -> messages.StartRunResult:
@@ -121,7 +127,7 @@ def start_measure(session: Session, asked: messages.StartMeasure) -> messages.St
     job = session.queue_measure(
         asked.subject, asked.variants, seconds=asked.seconds, again=asked.again
     )
-    return messages.StartRunResult(job=summaries.job(job), code=_START)
+    return messages.StartRunResult(job=summaries.job(job), code=_code(job))
 
 
 def get_measurement(session: Session, asked: messages.GetMeasurement) -> messages.Measurement:
@@ -132,7 +138,7 @@ def get_measurement(session: Session, asked: messages.GetMeasurement) -> message
 def start_studies(session: Session, asked: messages.StartStudies) -> messages.StartRunResult:
     """Queues closer looks at variants."""
     job = session.queue_studies(asked.subject, asked.studies, asked.variants)
-    return messages.StartRunResult(job=summaries.job(job), code=_START)
+    return messages.StartRunResult(job=summaries.job(job), code=_code(job))
 
 
 def cancel(session: Session, asked: messages.Cancel) -> messages.Done:

@@ -534,7 +534,7 @@ class SweepResult(Message):
 
 
 class JobState(Message):
-    """A piece of work on the kernel's main thread."""
+    """A piece of work on the kernel's main thread, or beside it."""
 
     id: str
     subject: str
@@ -545,10 +545,13 @@ class JobState(Message):
     fraction: float | None = None
     error: Problem | None = None
     kind: Literal["build", "measure", "study"] = "build"
+    aside: bool = False
+    """It runs beside the main thread, and ends by itself once it is cancelled: an interrupt would
+    meet the user's cell."""
 
 
 class StartRunResult(Message):
-    """The job, and the code that starts it."""
+    """The job, and the code that starts it: empty where it has begun already."""
 
     job: JobState
     code: str

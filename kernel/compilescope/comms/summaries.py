@@ -69,6 +69,7 @@ def job(job: Job) -> JobState:
         fraction=job.fraction,
         error=job.error,
         kind=job.work.kind,
+        aside=job.aside,
     )
 
 

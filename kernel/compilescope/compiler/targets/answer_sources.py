@@ -29,7 +29,9 @@ def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:
     """The answer to a `SourcesAsked`."""
     asked = msgspec.msgpack.decode(payload, type=SourcesAsked)
     variant: Variant = pickle.loads(asked.variant)
-    captured = _captured(world, asked.call, variant, step)
+    # Also where the capture is there already: torch's settings count for the code too.
+    packing.put_in_force(asked.call)
+    captured = captured_for(world, asked.call, variant, step)
     step("generating code")
     made = sources.generate(captured, asked.name, variant, world.settings())
     problems = made.problems
@@ -47,7 +49,9 @@ def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:
     return msgspec.msgpack.encode(given)
 
 
-def _captured(world: World, call: bytes, variant: Variant, step: Callable[[str], None]) -> Captured:
+def captured_for(
+    world: World, call: bytes, variant: Variant, step: Callable[[str], None]
+) -> Captured:
     """The subject's graphs; nothing runs but Dynamo, on tensors without data."""
     key = hashlib.sha256(call).hexdigest(), key_of(variant)
     found = _captures.pop(key, None)
