@@ -1,6 +1,7 @@
 // What torch asks a GPU's own library for while it traces for one that is not there: a device
-// guard, a stream, which libraries there are, and memory for the few constants that torch makes on
-// the device while it compiles. That memory is the host's; an operator on it runs on the CPU.
+// guard, a stream, which libraries there are, which attention kernel is taken, and memory for the
+// few constants that torch makes on the device while it compiles. That memory is the host's; an
+// operator on it runs on the CPU.
 // Built once for each torch by target_runtime.py.
 
 #include <ATen/ATen.h>
@@ -18,6 +19,9 @@
 #include <torch/library.h>
 
 #include <array>
+#include <cmath>
+#include <initializer_list>
+#include <vector>
 
 namespace {
 
@@ -170,6 +174,150 @@ at::Scalar item(const at::Tensor& self) {
   return host(self).item();
 }
 
+// Which attention kernel the target takes. The conditions that do not depend on the device are
+// torch's own functions; those that do are in torch's CUDA library, and are told here anew.
+
+using Condition = bool (*)(const sdp::sdp_params&, bool);
+
+template <size_t N>
+bool all_hold(const std::array<Condition, N>& conditions, const sdp::sdp_params& call) {
+  for (auto condition : conditions) {
+    if (!condition(call, false)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+int64_t capability() {
+  return 10 * target.major + target.minor;
+}
+
+bool has_type(const sdp::sdp_params& call, std::initializer_list<at::ScalarType> types) {
+  return sdp::check_tensor_dtype(call, std::vector<at::ScalarType>(types), false);
+}
+
+bool has_square_mask(const sdp::sdp_params& call, bool) {
+  return !call.is_causal || call.query.sym_size(-2) == call.key.sym_size(-2);
+}
+
+bool has_one_head_size(const sdp::sdp_params& call, bool) {
+  const auto size = call.query.sym_size(-1);
+  return size == call.key.sym_size(-1) && size == call.value.sym_size(-1);
+}
+
+bool takes_flash(const sdp::sdp_params& call) {
+  const std::array<Condition, 8> conditions{
+      sdp::check_runtime_disabled_flash,
+      sdp::check_tensor_shapes,
+      sdp::check_for_attn_mask,
+      has_one_head_size,
+      has_square_mask,
+      sdp::check_batch_size_and_num_heads_dense<true>,
+      sdp::check_nonzero_sequence_lengths_dense,
+      sdp::check_last_dim_stride_equals_1_dense<true>};
+  if (!all_hold(conditions, call) || !has_type(call, {at::kHalf, at::kBFloat16})) {
+    return false;
+  }
+  const auto size = call.query.sym_size(-1);
+  if (target.hip) {
+    return size <= 512;
+  }
+  if (capability() < 80 || capability() > 121 || size > 256) {
+    return false;
+  }
+  const bool is_small = (capability() >= 86 && capability() <= 89) || capability() >= 120;
+  if (is_small && sdp::input_requires_grad(call)) {
+    return size <= 192 || (call.dropout == 0.0 && size > 224);
+  }
+  return true;
+}
+
+bool takes_efficient(const sdp::sdp_params& call) {
+  const std::array<Condition, 5> conditions{
+      sdp::check_runtime_disabled_mem_efficient,
+      sdp::check_tensor_shapes,
+      sdp::check_nonzero_sequence_lengths_dense,
+      sdp::check_last_dim_stride_equals_1_dense<false>,
+      sdp::check_batch_size_and_num_heads_dense<false>};
+  if (!all_hold(conditions, call) || !has_type(call, {at::kHalf, at::kFloat, at::kBFloat16})) {
+    return false;
+  }
+  const auto size = call.query.sym_size(-1);
+  const auto of_values = call.value.sym_size(-1);
+  const int64_t step = call.query.scalar_type() == at::kFloat ? 4 : 8;
+  if (target.hip) {
+    return has_one_head_size(call, false) && size % 8 == 0 && size <= 256;
+  }
+  return size == call.key.sym_size(-1) && size % step == 0 && of_values % step == 0 &&
+      size > 0 && of_values > 0;
+}
+
+bool takes_cudnn(const sdp::sdp_params& call) {
+  const std::array<Condition, 5> conditions{
+      sdp::check_tensor_shapes,
+      sdp::check_attn_mask_shape,
+      sdp::check_nonzero_sequence_lengths_dense,
+      sdp::check_last_dim_stride_equals_1_dense<true>,
+      sdp::check_batch_size_and_num_heads_dense<true, false>};
+  auto& context = at::globalContext();
+  if (target.cudnn < 90000 || !context.userEnabledCuDNNSDP() || capability() < 80 ||
+      (context.deterministicAlgorithms() && !context.deterministicAlgorithmsWarnOnly()) ||
+      !all_hold(conditions, call) || !has_type(call, {at::kHalf, at::kBFloat16})) {
+    return false;
+  }
+  const auto size = call.query.sym_size(-1);
+  const auto of_values = call.value.sym_size(-1);
+  const bool is_large = target.major == 9 || target.major == 10;
+  const int64_t most = is_large && size == 192 && of_values == 128 ? 192 : 128;
+  const bool has_dropout = call.dropout != 0.0;
+  return size <= most && of_values <= most && size % 8 == 0 && of_values % 8 == 0 &&
+      call.key.sym_size(2) != 1 && (!has_dropout || call.query.sym_size(2) != 1) &&
+      call.dropout * 16.0 == std::floor(call.dropout * 16.0);
+}
+
+// cuDNN comes first on Hopper and on Blackwell for data centers, where it is recent.
+void prefer_cudnn_once() {
+  static bool is_settled = false;
+  const bool is_large = target.major == 9 || target.major == 10;
+  if (!is_settled && is_large && target.cudnn > 91500 &&
+      c10::utils::check_env("TORCH_CUDNN_SDPA_DEPRIORITIZED") != true) {
+    at::globalContext().setSDPPriorityOrder(
+        {static_cast<int64_t>(at::SDPBackend::cudnn_attention),
+         static_cast<int64_t>(at::SDPBackend::flash_attention),
+         static_cast<int64_t>(at::SDPBackend::efficient_attention),
+         static_cast<int64_t>(at::SDPBackend::math)});
+  }
+  is_settled = true;
+}
+
+int64_t choose_attention(
+    const at::Tensor& query,
+    const at::Tensor& key,
+    const at::Tensor& value,
+    const std::optional<at::Tensor>& mask,
+    double dropout,
+    bool is_causal,
+    std::optional<double>,
+    bool enable_gqa) {
+  const sdp::sdp_params call{query, key, value, mask, dropout, is_causal, enable_gqa};
+  if (!sdp::has_only_dense_inputs(call)) {
+    return static_cast<int64_t>(at::SDPBackend::math);
+  }
+  prefer_cudnn_once();
+  for (const auto backend : at::globalContext().sDPPriorityOrder()) {
+    const bool is_taken = backend == at::SDPBackend::flash_attention ? takes_flash(call)
+        : backend == at::SDPBackend::efficient_attention             ? takes_efficient(call)
+        : backend == at::SDPBackend::cudnn_attention                 ? takes_cudnn(call)
+        : backend == at::SDPBackend::math ? at::globalContext().userEnabledMathSDP()
+                                          : false;
+    if (is_taken) {
+      return static_cast<int64_t>(backend);
+    }
+  }
+  TORCH_CHECK(false, "No available kernel. Aborting execution.");
+}
+
 } // namespace
 
 TORCH_LIBRARY_IMPL(aten, CUDA, m) {
@@ -200,4 +348,5 @@ extern "C" void compilescope_stand_in(int64_t major, int64_t minor, bool hip, in
   // torch keeps the object that it found when it was loaded, so that one learns other answers.
   auto& there = const_cast<at::CUDAHooksInterface&>(at::detail::getCUDAHooks());
   *reinterpret_cast<void**>(&there) = *reinterpret_cast<void**>(&hooks);
+  at::native::_fused_sdp_choice_stub.set_cuda_dispatch_ptr(&choose_attention);
 }
