@@ -1,0 +1,33 @@
+"""The names that a generated Python wrapper finds in its module, as far as the CPU has them.
+
+Stands on ``torch._C._dynamo.guards``, ``torch._inductor.select_algorithm.extern_kernels`` and
+``torch._inductor.lowering``, which puts library functions of Inductor's own there.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+
+@functools.cache
+def _names() -> dict[str, Any]:
+    import torch
+    import torch._inductor.lowering
+    from torch._inductor.select_algorithm import extern_kernels
+
+    guards: Any = torch._C._dynamo.guards
+    return {
+        "aten": torch.ops.aten,
+        "inductor_ops": torch.ops.inductor,
+        "_quantized": torch.ops._quantized,
+        "alloc_from_pool": torch.ops.inductor._alloc_from_pool,
+        "assert_size_stride": guards.assert_size_stride,
+        "reinterpret_tensor": guards._reinterpret_tensor,
+        "extern_kernels": extern_kernels,
+    }
+
+
+def names() -> dict[str, Any]:
+    """Name → what it stands for."""
+    return dict(_names())
