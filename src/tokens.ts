@@ -94,6 +94,12 @@ export interface ITextPosition {
    * The line, from 1; null is the text as a whole.
    */
   readonly line: number | null;
+
+  /**
+   * An artifact of the same compilation that it is to be read beside: that one
+   * left, this one right.
+   */
+  readonly beside?: string;
 }
 
 /**

@@ -5,6 +5,7 @@ import type {
   ISelection,
   ISourcePosition
 } from '../tokens';
+import { isLineKey } from './lineKeys';
 import { GraphIndex } from './nodes';
 import { whatIsMissing } from './unlinked';
 
@@ -65,7 +66,7 @@ export function resolveLinks(selection: ISelection, data: ILinkData): ILinked {
   const search = new Search(data);
   const { key, kernel, node, source } = selection;
   // What is named most exactly decides; the rest came along with it.
-  if (key !== null) {
+  if (key !== null && !isLineKey(key)) {
     search.fromKey(key);
   } else if (node) {
     search.fromNode(node);

@@ -50,7 +50,8 @@ export function isSameVariant(a: Variant, b: Variant): boolean {
 
 /**
  * The variants to show left and right: what was chosen, as far as the report
- * has it; else a Python wrapper left and a C++ wrapper right.
+ * has it; else a Python wrapper left and a C++ wrapper right, or another variant
+ * where there is none (code for two devices, say).
  */
 export function chooseSides(
   chosen: ISides,
@@ -61,10 +62,10 @@ export function chooseSides(
   const first = (isCpp: boolean) =>
     compiled.find(each => each.requested.cpp_wrapper === isCpp)?.name;
   const any = compiled[0]?.name ?? '';
-  return {
-    left: has(chosen.left) ? chosen.left : (first(false) ?? any),
-    right: has(chosen.right) ? chosen.right : (first(true) ?? any)
-  };
+  const left = has(chosen.left) ? chosen.left : (first(false) ?? any);
+  const other = compiled.find(each => each.name !== left)?.name ?? any;
+  const right = has(chosen.right) ? chosen.right : (first(true) ?? other);
+  return { left, right };
 }
 
 /**

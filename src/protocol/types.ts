@@ -741,6 +741,7 @@ export interface KernelConfig {
   resources: Record<string, number>;
   limit: string;
   why: string;
+  absent: Record<string, string>;
 }
 
 /**

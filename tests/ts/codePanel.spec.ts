@@ -3,7 +3,11 @@ import { EditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import { CodePanel } from '../../src/panels/code';
-import type { ArtifactResult, Region } from '../../src/protocol/types';
+import type {
+  ArtifactResult,
+  Decision,
+  Region
+} from '../../src/protocol/types';
 import type {
   ILinked,
   ISelection,
@@ -74,7 +78,8 @@ class Model {
   getCompilation = jest.fn(async (..._: unknown[]) => ({
     kernels: [
       kernelOf('k0', { launches: [launchOf('launch:1', launchTime(12))] })
-    ]
+    ],
+    decisions: [] as Decision[]
   }));
 
   select(change: Partial<ISelection>): void {

@@ -70,11 +70,11 @@ describe('RegionIndex', () => {
       [5, 9, 14].map(line => region('launch', line, line + 1, `${line}`)),
       20
     );
-    expect(other.launchFrom(1, 1)?.start).toBe(5);
-    expect(other.launchFrom(5, 1)?.start).toBe(9);
-    expect(other.launchFrom(14, 1)).toBeNull();
-    expect(other.launchFrom(14, -1)?.start).toBe(9);
-    expect(other.launchFrom(5, -1)).toBeNull();
+    expect(other.stopFrom(1, 1)?.start).toBe(5);
+    expect(other.stopFrom(5, 1)?.start).toBe(9);
+    expect(other.stopFrom(14, 1)).toBeNull();
+    expect(other.stopFrom(14, -1)?.start).toBe(9);
+    expect(other.stopFrom(5, -1)).toBeNull();
   });
 
   it('survives regions that do not fit the text', () => {

@@ -141,7 +141,8 @@ describe('rowsOf', () => {
       operations: 1024,
       unknown: 1,
       us: null,
-      untimed: 3
+      untimed: 3,
+      least: null
     });
     expect(totalsOf([rows[2]]).bytes).toBeNull();
   });
@@ -259,6 +260,7 @@ describe('KernelsBody', () => {
     page.draw(
       <KernelsBody
         kernels={kernels}
+        decisions={[]}
         variant="python"
         compilation="0/0"
         context={context}

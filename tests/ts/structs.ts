@@ -66,6 +66,7 @@ export function fullCompilation(
     recompile: null,
     phases: [],
     cache: [],
+    decisions: [],
     absent: {},
     guard_tree: [],
     autotunings: [],
@@ -200,6 +201,7 @@ export function variantReport(
     accuracy: [],
     problems: [],
     absent: {},
+    target: null,
     ...change
   } as VariantReport;
 }

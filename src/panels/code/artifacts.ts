@@ -1,3 +1,4 @@
+import { formArtifact, kernelText, nearestText } from './forms';
 import type {
   Artifact,
   CompilationSummary,
@@ -63,16 +64,16 @@ export function choose(
 ): IChoice {
   const found = report.variants.find(item => item.name === variant) ?? null;
   const compiled = pickCompilation(found, compilation);
-  const name = pickArtifact(compiled, side, wanted);
+  const artifact = pickArtifact(compiled, side, wanted);
   return {
     address: {
       variant,
       compilation: compiled?.id ?? '',
-      artifact: name
+      artifact: typeof artifact === 'string' ? artifact : artifact.name
     },
     variant: found,
     compilation: compiled,
-    artifact: compiled?.artifacts.find(item => item.name === name) ?? null
+    artifact: typeof artifact === 'string' ? null : artifact
   };
 }
 
@@ -142,21 +143,23 @@ function pickCompilation(
   );
 }
 
+/** The artifact, or the name of one that the compilation does not have. */
 function pickArtifact(
   compilation: CompilationSummary | null,
   side: Side,
   wanted: string | null
-): string {
-  const names = new Set(compilation?.artifacts.map(item => item.name));
+): Artifact | string {
+  const artifacts = compilation?.artifacts ?? [];
+  const find = (name: string) => artifacts.find(item => item.name === name);
   if (wanted !== null) {
-    const standIn = STAND_IN[wanted];
-    return !names.has(wanted) && standIn && names.has(standIn)
-      ? standIn
-      : wanted;
+    const text = kernelText(compilation, wanted);
+    return text
+      ? formArtifact(nearestText(text))
+      : (find(wanted) ?? find(STAND_IN[wanted]) ?? wanted);
   }
   return (
-    DEFAULTS[side].find(name => names.has(name)) ??
-    compilation?.artifacts[0]?.name ??
+    DEFAULTS[side].flatMap(name => find(name) ?? [])[0] ??
+    artifacts[0] ??
     DEFAULTS[side][0]
   );
 }

@@ -2,16 +2,18 @@ import { EditorState, type StateEffect } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
+import { setDecisions } from './editor/decisions';
 import { foldKernels, initialFolds, rememberFolds } from './editor/folding';
 import { linksField, setHighlight, setLinks } from './editor/links';
 import { cursorLine, type IPlace } from './editor/place';
-import { NO_TIMES, setTimes, type LaunchTimes } from './editor/times';
+import { setTimes } from './editor/times';
 import { editorSetup, wrapping, type IEditorSetup } from './editor/setup';
 import type { IHighlight } from './highlight';
 import type { SideState } from './loader';
 import { renderMessage } from './message';
 import type { IBar } from './palette';
 import type { RegionIndex } from './regions';
+import { NO_NOTES, type INotes } from './notes';
 import type { ArtifactResult } from './types';
 
 /**
@@ -97,13 +99,15 @@ export class CodeBody extends Widget {
       this._view = new EditorView({ state, parent: this.node });
     }
     this._result = result;
-    this.times(this._times);
+    this.annotate(this._notes);
   }
 
-  /** Say beside the launches how long they take. */
-  times(times: LaunchTimes): void {
-    this._times = times;
-    this._view?.dispatch({ effects: setTimes.of(times) });
+  /** Say beside the lines how long launches take, and what was decided there. */
+  annotate(notes: INotes): void {
+    this._notes = notes;
+    this._view?.dispatch({
+      effects: [setTimes.of(notes.times), setDecisions.of(notes.decisions)]
+    });
   }
 
   /** Mark what is selected. */
@@ -134,6 +138,6 @@ export class CodeBody extends Widget {
   private _trans: TranslationBundle;
   private _view: EditorView | null = null;
   private _result: ArtifactResult | null = null;
-  private _times: LaunchTimes = NO_TIMES;
+  private _notes = NO_NOTES;
   private _folds = new Map<string, boolean>();
 }

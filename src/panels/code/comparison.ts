@@ -7,6 +7,7 @@ import {
   type IMarked
 } from './highlight';
 import type { SideState } from './loader';
+import { lineRegions } from './lines';
 import { modesFor, type Mode } from './mode';
 import { assignBars, type IBar } from './palette';
 import { RegionIndex } from './regions';
@@ -88,7 +89,8 @@ function textOf(state: SideState): IText | null {
   const { result } = state;
   let index = indexes.get(result);
   if (!index) {
-    index = new RegionIndex(result.regions, lineCount(result.text));
+    const regions = [...result.regions, ...lineRegions(result)];
+    index = new RegionIndex(regions, lineCount(result.text));
     indexes.set(result, index);
   }
   return { result, index };

@@ -21,12 +21,17 @@ export function kindLabel(
       return trans.__('Return');
     case 'entry':
       return trans.__('Entry point');
+    case 'line':
+      return trans.__('Line of the kernel');
   }
 }
 
-/** A region in a few words: its kernel, or its label, or its kind. */
+/** A region in a few words: its kernel, or its label, or its kind; a line as it stands. */
 export function title(region: Region, trans: TranslationBundle): string {
-  return region.kernel || region.label || kindLabel(region.kind, trans);
+  const { kernel, kind, label } = region;
+  return (
+    (kind === 'line' ? label : kernel || label) || kindLabel(region.kind, trans)
+  );
 }
 
 /**

@@ -15,15 +15,13 @@ export class Goal {
    *
    * @param position The text and its line.
    * @param shown What the sides show.
-   * @returns The side to show it on: the one that shows the text, else the one with its variant.
+   * @returns The side to show it on: the right one beside another text, else the one that shows the
+   * text, else the one with its variant.
    */
   set(position: ITextPosition, shown: Addresses): Side {
-    const sides: readonly Side[] = ['left', 'right'];
     this._position = position;
     this._side =
-      sides.find(side => sameAddress(shown[side], position)) ??
-      sides.find(side => shown[side]?.variant === position.variant) ??
-      'left';
+      position.beside === undefined ? sideOf(position, shown) : 'right';
     return this._side;
   }
 
@@ -68,4 +66,13 @@ export class Goal {
 
   private _position: ITextPosition | null = null;
   private _side: Side = 'left';
+}
+
+function sideOf(position: ITextPosition, shown: Addresses): Side {
+  const sides: readonly Side[] = ['left', 'right'];
+  return (
+    sides.find(side => sameAddress(shown[side], position)) ??
+    sides.find(side => shown[side]?.variant === position.variant) ??
+    'left'
+  );
 }

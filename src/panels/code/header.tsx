@@ -9,6 +9,8 @@ import {
 } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { grouped, type IAddress, type Side } from './artifacts';
+import { FORMS } from '../../protocol/types';
+import { formName, kernelText } from './forms';
 import { wrapIcon } from './icons';
 import type { Artifact, CompilationSummary, VariantSummary } from './types';
 
@@ -90,7 +92,11 @@ function Header(props: IHeaderProps): JSX.Element {
   const { actions, address, compilation, enabled, side, trans } = props;
   const variant = props.variants.find(item => item.name === address.variant);
   const groups = grouped(compilation);
-  const listed = compilation?.artifacts.some(a => a.name === address.artifact);
+  const text = kernelText(compilation, address.artifact);
+  const shown = text?.kernel.name ?? address.artifact;
+  const listed = compilation?.artifacts.some(a => a.name === shown);
+  const pickText = (form: string, config: string) =>
+    actions.pick({ artifact: formName(text!.kernel, form, config) });
   const ids = variant?.compilations ?? [];
   return (
     <>
@@ -125,13 +131,11 @@ function Header(props: IHeaderProps): JSX.Element {
         {compilation && (
           <Picker
             label={trans.__('%1: artifact', side)}
-            value={address.artifact}
+            value={shown}
             onChange={value => actions.pick({ artifact: value })}
             grow
           >
-            {!listed && (
-              <option value={address.artifact}>{address.artifact}</option>
-            )}
+            {!listed && <option value={shown}>{shown}</option>}
             {groups.map(([group, artifacts]) => (
               <optgroup key={group} label={groupLabel(group, trans)}>
                 {artifacts.map(item => (
@@ -140,6 +144,34 @@ function Header(props: IHeaderProps): JSX.Element {
                   </option>
                 ))}
               </optgroup>
+            ))}
+          </Picker>
+        )}
+        {text && text.kernel.forms.length > 0 && (
+          <Picker
+            label={trans.__('%1: form of the kernel', side)}
+            value={text.form}
+            onChange={form => pickText(form, form && text.config)}
+          >
+            <option value="">{trans.__('source')}</option>
+            {text.kernel.forms.map(form => (
+              <option key={form} value={form}>
+                {FORMS[form]}
+              </option>
+            ))}
+          </Picker>
+        )}
+        {text?.form && text.kernel.configs.length > 0 && (
+          <Picker
+            label={trans.__('%1: launch configuration', side)}
+            value={text.config}
+            onChange={config => pickText(text.form, config)}
+          >
+            <option value="">{trans.__('usual configuration')}</option>
+            {text.kernel.configs.map(config => (
+              <option key={config} value={config}>
+                {config}
+              </option>
             ))}
           </Picker>
         )}

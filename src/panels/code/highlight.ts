@@ -1,3 +1,4 @@
+import { isLineKey } from '../../model/lineKeys';
 import type { RegionIndex } from './regions';
 import type { ISelection, Region } from './types';
 
@@ -38,14 +39,17 @@ export function highlight(
   if (!key && !source && !keys?.size) {
     return NOTHING;
   }
-  const strong = key
-    ? index.withKey(key)
-    : [
-        ...new Set([
-          ...(source ? index.withSource(source).filter(isAction) : []),
-          ...[...(keys ?? [])].flatMap(each => index.withKey(each))
-        ])
-      ].sort((a, b) => a.start - b.start);
+  const named = key ? index.withKey(key) : [];
+  // A wrapper knows no lines of kernels: there the kernel's launches are meant.
+  const strong =
+    named.length > 0 || (key && !isLineKey(key))
+      ? named
+      : [
+          ...new Set([
+            ...(source ? index.withSource(source).filter(isAction) : []),
+            ...[...(keys ?? [])].flatMap(each => index.withKey(each))
+          ])
+        ].sort((a, b) => a.start - b.start);
   const chosen = new Set(strong);
   const soft = new Set<Region>();
   for (const region of strong) {

@@ -26,7 +26,7 @@ import { Pane } from './pane';
 import { Places } from './places';
 import { SIDES, Sides } from './sides';
 import { SelectionStatus } from './status';
-import { SideTimes } from './times';
+import { SideNotes } from './notes';
 import { CompareToolbar } from './toolbar';
 import type { ISelection, ISubjectModel, Region, SourceLine } from './types';
 import type { ILanguages } from '../views';
@@ -92,11 +92,12 @@ export class CodePanel extends Panel {
     });
     this._sides = new Sides(this._model, this._trans);
     this._sides.changed.connect(this._refresh, this);
-    this._times = new SideTimes({
+    this._notes = new SideNotes({
       model: this._model,
       address: side => this._sides.choice(side)?.address ?? null,
-      apply: (side, times) => this._panes[side].body.times(times),
-      isDisposed: () => this.isDisposed
+      apply: (side, notes) => this._panes[side].body.annotate(notes),
+      isDisposed: () => this.isDisposed,
+      trans: this._trans
     });
     this._model.selectionChanged.connect(this._selected, this);
     this._model.linkedChanged.connect(this._linked, this);
@@ -133,7 +134,7 @@ export class CodePanel extends Panel {
 
   /** A side has something else to show: once its language has come, show it. */
   private _refresh(): void {
-    this._times.refresh();
+    this._notes.refresh();
     void this._prepare();
   }
 
@@ -270,6 +271,9 @@ export class CodePanel extends Panel {
     const side = this._goal.set(text, shown);
     this._lastUsed = side;
     this._places.moved();
+    if (text.beside !== undefined) {
+      this._sides.pick('left', { variant, artifact: text.beside });
+    }
     this._sides.pick(side, {
       variant,
       artifact,
@@ -387,6 +391,7 @@ export class CodePanel extends Panel {
     const source = mainSource(region, this._model.report?.files ?? {});
     this._model.select({
       key: region.key,
+      kernel: region.kind === 'line' ? region.kernel : null,
       source: source && { file: source.file, line: source.line },
       origin: this
     });
@@ -444,7 +449,7 @@ export class CodePanel extends Panel {
   private _trans: TranslationBundle;
   private _languages: Languages;
   private _sides: Sides;
-  private _times: SideTimes;
+  private _notes: SideNotes;
   private _toolbar: CompareToolbar;
   private _split = new SplitPanel({ orientation: 'horizontal', spacing: 4 });
   private _observer = new ResizeObserver(() =>

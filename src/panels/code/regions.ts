@@ -33,6 +33,9 @@ export class RegionIndex {
       }
     });
     this.launches = this.regions.filter(region => region.kind === 'launch');
+    this.stops = this.regions.filter(
+      region => region.kind === 'launch' || region.kind === 'line'
+    );
     this.folds = kernelFolds(this.regions);
     this._folds = new Map(this.folds.map(fold => [fold.start, fold]));
     this._owner = paint(this.regions, lineCount);
@@ -45,6 +48,9 @@ export class RegionIndex {
 
   /** The kernel launches by line. */
   readonly launches: readonly Region[];
+
+  /** What the eye follows: launches in a wrapper, lines in a kernel. */
+  readonly stops: readonly Region[];
 
   /** The kernels that fold, by line. */
   readonly folds: readonly IKernelFold[];
@@ -72,22 +78,22 @@ export class RegionIndex {
     return this._bySource.get(sourceKey(source)) ?? [];
   }
 
-  /** The keys in the order of their first line: those of launches, and all. */
+  /** The keys in the order of their first line: those that the eye follows, and all. */
   keys(): IKeys {
     return {
-      main: this.launches.map(launch => launch.key).filter(Boolean),
+      main: this.stops.map(region => region.key).filter(Boolean),
       all: [...this._byKey.keys()]
     };
   }
 
-  /** The next launch below a line, or above it when `step` is -1; null past the last. */
-  launchFrom(line: number, step: 1 | -1): Region | null {
+  /** The next stop below a line, or above it when `step` is -1; null past the last. */
+  stopFrom(line: number, step: 1 | -1): Region | null {
     if (step > 0) {
-      return this.launches.find(launch => launch.start > line) ?? null;
+      return this.stops.find(stop => stop.start > line) ?? null;
     }
-    for (let i = this.launches.length - 1; i >= 0; i--) {
-      if (this.launches[i].start < line) {
-        return this.launches[i];
+    for (let i = this.stops.length - 1; i >= 0; i--) {
+      if (this.stops[i].start < line) {
+        return this.stops[i];
       }
     }
     return null;

@@ -3,12 +3,14 @@ export type { BadgeKind } from './badge';
 export { Absent, Empty, ViewFrame } from './frame';
 export type { IEmpty, ViewState } from './frame';
 export * from './format';
+export { DecisionList, decisionTitle } from './decisions';
 export {
+  estimateText,
   formatRate,
   isTimed,
+  launchesByLine,
   launchTimeText,
-  peakShare,
-  timesByLine
+  peakShare
 } from './launchTime';
 export { useLoaded } from './loaded';
 export { useRows, useWidth } from './rows';

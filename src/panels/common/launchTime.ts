@@ -1,5 +1,5 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { Kernel, LaunchTime } from '../../protocol/types';
+import type { Kernel, Launch, LaunchTime } from '../../protocol/types';
 import type { ISubjectModel } from '../../tokens';
 import { formatInterval, formatMicroseconds } from '../sidebar/format';
 import { formatShare } from './format';
@@ -97,22 +97,48 @@ export function isTimed(model: ISubjectModel, variant: string): boolean {
 }
 
 /**
- * Line → the time of the launch that stands there, in one of the wrappers.
+ * Line → the launch that stands there, in one of the wrappers.
  *
  * @param artifact - The wrapper's name, `python` or `backward.cpp`.
  */
-export function timesByLine(
+export function launchesByLine(
   kernels: readonly Pick<Kernel, 'direction' | 'launches'>[],
   artifact: string
-): ReadonlyMap<number, LaunchTime> {
-  const times = new Map<number, LaunchTime>();
+): ReadonlyMap<number, Launch> {
+  const found = new Map<number, Launch>();
   for (const { direction, launches } of kernels) {
     const prefix = direction === 'backward' ? 'backward.' : '';
-    for (const { time, line, artifact: own } of launches) {
-      if (time && prefix + own === artifact) {
-        times.set(line, time);
+    for (const launch of launches) {
+      if (prefix + launch.artifact === artifact) {
+        found.set(launch.line, launch);
       }
     }
   }
-  return times;
+  return found;
+}
+
+/**
+ * What a launch takes at least on a device that is not there: reckoned, never
+ * measured.
+ */
+export function estimateText(
+  {
+    estimated_us: us,
+    estimated_bound: bound
+  }: Pick<Launch, 'estimated_us' | 'estimated_bound'>,
+  title: string,
+  trans: TranslationBundle
+): string {
+  const by =
+    bound === 'memory'
+      ? trans.__('its memory’s bandwidth')
+      : trans.__('its arithmetic');
+  return us === null
+    ? ''
+    : trans.__(
+        'Estimated, not measured: at least %1 on %2, by %3. Without what launching it costs.',
+        formatMicroseconds(us),
+        title,
+        by
+      );
 }

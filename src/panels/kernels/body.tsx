@@ -1,5 +1,5 @@
 import * as React from 'react';
-import type { Kernel, Launch } from '../../protocol/types';
+import type { Decision, Kernel, Launch } from '../../protocol/types';
 import type { Sort } from '../common';
 import {
   formatBytes,
@@ -15,6 +15,7 @@ import { columnsOf } from './columns';
 import { Details } from './details';
 import { Estimate } from './estimate';
 import { directionTitle, languageTitle } from './phrases';
+import { TargetButtons } from './targetButtons';
 import type { IFilter, IRow } from './rows';
 import { artifactOf, filtered, rowsOf, totalsOf, wrapperOf } from './rows';
 import { formatOperations } from './units';
@@ -28,6 +29,7 @@ export function KernelsBody(props: {
   kernels: readonly Kernel[];
   variant: string;
   compilation: string;
+  decisions: readonly Decision[];
 
   /**
    * Why the launches could not be timed; empty if they could, or nobody asked.
@@ -67,8 +69,9 @@ export function KernelsBody(props: {
       launch
     );
   const isTimed = rows.some(({ time }) => time !== null);
-  const columns = columnsOf(context, origin, isTimed, onLaunch);
   const summary = model.report?.variants.find(each => each.name === variant);
+  const target = summary?.target?.title ?? null;
+  const columns = columnsOf(context, origin, isTimed, target, onLaunch);
   const shown = React.useMemo(
     () => sorted(filtered(rows, filter), columns, sort),
     [rows, filter, sort]
@@ -128,6 +131,23 @@ export function KernelsBody(props: {
               )}
             </>
           )}
+          {totals.least !== null && (
+            <>
+              {', '}
+              <Estimate
+                value={totals.least}
+                exact={formatMicroseconds}
+                format={formatMicroseconds}
+                of={trans.__(
+                  'The least that the launches of one call take on %1',
+                  target ?? ''
+                )}
+                why=""
+                trans={trans}
+              />{' '}
+              {trans.__('at best')}
+            </>
+          )}
           {totals.bytes !== null && (
             <>
               {', '}
@@ -158,7 +178,10 @@ export function KernelsBody(props: {
             </span>
           )}
         </span>
-        {summary && (
+        {summary && target !== null && (
+          <TargetButtons variant={summary} title={target} context={context} />
+        )}
+        {summary && target === null && (
           <StudyButton
             study="kernels"
             label={
@@ -208,6 +231,13 @@ export function KernelsBody(props: {
                 : null
             }
             onLaunch={launch => onLaunch(selected, launch)}
+            target={target}
+            decisions={decisionsFor(selected.kernel, props.decisions)}
+            onForm={(form, config) => {
+              const beside = artifactOf(selected.kernel);
+              const artifact = `${beside}.${form}${config && `@${config}`}`;
+              open(selected, { artifact, beside });
+            }}
           />
         )}
       </div>
@@ -221,6 +251,7 @@ interface IOpened {
   readonly artifact: string;
   readonly variant?: string;
   readonly line?: number;
+  readonly beside?: string;
 }
 
 /** A choice of one of the values that occur; nothing where they are all one. */
@@ -260,6 +291,20 @@ function selectedOf(
     name === null ? isLinked(row) : row.kernel.name === name;
   return (
     rows.find(row => row.id === chosen && fits(row)) ?? rows.find(fits) ?? null
+  );
+}
+
+/** What was decided of a kernel without the device: by its name, or by its nodes. */
+function decisionsFor(
+  { direction, name, nodes }: Kernel,
+  decisions: readonly Decision[]
+): Decision[] {
+  return decisions.filter(
+    each =>
+      each.direction === direction &&
+      (each.kernel
+        ? each.kernel === name
+        : each.nodes.some(node => nodes.includes(node)))
   );
 }
 

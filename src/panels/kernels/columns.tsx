@@ -17,6 +17,7 @@ import type { IViewContext } from '../views';
 import { Estimate } from './estimate';
 import type { IRow, ITimeSum } from './rows';
 import { directionTitle, languageTitle, sumText, timeText } from './phrases';
+import { targetColumns } from './targetColumns';
 import { formatIntensity, formatOperations } from './units';
 
 /**
@@ -25,15 +26,21 @@ import { formatIntensity, formatOperations } from './units';
  *
  * @param isTimed - Whether any launch was measured: else there is no column for
  * that.
+ * @param target - What the device is called that the code is for and that is not
+ * there; null where it is that of the arguments.
  * @param onLaunch - Shows a launch in the code view.
  */
 export function columnsOf(
   context: IViewContext,
   origin: object,
   isTimed: boolean,
+  target: string | null,
   onLaunch: (row: IRow, launch: Launch) => void
 ): IColumn<IRow>[] {
   const { trans } = context;
+  // Where further columns stand, the usual ones come later.
+  const from = (plain: number | undefined, timed?: number, aimed = timed) =>
+    target !== null ? aimed : isTimed ? timed : plain;
   const unknown = trans.__('Not estimated for this kernel');
   const byText = (of: (row: IRow) => string) => (a: IRow, b: IRow) =>
     of(a).localeCompare(of(b), undefined, { numeric: true });
@@ -48,7 +55,7 @@ export function columnsOf(
     label,
     title,
     width: '58px',
-    from: isTimed ? 1040 : 580,
+    from: from(580, 1040, 1120),
     compare: byNumber(row => row[id][0]?.line ?? null),
     render: row => (
       <LaunchCell
@@ -71,7 +78,7 @@ export function columnsOf(
       id: 'language',
       label: trans.__('Language'),
       width: '68px',
-      from: isTimed ? 1120 : 720,
+      from: from(720, 1120, 880),
       compare: byText(({ kernel }) => kernel.language),
       render: ({ kernel }) => languageTitle(kernel.language, trans)
     },
@@ -79,7 +86,7 @@ export function columnsOf(
       id: 'direction',
       label: trans.__('Direction'),
       width: '74px',
-      from: isTimed ? 1220 : 1000,
+      from: from(1000, 1220, 1200),
       compare: byText(({ kernel }) => kernel.direction),
       render: ({ kernel }) => directionTitle(kernel.direction, trans)
     },
@@ -87,7 +94,7 @@ export function columnsOf(
       id: 'ops',
       label: trans.__('Fused operators'),
       width: 'minmax(120px, 2fr)',
-      from: isTimed ? 1340 : 860,
+      from: from(860, 1340),
       compare: byText(({ kernel }) => kernel.ops.join(', ')),
       render: ({ kernel }) => (
         <span title={kernel.ops.join('\n')}>{kernel.ops.join(', ')}</span>
@@ -99,11 +106,12 @@ export function columnsOf(
       title: trans.__('How often one call launches it, by the wrapper’s text'),
       width: '62px',
       isNumber: true,
-      from: isTimed ? 330 : undefined,
+      from: from(undefined, 330, 800),
       compare: (a, b) => a.own.length - b.own.length,
       render: ({ own }) => own.length
     },
     ...(isTimed ? timeColumns(trans) : []),
+    ...(target !== null ? targetColumns(target, trans) : []),
     {
       id: 'bytes',
       label: trans.__('est. bytes'),
@@ -112,7 +120,7 @@ export function columnsOf(
       ),
       width: '80px',
       isNumber: true,
-      from: isTimed ? 560 : 330,
+      from: from(330, 560, 960),
       compare: byNumber(({ bytes }) => bytes.value),
       render: ({ kernel, bytes }) => (
         <Estimate
@@ -132,7 +140,7 @@ export function columnsOf(
       ),
       width: '96px',
       isNumber: true,
-      from: isTimed ? 1460 : 1160,
+      from: from(1160, 1460),
       compare: byNumber(({ operations }) => operations.value),
       render: ({ kernel, operations }) => (
         <Estimate
@@ -152,7 +160,7 @@ export function columnsOf(
       ),
       width: '74px',
       isNumber: true,
-      from: isTimed ? 1560 : 1300,
+      from: from(1300, 1560),
       compare: byNumber(({ intensity }) => intensity),
       render: ({ intensity }) => (
         <Estimate
@@ -168,7 +176,7 @@ export function columnsOf(
       label: trans.__('Grid'),
       title: trans.__('The launch grid, or the extents of the parallel loop'),
       width: 'minmax(56px, 1fr)',
-      from: isTimed ? 1660 : 1450,
+      from: from(1450, 1660),
       compare: byText(({ kernel }) => kernel.grid),
       render: ({ kernel }) =>
         kernel.grid ? (
@@ -183,7 +191,7 @@ export function columnsOf(
       id: 'source',
       label: trans.__('Source'),
       width: '84px',
-      from: isTimed ? 640 : 420,
+      from: from(420, 640, 1040),
       compare: byText(({ sources: [first] }) =>
         first ? `${first.file}:${first.line}` : ''
       ),

@@ -1,18 +1,21 @@
 import * as React from 'react';
-import type { Launch, SourceLine } from '../../protocol/types';
+import type { Decision, Launch, SourceLine } from '../../protocol/types';
 import {
   Absent,
   Badge,
+  DecisionList,
   formatBytes,
   formatMicroseconds,
   launchTimeText,
   SourceLink
 } from '../common';
 import type { IViewContext } from '../views';
+import { Compiled } from './compiled';
 import { Estimate } from './estimate';
 import {
   directionTitle,
   languageTitle,
+  leastText,
   resourceText,
   sumText,
   timeText
@@ -36,8 +39,20 @@ export function Details(props: {
   origin: object;
   onSource: (() => void) | null;
   onLaunch: (launch: Launch) => void;
+
+  /**
+   * What the device is called that the code is for and that is not there; null
+   * where it is that of the arguments.
+   */
+  target: string | null;
+
+  /**
+   * What was decided of it without that device.
+   */
+  decisions: readonly Decision[];
+  onForm: (form: string, config: string) => void;
 }): JSX.Element {
-  const { row, context, origin, onSource, onLaunch } = props;
+  const { row, context, origin, onSource, onLaunch, target } = props;
   const { trans } = context;
   const { kernel, sources } = row;
   const reasons = Object.entries(kernel.absent);
@@ -82,6 +97,24 @@ export function Details(props: {
               .join(' · ')}
           </Fact>
         )}
+        {target !== null && (
+          <Fact label={trans.__('Time on %1', target)}>
+            <Estimate
+              value={row.least.value}
+              exact={formatMicroseconds}
+              of={leastText(row, trans)}
+              format={formatMicroseconds}
+              why={trans.__('Not estimated for this kernel')}
+              trans={trans}
+            />
+            {row.least.value !== null && (
+              <span className="jp-Compilescope-muted">
+                {' '}
+                {trans.__('at best')}
+              </span>
+            )}
+          </Fact>
+        )}
         <Fact label={trans.__('Reads and writes')}>
           <Estimate
             value={row.bytes.value}
@@ -120,7 +153,7 @@ export function Details(props: {
             <code>{kernel.grid}</code>
           </Fact>
         )}
-        {Object.entries(kernel.resources)
+        {Object.entries(target === null ? kernel.resources : {})
           .map(([name, value]) => resourceText(name, value, trans))
           .map(([label, text]) => (
             <Fact key={label} label={label}>
@@ -128,7 +161,20 @@ export function Details(props: {
             </Fact>
           ))}
       </dl>
+      {target !== null && kernel.language === 'triton' && (
+        <Compiled
+          kernel={kernel}
+          target={target}
+          onForm={props.onForm}
+          trans={trans}
+        />
+      )}
       <div className="jp-Compilescope-kernelParts">
+        {props.decisions.length > 0 && (
+          <Part title={trans.__('Decided without the device')}>
+            <DecisionList decisions={props.decisions} trans={trans} />
+          </Part>
+        )}
         {kernel.ops.length > 0 && (
           <Part title={trans.__('Fused operators')}>
             <p className="jp-Compilescope-kernelOps">

@@ -19,9 +19,14 @@ export function Estimate(props: {
    * What it is of, for the title.
    */
   of?: string;
+
+  /**
+   * How the title writes the figure; with all its digits by default.
+   */
+  exact?: (value: number) => string;
   trans: TranslationBundle;
 }): JSX.Element {
-  const { value, format, why, of, trans } = props;
+  const { value, format, why, of, exact, trans } = props;
   if (value === null) {
     return <Absent why={why} />;
   }
@@ -30,8 +35,10 @@ export function Estimate(props: {
     <span
       className="jp-Compilescope-estimate"
       title={
-        trans.__('Estimated, not measured: %1', value.toLocaleString('en')) +
-        (of ? `\n${of}` : '')
+        trans.__(
+          'Estimated, not measured: %1',
+          exact ? exact(value) : value.toLocaleString('en')
+        ) + (of ? `\n${of}` : '')
       }
     >
       <span aria-hidden="true">≈ </span>

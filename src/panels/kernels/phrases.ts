@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Kernel } from '../../protocol/types';
-import { formatBytes, formatMicroseconds } from '../common';
-import type { ISum, ITimeSum } from './rows';
+import { formatBytes, formatMicroseconds, formatShare } from '../common';
+import type { IRow, ISum, ITimeSum } from './rows';
 
 /**
  * What a kernel is written in.
@@ -54,6 +54,20 @@ export function resourceText(
 ): readonly [string, string] {
   const count = value.toLocaleString('en');
   switch (name) {
+    case 'registers':
+      return [trans.__('Registers a thread'), count];
+    case 'spills':
+      return [trans.__('Spilled, a thread'), formatBytes(value)];
+    case 'shared_bytes':
+      return [trans.__('Shared memory a block'), formatBytes(value)];
+    case 'warps':
+      return [trans.__('Warps a block'), count];
+    case 'stages':
+      return [trans.__('Pipeline stages'), count];
+    case 'occupancy':
+      return [trans.__('Occupancy'), formatShare(value)];
+    case 'blocks_per_multiprocessor':
+      return [trans.__('Blocks a multiprocessor'), count];
     case 'n_regs':
       return [trans.__('Registers'), count];
     case 'n_spills':
@@ -115,4 +129,31 @@ export function sumText(
       ? trans.__('%1 each', format(least))
       : trans.__('%1 to %2 each', format(least), format(most));
   return `${launches}, ${each}`;
+}
+
+/**
+ * By what the estimated time of a kernel's launches is, and of how many.
+ */
+export function leastText(
+  { least, own }: IRow,
+  trans: TranslationBundle
+): string {
+  const bounds = new Set(own.map(launch => launch.estimated_bound));
+  const [bound] = bounds.size === 1 ? bounds : [''];
+  const by =
+    bound === 'memory'
+      ? trans.__('At best: what it reads and writes, at the memory’s bandwidth')
+      : bound === 'compute'
+        ? trans.__('At best: its operations, at the peak rate')
+        : '';
+  return [by, sumText(least, formatMicroseconds, trans)]
+    .filter(Boolean)
+    .join('\n');
+}
+
+/**
+ * What limits a kernel's occupancy.
+ */
+export function limitText(limit: string, trans: TranslationBundle): string {
+  return limit ? trans.__('Limited by %1', limit) : '';
 }

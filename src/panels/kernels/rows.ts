@@ -48,6 +48,11 @@ export interface IRow {
   readonly time: ITimeSum | null;
 
   /**
+   * What the own launches take at best on a device that is not there, in µs.
+   */
+  readonly least: ISum;
+
+  /**
    * Lines of the user's code, each once, those of the notebook first.
    */
   readonly sources: readonly SourceLine[];
@@ -134,8 +139,8 @@ export function rowsOf(
     const of = (artifact: Launch['artifact']) =>
       kernel.launches.filter(each => each.artifact === artifact);
     const own = kernel.launches.filter(each => each.variant === variant);
-    const bytes = sumOf(kernel, own, 'estimated_bytes');
-    const operations = sumOf(kernel, own, 'estimated_operations');
+    const bytes = estimateOf(kernel, own, 'estimated_bytes');
+    const operations = estimateOf(kernel, own, 'estimated_operations');
     const sources = distinct(kernel.sources, files);
     return {
       id: count ? `${name}.${count}` : name,
@@ -154,6 +159,7 @@ export function rowsOf(
           ? operations.value / bytes.value
           : null,
       time: timeOf(own),
+      least: sumOf(own, knownOf(own, 'estimated_us')),
       sources,
       text: [
         kernel.name,
@@ -216,6 +222,12 @@ export interface ITotals {
    * How many launches were not measured.
    */
   readonly untimed: number;
+
+  /**
+   * What the launches take at best on a device that is not there, in µs; null
+   * where none has an estimate.
+   */
+  readonly least: number | null;
 }
 
 /**
@@ -232,6 +244,7 @@ export function totalsOf(rows: readonly IRow[]): ITotals {
     operations: sum(known('estimated_operations')),
     unknown: launches - bytes.length,
     us: sum(rows.flatMap(({ time }) => time?.us ?? [])),
+    least: sum(rows.flatMap(({ least }) => least.value ?? [])),
     untimed:
       launches - rows.reduce((count, { time }) => count + (time?.known ?? 0), 0)
   };
@@ -269,10 +282,20 @@ type Rate =
 
 type Estimated = 'estimated_bytes' | 'estimated_operations';
 
-function sumOf(kernel: Kernel, own: readonly Launch[], field: Estimated): ISum {
-  const known = own.length
-    ? knownOf(own, field)
-    : [kernel[field]].flatMap(value => value ?? []);
+function estimateOf(
+  kernel: Kernel,
+  own: readonly Launch[],
+  field: Estimated
+): ISum {
+  return sumOf(
+    own,
+    own.length
+      ? knownOf(own, field)
+      : [kernel[field]].flatMap(value => value ?? [])
+  );
+}
+
+function sumOf(own: readonly Launch[], known: readonly number[]): ISum {
   return {
     value: sum(known),
     least: known.reduce((least, each) => Math.min(least, each), Infinity),
@@ -282,7 +305,10 @@ function sumOf(kernel: Kernel, own: readonly Launch[], field: Estimated): ISum {
   };
 }
 
-function knownOf(launches: readonly Launch[], field: Estimated): number[] {
+function knownOf(
+  launches: readonly Launch[],
+  field: Estimated | 'estimated_us'
+): number[] {
   return launches.flatMap(launch => launch[field] ?? []);
 }
 

@@ -1,5 +1,5 @@
 import * as React from 'react';
-import type { Kernel } from '../../protocol/types';
+import type { Decision, Kernel } from '../../protocol/types';
 import type { IEmpty, IShown } from '../common';
 import { isTimed, ReportView } from '../common';
 import type { IViewContext } from '../views';
@@ -10,6 +10,7 @@ import { KernelsBody } from './body';
  */
 interface IKernels {
   readonly kernels: readonly Kernel[];
+  readonly decisions: readonly Decision[];
   readonly absent: Readonly<Record<string, string>>;
 
   /**
@@ -33,11 +34,12 @@ export class KernelsView extends ReportView<IKernels> {
   protected override async load(shown: IShown): Promise<IKernels> {
     const { variant, compilation } = shown;
     const { model } = this;
-    const [{ kernels, absent }, report] = await Promise.all([
+    const [{ kernels, decisions, absent }, report] = await Promise.all([
       model.getCompilation(variant, compilation, ['kernels']),
       isTimed(model, variant) ? model.getVariant(variant) : null
     ]);
-    return { kernels, absent, whyUntimed: report?.absent.kernel_times ?? '' };
+    const whyUntimed = report?.absent.kernel_times ?? '';
+    return { kernels, decisions, absent, whyUntimed };
   }
 
   protected override whyEmpty({ kernels, absent }: IKernels): IEmpty | null {
@@ -57,13 +59,14 @@ export class KernelsView extends ReportView<IKernels> {
   }
 
   protected override present(
-    { kernels, whyUntimed }: IKernels,
+    { kernels, decisions, whyUntimed }: IKernels,
     { variant, compilation }: IShown
   ): JSX.Element {
     return (
       <KernelsBody
         key={JSON.stringify([this.model.subject, variant, compilation])}
         kernels={kernels}
+        decisions={decisions}
         variant={variant}
         compilation={compilation}
         whyUntimed={whyUntimed}

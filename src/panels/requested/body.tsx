@@ -7,6 +7,7 @@ import { Crossings } from './crossings';
 import { Deviations } from './deviations';
 import { SettingsTable } from './table';
 import { settingsOf } from './settings';
+import { Targets } from './targets';
 
 /**
  * What the variants of a report asked for, and what torch made of it: what
@@ -19,6 +20,7 @@ export function RequestedBody(props: {
   const { variants, context } = props;
   const { trans } = context;
   const settings = React.useMemo(() => settingsOf(variants), [variants]);
+  const aimed = variants.filter(({ target }) => target !== null);
   const differing = settings.filter(({ differs }) => differs);
   const reasons = variants
     .map(({ name, absent }) => [name, absent.effective] as const)
@@ -67,6 +69,7 @@ export function RequestedBody(props: {
           </section>
         </>
       )}
+      {aimed.length > 0 && <Targets variants={aimed} context={context} />}
       <Crossings variants={variants} context={context} />
       <Config variants={variants} trans={trans} />
     </div>

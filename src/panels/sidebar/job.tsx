@@ -1,6 +1,7 @@
 import { runIcon, stopIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { isActive } from '../../model/jobs';
+import { isCompiled } from '../../model/variants';
 import type { IPartProps } from './types';
 
 /**
@@ -9,6 +10,10 @@ import type { IPartProps } from './types';
 export function Job({ state, actions, trans }: IPartProps): JSX.Element {
   const { job, status, report } = state;
   const isBusy = isActive(job);
+  const variants = report?.variants.filter(isCompiled) ?? [];
+  const isForTargets =
+    variants.length > 0 &&
+    variants.every(each => each.requested.target !== null);
   const canRun = status.kind === 'ready' && report !== null && !isBusy;
   return (
     <div className="jp-Compilescope-job">
@@ -17,13 +22,19 @@ export function Job({ state, actions, trans }: IPartProps): JSX.Element {
           type="button"
           className="jp-Compilescope-button jp-mod-accept"
           disabled={!canRun}
-          title={trans.__(
-            'Build every variant, check it against eager, time it'
-          )}
+          title={
+            isForTargets
+              ? trans.__(
+                  'Compile the kernels for the target and check them: nothing runs there'
+                )
+              : trans.__('Build every variant, check it against eager, time it')
+          }
           onClick={actions.run}
         >
           <runIcon.react tag="span" width="14px" height="14px" />
-          {trans.__('Build and time')}
+          {isForTargets
+            ? trans.__('Compile and check')
+            : trans.__('Build and time')}
         </button>
         <button
           type="button"

@@ -1,6 +1,7 @@
 import * as React from 'react';
 import type { IPartProps } from './types';
 import { Section } from './section';
+import { TargetSwitch } from './target';
 
 /**
  * The name of the variant that is not compiled.
@@ -82,26 +83,13 @@ export function Switches({ state, actions, trans }: IPartProps): JSX.Element {
           values={choices.backends}
           onChange={backend => actions.setWanted({ backend })}
         />
-        <Select
-          name="target"
-          title={
-            choices.targets.length > 0
-              ? trans.__('The device to generate code for')
-              : trans.__(
-                  'The installed torch generates code only for the device of the arguments'
-                )
-          }
-          value={wanted.target ?? ''}
-          values={choices.targets}
-          empty={trans.__('as arguments')}
-          isDisabled={choices.targets.length === 0}
-          onChange={target => actions.setWanted({ target: target || null })}
+        <TargetSwitch
+          choices={choices}
+          value={wanted.target}
+          isOff={isOff ? off : ''}
+          onChange={target => actions.setWanted({ target })}
+          trans={trans}
         />
-        {choices.targets.length === 0 && (
-          <p className="jp-Compilescope-hint">
-            {trans.__('No other target devices to choose from.')}
-          </p>
-        )}
       </fieldset>
     </Section>
   );

@@ -8,6 +8,7 @@ import {
   formatSeconds
 } from './format';
 import { Section } from './section';
+import { Checked, Estimated, targetStage, title } from './targetCells';
 import type { IPartProps } from './types';
 
 /**
@@ -78,6 +79,7 @@ function Row(props: {
 }): JSX.Element {
   const { variant, side, trans } = props;
   const { median_us, interval_us, ratio, compile_s, accurate } = variant;
+  const { target } = variant;
   const stages: Record<string, string> = {
     sources: trans.__('sources'),
     built: trans.__('built'),
@@ -102,16 +104,35 @@ function Row(props: {
         >
           {variant.name}
         </button>
+        {target && (
+          <span
+            className="jp-Compilescope-targetName"
+            title={trans.__(
+              'The code is for %1; nothing runs on it',
+              title(target)
+            )}
+          >
+            {target.title}
+          </span>
+        )}
         <span className="jp-Compilescope-stage">
           {isEager && variant.stage === 'sources'
             ? trans.__('not compiled')
-            : (stages[variant.stage] ?? variant.stage)}
+            : target && variant.stage !== 'failed'
+              ? targetStage(target, trans)
+              : (stages[variant.stage] ?? variant.stage)}
           {recompiles > 1 &&
             ` · ${trans._n('%1 compilation', '%1 compilations', recompiles)}`}
         </span>
       </th>
       <td title={interval_us ? formatInterval(interval_us) : undefined}>
-        {median_us === null ? <None /> : formatMicroseconds(median_us)}
+        {target && median_us === null ? (
+          <Estimated target={target} trans={trans} />
+        ) : median_us === null ? (
+          <None />
+        ) : (
+          formatMicroseconds(median_us)
+        )}
         {interval_us && (
           <span className="jp-Compilescope-interval">
             {formatInterval(interval_us)}
@@ -129,7 +150,9 @@ function Row(props: {
       </td>
       <td>{compile_s === null ? <None /> : formatSeconds(compile_s)}</td>
       <td>
-        {accurate === null ? (
+        {target && accurate === null ? (
+          <Checked target={target} trans={trans} />
+        ) : accurate === null ? (
           <None />
         ) : accurate ? (
           <span className="jp-mod-ok" title={trans.__('Same result as eager')}>

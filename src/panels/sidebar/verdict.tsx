@@ -43,7 +43,13 @@ export function Verdict({ state, trans }: IPartProps): JSX.Element {
           className="jp-Compilescope-bound"
           title={verdict.evidence}
         >
-          <strong>{name}</strong> {boundTitle(verdict.bound, trans)}
+          <strong>{name}</strong>{' '}
+          {verdict.estimated && (
+            <span className="jp-Compilescope-estimate">
+              {trans.__('estimated:')}{' '}
+            </span>
+          )}
+          {boundTitle(verdict.bound, trans)}
           <span className="jp-Compilescope-muted"> {verdict.evidence}</span>
         </p>
       ))}

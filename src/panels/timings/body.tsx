@@ -17,6 +17,7 @@ import { standingOf } from './standing';
 import { StartupsPart } from './startups';
 import { Part, StudyButton } from './study';
 import { TimesTable } from './table';
+import { TargetEstimates } from './targets';
 import { Verdicts } from './verdict';
 
 /**
@@ -61,6 +62,7 @@ export function TimingsBody(props: {
   );
   const compiled = variants.filter(each => each.requested.backend !== null);
   const studied = compiled.filter(({ name }) => !excluded.has(name));
+  const here = variants.filter(({ target }) => target === null);
   return (
     <>
       {model.isLive && (
@@ -103,6 +105,7 @@ export function TimingsBody(props: {
           <ProblemCard problem={measurement.problem} trans={trans} />
         )}
         <Times rows={rows} context={context} />
+        <TargetEstimates variants={compiled} context={context} />
         <Part name="verdict" title={trans.__('Verdict')}>
           <Verdicts variants={compiled} context={context} />
         </Part>
@@ -121,7 +124,7 @@ export function TimingsBody(props: {
             />
           }
         >
-          <LayersPart variants={variants} trans={trans} />
+          <LayersPart variants={here} trans={trans} />
         </Part>
         <Part
           name="startups"
@@ -138,7 +141,7 @@ export function TimingsBody(props: {
             />
           }
         >
-          <StartupsPart variants={variants} trans={trans} />
+          <StartupsPart variants={here} trans={trans} />
         </Part>
         <Part
           name="accuracy"
@@ -155,7 +158,7 @@ export function TimingsBody(props: {
             />
           }
         >
-          <AccuracyPart variants={variants} context={context} origin={origin} />
+          <AccuracyPart variants={here} context={context} origin={origin} />
         </Part>
       </div>
     </>

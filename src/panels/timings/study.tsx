@@ -37,7 +37,13 @@ export function StudyButton(props: {
     return null;
   }
   const built = variants
-    .filter(each => each.stage === 'built' && each.requested.backend !== null)
+    .filter(
+      each =>
+        each.requested.backend !== null &&
+        (FOR_TARGETS.has(study)
+          ? each.requested.target !== null && each.stage !== 'failed'
+          : each.requested.target === null && each.stage === 'built')
+    )
     .map(each => each.name);
   const { job, status } = model;
   const isOn = isActive(job) && job?.kind === 'study';
@@ -73,6 +79,12 @@ export function StudyButton(props: {
     </span>
   );
 }
+
+/**
+ * What is looked at of variants for a device that is not there, which no other
+ * study can: nothing runs on it. They need not be built.
+ */
+const FOR_TARGETS: ReadonlySet<StudyName> = new Set(['assembly', 'check']);
 
 /**
  * A part of the view: its title, a button, what there is.

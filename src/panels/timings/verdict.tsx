@@ -58,6 +58,14 @@ function Card(props: {
         >
           {boundTitle(verdict.bound, trans)}
         </Badge>
+        {verdict.estimated && (
+          <Badge
+            kind="warning"
+            title={trans.__('Reckoned for a device that is not there')}
+          >
+            {trans.__('estimated, not measured')}
+          </Badge>
+        )}
       </header>
       <p>{verdict.evidence}</p>
       {verdict.helps.length > 0 && (

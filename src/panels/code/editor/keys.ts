@@ -18,21 +18,21 @@ export interface IEditorEvents {
 
 /**
  * Choosing regions with the pointer and with keys: Alt+Up and Alt+Down (or p and n) jump between
- * launches, Enter chooses the cursor's line, Escape lets go.
+ * launches (in a kernel, between its lines), Enter chooses the cursor's line, Escape lets go.
  */
 export function regionKeys(events: IEditorEvents): Extension {
   const jump =
     (step: 1 | -1): Command =>
     view => {
       const line = view.state.doc.lineAt(view.state.selection.main.head).number;
-      const launch = view.state.field(linksField).index.launchFrom(line, step);
-      if (launch) {
-        const { from } = view.state.doc.line(launch.start);
+      const stop = view.state.field(linksField).index.stopFrom(line, step);
+      if (stop) {
+        const { from } = view.state.doc.line(stop.start);
         view.dispatch({
           selection: { anchor: from },
           effects: EditorView.scrollIntoView(from, { y: 'center' })
         });
-        events.select(launch);
+        events.select(stop);
       }
       return true;
     };

@@ -1,5 +1,6 @@
 import type { Extension } from '@codemirror/state';
 import type { ILanguages } from '../../views';
+import { assemblySyntax } from './assembly';
 
 /** The languages that the host has no name for, as the ones that read most like them. */
 const READS_LIKE: Record<string, string> = {
@@ -8,7 +9,8 @@ const READS_LIKE: Record<string, string> = {
 };
 
 /**
- * The host's syntax for generated code; plain text for what the host does not know.
+ * The syntax of generated code: the host's, our own for what kernels are compiled to; plain text for
+ * what neither knows.
  */
 export class Languages {
   constructor(registry: ILanguages) {
@@ -27,6 +29,10 @@ export class Languages {
   }
 
   private async _load(name: string): Promise<Extension> {
+    const own = assemblySyntax(name);
+    if (own) {
+      return own;
+    }
     const found =
       this._registry.findByName(name) ?? this._registry.findByExtension(name);
     const language = found && (await this._registry.getLanguage(found));

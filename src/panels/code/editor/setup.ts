@@ -17,6 +17,7 @@ import {
 import { jupyterTheme } from '@jupyterlab/codemirror';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { partnerBars } from './bars';
+import { decisionMarks } from './decisions';
 import { kernelFolding } from './folding';
 import { regionHover } from './hover';
 import { regionKeys, type IEditorEvents } from './keys';
@@ -63,6 +64,7 @@ export function editorSetup(setup: IEditorSetup): Extension {
     links,
     partnerBars(trans, setup.events.select),
     launchTimes(trans),
+    decisionMarks(trans),
     lineNumbers(),
     setup.folds ? kernelFolding(trans) : [],
     spacers,

@@ -1,11 +1,17 @@
 import { StateEffect, StateField, type Extension } from '@codemirror/state';
 import { gutter, GutterMarker } from '@codemirror/view';
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { LaunchTime } from '../../../protocol/types';
-import { formatMicroseconds, launchTimeText } from '../../common';
 
-/** Line → what was measured of the launch there. */
-export type LaunchTimes = ReadonlyMap<number, LaunchTime>;
+/** What is known of how long a launch takes. */
+export interface ILaunchNote {
+  text: string;
+  details: string;
+  /** Whether it was reckoned instead of measured; it must not look alike. */
+  isEstimate: boolean;
+}
+
+/** Line → how long the launch there takes. */
+export type LaunchTimes = ReadonlyMap<number, ILaunchNote>;
 
 export const NO_TIMES: LaunchTimes = new Map();
 
@@ -25,7 +31,7 @@ const timesField = StateField.define<LaunchTimes>({
 
 /**
  * The gutter that says how long a launch takes, beside its line. It takes no room while
- * nothing was measured.
+ * nothing is known.
  */
 export function launchTimes(trans: TranslationBundle): Extension {
   return [
@@ -38,13 +44,8 @@ export function launchTimes(trans: TranslationBundle): Extension {
           return null;
         }
         const number = view.state.doc.lineAt(line.from).number;
-        const time = times.get(number);
-        return time
-          ? new TimeMarker(
-              formatMicroseconds(time.us),
-              launchTimeText(time, trans)
-            )
-          : null;
+        const note = times.get(number);
+        return note ? new TimeMarker(note, trans) : null;
       },
       lineMarkerChange: update =>
         update.transactions.some(transaction =>
@@ -56,20 +57,29 @@ export function launchTimes(trans: TranslationBundle): Extension {
 
 class TimeMarker extends GutterMarker {
   constructor(
-    readonly text: string,
-    readonly details: string
+    readonly note: ILaunchNote,
+    readonly trans: TranslationBundle
   ) {
     super();
   }
 
-  override eq(other: TimeMarker): boolean {
-    return this.text === other.text && this.details === other.details;
+  override eq({ note }: TimeMarker): boolean {
+    return (
+      this.note.text === note.text &&
+      this.note.details === note.details &&
+      this.note.isEstimate === note.isEstimate
+    );
   }
 
   override toDOM(): HTMLElement {
+    const { text, details, isEstimate } = this.note;
     const node = document.createElement('span');
-    node.textContent = this.text;
-    node.title = this.details;
+    node.title = details;
+    if (isEstimate) {
+      node.className = 'jp-Compilescope-estimate';
+      node.setAttribute('aria-label', this.trans.__('about %1', text));
+    }
+    node.textContent = isEstimate ? `≈ ${text}` : text;
     return node;
   }
 }

@@ -1,0 +1,148 @@
+import { StreamLanguage, type StringStream } from '@codemirror/language';
+import type { Extension } from '@codemirror/state';
+
+/**
+ * How a language that kernels are compiled to looks: what begins a comment, and what its words are,
+ * the first that fits.
+ */
+interface ILook {
+  comment: RegExp;
+  words: readonly (readonly [RegExp, string])[];
+  /** Whether a line's first word is an instruction. */
+  hasInstructions?: boolean;
+}
+
+const STRING = [/^"(?:[^"\\]|\\.)*"?/, 'string'] as const;
+const NUMBER = [
+  /^[-+]?(?:0[xXfFdD][\da-fA-F]+|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)\b/,
+  'number'
+] as const;
+const TYPE = [
+  /^(?:[su]?i\d+|b?f\d+\w*|bf16|index|ptr|void)\b/,
+  'typeName'
+] as const;
+
+const LOOKS: Record<string, ILook> = {
+  // Triton's own dialects.
+  mlir: {
+    comment: /^\/\/.*/,
+    words: [
+      STRING,
+      [/^%[\w#:$.-]+/, 'variableName'],
+      [/^#[\w.$-]+/, 'meta'],
+      [/^@[\w.$-]+/, 'definition'],
+      [/^\^\w+/, 'labelName'],
+      [/^!?tt\.ptr\b|^tensor\b|^!\w[\w.]*/, 'typeName'],
+      TYPE,
+      [/^(?:module|loc|attributes|dense|true|false|unit)\b/, 'keyword'],
+      [/^\d+(?:x\d+)*x(?=\w|!)/, 'number'],
+      NUMBER,
+      [/^[a-z]\w*\.[\w.]+/, 'keyword']
+    ]
+  },
+  llvm: {
+    comment: /^;.*/,
+    words: [
+      STRING,
+      [/^%[\w.$-]+/, 'variableName'],
+      [/^@[\w.$-]+/, 'definition'],
+      [/^![\w.]*/, 'meta'],
+      [/^#\d+/, 'meta'],
+      [/^[\w.$-]+:(?=\s|$)/, 'labelName'],
+      TYPE,
+      [/^<?\d+ x\b/, 'number'],
+      NUMBER,
+      [/^[a-z][\w.]*/, 'keyword']
+    ]
+  },
+  ptx: {
+    comment: /^\/\/.*/,
+    hasInstructions: true,
+    words: [
+      STRING,
+      [/^@!?%p\d+/, 'operatorKeyword'],
+      [/^[$\w]+:(?=\s|$)/, 'labelName'],
+      [/^%[\w.]+/, 'variableName'],
+      [/^\.[a-zA-Z_]\w*/, 'meta'],
+      [/^\$\w+/, 'labelName'],
+      NUMBER
+    ]
+  },
+  sass: {
+    comment: /^\/\/.*|^\/\*.*?\*\//,
+    hasInstructions: true,
+    words: [
+      [/^[\d-]{2,}:[\w:-]+(?=\s)/, 'comment'],
+      [/^@!?U?P[T\d]\w*/, 'operatorKeyword'],
+      [/^\.?[\w.$]+:(?=\s|$)/, 'labelName'],
+      [/^!?U?(?:R(?:Z|\d+)|P(?:T|\d+))(?:\.[\w.]+)?\b/, 'variableName'],
+      [/^SR_[\w.]+|^SRZ\b|^c\[[^\]]*\](?:\[[^\]]*\])?|^desc\b/, 'atom'],
+      [/^`?\(?\.L_\w+\)?/, 'labelName'],
+      NUMBER
+    ]
+  },
+  amdgcn: {
+    comment: /^(?:;|\/\/).*/,
+    hasInstructions: true,
+    words: [
+      STRING,
+      [/^[.$\w]+:(?=\s|$)/, 'labelName'],
+      [
+        /^-?\|?(?:[vsa]\d+|[vsa]\[\d+:\d+\])\b\|?|^(?:vcc|exec|m0|scc)\w*/,
+        'variableName'
+      ],
+      [/^\.[a-zA-Z_][\w.]*/, 'meta'],
+      [/^(?:off|offset|glc|slc|nt|sc[01]|vmcnt|lgkmcnt|expcnt)\b/, 'atom'],
+      NUMBER
+    ]
+  }
+};
+
+/**
+ * The syntax of a language that kernels are compiled to; null for another language.
+ */
+export function assemblySyntax(language: string): Extension | null {
+  const look = LOOKS[language];
+  return look ? StreamLanguage.define(parserOf(language, look)) : null;
+}
+
+interface IState {
+  /** Whether nothing but labels and predicates stood on the line so far. */
+  isFirst: boolean;
+}
+
+function parserOf(name: string, look: ILook) {
+  return {
+    name,
+    startState: (): IState => ({ isFirst: true }),
+    token: (stream: StringStream, state: IState): string | null => {
+      if (stream.sol()) {
+        state.isFirst = true;
+      }
+      if (stream.eatSpace()) {
+        return null;
+      }
+      if (stream.match(look.comment)) {
+        return 'comment';
+      }
+      for (const [pattern, style] of look.words) {
+        if (stream.match(pattern)) {
+          state.isFirst &&= LEADING.has(style);
+          return style;
+        }
+      }
+      const word = stream.match(/^[A-Za-z_][\w.:$]*/);
+      if (!word) {
+        // Braces may stand before an instruction.
+        state.isFirst &&= /[{}]/.test(stream.next() ?? '');
+        return null;
+      }
+      const isInstruction = !!look.hasInstructions && state.isFirst;
+      state.isFirst = false;
+      return isInstruction ? 'keyword' : null;
+    }
+  };
+}
+
+/** What may stand before an instruction on its line. */
+const LEADING = new Set(['labelName', 'operatorKeyword', 'comment']);

@@ -1,0 +1,153 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { Decision, Kernel } from '../../protocol/types';
+import {
+  estimateText,
+  formatMicroseconds,
+  isTimed,
+  launchesByLine,
+  launchTimeText
+} from '../common';
+import type { IAddress, Side } from './artifacts';
+import { NO_DECISIONS, type Decisions } from './editor/decisions';
+import { NO_TIMES, type ILaunchNote, type LaunchTimes } from './editor/times';
+import { SIDES } from './sides';
+import type { ISubjectModel } from './types';
+
+/** What is said beside the lines of a wrapper. */
+export interface INotes {
+  times: LaunchTimes;
+  decisions: Decisions;
+}
+
+export const NO_NOTES: INotes = { times: NO_TIMES, decisions: NO_DECISIONS };
+
+/**
+ * What is said beside the lines of each side: how long launches take, once they were timed; for a
+ * target, what they take at best and what was decided without the device. Knows of no widget.
+ */
+export class SideNotes {
+  constructor(private _options: SideNotes.IOptions) {}
+
+  /** Settle anew what each side shows. */
+  refresh(): void {
+    for (const side of SIDES) {
+      const { model, address } = this._options;
+      const shown = address(side);
+      const isNoted =
+        shown !== null &&
+        (isTimed(model, shown.variant) ||
+          targetOf(model, shown.variant) !== null);
+      const key = isNoted
+        ? JSON.stringify([
+            model.subject,
+            model.report?.revision,
+            shown.variant,
+            shown.compilation,
+            shown.artifact
+          ])
+        : '';
+      if (key !== this._known[side]) {
+        this._known[side] = key;
+        void this._load(side, key, shown);
+      }
+    }
+  }
+
+  private async _load(
+    side: Side,
+    key: string,
+    shown: IAddress | null
+  ): Promise<void> {
+    const { apply, isDisposed, model, trans } = this._options;
+    let notes = NO_NOTES;
+    if (key && shown) {
+      try {
+        const { kernels, decisions } = await model.getCompilation(
+          shown.variant,
+          shown.compilation,
+          ['kernels']
+        );
+        const title = targetOf(model, shown.variant) ?? '';
+        notes = {
+          times: timesOf(kernels, shown.artifact, title, trans),
+          decisions: decisionsOf(decisions, shown.artifact)
+        };
+      } catch {
+        // The text itself says why it is not to be had.
+      }
+    }
+    if (key === this._known[side] && !isDisposed()) {
+      apply(side, notes);
+    }
+  }
+
+  /** What the notes of each side are of; empty for none. */
+  private _known: Record<Side, string> = { left: '', right: '' };
+}
+
+/**
+ * A namespace for `SideNotes` statics.
+ */
+export namespace SideNotes {
+  /**
+   * Where a side's notes come from and go to.
+   */
+  export interface IOptions {
+    model: ISubjectModel;
+    /** What a side shows. */
+    address: (side: Side) => IAddress | null;
+    apply: (side: Side, notes: INotes) => void;
+    isDisposed: () => boolean;
+    trans: TranslationBundle;
+  }
+}
+
+/** Line → how long the launch there takes: measured, or else estimated. */
+export function timesOf(
+  kernels: readonly Pick<Kernel, 'direction' | 'launches'>[],
+  artifact: string,
+  title: string,
+  trans: TranslationBundle
+): LaunchTimes {
+  const times = new Map<number, ILaunchNote>();
+  for (const [line, launch] of launchesByLine(kernels, artifact)) {
+    const { time, estimated_us: us } = launch;
+    if (time) {
+      times.set(line, {
+        text: formatMicroseconds(time.us),
+        details: launchTimeText(time, trans),
+        isEstimate: false
+      });
+    } else if (us !== null) {
+      times.set(line, {
+        text: formatMicroseconds(us),
+        details: estimateText(launch, title, trans),
+        isEstimate: true
+      });
+    }
+  }
+  return times;
+}
+
+/** Line → what was decided there without the device, in one of the wrappers. */
+export function decisionsOf(
+  decisions: readonly Decision[],
+  artifact: string
+): Decisions {
+  const found = new Map<number, Decision[]>();
+  for (const decision of decisions) {
+    const prefix = decision.direction === 'backward' ? 'backward.' : '';
+    for (const [own, lines] of Object.entries(decision.lines)) {
+      for (const line of prefix + own === artifact ? lines : []) {
+        found.set(line, [...(found.get(line) ?? []), decision]);
+      }
+    }
+  }
+  return found;
+}
+
+/** What the device is called that a variant is for; null where it is that of the arguments. */
+function targetOf(model: ISubjectModel, variant: string): string | null {
+  const found = model.report?.variants.find(each => each.name === variant);
+  return found?.target?.title ?? null;
+}

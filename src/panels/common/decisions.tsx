@@ -1,0 +1,65 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { Decision } from '../../protocol/types';
+
+/**
+ * What kind of choice a missing device left to a rule.
+ */
+export function decisionTitle(
+  kind: Decision['kind'],
+  trans: TranslationBundle
+): string {
+  switch (kind) {
+    case 'dispatch':
+      return trans.__('Which kernel an operator has');
+    case 'padding':
+      return trans.__('Padding');
+    case 'autotuning':
+      return trans.__('Launch configuration');
+    case 'algorithm':
+      return trans.__('Library or template');
+    case 'constant':
+      return trans.__('Constant');
+    case 'other':
+      return trans.__('Choice');
+  }
+}
+
+/**
+ * What was decided by a rule because the device is not there: what, by which
+ * rule, and what decides on the device itself.
+ *
+ * @param props.aside - What stands beside each: where it is.
+ */
+export function DecisionList(props: {
+  decisions: readonly Decision[];
+  aside?: (decision: Decision, index: number) => React.ReactNode;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { decisions, aside, trans } = props;
+  return (
+    <ul className="jp-Compilescope-decisionList">
+      {decisions.map((decision, index) => {
+        const { operator, chosen, rule, instead, kind } = decision;
+        return (
+          <li key={index}>
+            <p>
+              <code>{operator}</code> <span aria-hidden="true">→</span>{' '}
+              <strong>{chosen}</strong>{' '}
+              <span className="jp-Compilescope-muted">
+                {decisionTitle(kind, trans)}
+              </span>
+            </p>
+            {aside?.(decision, index)}
+            <p>{rule}</p>
+            {instead && (
+              <p className="jp-Compilescope-muted">
+                {trans.__('On the device: %1', instead)}
+              </p>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,214 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { Kernel, KernelConfig } from '../../protocol/types';
+import { FORMS } from '../../protocol/types';
+import { Absent, formatBytes, formatShare } from '../common';
+import { checkText, outcomeTitle } from './check';
+import { limitText } from './phrases';
+
+/**
+ * A launch configuration as a row: the usual one's figures are the kernel's.
+ */
+interface IConfig {
+  readonly name: string;
+
+  /**
+   * As an artifact's name has it; empty for the usual one.
+   */
+  readonly asked: string;
+  readonly made: Pick<
+    Kernel | KernelConfig,
+    'assembly' | 'limit' | 'resources'
+  >;
+  readonly why: string;
+}
+
+/**
+ * What a kernel is compiled to for a device that is not there, in every launch
+ * configuration, and whether it computes what it should.
+ *
+ * @param props.onForm - Shows what a configuration was compiled to.
+ */
+export function Compiled(props: {
+  kernel: Kernel;
+  target: string;
+  onForm: (form: string, config: string) => void;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { kernel, target, onForm, trans } = props;
+  const { absent, check } = kernel;
+  const configs = configsOf(kernel, trans);
+  return (
+    <div className="jp-Compilescope-compiled">
+      <h4>{trans.__('Compiled for %1', target)}</h4>
+      {configs.length > 0 ? (
+        <Configs configs={configs} onForm={onForm} trans={trans} />
+      ) : (
+        <p className="jp-Compilescope-muted">
+          {absent.assembly ??
+            trans.__('Not compiled yet: the button above does that.')}
+        </p>
+      )}
+      <h4>{trans.__('Checked without the device')}</h4>
+      {check ? (
+        <p className={`jp-Compilescope-check jp-mod-${kindOf(check.outcome)}`}>
+          <strong>{outcomeTitle(check.outcome, trans)}</strong>{' '}
+          {checkText(check, trans)}
+        </p>
+      ) : (
+        <p className="jp-Compilescope-muted">
+          {absent.check ?? trans.__('Not checked yet.')}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Configs(props: {
+  configs: readonly IConfig[];
+  onForm: (form: string, config: string) => void;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { configs, onForm, trans } = props;
+  return (
+    <div
+      className="jp-Compilescope-wide"
+      role="group"
+      aria-label={trans.__('Launch configurations')}
+      tabIndex={0}
+    >
+      <table className="jp-Compilescope-configs">
+        <thead>
+          <tr>
+            <th scope="col">{trans.__('Configuration')}</th>
+            <th scope="col" title={trans.__('A thread')}>
+              {trans.__('Regs')}
+            </th>
+            <th scope="col" title={trans.__('Bytes a thread')}>
+              {trans.__('Spills')}
+            </th>
+            <th scope="col" title={trans.__('A block')}>
+              {trans.__('Shared')}
+            </th>
+            <th scope="col">{trans.__('Occupancy')}</th>
+            <th scope="col">{trans.__('Read')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {configs.map(each => (
+            <Row key={each.name} config={each} onForm={onForm} trans={trans} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Row(props: {
+  config: IConfig;
+  onForm: (form: string, config: string) => void;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { config, onForm, trans } = props;
+  const { asked, made, name, why } = config;
+  const { limit, resources } = made;
+  const figure = (
+    field: string,
+    show: (value: number) => React.ReactNode = value => value
+  ) => {
+    const value = resources[field] as number | undefined;
+    return (
+      <td className="jp-mod-number">
+        {value === undefined ? (
+          <Absent why={trans.__('The compiler does not say')} />
+        ) : (
+          show(value)
+        )}
+      </td>
+    );
+  };
+  return (
+    <tr>
+      <th scope="row">
+        <code>{name}</code>
+        {asked === '' && (
+          <span
+            className="jp-Compilescope-muted"
+            title={trans.__(
+              'None is timed, so this one stands for the kernel: the first that torch would try'
+            )}
+          >
+            {' '}
+            {trans.__('usual')}
+          </span>
+        )}
+      </th>
+      {why ? (
+        <td colSpan={5} className="jp-Compilescope-configWhy">
+          {trans.__('Cannot be compiled: %1', why)}
+        </td>
+      ) : (
+        <>
+          {figure('registers')}
+          {figure('spills', value =>
+            value > 0 ? (
+              <span className="jp-Compilescope-spills">
+                {formatBytes(value)}
+              </span>
+            ) : (
+              value
+            )
+          )}
+          {figure('shared_bytes', formatBytes)}
+          {figure('occupancy', value => (
+            <span title={limitText(limit, trans)}>{formatShare(value)}</span>
+          ))}
+          <td>
+            {Object.keys(FORMS)
+              .filter(form => form in made.assembly)
+              .map(form => (
+                <button
+                  key={form}
+                  type="button"
+                  className="jp-Compilescope-link"
+                  aria-label={trans.__('Open the %1 of %2', FORMS[form], name)}
+                  title={trans.__('Open the %1 beside the source', FORMS[form])}
+                  onClick={() => onForm(form, asked)}
+                >
+                  {SHORT[form] ?? form.toUpperCase()}
+                </button>
+              ))}
+          </td>
+        </>
+      )}
+    </tr>
+  );
+}
+
+/**
+ * Forms whose own name is short enough for a cell as it is are not here.
+ */
+const SHORT: Record<string, string> = { llir: 'LLVM' };
+
+function configsOf(kernel: Kernel, trans: TranslationBundle): IConfig[] {
+  if (kernel.configs.length > 0) {
+    return kernel.configs.map(each => ({
+      name: each.name,
+      asked: each.usual ? '' : each.name,
+      made: each.usual ? kernel : each,
+      why: each.why
+    }));
+  }
+  const isMade = Object.keys(kernel.assembly).length > 0;
+  return isMade
+    ? [{ name: trans.__('the only one'), asked: '', made: kernel, why: '' }]
+    : [];
+}
+
+function kindOf(outcome: string): string {
+  return outcome === 'agrees'
+    ? 'good'
+    : outcome === 'differs'
+      ? 'error'
+      : 'plain';
+}

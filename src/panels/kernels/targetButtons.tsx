@@ -1,0 +1,51 @@
+import * as React from 'react';
+import type { VariantSummary } from '../../protocol/types';
+import { StudyButton } from '../timings/study';
+import type { IViewContext } from '../views';
+
+/**
+ * What can be found out of kernels for a device that is not there: what they are
+ * compiled to, and whether they compute what they should.
+ */
+export function TargetButtons(props: {
+  variant: VariantSummary;
+
+  /**
+   * What the device is called.
+   */
+  title: string;
+  context: IViewContext;
+}): JSX.Element {
+  const { variant, title, context } = props;
+  const { trans } = context;
+  const unbuilt = trans.__('There is no code of it.');
+  const isCompiled = (variant.target?.compiled ?? 0) > 0;
+  return (
+    <span className="jp-Compilescope-targetButtons">
+      {!isCompiled && (
+        <StudyButton
+          study="assembly"
+          label={trans.__('Compile for %1', title)}
+          title={trans.__(
+            'Have Triton compile every kernel in every configuration: its assembly, registers, occupancy'
+          )}
+          variants={[variant]}
+          unbuilt={unbuilt}
+          context={context}
+        />
+      )}
+      {!variant.studied.includes('check') && (
+        <StudyButton
+          study="check"
+          label={trans.__('Check without the device')}
+          title={trans.__(
+            'Interpret every kernel and compare it with eager; takes seconds to minutes'
+          )}
+          variants={[variant]}
+          unbuilt={unbuilt}
+          context={context}
+        />
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,240 @@
+import * as React from 'react';
+import type { Decision, Device, VariantReport } from '../../protocol/types';
+import {
+  DecisionList,
+  formatBytes,
+  formatRate,
+  useLoaded,
+  ViewFrame
+} from '../common';
+import type { IViewContext } from '../views';
+import { VariantTable } from './variants';
+import type { IVariantRow } from './variants';
+
+/**
+ * At most so many compilations of a variant are asked for what was decided.
+ */
+const MOST_COMPILATIONS = 50;
+
+/**
+ * As many lines of a wrapper as are listed at once.
+ */
+const MOST_LINES = 8;
+
+interface IDecided {
+  readonly variant: string;
+  readonly compilation: string;
+  readonly decisions: readonly Decision[];
+}
+
+interface IFindings {
+  readonly found: readonly IDecided[];
+  readonly omitted: number;
+}
+
+/**
+ * The devices that code was generated for without being there, and what a rule
+ * decided in their place.
+ *
+ * @param props.variants - Those for such a device.
+ */
+export function Targets(props: {
+  variants: readonly VariantReport[];
+  context: IViewContext;
+}): JSX.Element {
+  const { variants, context } = props;
+  const { model, trans } = context;
+  const key = [model.subject, model.report?.revision].join(' ');
+  const state = useLoaded(
+    () => find(variants, context),
+    key,
+    trans.__('Looking for decisions…')
+  );
+  return (
+    <>
+      <section aria-labelledby="jp-Compilescope-targets">
+        <h3 id="jp-Compilescope-targets">
+          {trans.__('Devices that the code is for')}
+        </h3>
+        <p className="jp-Compilescope-hint">
+          {trans.__(
+            'They are not here and nothing runs on them: their figures are the vendors’, or your own.'
+          )}
+        </p>
+        <VariantTable
+          head={trans.__('figure')}
+          label={trans.__('Devices that the code is for')}
+          variants={variants}
+          rows={rowsOf(variants, context)}
+        />
+      </section>
+      <section aria-labelledby="jp-Compilescope-decisions">
+        <h3 id="jp-Compilescope-decisions">
+          {trans.__('Decided without the device')}
+        </h3>
+        <p className="jp-Compilescope-hint">
+          {trans.__(
+            'Choices that the device itself would make, by its libraries or by measuring. A rule made them here.'
+          )}
+        </p>
+        <ViewFrame
+          state={state}
+          trans={trans}
+          show={findings => <Found {...findings} context={context} />}
+        />
+      </section>
+    </>
+  );
+}
+
+function Found(props: IFindings & { context: IViewContext }): JSX.Element {
+  const { found, omitted, context } = props;
+  const { trans } = context;
+  return (
+    <>
+      {found.length === 0 && (
+        <p className="jp-Compilescope-requestedGood">
+          {trans.__('None: everything follows from the device’s figures.')}
+        </p>
+      )}
+      {found.map(each => (
+        <article
+          key={`${each.variant} ${each.compilation}`}
+          className="jp-Compilescope-decided"
+        >
+          <h4>
+            {each.variant} <code>{each.compilation}</code>
+          </h4>
+          <DecisionList
+            decisions={each.decisions}
+            aside={decision => (
+              <Lines {...each} decision={decision} context={context} />
+            )}
+            trans={trans}
+          />
+        </article>
+      ))}
+      {omitted > 0 && (
+        <p className="jp-Compilescope-hint">
+          {trans.__('%1 further compilations were not looked at.', omitted)}
+        </p>
+      )}
+    </>
+  );
+}
+
+/**
+ * Where a decision shows in the wrappers.
+ */
+function Lines(
+  props: Omit<IDecided, 'decisions'> & {
+    decision: Decision;
+    context: IViewContext;
+  }
+): JSX.Element | null {
+  const { variant, compilation, decision, context } = props;
+  const { model, trans } = context;
+  const prefix = decision.direction === 'backward' ? 'backward.' : '';
+  const places = Object.entries(decision.lines).flatMap(([artifact, lines]) =>
+    lines.map(line => ({ artifact: prefix + artifact, line }))
+  );
+  const open = (text: { artifact: string; line: number }) => {
+    model.select({ text: { variant, compilation, ...text } });
+    context.open('code');
+  };
+  return places.length > 0 ? (
+    <p className="jp-Compilescope-decisionLines">
+      {places.slice(0, MOST_LINES).map(({ artifact, line }) => (
+        <button
+          key={`${artifact} ${line}`}
+          type="button"
+          className="jp-Compilescope-link"
+          onClick={() => open({ artifact, line })}
+        >
+          {artifact.endsWith('cpp')
+            ? trans.__('C++ wrapper, line %1', line)
+            : trans.__('Python wrapper, line %1', line)}
+        </button>
+      ))}
+    </p>
+  ) : null;
+}
+
+async function find(
+  variants: readonly VariantReport[],
+  { model }: IViewContext
+): Promise<IFindings> {
+  let omitted = 0;
+  const all = variants.flatMap(({ name, compilations }) => {
+    const wanted = compilations.slice(0, MOST_COMPILATIONS);
+    omitted += compilations.length - wanted.length;
+    return wanted.map(({ id }) => ({ variant: name, compilation: id }));
+  });
+  const found = await Promise.all(
+    all.map(async each => {
+      const { decisions } = await model.getCompilation(
+        each.variant,
+        each.compilation,
+        ['kernels']
+      );
+      return { ...each, decisions };
+    })
+  );
+  return { found: found.filter(each => each.decisions.length > 0), omitted };
+}
+
+function rowsOf(
+  variants: readonly VariantReport[],
+  { trans }: IViewContext
+): IVariantRow[] {
+  const devices = variants.map(({ target }) => target!.device);
+  const row = (
+    head: string,
+    cell: (device: Device) => React.ReactNode
+  ): IVariantRow => ({ head, cells: devices.map(cell) });
+  const build = (
+    head: string,
+    cell: (figures: NonNullable<Device['build']>) => React.ReactNode
+  ) => row(head, device => (device.build ? cell(device.build) : '–'));
+  const rates = new Set(
+    devices.flatMap(({ products }) => Object.keys(products))
+  );
+  return [
+    row(trans.__('device'), ({ name }) => name),
+    build(trans.__('architecture'), ({ arch, backend }) => (
+      <code>{backend === 'cuda' ? `sm_${arch}` : arch}</code>
+    )),
+    build(
+      trans.__('multiprocessors'),
+      ({ multiprocessors }) => multiprocessors
+    ),
+    build(
+      trans.__('registers of each'),
+      ({ registers_per_multiprocessor: count }) => count.toLocaleString('en')
+    ),
+    build(
+      trans.__('shared memory of each, of a block'),
+      ({
+        shared_per_multiprocessor_bytes: all,
+        shared_per_block_bytes: block
+      }) => `${formatBytes(all)}, ${formatBytes(block)}`
+    ),
+    build(trans.__('L2 cache'), ({ l2_bytes: size }) => formatBytes(size)),
+    build(trans.__('memory'), ({ memory_bytes: size }) => formatBytes(size)),
+    row(
+      trans.__('memory bandwidth'),
+      ({ bandwidth_bytes_per_s: rate }) => `${formatRate(rate)}B/s`
+    ),
+    ...[...rates].map(dtype =>
+      row(trans.__('matrix products, %1', dtype), ({ products }) =>
+        dtype in products ? `${formatRate(products[dtype])}FLOP/s` : '–'
+      )
+    ),
+    row(trans.__('source'), ({ source, build: figures }) =>
+      [source, figures?.source]
+        .flatMap(each => (each?.title ? `${each.title}, ${each.date}` : []))
+        .filter((each, index, all) => all.indexOf(each) === index)
+        .map((each, index) => <div key={index}>{each}</div>)
+    )
+  ];
+}

@@ -1,0 +1,130 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { TargetSummary } from '../../protocol/types';
+import { formatMicroseconds } from './format';
+
+/**
+ * A target by its vendor's name and what Triton calls it: `H100 SXM (sm_90)`.
+ */
+export function title({ title, arch }: TargetSummary): string {
+  const name = /^\d+$/.test(arch) ? `sm_${arch}` : arch;
+  return name ? `${title} (${name})` : title;
+}
+
+/**
+ * How far a variant for a target is: its kernels may be compiled, never run.
+ */
+export function targetStage(
+  { compiled, kernels }: TargetSummary,
+  trans: TranslationBundle
+): string {
+  return compiled > 0
+    ? trans._n(
+        '%1 of %2 kernel compiled',
+        '%1 of %2 kernels compiled',
+        kernels,
+        compiled,
+        kernels
+      )
+    : trans.__('sources');
+}
+
+/**
+ * What a call would take at best. It stands where others have a measured time,
+ * and must not be taken for one.
+ */
+export function Estimated(props: {
+  target: TargetSummary;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { target, trans } = props;
+  const { estimate } = target;
+  if (!estimate) {
+    return (
+      <span
+        className="jp-Compilescope-muted"
+        title={trans.__(
+          'Nothing runs on %1, so nothing is timed.',
+          target.title
+        )}
+      >
+        {trans.__('never run')}
+      </span>
+    );
+  }
+  const details = [
+    trans.__('Estimated, not measured: nothing runs on %1.', title(target)),
+    trans.__('Kernels: %1 at best.', formatMicroseconds(estimate.kernels_us)),
+    trans._n(
+      'Apart from them, what launching costs: %2 for %1 launch, where it is not hidden.',
+      'Apart from them, what launching costs: %2 for %1 launches, where it is not hidden.',
+      estimate.launches,
+      formatMicroseconds(estimate.launch_us)
+    ),
+    estimate.unknown > 0 &&
+      trans._n(
+        '%1 launch is not in it: its size is not known.',
+        '%1 launches are not in it: their size is not known.',
+        estimate.unknown
+      ),
+    estimate.how
+  ];
+  return (
+    <span
+      className="jp-Compilescope-estimate"
+      title={details.filter(Boolean).join('\n')}
+    >
+      <span aria-hidden="true">≈ </span>
+      <span className="jp-Compilescope-hidden">
+        {trans.__('estimated, about')}{' '}
+      </span>
+      {formatMicroseconds(estimate.kernels_us)}
+      <span className="jp-Compilescope-interval">
+        {trans.__('kernels, at best')}
+      </span>
+    </span>
+  );
+}
+
+/**
+ * Whether the kernels computed what they should under the interpreter.
+ */
+export function Checked(props: {
+  target: TargetSummary;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { checks, kernels } = props.target;
+  const { trans } = props;
+  const differs = checks.differs ?? 0;
+  const agrees = checks.agrees ?? 0;
+  if (differs + agrees === 0) {
+    return (
+      <span
+        className="jp-Compilescope-muted"
+        title={trans.__('Its kernels are not checked.')}
+      >
+        –
+      </span>
+    );
+  }
+  const text = [
+    trans.__('Interpreted and compared with eager, without the device:'),
+    trans.__('%1 of %2 kernels agree', agrees, kernels),
+    differs > 0 && trans.__('%1 differ', differs)
+  ]
+    .filter(Boolean)
+    .join(' ');
+  return (
+    <span
+      className={
+        differs > 0 ? 'jp-mod-bad' : agrees < kernels ? '' : 'jp-mod-ok'
+      }
+      title={text}
+    >
+      <span aria-hidden="true">
+        {differs > 0 ? '✗' : agrees < kernels ? `${agrees}/${kernels}` : '✓'}
+      </span>
+      <span className="jp-Compilescope-hidden">{text}</span>
+    </span>
+  );
+}

@@ -1,0 +1,114 @@
+import * as React from 'react';
+import type { VariantReport } from '../../protocol/types';
+import { Absent } from '../common';
+import { Estimate } from '../kernels/estimate';
+import { formatMicroseconds } from '../sidebar/format';
+import type { IViewContext } from '../views';
+import { Part, Wide } from './study';
+
+/**
+ * What a call would take at best on devices that are not there. It stands by
+ * itself: nothing of it was measured.
+ */
+export function TargetEstimates(props: {
+  variants: readonly VariantReport[];
+  context: IViewContext;
+}): JSX.Element | null {
+  const { trans } = props.context;
+  const variants = props.variants.filter(({ target }) => target !== null);
+  if (variants.length === 0) {
+    return null;
+  }
+  const notes = new Set(
+    variants.flatMap(({ target }) => target!.estimate?.how || [])
+  );
+  return (
+    <Part
+      name="targets"
+      title={trans.__('Estimated for devices that are not here')}
+    >
+      <p className="jp-Compilescope-hint">
+        {trans.__(
+          'Nothing runs on them, so nothing is measured. No kernel can be faster than this; how much slower it is, only the device can tell.'
+        )}
+      </p>
+      <Wide label={trans.__('Estimated times')}>
+        <table className="jp-Compilescope-times">
+          <thead>
+            <tr>
+              <th scope="col">{trans.__('variant')}</th>
+              <th scope="col">{trans.__('device')}</th>
+              <th scope="col" className="jp-mod-number">
+                {trans.__('kernels, at best')}
+              </th>
+              <th
+                scope="col"
+                className="jp-mod-number"
+                title={trans.__(
+                  'The processor’s, where it is not hidden behind kernels; apart from them'
+                )}
+              >
+                {trans.__('launching them')}
+              </th>
+              <th scope="col" className="jp-mod-number">
+                {trans.__('launches')}
+              </th>
+              <th scope="col" className="jp-mod-number">
+                {trans.__('not in it')}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {variants.map(variant => (
+              <Row
+                key={variant.name}
+                variant={variant}
+                context={props.context}
+              />
+            ))}
+          </tbody>
+        </table>
+      </Wide>
+      {[...notes].map(note => (
+        <p key={note} className="jp-Compilescope-hint">
+          {note}
+        </p>
+      ))}
+    </Part>
+  );
+}
+
+function Row(props: {
+  variant: VariantReport;
+  context: IViewContext;
+}): JSX.Element {
+  const { name, target, absent } = props.variant;
+  const { trans } = props.context;
+  const { device, estimate } = target!;
+  const why = absent.estimate ?? trans.__('Not estimated');
+  const time = (us: number | undefined) => (
+    <td className="jp-mod-number">
+      <Estimate
+        value={us ?? null}
+        exact={formatMicroseconds}
+        format={formatMicroseconds}
+        why={why}
+        trans={trans}
+      />
+    </td>
+  );
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td>{device.name}</td>
+      {time(estimate?.kernels_us)}
+      {time(estimate?.launch_us)}
+      <td className="jp-mod-number">
+        {estimate ? estimate.launches : <Absent why={why} />}
+      </td>
+      <td className="jp-mod-number">
+        {estimate ? estimate.unknown : <Absent why={why} />}
+      </td>
+    </tr>
+  );
+}
