@@ -65,6 +65,8 @@ class KernelConfig(Struct):
     """What limits its occupancy: registers, shared memory, threads, blocks."""
     why: str = ""
     """Why it cannot be compiled: out of shared memory, say."""
+    absent: dict[str, str] = {}
+    """Form → why its text is missing."""
 
 
 class KernelCheck(Struct):

@@ -15,6 +15,9 @@ from .exchange_assembly import AskedKernel, Assembled, AssembledKernel, Assembly
 LIBRARY = "A library's kernel: its code is in the library, and is not compiled here."
 NOT_TRITON = "It is no Triton kernel: only those are compiled for a target."
 
+LONG = 100_000
+"""Characters: longer texts are kept of one configuration only, or reports would be huge."""
+
 
 def add_assembly(variant: VariantReport, desk: Desk, monitor: Monitor) -> None:
     """Compiles the Triton kernels of a target's variant, and puts what came of it into the report.
@@ -66,7 +69,10 @@ def _fill(kernel: Kernel, assembled: AssembledKernel, device: Device) -> None:
     usual = kernel.configs[chosen]
     kernel.assembly, kernel.assembly_lines = usual.assembly, usual.assembly_lines
     kernel.resources, kernel.limit = usual.resources, usual.limit
-    kernel.absent |= assembled.configs[chosen].absent
+    kernel.absent |= usual.absent
+    for config in kernel.configs:
+        if config is not usual:
+            _shorten(config)
     kernel.configs[chosen] = KernelConfig(name=usual.name, config=usual.config, usual=True)
 
 
@@ -75,6 +81,7 @@ def _config(made: Assembled, build: Build) -> KernelConfig:
         name=", ".join(f"{name}={value}" for name, value in made.config.items()),
         config=made.config,
         resources=made.resources,
+        absent=made.absent,
         why=made.why,
     )
     if made.why:
@@ -96,6 +103,17 @@ def _config(made: Assembled, build: Build) -> KernelConfig:
     if not config.why:
         config.assembly, config.assembly_lines = made.texts, made.lines
     return config
+
+
+def _shorten(config: KernelConfig) -> None:
+    """Leaves out long texts."""
+    for form, text in list(config.assembly.items()):
+        if len(text) > LONG:
+            del config.assembly[form], config.assembly_lines[form]
+            config.absent[form] = (
+                f"It has {len(text):,} characters. Texts of more than {LONG:,} are kept of the "
+                "configuration that stands for the kernel only."
+            )
 
 
 def _why(filled: Occupancy, counts: dict[str, int], build: Build) -> str:
