@@ -107,6 +107,18 @@ def test_a_product_of_short_floats_is_at_their_rate() -> None:
     assert first(made).estimated_us == pytest.approx(1.0)
 
 
+def test_a_causal_attention_computes_half() -> None:
+    target = "torch.ops.aten._scaled_dot_product_flash_attention.default"
+    times = []
+    for causal in ("False", "True"):
+        attention = node(target, "bfloat16", ("x_bfloat16",))
+        attention.args = f"x, x, x, 0.0, {causal}"
+        made = compilation((attention, 8.0, 989.5e6))
+        estimate([made], H100)
+        times.append(first(made).estimated_us)
+    assert times == pytest.approx([1.0, 0.5])
+
+
 def test_what_cannot_be_estimated_is_counted_and_says_why() -> None:
     sorted_ = node("torch.ops.aten.sort.default", inputs=("x_float32",))
     eights = node(PRODUCT, "float8_e4m3fn", ("x_float8_e4m3fn",))

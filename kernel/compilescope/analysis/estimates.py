@@ -182,7 +182,7 @@ class _Graph:
         total = 0
         for name in names:
             node = self.nodes[name]
-            if self._is_view(node) or node.op == "placeholder":
+            if self._is_view(node) or node.op in ("placeholder", "get_attr"):
                 continue
             arguments = [self._shape(one) if one else None for one in self._positions(node)]
             shape = () if node.shape is None else self._shape(node) or ()

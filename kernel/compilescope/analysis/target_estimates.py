@@ -13,10 +13,12 @@ from collections.abc import Mapping, Sequence
 from ..catalogue import Device
 from ..report import Compilation, Estimate, Kernel, Launch, Node
 from ..variant import Variant
+from .estimates import DIFFERENT
 from .estimates_operations import is_product
 from .estimates_sizes import BYTES
 from .launched import Artifact, artifact_of, codes_of, groups_of, launches_of, meaning_of, nodes_of
 from .rates import rate_of, specified
+from .text import split_list
 
 LAUNCH_US: dict[Artifact, float] = {"python": 11.0, "cpp": 8.0}
 """What the processor takes to start one kernel, by wrapper. Measured on the host of an H200 with
@@ -28,7 +30,10 @@ likewise."""
 _GRAPHS = ("reduce-overhead", "max-autotune")
 _NOT_THERE = "Its nodes are on the processor, not on the target."
 _NO_RATE = "The catalogue has no rate for products of {} on {}."
+_NOT_ALL = "What one of its launches reads, writes or computes is not known."
 _FIELD = "estimated_us"
+_CAUSAL = 0.5
+"""Of all pairs of positions, those that a causal attention needs."""
 _MATRIX = 2
 
 
@@ -109,8 +114,11 @@ def _put(
         return _NOT_THERE
     for field in ("estimated_bytes", "estimated_operations"):
         if getattr(launch, field) is None:
-            return kernel.absent.get(field, f"It has no {field.replace('_', ' ')}.")
+            reason = kernel.absent.get(field, DIFFERENT)
+            return _NOT_ALL if reason == DIFFERENT else reason
     moved, computed = launch.estimated_bytes or 0.0, launch.estimated_operations or 0.0
+    if any(_may_be_causal(nodes[name]) for name in names if name in nodes):
+        computed *= _CAUSAL
     dtype = _factor_dtype(names, nodes) if meaning.product else meaning.dtype
     peaks = specified("cuda", device)
     rate = rate_of(peaks, dtype, product=meaning.product, tf32=tf32)
@@ -140,6 +148,15 @@ def _factor_dtype(names: Sequence[str], nodes: Mapping[str, Node]) -> str:
                 found.append(other.dtype)
     matrices = [dtype for dtype in found if dtype != "bool"]
     return min(matrices, key=BYTES.__getitem__) if matrices else ""
+
+
+def _may_be_causal(node: Node) -> bool:
+    """Whether an attention may leave out pairs of positions.
+
+    Its flag has another place in each operator, beside others that say less: one that is true is
+    taken for it, since an estimate may be too low but not too high.
+    """
+    return "attention" in node.target and "True" in split_list(node.args)
 
 
 def _replays(requested: Variant | None, artifact: Artifact) -> bool:
