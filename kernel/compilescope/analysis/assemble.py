@@ -20,6 +20,7 @@ from .origins import find_origins
 from .phases import build_phases
 from .recompiles import Memory, follow, parse_recompile
 from .stages import GraphReader, read_stages
+from .target_decisions import read_decisions
 from .units import gather
 
 
@@ -92,6 +93,7 @@ def _compilation(
         compilation.guards, compilation.guard_tree = parsed.guards, parsed.managers
     compilation.autotunings = read_autotunings(records, compilation.kernels)
     add_compile_times(compilation.kernels, records)
+    compilation.decisions = read_decisions(records, compilation)
     compilation.crossings = find_crossings(compilation)
     compilation.breaks = read_breaks(records, compilation.frame)
     for record in records:

@@ -24,6 +24,7 @@ _KINDS = {
     "config": "config",
 }
 NOT_MEASURED = "not measured: torch left it out beforehand"
+NO_DEVICE = "not measured: there is no device"
 FAILED = "it could not be compiled or run"
 SLOWER = "{:.3g} times the best"
 AS_FAST = "as fast as the best"
@@ -81,7 +82,7 @@ def _autotuning(said: dict[str, Any], kernels: Sequence[Kernel]) -> Autotuning:
     elif choices:
         choices[0].chosen = True
         for one in choices[1:]:
-            one.why = one.why or NOT_MEASURED
+            one.why = one.why or (NO_DEVICE if said.get("why") else NOT_MEASURED)
     # Those that were timed come first, the fastest first.
     choices.sort(key=lambda one: (not one.chosen, one.time_us is None, one.time_us or 0.0))
     result = Autotuning(
@@ -94,7 +95,9 @@ def _autotuning(said: dict[str, Any], kernels: Sequence[Kernel]) -> Autotuning:
     best = next((one for one in choices if one.chosen), None)
     node = str(said.get("node", ""))
     result.kernel = str(said.get("kernel") or "") or _kernel(node, best, kernels)
-    if not measured:
+    if said.get("why"):
+        result.skipped = str(said["why"])
+    elif not measured:
         result.skipped = ONE + (NEEDS_FREEZING if said.get("device") == "cpu" else "")
     elif best is None:
         result.skipped = NO_BEST

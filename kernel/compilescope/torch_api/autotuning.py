@@ -69,6 +69,15 @@ def _autotuner() -> type | None:
     return CachingAutotuner
 
 
+_why_unmeasured = ""
+
+
+def say_why_unmeasured(why: str) -> None:
+    """Has every choice that is not measured told with this reason, for the rest of the process."""
+    global _why_unmeasured
+    _why_unmeasured = why
+
+
 class _Selection:
     """A call of the algorithm selector, while it runs."""
 
@@ -98,6 +107,9 @@ def _select(original: Any, self: Any, name: str, choices: Any, *args: Any, **kwa
     if selection.told or _put_off(result):
         return result
     _nodes.pop(_names(inputs), None)
+    if _why_unmeasured:
+        # What torch takes comes first: a library call.
+        listed.sort(key=lambda one: type(one).__name__ != "ExternKernelCaller")
     _tell(
         {
             "operator": name,
@@ -107,6 +119,7 @@ def _select(original: Any, self: Any, name: str, choices: Any, *args: Any, **kwa
             "choices": [_choice(one, None) for one in listed],
             "device": _device(inputs),
             "measured": False,
+            "why": _why_unmeasured if len(listed) > 1 else "",
         }
     )
     return result

@@ -1,7 +1,8 @@
 """Tensors without data on a device that is not there.
 
-Stands on ``torch._subclasses.fake_tensor`` (FakeTensorMode, init_gpu_context) and on tensors of a
-fake mode sharing a storage by ``set_``; the same from 2.11 to 2.15.
+Stands on ``torch._subclasses.fake_tensor`` (FakeTensorMode, init_gpu_context), on tensors of a fake
+mode sharing a storage by ``set_``, and on ``torch.UntypedStorage.clone``, which copying a graph's
+constants comes down to; the same from 2.11 to 2.15.
 """
 
 from __future__ import annotations
@@ -19,7 +20,15 @@ def fake_mode() -> Any:
     module: Any = fake_tensor
     # It would allocate on the device, for the sake of autograd.
     module.init_gpu_context = lambda device: None
+    storages: Any = torch.UntypedStorage
+    storages.clone = _clone
     return fake_tensor.FakeTensorMode(allow_non_fake_inputs=True)
+
+
+def _clone(storage: torch.UntypedStorage) -> torch.UntypedStorage:
+    """A storage is made by tensors: only they know of the device."""
+    whole = torch.empty(0, dtype=torch.uint8, device=storage.device)
+    return whole.set_(storage).clone().untyped_storage()
 
 
 def storage(mode: Any, nbytes: int, device: str) -> torch.UntypedStorage:

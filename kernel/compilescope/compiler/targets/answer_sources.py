@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from ...analysis.target_decisions import add_choices
 from ...torch_api import compiling
 from ...variant import Variant
 from .. import sources
@@ -34,6 +35,9 @@ def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:
     captured = captured_for(world, asked.call, variant, step)
     step("generating code")
     made = sources.generate(captured, asked.name, variant, world.settings())
+    assert world.device.build is not None, "else it would be no target"
+    for compilation in made.compilations:
+        add_choices(compilation, world.device.build)
     problems = made.problems
     if captured.problem is not None:
         problems.insert(0, captured.problem)

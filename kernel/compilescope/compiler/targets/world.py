@@ -37,6 +37,10 @@ class World:
         target_device.pretend(device)
         assert device.build is not None, "pretend() has seen to it"
         target_runtime.stand_in(device.build)
+        # Not before: it loads Inductor.
+        from ...torch_api import target_choices
+
+        target_choices.decide_by_rule()
         return cls(device, target_tensors.fake_mode())
 
     @property

@@ -1,0 +1,99 @@
+"""What torch would measure on the device before it chooses, decided by rule where there is none.
+
+Each rule is torch's own for where nothing may be measured: no padding, and the first library call
+among the algorithms. What is decided is told as an artifact of the trace (`DECISION`), which
+`analysis.target_decisions` reads; algorithms are told by `autotuning`.
+
+Stands on ``torch._inductor.fx_passes.pad_mm`` (_should_pad, get_cached_should_pad) and
+``torch._inductor.select_algorithm.AlgorithmSelectorCache`` (__call__, do_autotuning,
+make_precompile_fn): the same from 2.11 to 2.15.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import threading
+import time
+from typing import Any
+
+from . import autotuning
+from .spans import identity
+from .trace import Event, current_sink
+
+DECISION = "compilescope_decision"
+"""The name under which it is told that something was decided by a rule."""
+
+
+def decide_by_rule() -> None:
+    """For the rest of the process nothing is measured while torch compiles."""
+    _pad_nothing()
+    _select_without_timings()
+
+
+def _pad_nothing() -> None:
+    from torch._inductor.fx_passes import pad_mm
+
+    module: Any = pad_mm
+    decide = inspect.unwrap(module._should_pad)
+
+    def should_pad(match: Any, mat1: Any, mat2: Any, op: Any, *rest: Any, **more: Any) -> bool:
+        # torch's answers that need no measuring come first; what is left would be measured.
+        cached = module.get_cached_should_pad
+        asked = []
+
+        def no(key: str) -> bool:
+            asked.append(key)
+            return False
+
+        module.get_cached_should_pad = no
+        try:
+            pads = bool(decide(match, mat1, mat2, op, *rest, **more))
+        finally:
+            module.get_cached_should_pad = cached
+        if asked:
+            _tell(
+                kind="padding",
+                operator=f"{op.__name__}({_tensor(mat1)}, {_tensor(mat2)})",
+                chosen="not padded",
+                rule="torch pads a product only where it has measured that this is faster.",
+                instead="torch times the product as it is and padded to a multiple of "
+                f"{module.get_alignment_size(mat1)}, and takes the faster.",
+                node=match.output_node().name,
+            )
+        return pads
+
+    module._should_pad = should_pad
+
+
+def _select_without_timings() -> None:
+    from torch._inductor.select_algorithm import AlgorithmSelectorCache
+
+    selector: Any = AlgorithmSelectorCache
+    select = selector.__call__
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        # Else the choice is put off until the scheduler has measured what is fused to it.
+        return select(self, *args, **{**kwargs, "return_multi_template": False})
+
+    selector.__call__ = call
+    # Without timings torch takes the first library call, else the first candidate.
+    selector.do_autotuning = lambda self, *args, **kwargs: {}
+    selector.make_precompile_fn = lambda self, *args, **kwargs: dict
+    autotuning.say_why_unmeasured(
+        "There is no device to measure on: torch's own rule takes the first library call, else the "
+        "first candidate."
+    )
+
+
+def _tell(*, node: str, **said: str) -> None:
+    sink = current_sink()
+    if sink is not None:
+        _, metadata = identity("artifact", {"name": DECISION, "encoding": "json"})
+        payload = json.dumps({**said, "node": node})
+        sink(Event(metadata, payload, time.time(), threading.get_ident()))
+
+
+def _tensor(fake: Any) -> str:
+    sizes = ", ".join(str(size) for size in fake.shape)
+    return f"{str(fake.dtype).removeprefix('torch.')}[{sizes}]"
