@@ -19,18 +19,6 @@ from .live import record_of
 from .records import Record
 from .renumber import renamed
 
-_UNREAD = frozenset(
-    (
-        "describe_storage",
-        "describe_tensor",
-        "describe_source",
-        "fx_graph_runnable",
-        "aot_forward_graph_fw_metadata",
-        "torch._functorch.config",
-    )
-)
-"""Nobody reads these, and some are long."""
-
 _OWNER = re.compile(r'"compile_id": "(\d+/\d+)"')
 _BEGINNINGS = ("dynamo_start", "recompile_reasons", "compilation_metrics")
 _SETTLED_S = 1.0
@@ -99,9 +87,8 @@ class Stream:
 
     def put(self, event: Event, origin: Any = None) -> None:
         """Takes an event in; ``origin`` says where the compilation comes from, if it is known."""
-        if name_of(event.metadata) not in _UNREAD:
-            self._events.append((event, origin))
-            self.waiting += len(event.payload or "") + 500
+        self._events.append((event, origin))
+        self.waiting += len(event.payload or "") + 500
 
     def put_code(self, torch_id: str, code: types.CodeType) -> None:
         """Notes the code that a compilation was made from; it is not kept alive."""

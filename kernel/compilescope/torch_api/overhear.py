@@ -3,49 +3,60 @@
 Unlike `trace.listening`, which is for one context's own compilation, this hears every thread of the
 user's. Nothing is installed before and nothing stays after.
 
-Most events are spans (``chromium_event``), and most of what tracing costs is writing them as JSON
-and as log records. So while nobody else listens they are taken as they are, and descriptions of
-fake tensors (``describe_…``), which nobody reads, are not made. That stands on the names under
-which ``torch._dynamo.utils`` and ``torch._subclasses.meta_utils`` call ``trace_structured``; from
-2.11 to 2.15.
+Most of what tracing costs is not what it tells: torch makes descriptions that nobody reads, and
+writes every event as JSON and as a log record. So while nobody else listens, events are taken where
+they are made. Those that nobody reads are not made, and spans and figures are written when somebody
+looks. That stands on the name and the arguments of ``torch._logging._internal.trace_structured``,
+from 2.11 to 2.15; where it is called in another way, torch does what it always does.
 """
 
 from __future__ import annotations
 
-import contextlib
+import functools
+import json
 import logging
 import os
+import sys
 import threading
 import time
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Iterator
 from typing import Any
 
-import torch._logging
 from torch._guards import CompileContext
 from torch._logging import _internal
-from torch._subclasses import meta_utils
 
+from .callers import with_caller
 from .calls import skip
-from .patching import patched
 from .trace import Event, Handler, is_users_own, lock, raw
 
 Sink = Callable[[Event], None]
-"""Takes an event as it is; `trace.with_names` fills its file names in when there is time."""
+"""Takes an event as it is; `trace.with_names` completes it when there is time."""
+
+_UNREAD = (
+    "describe_storage",
+    "describe_tensor",
+    "describe_source",
+    "fx_graph_runnable",
+    "aot_forward_graph_fw_metadata",
+    "torch._functorch.config",
+)
+_UNREAD_ENDS = ("_ORIGINAL_BYTECODE", "_MODIFIED_BYTECODE")
+"""Nobody reads these, and some are long."""
+
+_METRICS = frozenset(("compilation_metrics", "bwd_compilation_metrics"))
 
 
 def overhear(sink: Sink, failed: Callable[[Exception], None]) -> Callable[[], None]:
     """Sends the user's trace events to ``sink``, from whichever thread; returns the way to stop.
 
-    The compilations of inspections are left out. ``sink`` runs within the user's compilation: it
-    shall be short. Its errors go to ``failed`` and never to the compilation.
+    The compilations of inspections are left out, and so is what nobody reads. ``sink`` runs within
+    the user's compilation: it shall be short. Its errors go to ``failed`` and never to the
+    compilation.
     """
     handler = _Handler(sink, failed)
-    short_cut = contextlib.ExitStack()
-    for module in (torch._logging, meta_utils):
-        if "trace_structured" in vars(module):
-            short_cut.enter_context(patched(module, "trace_structured", _trace))
-            skip(vars(module)["trace_structured"], _trace)
     with lock:
+        _replace(_torchs_own, _trace)
         # First, for the reason given in `trace.listening`.
         _internal.trace_log.handlers.insert(0, handler)
 
@@ -53,22 +64,61 @@ def overhear(sink: Sink, failed: Callable[[Exception], None]) -> Callable[[], No
         with lock:
             handlers = _internal.trace_log.handlers
             handlers[:] = [other for other in handlers if other is not handler]
-        short_cut.close()
+            if not any(isinstance(other, _Handler) for other in handlers):
+                # Also in modules that were imported meanwhile and took ours for torch's.
+                _replace(_trace, _torchs_own)
 
     return stop
 
 
-_SHORT = frozenset(("chromium_event", "describe_storage", "describe_tensor", "describe_source"))
+_NAME = "trace_structured"
+_torchs_own: Callable[..., None] = getattr(_internal, _NAME)
 
 
-def _trace(original: Callable[..., None], name: str, *args: Any, **options: Any) -> None:
-    handlers = tuple(_internal.trace_log.handlers)
-    ours = [one for one in handlers if isinstance(one, _Handler)]
-    if len(ours) < len(handlers) or name not in _SHORT:
-        original(name, *args, **options)
-    elif name == "chromium_event":
-        for handler in ours:
-            handler.take(options)
+def _replace(function: Callable[..., None], other: Callable[..., None]) -> None:
+    for module in _torchs_modules():
+        if vars(module).get(_NAME) is function:
+            setattr(module, _NAME, other)
+
+
+def _torchs_modules() -> Iterator[types.ModuleType]:
+    for name, module in list(sys.modules.items()):
+        if name.startswith("torch.") and isinstance(module, types.ModuleType):
+            yield module
+
+
+def _none() -> None:
+    """What torch has for an event without a payload."""
+
+
+@functools.wraps(_torchs_own)
+def _trace(
+    name: str,
+    metadata_fn: Callable[[], Any] = dict,
+    *,
+    payload_fn: Callable[[], Any] = _none,
+    suppress_context: bool = False,
+    compile_id: Any = None,
+    **options: Any,
+) -> None:
+    for handler in _internal.trace_log.handlers:
+        if handler.__class__ is not _Handler:
+            _torchs_own(
+                name,
+                metadata_fn,
+                payload_fn=payload_fn,
+                suppress_context=suppress_context,
+                compile_id=compile_id,
+                **options,
+            )
+            return
+    if name not in _UNREAD:
+        for handler in tuple(_internal.trace_log.handlers):
+            context = None if suppress_context else CompileContext.try_get()
+            handler.take(name, metadata_fn, payload_fn, context, compile_id)
+
+
+skip(_trace)
 
 
 class _Handler(Handler):
@@ -78,30 +128,72 @@ class _Handler(Handler):
         self.failed = failed
         self.process = os.getpid()
 
-    def take(self, options: dict[str, Any]) -> None:
-        """Takes a span as torch has it, as `emit` does the record that would be made of it."""
+    def take(
+        self,
+        name: str,
+        metadata_fn: Callable[[], Any],
+        payload_fn: Callable[[], Any],
+        context: CompileContext | None,
+        compile_id: Any,
+    ) -> None:
+        """Takes an event as torch has it, as `emit` does the record that would be made of it."""
         try:
-            trace = CompileContext.current_trace_id()
-            metadata: dict[str, Any] = {"chromium_event": {}}
-            if trace is not None:
-                metadata |= {
-                    "frame_id": trace.compile_id.frame_id,
-                    "frame_compile_id": trace.compile_id.frame_compile_id,
-                    "attempt": trace.attempt,
-                }
-            if is_users_own(metadata.get("frame_id")) and os.getpid() == self.process:
-                span = options["payload_fn"]()
+            attempt = None
+            if context is not None and context.compile_id is not None:
+                compile_id, attempt = context.compile_id, context.attempt
+            frame = None if compile_id is None else compile_id.frame_id
+            # A forked child inherits the handler, but nobody there who empties the list.
+            if not is_users_own(frame) or os.getpid() != self.process:
+                return
+            later = metadata_fn if name in _METRICS else None
+            details = {} if later else metadata_fn()
+            if name == "artifact" and _is_unread(details.get("name")):
+                return
+            metadata: dict[str, Any] = {name: details}
+            if frame is not None:
+                metadata["frame_id"] = frame
+                metadata["frame_compile_id"] = compile_id.frame_compile_id
+            if attempt is not None:
+                metadata["attempt"] = attempt
+            if name == "dynamo_start":
+                metadata = with_caller(metadata)
+            payload, unwritten = payload_fn(), None
+            if name == "chromium_event":
                 # torch goes on filling the arguments of some.
-                span = {**span, "args": dict(span.get("args") or {})}
-                self.sink(Event(metadata, None, time.time(), threading.get_ident(), span))
+                unwritten = {**payload, "args": dict(payload.get("args") or {})}
+                payload = None
+            elif payload is not None and not isinstance(payload, str):
+                payload = _written(payload)
+            self.sink(
+                Event(metadata, payload, time.time(), threading.get_ident(), unwritten, later)
+            )
         except Exception as error:  # noqa: BLE001 - must not reach the user's compilation
             self.failed(error)
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
             event = raw(record)
-            # A forked child inherits the handler, but nobody there who empties the list.
-            if is_users_own(event.metadata.get("frame_id")) and os.getpid() == self.process:
+            if not is_users_own(event.metadata.get("frame_id")) or os.getpid() != self.process:
+                return
+            name = next(iter(event.metadata), "")
+            details = event.metadata.get("artifact")
+            artifact = details.get("name") if isinstance(details, dict) else None
+            if name not in _UNREAD and not _is_unread(artifact):
                 self.sink(event)
         except Exception as error:  # noqa: BLE001 - must not reach the user's compilation
             self.failed(error)
+
+
+def _is_unread(artifact: Any) -> bool:
+    return isinstance(artifact, str) and (artifact in _UNREAD or artifact.endswith(_UNREAD_ENDS))
+
+
+def _written(payload: Any) -> str:
+    """A payload as torch writes it into its log: a list's items each on a line."""
+    if isinstance(payload, list):
+        return "[\n" + ",\n".join(json.dumps(item) for item in payload) + "\n]"
+    return json.dumps(payload, default=_listed, indent=0)
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, (set, frozenset)) else repr(value)

@@ -32,6 +32,8 @@ class Event(NamedTuple):
     thread: int
     unwritten: dict[str, Any] | None = None
     """The payload, where it is an object that nobody has written as JSON yet."""
+    details: Callable[[], dict[str, Any]] | None = None
+    """What says the metadata's own part, where nobody has asked for it yet."""
 
 
 Sink = Callable[[Event], None]
@@ -164,11 +166,13 @@ def raw(record: logging.LogRecord) -> Event:
 
 
 def with_names(event: Event) -> Event:
-    """The event with interned file names turned back into text, and its payload written."""
-    payload = event.payload
+    """The event complete: file names turned back into text, its payload written, details asked."""
+    payload, metadata = event.payload, event.metadata
     if event.unwritten is not None:
         payload = json.dumps(event.unwritten, default=repr)
-    return event._replace(metadata=_with_names(event.metadata), payload=payload, unwritten=None)
+    if event.details is not None:
+        metadata = {**metadata, next(iter(metadata)): event.details()}
+    return Event(_with_names(metadata), payload, event.time_s, event.thread)
 
 
 def _with_names(value: Any) -> Any:
