@@ -29,6 +29,9 @@ class Clean:
         carried.apply(self._settings)
         self._modes.restore()
         self._randomness.restore()
+
+    def note_files(self) -> None:
+        """Remembers when files of the user's were changed last of which there are modules now."""
         for file in _files():
             self._files.setdefault(file, _changed_at(file))
 

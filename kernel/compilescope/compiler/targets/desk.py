@@ -115,11 +115,11 @@ class Desk:
         superfluous = []
         with self._lock:
             worker = self._workers.get(key)
-            if worker is not None and worker.device != device:
-                # Another device goes by the name of a target of the user's own now.
+            # Another device may go by the name of a target of the user's own now.
+            if worker is not None and (worker.is_over or worker.device != device):
                 superfluous.append(self._workers.pop(key))
                 worker = None
-            if worker is None or worker.is_over:
+            if worker is None:
                 folder = caches.own_folder() / "targets"
                 folder.mkdir(parents=True, exist_ok=True)
                 worker = self._workers[key] = WorkerProcess(role, device, folder)

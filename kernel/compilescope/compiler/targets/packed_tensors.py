@@ -115,7 +115,7 @@ class Rebuilding:
     world
         Where.
     moves
-        What was on the CPU is on the target; else it stays there.
+        What was on the CPU, or nowhere (meta), is on the target; else it stays there.
     shared
         Memory that several tensors are in → its size.
     """
@@ -129,7 +129,7 @@ class Rebuilding:
     def device(self, name: str) -> torch.device:
         """The device that one of the subject's is there."""
         kind, _, index = name.partition(":")
-        if kind == "meta" or (kind == "cpu" and not self._moves):
+        if kind in ("cpu", "meta") and not self._moves:
             return torch.device(name)
         return torch.device("cuda", 0) if index else torch.device("cuda")
 

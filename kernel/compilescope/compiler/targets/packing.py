@@ -39,7 +39,7 @@ class _Packed(msgspec.Struct, kw_only=True):
     settings: bytes
     inference: bool
     on_cpu: bool
-    """All of its tensors are on the CPU: they move to the target together."""
+    """All of its tensors are on the CPU, or nowhere (meta): they move to the target together."""
     shared: dict[int, int]
     """Memory that several tensors are in → its size."""
     files: dict[str, str]

@@ -67,7 +67,10 @@ class Worker:
         while True:
             question = self._inbox.get()
             assert isinstance(question, Question), "there is nothing else to be told"
-            self._tell(self._answered(question))
+            answer = self._answered(question)
+            # Before the answer is out: who has it may change a file at once.
+            self._clean.note_files()
+            self._tell(answer)
             self._settle()
 
     def _enter(self, first: Enter) -> None:

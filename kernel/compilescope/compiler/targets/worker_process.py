@@ -147,11 +147,11 @@ class WorkerProcess:
         self._ended = True
         processes.end(self._process)
         self._reader.join(2.0)
+        self._errors.join()
 
     def last_words(self) -> tuple[str, str]:
         """How it ended, in words, and the last that it wrote."""
         self.end()
-        self._errors.join()
         return processes.describe_exit(self._process.returncode), self._errors.text()
 
     def _send(self, message: Message) -> None:

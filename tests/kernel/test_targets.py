@@ -1,0 +1,230 @@
+"""Variants for a target: inspected from end to end, packed without weights, looked up by name."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import compilescope as cs
+import msgspec
+import psutil
+import pytest
+import torch
+from compilescope import magic_options
+from compilescope.comms import commands, messages
+from compilescope.compiler import variants as names
+from compilescope.compiler.targets import known
+from compilescope.compiler.targets.desk import the_desk
+from compilescope.report import VariantReport
+from compilescope.session import Session
+from torch._dynamo.convert_frame import compile_lock
+
+from . import target_subjects as subjects
+
+pytestmark = pytest.mark.skipif(bool(known.unavailable()), reason=known.unavailable())
+
+X = torch.randn(8, 16)
+
+
+def test_both_wrappers_hold_what_those_of_a_real_device_hold() -> None:
+    x, w = torch.randn(64, 256, requires_grad=True), torch.randn(256, 512, requires_grad=True)
+    report = cs.inspect(
+        subjects.projected,
+        (x, w),
+        variants=[cs.Variant(target="H100"), cs.Variant(target="H100", cpp_wrapper=True)],
+        run=False,
+    )
+    python, cpp = report.variants
+    assert [one.name for one in report.variants] == ["python on h100", "cpp on h100"]
+    assert [one.problems for one in report.variants] == [[], []]
+    assert python.target is not None
+    assert (python.target.name, python.target.device.name) == ("h100", "H100 SXM")
+    assert python.target.estimate is not None
+    assert python.target.estimate.kernels_us > 0
+    (compilation,) = python.compilations
+    (partner,) = cpp.compilations
+    assert {"dynamo", "joint", "forward", "backward", "post_grad"} <= set(compilation.graphs)
+    assert "triton" in (compilation.code.python or "")
+    assert compilation.code.backward is not None
+    assert "aoti_torch_cuda" in (partner.code.cpp or "")
+    triton = [one for one in compilation.kernels if one.language == "triton"]
+    assert [one.name for one in partner.kernels if one.language == "triton"] == [
+        one.name for one in triton
+    ]
+    assert triton[0].launches[0].key in {
+        launch.key for kernel in partner.kernels for launch in kernel.launches
+    }
+    assert triton[0].sources[0].file == subjects.__file__
+    assert msgspec.json.decode(report.to_json())["variants"][0]["target"]["name"] == "h100"
+
+
+def test_tied_weights_and_views_stay_what_they_are() -> None:
+    tied = _inspect(subjects.Tied(), (torch.randint(64, (2, 8)),))
+    weights = [one for one in _inputs(tied) if one.shape == ["64", "32"]]
+    assert len(weights) == 1
+    base = torch.randn(4, 16)
+    written = _inspect(subjects.sliced, (base, base[1:3]))
+    # What is written to x is seen in its part.
+    assert len(_inputs(written)) == 1
+    assert "as_strided" in " ".join(one.target for one in _nodes(written))
+
+
+def test_a_layer_of_a_large_model_needs_no_memory() -> None:
+    with torch.device("meta"):
+        layer = subjects.Layer().to(torch.bfloat16)
+        x = torch.empty(1, 512, 8192, dtype=torch.bfloat16)
+    variant = _inspect(layer, (x,))
+    assert variant.problems == []
+    held = psutil.Process(the_desk().pids()["h100"]).memory_info()
+    assert held.rss < 700e6
+
+
+def test_code_of_a_notebook_travels_with_its_text() -> None:
+    import linecache
+
+    text = "def f(x):\n    return x.sin() + 1\n"
+    name = "/tmp/ipykernel_1/1234.py"
+    space: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(text, name, "exec"), space)
+    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+    try:
+        variant = _inspect(space["f"], (X,))
+    finally:
+        del linecache.cache[name]
+    (kernel,) = variant.compilations[0].kernels
+    assert (kernel.sources[0].line, kernel.sources[0].code) == (2, "return x.sin() + 1")
+
+
+def test_an_operator_of_a_notebook_travels() -> None:
+    text = """
+import torch
+
+@torch.library.custom_op("compilescope_tests::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+@twice.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+def f(x):
+    return twice(x.sin()) + torch.ops.compilescope_tests.twice(x)
+"""
+    space: dict[str, Any] = {"__name__": "__main__"}
+    exec(text, space)
+    variant = _inspect(space["f"], (X,))
+    assert variant.problems == []
+    targets = [one.target for one in _nodes(variant)]
+    assert sum("compilescope_tests.twice" in one for one in targets) == 2
+
+
+def test_settings_travel_and_do_not_stay() -> None:
+    before = _inspect(subjects.projected, (X, torch.randn(16, 16)))
+    with torch._inductor.config.patch(epilogue_fusion=False), torch.no_grad():
+        changed = cs.inspect(
+            subjects.projected, (X, torch.randn(16, 16)), variants={"h": H100}, run=False
+        ).variants[0]
+    after = _inspect(subjects.projected, (X, torch.randn(16, 16)))
+    assert changed.config["epilogue_fusion"] == "False"
+    assert "epilogue_fusion" not in before.config
+    assert after.config == before.config
+
+
+def test_a_target_is_added_while_a_cell_compiles() -> None:
+    """What the panel asks for holds no lock of torch's and needs no main thread."""
+    session = Session()
+    report = session.inspect(subjects.scaled, (X,), variants={"h": H100}, run=False)
+    subject = report.subject.id
+    ended = threading.Event()
+    session.observe(
+        lambda kind, _, job: (
+            ended.set()
+            if kind == "job" and job is not None and job.state in ("done", "failed")
+            else None
+        )
+    )
+    asked = messages.AddVariant(
+        subject=subject, variant=cs.Variant(target="h100", cpp_wrapper=True, dynamic=True)
+    )
+    answers: list[messages.AddVariantResult] = []
+    with compile_lock:
+        asking = threading.Thread(
+            target=lambda: answers.append(commands.add_variant(session, asked))
+        )
+        asking.start()
+        assert ended.wait(120)
+        asking.join(120)
+    assert answers[0].name == "cpp dynamic on h100"
+    assert answers[0].code == ""
+    assert report.variant("cpp dynamic on h100").problems == []
+
+
+def test_nothing_runs_for_a_target() -> None:
+    report = cs.inspect(subjects.scaled, (X,), variants={"h": H100}, run=False)
+    told = "Nothing runs for H100 SXM: it is not here."
+    with pytest.raises(cs.CompilescopeError, match=told):
+        cs.measure(report, seconds=0.1)
+    with pytest.raises(cs.CompilescopeError, match=told):
+        cs.sweep(subjects.scaled, (X,), variants=[H100])
+    cs.study(report, "layers", variants=["h"])
+    (problem,) = report.variant("h").problems
+    assert problem.what == "The study of layers failed."
+    assert problem.why.startswith(told)
+    assert report.variant("h").timing is None
+
+
+def test_a_target_of_ones_own() -> None:
+    device = cs.add_target("half-h100", like="h100", multiprocessors=66)
+    assert device.build is not None
+    assert (device.target, device.build.multiprocessors) == ("halfh100", 66)
+    assert device.build.l2_bytes == (known.find("h100").build or device.build).l2_bytes
+    assert known.find("Half-H100") is device
+    assert "halfh100" in Session().choices().targets
+    assert names.name_of(names.plain(cs.Variant(target="Half-H100"))) == "python on halfh100"
+
+
+@pytest.mark.parametrize(
+    ("name", "figures", "message"),
+    [
+        ("h100", {}, "There is a target 'h100' already."),
+        ("a/b", {}, "'a/b' cannot be a target's name."),
+        ("mine", {"cores": 3}, "A target has no figure 'cores'."),
+        ("mine", {"multiprocessors": 0}, "The target 'mine' has multiprocessors 0."),
+        ("mine", {"l2_bytes": "much"}, "The target 'mine' cannot be: Expected `int`, got `str`"),
+        ("mine", {"arch": "sm_90"}, "The target 'mine' has arch 'sm_90'."),
+    ],
+)
+def test_figures_that_no_device_has(name: str, figures: dict[str, Any], message: str) -> None:
+    with pytest.raises(cs.CompilescopeError) as error:
+        cs.add_target(name, like="h100", **figures)
+    assert message in str(error.value)
+
+
+def test_what_cannot_be_a_targets_variant() -> None:
+    for variant in (cs.Variant(backend="aot_eager", target="h100"), _eager()):
+        with pytest.raises(cs.CompilescopeError, match="takes no target"):
+            names.parse([variant])
+
+
+def test_the_magic_takes_several_targets() -> None:
+    chosen = magic_options.variants(magic_options.read("--target h100,mi300x --variants python"))
+    assert list(chosen) == ["python on h100", "python on mi300x"]
+
+
+H100 = cs.Variant(target="h100")
+
+
+def _eager() -> cs.Variant:
+    return cs.Variant(backend=None, target="h100")
+
+
+def _inspect(fn: Any, args: tuple[Any, ...]) -> VariantReport:
+    return cs.inspect(fn, args, variants={"h": H100}, run=False).variants[0]
+
+
+def _nodes(variant: VariantReport) -> list[Any]:
+    return list(variant.compilations[0].graphs["post_grad"].nodes)
+
+
+def _inputs(variant: VariantReport) -> list[Any]:
+    return [one for one in _nodes(variant) if one.op == "placeholder"]
