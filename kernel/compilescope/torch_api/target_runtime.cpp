@@ -170,6 +170,10 @@ void on_the_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   at::native::cpu_fallback(op, stack);
 }
 
+at::Tensor& set_(at::Tensor& self, at::Storage source) {
+  return at::native::set_(self, std::move(source));
+}
+
 at::Scalar item(const at::Tensor& self) {
   return host(self).item();
 }
@@ -327,6 +331,8 @@ TORCH_LIBRARY_IMPL(aten, CUDA, m) {
   m.impl("_copy_from", copy_from);
   m.impl("_copy_from_and_resize", copy_from_and_resize);
   m.impl("resize_", resize_);
+  m.impl("set_.source_Storage", set_);
+  m.impl("set_.source_Tensor", at::native::set_tensor_);
   m.impl("set_.source_Storage_storage_offset", at::native::set_storage_cpu_);
   m.impl("fill_.Scalar", fill_);
   m.impl("zero_", zero_);
