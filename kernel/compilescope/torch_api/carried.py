@@ -37,7 +37,11 @@ def apply(settings: dict[str, dict[str, Any]]) -> None:
     """Puts settings in force in this process; what its torch does not know is left out."""
     for name, wanted in settings.items():
         config: Any = importlib.import_module(name)
-        config.load_config({key: value for key, value in wanted.items() if key in config._config})
+        now = config.get_config_copy()
+        # Setting one that is deprecated warns, also to what it is.
+        config.load_config(
+            {key: wanted[key] for key in wanted if key in now and wanted[key] != now[key]}
+        )
 
 
 def path_of(value: object) -> str | None:

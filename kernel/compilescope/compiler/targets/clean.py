@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 
@@ -21,6 +22,9 @@ class Clean:
         self._modes = SavedModes()
         self._randomness = SavedRandomness()
         self._files: dict[str, float] = {}
+        # All that is here by now stays: no search for garbage has to look at it again.
+        gc.collect()
+        gc.freeze()
 
     def restore(self) -> None:
         """Takes back what a question has changed."""
@@ -29,6 +33,7 @@ class Clean:
         carried.apply(self._settings)
         self._modes.restore()
         self._randomness.restore()
+        gc.collect()
 
     def note_files(self) -> None:
         """Remembers when files of the user's were changed last of which there are modules now."""

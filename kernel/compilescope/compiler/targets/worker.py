@@ -6,7 +6,6 @@ Started as ``python -m compilescope.compiler.targets.worker`` by `worker_process
 from __future__ import annotations
 
 import faulthandler
-import gc
 import importlib
 import os
 import queue
@@ -71,7 +70,7 @@ class Worker:
             # Before the answer is out: who has it may change a file at once.
             self._clean.note_files()
             self._tell(answer)
-            self._settle()
+            self._clean.restore()
 
     def _enter(self, first: Enter) -> None:
         if first.device is not None:
@@ -93,11 +92,6 @@ class Worker:
             return Answer(payload=answer(self._world, question.payload, self._step))
         except BaseException as error:  # noqa: BLE001 - it is told, whatever it is
             return Failed(problem=_explained(error))
-
-    def _settle(self) -> None:
-        """After an answer: nothing of a question stays for the next one."""
-        self._clean.restore()
-        gc.collect()
 
     def _step(self, step: str) -> None:
         self._tell(Step(step=step))
