@@ -17,6 +17,7 @@ to 3.7.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import time
@@ -50,8 +51,8 @@ class CannotInterpretError(Exception):
     """The interpreter cannot run the kernel; says why, in a sentence's end."""
 
 
-class OutOfBoundsError(Exception):
-    """The kernel touched memory beside its arguments."""
+class KernelFaultError(Exception):
+    """The kernel did what none may: an assertion of its own fails, or it touches other memory."""
 
 
 class OutOfTimeError(Exception):
@@ -94,7 +95,7 @@ class Kernel:
 
         Raises
         ------
-        CannotInterpretError, OutOfBoundsError, OutOfTimeError
+        CannotInterpretError, KernelFaultError, OutOfTimeError
         """
         given, grid = self._grid(args, config)
         _state.ranges = _ranges(args)
@@ -125,7 +126,13 @@ def install() -> None:
         raise CannotInterpretError("Triton was not started as an interpreter")
     triton_helpers.set_driver_to_gpu = lambda: None
     triton_helpers.x_grid_barrier = _grid_barrier
+    triton_helpers.constexpr_next_power_of_2 = lambda n: triton.next_power_of_2(_number(n))
+    triton_helpers.if_mask = lambda mask, value: None if _number(mask) is None else value
     _patch_once()
+    # A GPU's integers wrap around.
+    interpreter.interpreter_builder.options = dataclasses.replace(
+        interpreter.interpreter_builder.options, sanitize_overflow=False
+    )
     for name in [name for name in vars(libdevice) if not name.startswith("_")]:
         setattr(libdevice, name, functools.partial(_library_call, name))
     interpreter.ReduceOps.generic_reduce = _reduce
@@ -192,10 +199,8 @@ def _cause(error: BaseException | None) -> Exception:
     wrapped = error
     while isinstance(wrapped, triton.runtime.errors.InterpreterError) and wrapped.__cause__:
         wrapped = wrapped.__cause__
-    if isinstance(wrapped, (CannotInterpretError, OutOfBoundsError, OutOfTimeError)):
+    if isinstance(wrapped, (CannotInterpretError, KernelFaultError, OutOfTimeError)):
         return wrapped
-    if isinstance(wrapped, AssertionError):
-        return OutOfBoundsError(f"an assertion in it fails: {wrapped}")
     if isinstance(wrapped, NotImplementedError):
         return CannotInterpretError(f"Triton's interpreter says: {wrapped}")
     return CannotInterpretError(
@@ -208,6 +213,11 @@ def _patch_once() -> None:
     stand_in = SimpleNamespace(__globals__={"tl": tl, "core": tl.core})
     interpreter._patch_lang(stand_in)
     interpreter._patch_lang = lambda fn: interpreter._LangPatchScope()
+
+
+def _number(value: Any) -> Any:
+    """What a constant of the compiler's stands for; here most are plain."""
+    return value.value if isinstance(value, tl.constexpr) else value
 
 
 def _grid_barrier(sem: Any) -> None:
@@ -318,7 +328,7 @@ def _look(pointers: Any, mask: Any) -> None:
     size = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
     at = np.searchsorted(_state.ranges[:, 0], touched, side="right") - 1
     if (at < 0).any() or (touched + np.uint64(size) > _state.ranges[np.maximum(at, 0), 1]).any():
-        raise OutOfBoundsError("it touches memory beside its arguments")
+        raise KernelFaultError("it touches memory beside its arguments")
 
 
 def _load(original: Any, self: Any, ptrs: Any, mask: Any, *rest: Any, **named: Any) -> Any:
@@ -337,6 +347,11 @@ def _atomic(original: Any, self: Any, op: Any, ptr: Any, value: Any, mask: Any, 
     if kept:
         raise CannotInterpretError(f"the interpreter has no atomic operations of {value.dtype}")
     return original(self, op, ptr, value, mask, *rest)
+
+
+def _assert(original: Any, self: Any, condition: Any, message: str = "") -> None:
+    if not condition.data.all():
+        raise KernelFaultError(f"an assertion in it fails: {message}")
 
 
 def _program(original: Any, self: Any, x: int, y: int, z: int) -> Any:
@@ -365,6 +380,8 @@ _BUILDER: dict[str, Any] = {
     "create_masked_load": _load,
     "create_masked_store": _store,
     "create_atomic_rmw": _atomic,
+    "create_assert": _assert,
+    "create_assume": _assert,
     "set_grid_idx": _program,
 }
 """What is done in the place of the interpreter's own, which each is given first."""

@@ -73,7 +73,7 @@ def _checked(
         graph, given, folder / "normal", limits, until, step, positive=False
     )
     if doubtful:
-        # A logarithm or a root of what is negative: with positive numbers there is more to see.
+        # A logarithm of what is negative, too large an index: small positive numbers tell more.
         again, positive, _ = _run(
             graph, given, folder / "positive", limits, until, step, positive=True
         )
@@ -119,14 +119,15 @@ def _run(
     for name in judge.wrapper.kernels:
         if name in judge.checks:
             checks[name] = summary(judge.checks[name])
-            if judge.substituted and checks[name].outcome == "agrees":
-                checks[name].how += f"; results of a library call were drawn: {judge.substituted}"
+            if judge.drawn and checks[name].outcome == "agrees":
+                drawn = ", ".join(judge.drawn)
+                checks[name].how += f"; this machine has no {drawn}: its results were drawn"
         else:
             why = ended or "the wrapper did not launch it"
             checks[name] = not_checked(why)
     names = _output_names(graph)
     results = dict(zip(names, outputs, strict=False)) if len(names) == len(outputs) else {}
-    return checks, results, judge.not_numbers
+    return checks, results, judge.doubtful
 
 
 def _output_names(graph: LoweredGraph) -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -68,20 +69,32 @@ def input_of(
     if shape.dtype.is_floating_point or shape.dtype.is_complex or shape.dtype == torch.bool:
         return example(shape, generator, positive=positive)
     bounds = list(_bounds(graph, node.name))
-    if any(bound == _DENSE for bound in bounds):
+    if any(bound.size == _DENSE for bound in bounds):
         return _block_list(shape)
     if bounds:
-        return integers(shape, 0, max(0, min(bounds) - 1), generator)
+        size = max(1, min(bound.size for bound in bounds))
+        if positive:
+            # Whatever is added to them, or they are multiplied with, before they index.
+            return integers(shape, 0, (size - 1) // 8, generator)
+        from_end = all(bound.from_end for bound in bounds) and shape.dtype != torch.uint8
+        return integers(shape, -size if from_end else 0, size - 1, generator)
     if _divides(graph, node.name):
         return integers(shape, 1, 7, generator)
     return example(shape, generator, positive=positive)
 
 
 _DENSE = -1
-"""In the place of a bound: the input lists blocks of an attention mask."""
+"""In the place of a size: the input lists blocks of an attention mask."""
 
 
-def _bounds(graph: LoweredGraph, name: str) -> Iterator[int]:
+class _Bound(NamedTuple):
+    size: int
+    """Of what is indexed."""
+    from_end: bool = False
+    """Negative ones count from its end."""
+
+
+def _bounds(graph: LoweredGraph, name: str) -> Iterator[_Bound]:
     """How far the values may go: the sizes of what they index."""
     nodes = {node.name: node for node in graph.nodes}
     reached, behind = {name}, [name]
@@ -98,29 +111,25 @@ def _bounds(graph: LoweredGraph, name: str) -> Iterator[int]:
                 behind.append(user.name)
 
 
-def _bound(user: LoweredNode, name: str, nodes: dict[str, LoweredNode]) -> int | None:
+def _bound(user: LoweredNode, name: str, nodes: dict[str, LoweredNode]) -> _Bound | None:
     operator = _operator(user)
     args = user.args
     if operator.startswith("flex_attention"):
-        return _DENSE
+        return _Bound(_DENSE)
     if operator.startswith("embedding."):
-        return _size(args[0], nodes)[0] if Ref(name) == args[1] else None
+        return _Bound(_size(args[0], nodes)[0]) if Ref(name) == args[1] else None
     if operator.startswith("embedding_dense_backward"):
-        return int(args[2]) if Ref(name) == args[1] else None
+        return _Bound(int(args[2])) if Ref(name) == args[1] else None
     if operator.startswith(_BY_DIMENSION) and len(args) > 2 and Ref(name) == args[2]:
         sizes = _size(args[0], nodes)
-        return sizes[args[1]] if sizes else 1
+        return _Bound(sizes[args[1]] if sizes else 1)
     if operator.startswith(_INDEXED):
         indices = next((one for one in args[1:] if isinstance(one, (list, tuple))), [])
-        sizes = _size(args[0], nodes)
         for dimension, index in enumerate(indices):
             if index == Ref(name):
-                return sizes[dimension]
+                return _Bound(_size(args[0], nodes)[dimension], operator.startswith("index"))
     if operator.startswith("take."):
-        size = 1
-        for one in _size(args[0], nodes):
-            size *= one
-        return size
+        return _Bound(math.prod(_size(args[0], nodes)))
     return None
 
 

@@ -23,12 +23,12 @@ from ...targeted import KernelCheck
 from ...torch_api.target_interpreter import (
     CannotInterpretError,
     Kernel,
-    OutOfBoundsError,
+    KernelFaultError,
     OutOfTimeError,
 )
-from ...torch_api.target_lowered import LoweredBuffer, LoweredGraph, Shape
+from ...torch_api.target_lowered import LoweredBuffer, LoweredGraph, LoweredNode, Shape
 from .check_buffers import last
-from .check_examples import drawn, example, filled, laid_out
+from .check_examples import drawn, example, filled, laid_out, refs
 from .check_reference import NoReferenceError, Reference
 from .check_variables import Source, Variables, copied, same_bits
 from .check_verdict import HOW, HOW_OWN, not_checked, verdict, worst
@@ -60,10 +60,11 @@ class Judge:
     ) -> None:
         self.checks: dict[str, list[KernelCheck]] = {}
         """Kernel → the verdicts on its launches."""
-        self.not_numbers: set[str] = set()
-        """Kernels whose results are mostly not numbers, so that there is little to compare."""
-        self.substituted = ""
-        """Why a library operator's results were drawn, if one's were."""
+        self.doubtful: set[str] = set()
+        """Kernels for which other inputs would tell more: most results are not numbers, or an index
+        is out of range."""
+        self.drawn: dict[str, None] = {}
+        """Library operators that this machine does not have, so that their results were drawn."""
         self.wrapper = Wrapper(graph.wrapper)
         self._graph = graph
         self._folder = folder
@@ -104,12 +105,13 @@ class Judge:
         buffer = self._graph.buffers.get(name)
         try:
             value = make()
-        except Exception as error:
-            value = self._drawn(buffer)
-            if value is None:
+        except Exception:
+            node = self._node_behind(buffer)
+            if buffer is None or node is None:
                 raise
-            self.substituted = self.substituted or _first_line(error)
-            source.unknown = "a library call that is not on this machine"
+            # Whatever stopped it: what comes of it is judged by what it is given.
+            value = drawn(buffer.shape or node.value, self._generator)
+            self._draw_for(node, source)
         if buffer is None or buffer.shape is None or not isinstance(value, torch.Tensor):
             self._variables.come_from(name, source)
             return value
@@ -135,14 +137,14 @@ class Judge:
         if not why:
             try:
                 why = self._interpreted(kernel, args)
-            except OutOfBoundsError as error:
+            except KernelFaultError as error:
                 why = fault = str(error)
         changed = [at for at in before if not why and not same_bits(args[at], before[at])]
         written = self._written(kernel, names, list(before), changed)
         outputs = {name: args[at] for name, at in written.items()}
         verdicts = self._judged(kernel, outputs, source, why)
         if fault:
-            verdicts = [KernelCheck(outcome="differs", why=fault, how=HOW)]
+            verdicts = [self._blamed(kernel, fault, verdicts, source)]
         elif why:
             verdicts = [not_checked(why)] if why != _OFTEN else []
         self._tell(kernel, verdicts, source)
@@ -154,7 +156,7 @@ class Judge:
         if self._launches[kernel] > self._limits.launches:
             return _OFTEN
         if source.unknown:
-            return f"it reads what was not made here, the result of {source.unknown}"
+            return f"it reads the result of {source.unknown}, which was not made here"
         if time.monotonic() > self._until:
             return f"other kernels took the {self._limits.total_s:g} s that a check may take"
         loaded = self._loaded(kernel)
@@ -191,6 +193,16 @@ class Judge:
                     self._kernels[name] = f"it cannot be loaded: {_first_line(error)}"
         return self._kernels[name]
 
+    def _blamed(
+        self, kernel: str, fault: str, verdicts: list[KernelCheck], source: Source
+    ) -> KernelCheck:
+        """Whose fault it is that a kernel could not go on: its own, or that of a random index."""
+        failed = [one.why for one in verdicts if one.why]
+        if failed or (not verdicts and self._variables.has_integers(source)):
+            self.doubtful.add(kernel)
+            return not_checked(f"with random inputs, {'; '.join([fault, *failed])}")
+        return KernelCheck(outcome="differs", why=fault, how=HOW, launches=1)
+
     def _written(
         self, name: str, names: Sequence[str], tensors: Sequence[int], changed: Sequence[int]
     ) -> dict[str, int]:
@@ -218,6 +230,11 @@ class Judge:
         verdicts: list[KernelCheck] = []
         for name, tensor in outputs.items():
             buffer = self._variables.write(name)
+            argument = self._argument(buffer, tensor, source) if not why else ""
+            if argument:
+                self._variables.hold(name, argument, tensor)
+                verdicts.append(self._put_right(argument, tensor, source, ran=True))
+                continue
             if buffer is None or not buffer.node:
                 made = Source(set(source.nodes), {*source.kernels, kernel})
                 made.unknown = kernel if why else ""
@@ -231,9 +248,32 @@ class Judge:
                     shape = Shape(tuple(tensor.shape), tensor.stride(), tensor.dtype)
                     tensor.copy_(example(shape, self._generator))
             if _is_nowhere_a_number(tensor):
-                self.not_numbers.add(kernel)
+                self.doubtful.add(kernel)
             self._variables.hold(name, buffer.node, tensor)
         return verdicts
+
+    def _argument(self, buffer: LoweredBuffer | None, tensor: torch.Tensor, source: Source) -> str:
+        """The argument of a library call that a result is, where it is no node's by its name.
+
+        Such a copy is made where the library wants another layout. Only numbers tell which argument
+        it is, so that a wrong one goes on unknown, and is judged by what the library makes of it.
+        """
+        if buffer is None or buffer.node:
+            return ""
+        nodes = {node.name: node for node in self._graph.nodes}
+        known = self._variables.values(source)
+        for origin in buffer.origins:
+            for ref in refs((nodes[origin].args, nodes[origin].kwargs)) if origin in nodes else ():
+                shape = nodes[ref.name].value
+                if not isinstance(shape, Shape) or shape.size != tuple(tensor.shape):
+                    continue
+                try:
+                    own = self._own.value(ref.name, known)
+                except NoReferenceError:
+                    continue
+                if own.dtype == tensor.dtype and torch.equal(own, tensor):
+                    return ref.name
+        return ""
 
     def _put_right(
         self, node: str, tensor: torch.Tensor, source: Source, *, ran: bool
@@ -298,16 +338,19 @@ class Judge:
                 shared.how = f"{shared.how}, together with {other}"
             self.checks.setdefault(kernel, []).append(shared)
 
-    def _drawn(self, buffer: LoweredBuffer | None) -> Any:
-        """Random values in the place of a library operator's results."""
-        if buffer is None:
-            return None
+    def _node_behind(self, buffer: LoweredBuffer | None) -> LoweredNode | None:
+        """The node that a library call's variable was made for."""
         order = {node.name: place for place, node in enumerate(self._graph.nodes)}
-        node = buffer.node or last(buffer.origins, order)
-        value = self._graph.nodes[order[node]].value if node else None
-        if buffer.shape is not None:
-            value = buffer.shape
-        return drawn(value, self._generator)
+        node = last([buffer.node, *buffer.origins], order) if buffer is not None else ""
+        return self._graph.nodes[order[node]] if node else None
+
+    def _draw_for(self, node: LoweredNode, source: Source) -> None:
+        operator = f"{node.target.module}.{node.target.name}"
+        self.drawn[operator] = None
+        source.unknown = operator
+        for kernel in source.kernels:
+            why = f"it works for {operator} alone, which is not on this machine"
+            self.checks.setdefault(kernel, []).append(not_checked(why))
 
 
 def _like(value: Any, tensor: torch.Tensor) -> torch.Tensor:

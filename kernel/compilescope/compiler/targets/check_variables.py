@@ -67,6 +67,11 @@ class Variables:
                 found = max(found, sizes.max().item() if sizes.numel() else 0.0)
         return found
 
+    def has_integers(self, source: Source) -> bool:
+        """Whether a source has tensors of integers, which may be indices."""
+        kinds = [getattr(self._known[name], "dtype", torch.float32) for name in source.nodes]
+        return any(not (one.is_floating_point or one.is_complex) for one in kinds)
+
     def is_written(self, name: str) -> bool:
         """Whether a write to the variable is still to come."""
         return bool(self._writes.get(name))
