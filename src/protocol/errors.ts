@@ -30,6 +30,7 @@ export function problem(
     remedy: '',
     where: null,
     detail: '',
+    facts: {},
     ...fields
   };
 }

@@ -917,6 +917,7 @@ export interface Problem {
   remedy: string;
   where: SourceLine | null;
   detail: string;
+  facts: Record<string, string>;
 }
 
 /**

@@ -17,7 +17,9 @@ from compilescope.report import Report
 
 DATA = Path(__file__).parents[1] / "data"
 ANSWERS = DATA / "protocol" / "answers.json"
-REPORTS = ("breaks", "training")
+REPORTS = ("breaks", "training", "targets")
+KERNEL = "kernel.inference.triton_per_fused__softmax_add_gelu_prepare_softmax_online_0"
+"""Of the report ``targets``."""
 
 
 def answered(report: Report) -> Iterator[tuple[str, dict[str, Any], messages.Message]]:
@@ -51,6 +53,10 @@ def answered(report: Report) -> Iterator[tuple[str, dict[str, Any], messages.Mes
             )
             for name in ("python", "backward.cpp", "graph.dynamo"):
                 yield "get_artifact", which | {"artifact": name}, artifact(report, which, name)
+            if variant.target is not None:
+                for form in ("ptx", "amdgcn@XBLOCK=4, num_warps=1, num_stages=1", "sass@none"):
+                    name = f"{KERNEL}.{form}"
+                    yield "get_artifact", which | {"artifact": name}, artifact(report, which, name)
 
 
 def artifact(report: Report, which: dict[str, str], name: str) -> messages.Message:

@@ -218,7 +218,8 @@ describe('whyNothing', () => {
       why: '',
       remedy: 'install g++',
       where: null,
-      detail: ''
+      detail: '',
+      facts: {}
     };
     const note = { ...error, severity: 'warning' as const, what: 'a note' };
     const failed = report([
@@ -264,7 +265,8 @@ describe('problemOf', () => {
     why: '',
     remedy: '',
     where: null,
-    detail: ''
+    detail: '',
+    facts: {}
   };
 
   it('takes the problem that an error carries, or that was thrown', () => {

@@ -27,7 +27,7 @@ function textOf(name: string): string {
 
 describe('FileConnection', () => {
   const connections = new Map(
-    ['breaks', 'training'].map(name => [
+    ['breaks', 'training', 'targets'].map(name => [
       name,
       new FileConnection(readReport(textOf(name)))
     ])

@@ -196,7 +196,8 @@ describe('Watch', () => {
           why: '',
           remedy: '',
           where: null,
-          detail: ''
+          detail: '',
+          facts: {}
         }
       })
     );

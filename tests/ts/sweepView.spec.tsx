@@ -288,7 +288,8 @@ describe('SweepBody', () => {
             why: '',
             remedy: '',
             where: null,
-            detail: ''
+            detail: '',
+            facts: {}
           }
         })
       ])

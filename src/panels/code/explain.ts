@@ -1,4 +1,5 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { problem } from '../../protocol/client';
 import type { IChoice } from './artifacts';
 import type { ConnectionKind, Problem, ReportSummary } from './types';
 
@@ -126,23 +127,14 @@ export function problemOf(reason: unknown): Problem {
     }
   }
   const what = reason instanceof Error ? reason.message : String(reason);
-  return {
-    severity: 'error',
-    what,
-    why: '',
-    remedy: '',
-    where: null,
-    detail: ''
-  };
+  return problem({ what });
 }
 
 function isProblem(value: unknown): value is Problem {
-  const problem = value as Partial<Problem> | null | undefined;
-  return (
-    typeof problem?.what === 'string' && typeof problem.severity === 'string'
-  );
+  const given = value as Partial<Problem> | null | undefined;
+  return typeof given?.what === 'string' && typeof given.severity === 'string';
 }
 
 function info(what: string, why = '', remedy = ''): Problem {
-  return { severity: 'info', what, why, remedy, where: null, detail: '' };
+  return problem({ severity: 'info', what, why, remedy });
 }

@@ -16,6 +16,8 @@ HERE = Path(__file__).parent
 KERNEL = HERE.parents[2] / "kernel"
 SAMPLES = 40
 """How many of a timing's samples are kept."""
+CONFIGS = 1
+"""Of how many further launch configurations of a kernel the texts are kept."""
 
 
 def main(names: Sequence[str]) -> None:
@@ -75,6 +77,11 @@ def anonymous(report: dict[str, Any]) -> dict[str, Any]:
         timing = variant["timing"]
         if timing:
             timing["samples_us"] = timing["samples_us"][:SAMPLES]
+        for compilation in variant["compilations"]:
+            for kernel in compilation["kernels"]:
+                others = [each for each in kernel["configs"] if each["assembly"]]
+                for config in others[CONFIGS:]:
+                    config["assembly"] = config["assembly_lines"] = {}
     text = json.dumps(report, ensure_ascii=False)
     folders = {
         str(KERNEL): "/site-packages",

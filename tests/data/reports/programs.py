@@ -93,9 +93,23 @@ def five(x: Tensor) -> Tensor:
 
 x = torch.randn(8, 8)"""
 
+ATTEND = """\
+def attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor) -> Tensor:
+    y = functional.scaled_dot_product_attention(q, k, v)
+    return functional.gelu(y + bias).softmax(-1)
+
+
+q, k, v = torch.randn(3, 2, 4, 64, 32, dtype=torch.float16)
+bias = torch.randn(32, dtype=torch.float16)"""
+
 PROGRAMS: dict[str, list[str]] = {
     "mlp": [SETUP, MLP, "%%compile\nmodel(x)"],
     "training": [SETUP, STEP, "%%compile\nloss(x, labels)"],
     "recompiles": [SETUP, EPOCH, f"%%compile --variants python\n{WRITTEN}\nstep(batches[0], 0.1)"],
+    "targets": [
+        SETUP,
+        ATTEND,
+        "%%compile --variants python --target h100,mi300x\nattend(q, k, v, bias)",
+    ],
     "breaks": [SETUP, BREAKS, "%%compile --variants python\nfive(x)"],
 }

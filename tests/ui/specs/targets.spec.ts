@@ -1,0 +1,219 @@
+import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
+import { expect, test } from '@jupyterlab/galata';
+import type { Locator, Page } from '@playwright/test';
+import * as path from 'path';
+import {
+  choice,
+  clickLine,
+  editor,
+  marked,
+  openSidebar,
+  picker,
+  sidebar,
+  variants
+} from '../helpers/compilescope';
+import { openNotebook, run, runAll } from '../helpers/notebook';
+import { openReport, openView } from '../helpers/report';
+import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+import { expectNames, openView as openOf } from '../helpers/views';
+
+/**
+ * How long generating, compiling and checking for a target may take on a small
+ * machine, in milliseconds.
+ */
+const PATIENCE = 240_000;
+
+const ARTIFACTS = path.resolve(__dirname, '../artifacts');
+
+const KERNEL = 'triton_per_fused__softmax_add_gelu_prepare_softmax_online_0';
+
+const CELLS = [
+  '%load_ext compilescope',
+  [
+    'import torch',
+    '',
+    'def attend(x, y):',
+    '    scores = torch.relu(x @ y)',
+    '    return scores.softmax(-1)',
+    '',
+    'x, y = torch.randn(16, 32), torch.randn(32, 16)'
+  ].join('\n'),
+  '%%compile --no-run --variants python --target h100\nattend(x, y)',
+  '%%compile --no-run --variants python --target h100,mi300x\nattend(x, y)'
+];
+
+test.use(KEEP_KERNELS);
+
+test.afterAll(({ request }) => shutDown(request));
+
+test('a report for devices that are not there', async ({ page, tmpPath }) => {
+  const panel = await openReport(page, 'targets', tmpPath);
+
+  await test.step('kernels: estimates, resources, checks', async () => {
+    const view = await openView(panel, 'Kernels');
+    const table = view.getByRole('grid', { name: 'Kernels' });
+    for (const name of ['est. time', 'Regs', 'Occupancy', 'Check']) {
+      await expect(
+        table.getByRole('columnheader', { name, exact: true })
+      ).toBeVisible();
+    }
+    const row = table.getByRole('row').filter({ hasText: KERNEL });
+    await expect(row).toContainText('agrees');
+    await row.click();
+    const details = view.getByRole('region', { name: `Kernel ${KERNEL}` });
+    await expect(details).toContainText('Compiled for H100 SXM');
+    await expect(details.getByRole('row')).toHaveCount(5);
+    await expectNames(view);
+    await shoot(page, 'targets-kernels');
+  });
+
+  await test.step('from a configuration to its assembly', async () => {
+    await panel
+      .getByRole('button', {
+        name: 'Open the SASS of XBLOCK=1, num_warps=2, num_stages=1'
+      })
+      .click();
+    const sass = editor(page, 'python on h100', 'SASS');
+    await expect(sass).toContainText('S2R R0, SR_CTAID.X');
+    const source = editor(page, 'python on h100', KERNEL + '(?!:)');
+    await clickLine(source, 'tmp0 = tl.load');
+    await expect(marked(sass, 'LDG.E').first()).toBeVisible();
+    await clickLine(sass, 'SR_CTAID.X');
+    await expect(marked(source, 'tl.program_id(0)')).toBeVisible();
+    await shoot(page, 'targets-sass');
+  });
+
+  await test.step('another form, another configuration', async () => {
+    await form(page, 'Right side').selectOption({ label: 'PTX' });
+    const ptx = editor(page, 'python on h100', 'PTX');
+    await expect(ptx).toContainText('.target sm_90a');
+    await page
+      .getByRole('combobox', { name: 'Right side: launch configuration' })
+      .selectOption('XBLOCK=8, num_warps=2, num_stages=1');
+    await expect(editor(page, 'python on h100', 'PTX, XBLOCK=8')).toContainText(
+      '.target sm_90a'
+    );
+  });
+
+  await test.step('two targets side by side', async () => {
+    await picker(page, 'Right side', 'variant').selectOption(
+      'python on mi300x'
+    );
+    // The other vendor has no PTX; its machine code stands in.
+    await expect(editor(page, 'python on mi300x', 'AMDGCN')).toContainText(
+      'gfx942'
+    );
+    await shoot(page, 'targets-vendors');
+    await form(page, 'Left side').selectOption({ label: 'Triton GPU IR' });
+    await form(page, 'Right side').selectOption({ label: 'Triton GPU IR' });
+    await expect(page.getByText(/^\d+ changes$/)).toBeVisible();
+    await shoot(page, 'targets-diff');
+  });
+
+  await test.step('what was decided without the device', async () => {
+    await picker(page, 'Left side', 'artifact').selectOption('python');
+    const mark = page.locator('.jp-Compilescope-code-decision:visible');
+    await expect(mark.first()).toHaveAttribute(
+      'title',
+      /scaled_dot_product_attention: cuDNN/
+    );
+    await mark.first().click();
+    await expect(page.getByText('By the rule').first()).toBeVisible();
+    await shoot(page, 'targets-decision');
+    const view = await openView(panel, 'Requested and effective');
+    await expect(view).toContainText('Devices that the code is for');
+    await expect(view).toContainText('cuDNN');
+    await expectNames(view);
+    await shoot(page, 'targets-requested');
+    await view
+      .getByRole('button', { name: /Python wrapper, line \d+/ })
+      .first()
+      .click();
+    await expect(editor(page, 'python on h100', 'Python')).toBeVisible();
+  });
+
+  await test.step('estimates stand apart from times', async () => {
+    const view = await openView(panel, 'Timings');
+    await expect(view).toContainText('Estimated for devices that are not here');
+    await expect(
+      view.getByRole('row', { name: /python on mi300x Instinct MI300X/ })
+    ).toContainText('≈');
+    await shoot(page, 'targets-timings');
+  });
+});
+
+test('a cell for a target, and the switch', async ({ page }) => {
+  test.setTimeout(4 * PATIENCE);
+  const notebook = `${SHARED}/targets.ipynb`;
+  await openNotebook(page, SHARED, 'targets.ipynb', CELLS);
+  await openSidebar(page);
+  await runAll(page, 3);
+  const target = choice(page, 'target');
+
+  await test.step('the switches show the cell’s target', async () => {
+    await expect(target).toHaveValue('h100', { timeout: PATIENCE });
+    await expect(target.locator('optgroup')).not.toHaveCount(0);
+    await expect(sidebar(page)).toContainText('Nothing runs on it');
+    await expect(variants(page).filter({ hasText: 'h100' })).toContainText('≈');
+    await expect(editor(page, 'python on h100', 'Python')).toContainText(
+      'triton'
+    );
+  });
+
+  await test.step('its kernels are compiled and checked on demand', async () => {
+    const view = await openOf(page, 'kernels', 'Kernels', notebook);
+    await view.getByRole('button', { name: 'Compile for H100 SXM' }).click();
+    const row = view.getByRole('row').filter({ hasText: 'triton' }).first();
+    await row.click();
+    await expect(
+      view.getByRole('button', { name: /^Open the SASS of/ }).first()
+    ).toBeVisible({ timeout: PATIENCE });
+    await view
+      .getByRole('button', { name: 'Check without the device' })
+      .click();
+    await expect(row).toContainText('agrees', { timeout: PATIENCE });
+    await shoot(page, 'targets-live');
+  });
+
+  await test.step('another target by the switch', async () => {
+    await target.selectOption('mi300x');
+    const row = variants(page).filter({ hasText: 'Instinct MI300X' });
+    await expect(row).toContainText('≈', { timeout: PATIENCE });
+    await target.selectOption('');
+    await expect(sidebar(page)).not.toContainText('Nothing runs on it');
+  });
+
+  await test.step('two targets of one cell stand side by side', async () => {
+    await run(page, 3);
+    await expect(editor(page, 'python on h100', 'Python')).toBeVisible({
+      timeout: PATIENCE
+    });
+    await expect(editor(page, 'python on mi300x', 'Python')).toBeVisible({
+      timeout: PATIENCE
+    });
+    await shoot(page, 'targets-cell');
+  });
+});
+
+function form(page: Page, side: string): Locator {
+  return page.getByRole('combobox', { name: `${side}: form of the kernel` });
+}
+
+/**
+ * Pictures to look at: light and dark, wide and narrow.
+ */
+async function shoot(
+  page: IJupyterLabPageFixture,
+  name: string
+): Promise<void> {
+  const take = (kind: string) =>
+    page.screenshot({ path: path.join(ARTIFACTS, `${name}-${kind}.png`) });
+  await page.theme.setDarkTheme();
+  await take('dark');
+  await page.theme.setLightTheme();
+  await take('light');
+  const size = page.viewportSize()!;
+  await page.setViewportSize({ width: 900, height: 900 });
+  await take('narrow');
+  await page.setViewportSize(size);
+}
