@@ -39,7 +39,7 @@ FILE = "kernel.py"
 
 _REGISTERS = re.compile(r"\bREG:(\d+)")
 _SPILLED = re.compile(r"(\d+) bytes spill stores")
-_PTXAS = re.compile(r"^ptxas\s.*?(?:error|fatal)\s*:\s*(.+)$", re.M | re.I)
+_PTXAS = re.compile(r"^ptxas\s.*?(?:error|fatal)\s*:\s*(.+)$", re.M)
 _AMD = re.compile(r"^\s+(?:- )?\.(vgpr_count|vgpr_spill_count|sgpr_count):\s+(\d+)", re.M)
 _TIMEOUT_S = 120.0
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 import zlib
@@ -31,7 +32,8 @@ from .world import World
 _FORMAT = 1
 """Of what is kept; counts up when what is made of the same kernel changes."""
 
-_RESULT = "result"
+_RESULT, _SAID = "result", "said"
+_REASON = re.compile(r"^.*(?:rror:|ERROR|UNREACHABLE|Assertion).*$", re.M)
 
 
 def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:
@@ -59,8 +61,8 @@ class _Kernel:
 class _Job:
     kernel: _Kernel
     place: int
-    kept: Path
-    """Where the result is kept, when it is there."""
+    kept: Path | None
+    """Where the result is kept, when it is there; None: it is not."""
 
     @property
     def folder(self) -> Path:
@@ -118,8 +120,9 @@ class _Assembly:
         assert kernel.loaded is not None, "it was loaded"
         while True:
             for place in range(len(kernel.made), len(kernel.loaded.configs)):
-                job = _Job(kernel, place, self._kept / _key(kernel, kernel.loaded.configs[place]))
-                found = _kept(job.kept)
+                key = _key(kernel, kernel.loaded.configs[place])
+                job = _Job(kernel, place, self._kept / key if key else None)
+                found = _kept(job.kept) if job.kept else None
                 kernel.made.append(found)
                 if found is None:
                     self._jobs.append(job)
@@ -142,8 +145,10 @@ class _Assembly:
             made = Assembled(target_assembly.describe(job.config), why=f"The compiler {failure}.")
         else:
             made = msgspec.msgpack.decode(zlib.decompress(result.read_bytes()), type=Assembled)
-            if not made.why and not made.absent:
-                shutil.move(result, job.kept)
+        if made.why:
+            made.why = f"{made.why} {_said(job.folder)}".rstrip()
+        elif job.kept and not made.absent:
+            shutil.move(result, job.kept)
         shutil.rmtree(job.folder, ignore_errors=True)
         job.kernel.made[job.place] = made
         if all(one is not None for one in job.kernel.made):
@@ -157,6 +162,9 @@ def _work(job: _Job) -> None:
     """Compiles a kernel under one configuration, in a fork."""
     assert job.kernel.loaded is not None, "it has configurations"
     job.folder.mkdir()
+    said = os.open(job.folder / _SAID, os.O_WRONLY | os.O_CREAT)
+    os.dup2(said, 1)
+    os.dup2(said, 2)
     os.environ["TRITON_CACHE_DIR"] = str(job.folder / "triton")
     compiled = target_assembly.compile_config(job.kernel.loaded, job.config)
     made = Assembled(
@@ -174,12 +182,28 @@ def _work(job: _Job) -> None:
     (job.folder / _RESULT).write_bytes(zlib.compress(msgspec.msgpack.encode(made), 1))
 
 
+def _said(folder: Path) -> str:
+    """What a compiler wrote of why it failed: LLVM ends a process without raising anything."""
+    try:
+        text = (folder / _SAID).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    found = _REASON.search(text)
+    return found.group().strip() if found else ""
+
+
 def _key(kernel: _Kernel, config: Any) -> str:
-    """What a result is kept under."""
+    """What a result is kept under; empty for a kernel that Triton does not understand.
+
+    What it does not understand is told by the fork that compiles it.
+    """
     assert kernel.loaded is not None, "it has configurations"
     versions = (_FORMAT, torch.__version__, triton.__version__)
     described = target_assembly.describe(config)
-    said = repr((versions, described, target_assembly.identity(kernel.loaded, config)))
+    try:
+        said = repr((versions, described, target_assembly.identity(kernel.loaded, config)))
+    except Exception:  # noqa: BLE001 - whatever Triton raises
+        return ""
     return hashlib.sha256(said.encode()).hexdigest()
 
 

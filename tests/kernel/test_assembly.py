@@ -1,0 +1,415 @@
+"""Kernels compiled for devices that are not there: their texts, lines, resources and occupancy."""
+
+from __future__ import annotations
+
+import re
+import threading
+
+import compilescope as cs
+import psutil
+import pytest
+import torch
+from compilescope import catalogue
+from compilescope.analysis.assembly_lines import read
+from compilescope.analysis.occupancy import occupancy
+from compilescope.compiler.progress import Cancelled, Monitor
+from compilescope.compiler.targets.assembly import LIBRARY, add_assembly
+from compilescope.compiler.targets.desk import the_desk
+from compilescope.compiler.targets.known import unavailable
+from compilescope.report import Compilation, Kernel, TargetReport, Variant, VariantReport
+
+here = pytest.mark.skipif(bool(unavailable()), reason="targets are off here")
+
+FORMS = {
+    "a100": ["ttir", "ttgir", "llir", "ptx", "sass"],
+    "b200": ["ttir", "ttgir", "llir", "ptx", "sass"],
+    "mi300x": ["ttir", "ttgir", "llir", "amdgcn"],
+}
+MEMORY = {
+    "ttir": ("tt.load", "tt.store"),
+    "ttgir": (r"(?:tt\.load|\w+\.buffer_load)", r"(?:tt\.store|\w+\.buffer_store)"),
+    "ptx": ("ld.global", "st.global"),
+    "sass": ("LDG", "STG"),
+    "amdgcn": (r"(?:global|buffer)_load", r"(?:global|buffer)_store"),
+}
+"""Form → what loads and what stores, there."""
+
+
+def build_of(target: str) -> catalogue.Build:
+    (build,) = [one.build for one in catalogue.DEVICES if one.target == target]
+    assert build is not None
+    return build
+
+
+def report_of(kernels: list[Kernel], target: str = "a100") -> VariantReport:
+    (device,) = [one for one in catalogue.DEVICES if one.target == target]
+    return VariantReport(
+        name=target,
+        requested=Variant(target=target),
+        target=TargetReport(name=target, device=device),
+        compilations=[Compilation(id="0/0", kernels=kernels)],
+    )
+
+
+SOURCE = """
+import triton
+import triton.language as tl
+
+from torch._inductor.runtime import triton_helpers, triton_heuristics
+from torch._inductor.runtime.triton_helpers import libdevice
+from torch._inductor.runtime.hints import DeviceProperties, ReductionHint
+triton_helpers.set_driver_to_gpu()
+
+@triton_heuristics.{heuristics}(
+    {arguments},
+    filename=__file__,
+    triton_meta={{'signature': {signature}, 'device': DeviceProperties(type='cuda', index=0,
+        multi_processor_count=108, cc=80, major=8, regs_per_multiprocessor=65536,
+        max_threads_per_multi_processor=2048, max_threads_per_block=1024, warp_size=32),
+        'constants': {{}}, 'configs': [{{(0,): [['tt.divisibility', 16]]}}]}},
+    inductor_meta={{'grid_type': 'Grid1D', 'kernel_name': '{name}', 'mutated_arg_names': []}},
+)
+@triton.jit
+def {name}({parameters}):
+    xindex = tl.program_id(0) * XBLOCK + tl.arange(0, XBLOCK)
+{body}
+""".lstrip()
+"""A kernel as Inductor writes it, for an A100."""
+
+
+def kernel(
+    name: str,
+    body: str,
+    *,
+    heuristics: str = "fixed_config",
+    arguments: str = "{'XBLOCK': 1024, 'num_warps': 4}",
+    signature: str = "{'in_out_ptr0': '*fp32', 'xnumel': 'i32', 'XBLOCK': 'constexpr'}",
+    parameters: str = "in_out_ptr0, xnumel, XBLOCK: tl.constexpr",
+) -> Kernel:
+    source = SOURCE.format(
+        name=name,
+        body="\n".join(f"    {line}" for line in body.split("\n")),
+        heuristics=heuristics,
+        arguments=arguments,
+        signature=signature,
+        parameters=parameters,
+    )
+    return Kernel(name=name, language="triton", source=source)
+
+
+LOAD = "tmp0 = tl.load(in_out_ptr0 + xindex, xindex < xnumel)\n"
+STORE = "\ntl.store(in_out_ptr0 + xindex, {}, xindex < xnumel)"
+
+
+def normalised(x: torch.Tensor, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    rows = torch.nn.functional.layer_norm(x @ weight, (256,))
+    return rows, (x.T + 1.0).exp()
+
+
+@pytest.fixture(scope="module")
+def compiled() -> dict[str, VariantReport]:
+    """One subject for three targets, and for one of them with the C++ wrapper too."""
+    variants = {target: Variant(target=target) for target in FORMS}
+    variants["a100-cpp"] = Variant(target="a100", cpp_wrapper=True)
+    report = cs.inspect(
+        normalised, (torch.randn(128, 64), torch.randn(64, 256)), variants=variants, run=False
+    )
+    for variant in report.variants:
+        assert not variant.problems
+        add_assembly(variant, the_desk(), Monitor())
+    return {variant.name: variant for variant in report.variants}
+
+
+def triton_kernels(variant: VariantReport) -> list[Kernel]:
+    kernels = [one for compilation in variant.compilations for one in compilation.kernels]
+    return [one for one in kernels if one.language == "triton"]
+
+
+@here
+@pytest.mark.parametrize("target", FORMS)
+def test_every_triton_kernel_is_there_in_every_form(
+    compiled: dict[str, VariantReport], target: str
+) -> None:
+    kernels = triton_kernels(compiled[target])
+    assert len(kernels) >= 2
+    for one in kernels:
+        assert list(one.assembly) == list(one.assembly_lines) == FORMS[target]
+        for form, text in one.assembly.items():
+            assert one.name in text
+            assert len(one.assembly_lines[form]) == text.count("\n")
+            assert not re.search(r"\.loc\s|!dbg|loc\(|debug_info|//## File", text)
+        assert one.resources["registers"] > 0
+        assert one.resources["spills"] == 0
+        assert one.resources["warps"] >= 1
+        assert 0 < one.resources["occupancy"] <= 1
+        assert one.limit
+        assert sum(config.usual for config in one.configs) == 1
+        assert all(config.assembly or config.usual for config in one.configs)
+    libraries = [one for one in compiled[target].compilations[0].kernels if one not in kernels]
+    assert libraries
+    assert all(one.absent["assembly"] == LIBRARY and not one.configs for one in libraries)
+
+
+@here
+@pytest.mark.parametrize("target", FORMS)
+def test_a_line_of_assembly_leads_to_the_line_of_the_kernel(
+    compiled: dict[str, VariantReport], target: str
+) -> None:
+    for one in triton_kernels(compiled[target]):
+        source = ["", *one.source.split("\n")]
+        stores = {n for n, line in enumerate(source) if "tl.store(" in line}
+        for form, (loads, store) in MEMORY.items():
+            if form not in one.assembly:
+                continue
+            pairs = list(
+                zip(one.assembly[form].split("\n"), one.assembly_lines[form], strict=False)
+            )
+            reads = {source[at] for line, at in pairs if re.search(rf"\s{loads}", line) and at}
+            assert reads
+            assert all("tl.load(" in line for line in reads), (form, reads)
+            writes = {at for line, at in pairs if re.search(rf"\s{store}", line)}
+            assert writes == stores, form
+        reductions = [n for n, line in enumerate(source) if "tl.sum(" in line]
+        # What is inlined from Triton's library counts as the line that calls it.
+        assert all(n in one.assembly_lines[FORMS[target][-1]] for n in reductions)
+
+
+@here
+def test_both_wrappers_have_the_same_assembly(compiled: dict[str, VariantReport]) -> None:
+    python, cpp = (triton_kernels(compiled[name]) for name in ("a100", "a100-cpp"))
+    for ours, theirs in zip(python, cpp, strict=True):
+        assert ours.name == theirs.name
+        assert ours.assembly == theirs.assembly
+        assert ours.configs == theirs.configs
+
+
+@here
+def test_a_second_look_compiles_nothing(compiled: dict[str, VariantReport]) -> None:
+    before = triton_kernels(compiled["a100"])
+    again = [Kernel(name=one.name, language="triton", source=one.source) for one in before]
+    steps: list[str] = []
+    add_assembly(
+        report_of(again), the_desk(), Monitor(lambda progress: steps.append(progress.step))
+    )
+    assert not [step for step in steps if step.startswith("compiled")]
+    for one, first in zip(again, before, strict=True):
+        assert one.assembly == first.assembly
+        assert one.configs == first.configs
+
+
+@here
+def test_what_cannot_be_compiled_says_why() -> None:
+    inline = "tmp1 = tl.inline_asm_elementwise('{}', '=r,r', [tmp0], tl.int32, True, 1)"
+    good = kernel("good", f"{LOAD}{STORE.format('tmp0 + 1')}")
+    wrong = kernel("wrong", f"{LOAD}{STORE.format('tmp0 + no_such_name')}")
+    broken = kernel("broken", LOAD)
+    broken.source += "    ) not Python\n"
+    # LLVM ends the process for an operand that is not there; ptxas refuses what it does not know.
+    deadly = kernel("deadly", LOAD + inline.format("mov.b32 $0, $7;") + STORE.format("tmp1"))
+    unknown = kernel("unknown", LOAD + inline.format("nonsense $0, $1;") + STORE.format("tmp1"))
+    # A product of tiles with so many stages that their shared memory is not there.
+    tiles = (
+        "a = tl.arange(0, 64)[:, None] * 64 + tl.arange(0, 64)[None, :]\n"
+        "acc = tl.zeros([64, 64], tl.float32)\n"
+        "for k in range(0, xnumel):\n"
+        "    left = tl.load(in_out_ptr0 + a + k * 4096)\n"
+        "    right = tl.load(in_out_ptr0 + a + k * 8192)\n"
+        "    acc += tl.dot(left, right)\n"
+        "tl.store(in_out_ptr0 + a, acc)"
+    )
+    configs = "configs=[{'XBLOCK': 16, 'num_warps': 8, 'num_stages': n} for n in (8, 1)]"
+    large = kernel("large", tiles, heuristics="user_autotune", arguments=configs)
+    variant = report_of([good, wrong, broken, deadly, unknown, large])
+    add_assembly(variant, the_desk(), Monitor())
+    assert list(good.assembly) == FORMS["a100"]
+    assert "no_such_name" in wrong.absent["assembly"]
+    assert "SyntaxError" in broken.absent["assembly"]
+    assert "SIGABRT" in deadly.absent["assembly"]
+    assert "Invalid $ operand number" in deadly.absent["assembly"]
+    assert "ptxas" in unknown.absent["assembly"]
+    assert "nonsense" in unknown.absent["assembly"]
+    assert [problem.what for problem in variant.problems] == [
+        f"{name} cannot be compiled for A100 SXM 80 GB."
+        for name in ("wrong", "broken", "deadly", "unknown")
+    ]
+    eight, one = large.configs
+    assert "shared memory" in eight.why.lower()
+    assert not eight.assembly
+    assert one.usual
+    assert not one.why
+    assert large.assembly["sass"]
+    assert large.resources["stages"] == 1
+
+
+@here
+def test_registers_and_spills() -> None:
+    # A tile of 64 by 128 sums: 256 for each thread of the one warp; 255 registers are the most.
+    tiles = (
+        "rows, columns = tl.arange(0, 64)[:, None], tl.arange(0, 128)[None, :]\n"
+        "acc = tl.zeros([64, 128], tl.float32)\n"
+        "for k in range(0, xnumel):\n"
+        "    inner = tl.arange(0, 16) + k * 16\n"
+        "    left = tl.load(in_out_ptr0 + rows * 64 + inner[None, :])\n"
+        "    right = tl.load(in_out_ptr0 + inner[:, None] * 128 + columns)\n"
+        "    acc += tl.dot(left, right)\n"
+        "tl.store(in_out_ptr0 + rows * 128 + columns, acc)"
+    )
+    one_warp = "{'XBLOCK': 16, 'num_warps': 1, 'num_stages': 1}"
+    spilling = kernel("spilling", tiles, arguments=one_warp)
+    add_assembly(report_of([spilling]), the_desk(), Monitor())
+    assert spilling.resources["registers"] == 255
+    assert spilling.resources["spills"] > 0
+    assert spilling.limit == "registers"
+    assert spilling.resources["occupancy"] == 8 / 64
+    assert "STL" in spilling.assembly["sass"]
+
+
+@here
+def test_torch_adds_configurations_where_registers_are_scarce() -> None:
+    sums = [f"_s{n}" for n in range(16)]
+    body = "\n".join(
+        [
+            *(f"{one} = tl.full([XBLOCK, R0_BLOCK], 0, tl.float32)" for one in sums),
+            "for r0_offset in tl.range(0, r0_numel, R0_BLOCK):",
+            "    at = xindex[:, None] * r0_numel + r0_offset + tl.arange(0, R0_BLOCK)[None, :]",
+            "    tmp0 = tl.load(in_out_ptr0 + at)",
+            *(f"    {one} = {one} * tmp0 + {n}" for n, one in enumerate(sums)),
+            f"tl.store(in_out_ptr0 + xindex, tl.sum({' + '.join(sums)}, 1))",
+        ]
+    )
+    reduction = kernel(
+        "reduction",
+        body,
+        heuristics="reduction",
+        arguments="size_hints={'x': 65536, 'r0_': 8192}, reduction_hint=ReductionHint.INNER",
+        signature="{'in_out_ptr0': '*fp32', 'xnumel': 'i32', 'r0_numel': 'i32', "
+        "'XBLOCK': 'constexpr', 'R0_BLOCK': 'constexpr'}",
+        parameters="in_out_ptr0, xnumel, r0_numel, XBLOCK: tl.constexpr, R0_BLOCK: tl.constexpr",
+    )
+    add_assembly(report_of([reduction]), the_desk(), Monitor())
+    first, second = reduction.configs[0], reduction.configs[-1]
+    assert reduction.resources["registers"] > 32
+    assert first.usual
+    assert int(first.config["R0_BLOCK"]) > int(second.config["R0_BLOCK"])
+    assert second.resources["registers"] < reduction.resources["registers"]
+
+
+@here
+def test_a_cancelled_compile_ends_with_its_processes() -> None:
+    endless = f"{LOAD}for _ in tl.static_range(10_000_000):\n    tmp0 = tmp0 * tmp0 + 1"
+    slow = kernel("slow", endless + STORE.format("tmp0"))
+    monitor = Monitor()
+    outcome: list[BaseException] = []
+
+    def ask() -> None:
+        try:
+            add_assembly(report_of([slow]), the_desk(), monitor)
+        except BaseException as error:  # noqa: BLE001 - it is looked at below
+            outcome.append(error)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    beat, forks = threading.Event(), []
+    while not forks and asking.is_alive():
+        beat.wait(0.05)
+        pid = the_desk().pids().get("a100")
+        forks = (
+            [one for one in psutil.Process(pid).children() if "python" in one.name()] if pid else []
+        )
+    monitor.cancel()
+    asking.join()
+    assert forks
+    assert isinstance(outcome[0], Cancelled)
+    gone, alive = psutil.wait_procs(forks, timeout=30)
+    assert gone
+    assert not alive
+
+
+NVIDIA = [
+    # target, registers, shared bytes, warps; blocks by cuda_occupancy.h of CUDA 13.1
+    ("a100", 32, 0, 4, 16, "threads"),
+    ("a100", 33, 0, 4, 12, "registers"),
+    ("a100", 255, 0, 8, 1, "registers"),
+    ("a100", 16, 0, 1, 32, "blocks"),
+    ("a100", 32, 41_000, 4, 3, "shared memory"),
+    ("h100", 128, 100_000, 8, 2, "registers"),
+    ("h100", 24, 232_448, 4, 1, "shared memory"),
+    ("h100", 24, 232_449, 4, 0, "shared memory"),
+    ("h100", 96, 0, 32, 0, "registers"),
+    ("b200", 64, 1024, 16, 2, "registers"),
+    ("rtx4090", 40, 0, 4, 12, "threads"),
+    ("rtx4090", 32, 0, 1, 24, "blocks"),
+    ("rtx5090", 48, 49_152, 8, 2, "shared memory"),
+]
+
+
+@pytest.mark.parametrize(("target", "registers", "shared", "warps", "blocks", "limit"), NVIDIA)
+def test_occupancy_is_nvidias(
+    target: str, registers: int, shared: int, warps: int, blocks: int, limit: str
+) -> None:
+    found = occupancy(build_of(target), registers=registers, shared_bytes=shared, warps=warps)
+    assert (found.blocks, found.limit) == (blocks, limit)
+
+
+@pytest.mark.parametrize(
+    ("registers", "waves"),
+    [(1, 8), (64, 8), (65, 7), (72, 7), (110, 4), (128, 4), (256, 2), (512, 1)],
+)
+def test_occupancy_is_amds(registers: int, waves: int) -> None:
+    found = occupancy(build_of("mi300x"), registers=registers, shared_bytes=0, warps=4)
+    assert found.blocks == waves
+    assert found.share == waves / 8
+
+
+@here
+def test_tensor_memory_counts() -> None:
+    found = occupancy(build_of("b200"), registers=32, shared_bytes=0, warps=4, tensor_columns=256)
+    assert (found.blocks, found.limit) == (2, "tensor memory")
+
+
+def test_lines_of_mlir() -> None:
+    text = """#loc = loc("/x/kernel.py":3:0)
+#loc1 = loc("/x/standard.py":9:1)
+module {
+  %0 = "tt.reduce"(%a) ({
+    %1 = arith.addf %a, %b : f32 loc(#loc4)
+  }) : f32 loc(#loc5)
+  %2 = tt.load %p loc("tmp0"("/x/kernel.py":7:1))
+  %3 = tt.splat %p {note = "a loc(1) b"} : i32
+} loc(#loc)
+#loc2 = loc("/x/kernel.py":5:1)
+#loc3 = loc("tmp1"(#loc2))
+#loc4 = loc(callsite(#loc1 at #loc3))
+#loc5 = loc(fused[#loc1, #loc2])
+"""
+    listing = read("ttir", text, "kernel.py")
+    assert listing.text.split("\n")[3] == "  }) : f32"
+    assert listing.lines == [3, 5, 5, 5, 7, 0, 3]
+
+
+def test_lines_of_llvm() -> None:
+    text = """define void @k() !dbg !4 {
+  %1 = add i32 1, 2, !dbg !5
+  %2 = add i32 1, 2, !dbg !6, !range !9
+  ret void
+}
+
+!0 = !DIFile(filename: "kernel.py", directory: "/x")
+!1 = !DIFile(filename: "standard.py", directory: "/x")
+!4 = distinct !DISubprogram(name: "k", file: !0, line: 3)
+!5 = !DILocation(line: 8, column: 1, scope: !4)
+!6 = !DILocation(line: 99, column: 1, scope: !7, inlinedAt: !5)
+!7 = distinct !DILexicalBlockFile(scope: !4, file: !1, discriminator: 0)
+!9 = !{i32 0, i32 7}
+"""
+    listing = read("llir", text, "kernel.py")
+    assert listing.lines == [0, 8, 8, 0, 0, 0, 0]
+    assert "DI" not in listing.text
+    assert "  %2 = add i32 1, 2, !range !9\n" in listing.text
+
+
+def test_lines_of_text_that_is_cut_short() -> None:
+    for form in ("ttir", "llir", "ptx", "sass", "amdgcn"):
+        assert read(form, "", "kernel.py").lines == []
+        assert read(form, "\t.loc\t1 5", "kernel.py").text in ("", "\t.loc\t1 5\n")
+    assert read("ttir", "  %0 = x loc(callsite(#loc9 at", "kernel.py").lines == [0]
