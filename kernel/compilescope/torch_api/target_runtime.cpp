@@ -4,14 +4,15 @@
 // operator on it runs on the CPU.
 // Built once for each torch by target_runtime.py.
 
-#include <ATen/ATen.h>
 #include <ATen/EmptyTensor.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/native/CPUFallback.h>
 #include <ATen/native/transformers/attention.h>
 #include <ATen/native/transformers/sdp_utils_cpp.h>
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/as_strided_native.h>
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/set_native.h>
 #include <ATen/ops/view_native.h>
 #include <c10/core/CPUAllocator.h>
@@ -68,6 +69,7 @@ struct Hooks final : at::CUDAHooksInterface {
   }
   long versionCuDNN() const override { return target.cudnn; }
   long versionRuntimeCuDNN() const override { return target.cudnn; }
+  long versionMIOpen() const override { return 30500; }
   double batchnormMinEpsilonCuDNN() const override { return 0.0; }
   c10::DeviceIndex current_device() const override { return 0; }
   int getNumGPUs() const override { return 1; }

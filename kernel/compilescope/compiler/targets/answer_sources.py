@@ -10,6 +10,7 @@ import msgspec
 
 from ...analysis.target_decisions import add_choices
 from ...torch_api import compiling
+from ...torch_api.target_failures import of_absence
 from ...variant import Variant
 from .. import sources
 from ..callees import functions_of
@@ -40,7 +41,7 @@ def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:
         add_choices(compilation, world.device.build)
     problems = made.problems
     if captured.problem is not None:
-        problems.insert(0, captured.problem)
+        problems.insert(0, of_absence(captured.problem))
     else:
         problems += remarks(made.compilations)
     inductor = variant.backend == "inductor"
