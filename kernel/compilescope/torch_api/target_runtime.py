@@ -12,6 +12,7 @@ C++ file names.
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import hashlib
 import os
 import subprocess
@@ -71,11 +72,20 @@ def _built() -> Path:
     if library.exists():
         return library
     library.parent.mkdir(parents=True, exist_ok=True)
+    # Targets start beside each other: one builds, the others wait for it.
+    with library.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not library.exists():
+            _build(get_cpp_compiler(), library)
+    return library
+
+
+def _build(compiler: str, library: Path) -> None:
     handle, unfinished = tempfile.mkstemp(suffix=".so", dir=library.parent)
     os.close(handle)
     try:
         subprocess.run(
-            _command(get_cpp_compiler(), unfinished),
+            _command(compiler, unfinished),
             check=True,
             capture_output=True,
             text=True,
@@ -84,7 +94,6 @@ def _built() -> Path:
         Path(unfinished).replace(library)
     finally:
         Path(unfinished).unlink(missing_ok=True)
-    return library
 
 
 def _command(compiler: str, library: str) -> list[str]:
