@@ -2,6 +2,7 @@
 /* eslint-disable @typescript-eslint/naming-convention */
 
 export const PROTOCOL_VERSION = 1;
+export const PACKAGE_VERSION = '0.1.0';
 export const REQUESTS_TARGET = 'compilescope.requests';
 export const EVENTS_TARGET = 'compilescope.events';
 
@@ -246,6 +247,37 @@ export interface Cancel {
  */
 export interface CancelSweep {
   subject: string;
+}
+
+/**
+ * One thing that was looked at.
+ */
+export interface Check {
+  name: string;
+  state: 'not needed' | 'ok' | 'problem' | 'warning';
+  found: string;
+  remedy: string;
+  detail: string;
+  subject: string;
+  seconds: number;
+}
+
+/**
+ * The checks of a kernel's surroundings, by subject. Displays itself.
+ */
+export interface Checkup {
+  checks: Check[];
+  created: string;
+  environment: string;
+  seconds: number;
+  waiting: string[];
+}
+
+/**
+ * The checkup; ask again while there is something in its `waiting`.
+ */
+export interface CheckupResult {
+  checkup: Checkup;
 }
 
 /**
@@ -519,6 +551,15 @@ export interface GetArtifact {
   variant: string;
   compilation: string;
   artifact: string;
+}
+
+/**
+ * Asks how the kernel's surroundings are: what is found by now, of a checkup
+ * that goes on.
+ */
+export interface GetCheckup {
+  front_end: string;
+  again: boolean;
 }
 
 /**
@@ -1482,6 +1523,7 @@ export interface Commands {
   cancel: { arguments: Cancel; result: Done };
   forget: { arguments: Forget; result: Done };
   save_report: { arguments: SaveReport; result: SaveReportResult };
+  get_checkup: { arguments: GetCheckup; result: CheckupResult };
 }
 
 /**

@@ -137,6 +137,7 @@ export function KernelsBody(props: {
               <Estimate
                 value={totals.least}
                 exact={formatMicroseconds}
+                isLeast
                 format={formatMicroseconds}
                 of={trans.__(
                   'The least that the launches of one call take on %1',
@@ -144,8 +145,7 @@ export function KernelsBody(props: {
                 )}
                 why=""
                 trans={trans}
-              />{' '}
-              {trans.__('at best')}
+              />
             </>
           )}
           {totals.bytes !== null && (

@@ -51,7 +51,9 @@ export function Compiled(props: {
       )}
       <h4>{trans.__('Checked without the device')}</h4>
       {check ? (
-        <p className={`jp-Compilescope-check jp-mod-${kindOf(check.outcome)}`}>
+        <p
+          className={`jp-Compilescope-kernelCheck jp-mod-${kindOf(check.outcome)}`}
+        >
           <strong>{outcomeTitle(check.outcome, trans)}</strong>{' '}
           {checkText(check, trans)}
         </p>
@@ -91,7 +93,6 @@ function Configs(props: {
               {trans.__('Shared')}
             </th>
             <th scope="col">{trans.__('Occupancy')}</th>
-            <th scope="col">{trans.__('Read')}</th>
           </tr>
         </thead>
         <tbody>
@@ -142,9 +143,25 @@ function Row(props: {
             {trans.__('usual')}
           </span>
         )}
+        <span className="jp-Compilescope-configForms">
+          {Object.keys(FORMS)
+            .filter(form => form in made.assembly)
+            .map(form => (
+              <button
+                key={form}
+                type="button"
+                className="jp-Compilescope-link"
+                aria-label={trans.__('Open the %1 of %2', FORMS[form], name)}
+                title={trans.__('Open the %1 beside the source', FORMS[form])}
+                onClick={() => onForm(form, asked)}
+              >
+                {SHORT[form] ?? form.toUpperCase()}
+              </button>
+            ))}
+        </span>
       </th>
       {why ? (
-        <td colSpan={5} className="jp-Compilescope-configWhy">
+        <td colSpan={4} className="jp-Compilescope-configWhy">
           {trans.__('Cannot be compiled: %1', why)}
         </td>
       ) : (
@@ -163,22 +180,6 @@ function Row(props: {
           {figure('occupancy', value => (
             <span title={limitText(limit, trans)}>{formatShare(value)}</span>
           ))}
-          <td>
-            {Object.keys(FORMS)
-              .filter(form => form in made.assembly)
-              .map(form => (
-                <button
-                  key={form}
-                  type="button"
-                  className="jp-Compilescope-link"
-                  aria-label={trans.__('Open the %1 of %2', FORMS[form], name)}
-                  title={trans.__('Open the %1 beside the source', FORMS[form])}
-                  onClick={() => onForm(form, asked)}
-                >
-                  {SHORT[form] ?? form.toUpperCase()}
-                </button>
-              ))}
-          </td>
         </>
       )}
     </tr>

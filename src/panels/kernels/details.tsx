@@ -102,17 +102,12 @@ export function Details(props: {
             <Estimate
               value={row.least.value}
               exact={formatMicroseconds}
+              isLeast
               of={leastText(row, trans)}
               format={formatMicroseconds}
               why={trans.__('Not estimated for this kernel')}
               trans={trans}
             />
-            {row.least.value !== null && (
-              <span className="jp-Compilescope-muted">
-                {' '}
-                {trans.__('at best')}
-              </span>
-            )}
           </Fact>
         )}
         <Fact label={trans.__('Reads and writes')}>

@@ -24,9 +24,14 @@ export function Estimate(props: {
    * How the title writes the figure; with all its digits by default.
    */
   exact?: (value: number) => string;
+
+  /**
+   * Whether it is a bound: the figure may be more, not less.
+   */
+  isLeast?: boolean;
   trans: TranslationBundle;
 }): JSX.Element {
-  const { value, format, why, of, exact, trans } = props;
+  const { value, format, why, of, exact, isLeast, trans } = props;
   if (value === null) {
     return <Absent why={why} />;
   }
@@ -41,8 +46,10 @@ export function Estimate(props: {
         ) + (of ? `\n${of}` : '')
       }
     >
-      <span aria-hidden="true">≈ </span>
-      <span className="jp-Compilescope-hidden">{trans.__('about')} </span>
+      <span aria-hidden="true">{isLeast ? '≥ ' : '≈ '}</span>
+      <span className="jp-Compilescope-hidden">
+        {isLeast ? trans.__('at least') : trans.__('about')}{' '}
+      </span>
       {text}
     </span>
   );

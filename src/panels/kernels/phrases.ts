@@ -56,6 +56,8 @@ export function resourceText(
   switch (name) {
     case 'registers':
       return [trans.__('Registers a thread'), count];
+    case 'scalar_registers':
+      return [trans.__('Scalar registers a wave'), count];
     case 'spills':
       return [trans.__('Spilled, a thread'), formatBytes(value)];
     case 'shared_bytes':

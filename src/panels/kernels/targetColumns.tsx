@@ -65,6 +65,7 @@ export function targetColumns(
         <Estimate
           value={row.least.value}
           exact={formatMicroseconds}
+          isLeast
           of={leastText(row, trans)}
           format={formatMicroseconds}
           why={trans.__('Not estimated for this kernel')}

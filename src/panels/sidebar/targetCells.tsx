@@ -54,7 +54,7 @@ export function Estimated(props: {
   }
   const details = [
     trans.__('Estimated, not measured: nothing runs on %1.', title(target)),
-    trans.__('Kernels: %1 at best.', formatMicroseconds(estimate.kernels_us)),
+    trans.__('Kernels: at least %1.', formatMicroseconds(estimate.kernels_us)),
     trans._n(
       'Apart from them, what launching costs: %2 for %1 launch, where it is not hidden.',
       'Apart from them, what launching costs: %2 for %1 launches, where it is not hidden.',
@@ -74,13 +74,13 @@ export function Estimated(props: {
       className="jp-Compilescope-estimate"
       title={details.filter(Boolean).join('\n')}
     >
-      <span aria-hidden="true">≈ </span>
+      <span aria-hidden="true">≥ </span>
       <span className="jp-Compilescope-hidden">
-        {trans.__('estimated, about')}{' '}
+        {trans.__('estimated, at least')}{' '}
       </span>
       {formatMicroseconds(estimate.kernels_us)}
       <span className="jp-Compilescope-interval">
-        {trans.__('kernels, at best')}
+        {trans.__('kernels, est.')}
       </span>
     </span>
   );

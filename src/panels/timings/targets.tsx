@@ -91,6 +91,7 @@ function Row(props: {
       <Estimate
         value={us ?? null}
         exact={formatMicroseconds}
+        isLeast
         format={formatMicroseconds}
         why={why}
         trans={trans}

@@ -30,7 +30,7 @@ const LOOKS: Record<string, ILook> = {
       STRING,
       [/^%[\w#:$.-]+/, 'variableName'],
       [/^#[\w.$-]+/, 'meta'],
-      [/^@[\w.$-]+/, 'definition'],
+      [/^@[\w.$-]+/, 'variableName.definition'],
       [/^\^\w+/, 'labelName'],
       [/^!?tt\.ptr\b|^tensor\b|^!\w[\w.]*/, 'typeName'],
       TYPE,
@@ -45,7 +45,7 @@ const LOOKS: Record<string, ILook> = {
     words: [
       STRING,
       [/^%[\w.$-]+/, 'variableName'],
-      [/^@[\w.$-]+/, 'definition'],
+      [/^@[\w.$-]+/, 'variableName.definition'],
       [/^![\w.]*/, 'meta'],
       [/^#\d+/, 'meta'],
       [/^[\w.$-]+:(?=\s|$)/, 'labelName'],
@@ -88,7 +88,7 @@ const LOOKS: Record<string, ILook> = {
       STRING,
       [/^[.$\w]+:(?=\s|$)/, 'labelName'],
       [
-        /^-?\|?(?:[vsa]\d+|[vsa]\[\d+:\d+\])\b\|?|^(?:vcc|exec|m0|scc)\w*/,
+        /^-?\|?(?:[vsa]\d+\b|[vsa]\[\d+:\d+\])\|?|^(?:vcc|exec|m0|scc)\w*/,
         'variableName'
       ],
       [/^\.[a-zA-Z_][\w.]*/, 'meta'],
@@ -134,7 +134,8 @@ function parserOf(name: string, look: ILook) {
       const word = stream.match(/^[A-Za-z_][\w.:$]*/);
       if (!word) {
         // Braces may stand before an instruction.
-        state.isFirst &&= /[{}]/.test(stream.next() ?? '');
+        const next = stream.next() ?? '';
+        state.isFirst &&= next === '{' || next === '}';
         return null;
       }
       const isInstruction = !!look.hasInstructions && state.isFirst;

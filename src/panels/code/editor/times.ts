@@ -77,9 +77,12 @@ class TimeMarker extends GutterMarker {
     node.title = details;
     if (isEstimate) {
       node.className = 'jp-Compilescope-estimate';
-      node.setAttribute('aria-label', this.trans.__('about %1', text));
+      node.setAttribute(
+        'aria-label',
+        this.trans.__('estimated, at least %1', text)
+      );
     }
-    node.textContent = isEstimate ? `≈ ${text}` : text;
+    node.textContent = isEstimate ? `≥ ${text}` : text;
     return node;
   }
 }
