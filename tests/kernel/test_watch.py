@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
+import re
 import signal
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -36,6 +39,11 @@ def installed() -> dict[str, object]:
         "handlers": list(_internal.trace_log.handlers),
         "compile": eval_frame._TorchDynamoContext.__call__,
         "print": torch.fx.GraphModule.print_readable,
+        "trace": {
+            vars(module)["trace_structured"]
+            for name, module in list(sys.modules.items())
+            if name.startswith("torch.") and "trace_structured" in vars(module)
+        },
         "hooks": dict(convert_frame._bytecode_hooks),
         "threads": [one.name for one in threading.enumerate() if "compilescope" in one.name],
     }
@@ -181,6 +189,51 @@ def test_a_backward_alone_says_so() -> None:
         loss.backward()
     for one in report.compilations:  # none where torch found the backward in its cache
         assert "only the backward" in one.absent["start"]
+
+
+def test_the_same_is_seen_whoever_else_listens() -> None:
+    """Alone a watch takes events where torch makes them; else it gets what torch logs."""
+
+    def body(x: torch.Tensor) -> torch.Tensor:
+        x = x.sin() + 1
+        torch._dynamo.graph_break()
+        return x.cos() * 2
+
+    def seen() -> list[Any]:
+        torch._dynamo.reset()
+        settings = torch._inductor.config.patch(force_disable_caches=True)
+        with settings, cs.watch() as report:
+            compiled = torch.compile(body, dynamic=False)
+            compiled(torch.ones(3))
+            compiled(torch.ones(4))
+        assert report.problems == []
+        return [
+            (
+                {
+                    name: re.sub(r"graph id: \d+", "", each.text)
+                    for name, each in one.graphs.items()
+                },
+                [[node.name for node in graph.nodes] for graph in one.graphs.values()],
+                [guard.expression for guard in one.guards],
+                [each.reason for each in one.breaks],
+                one.recompile.failures if one.recompile else None,
+                [kernel.name for kernel in one.kernels],
+                [phase.name for phase in one.phases],
+                one.frame,
+            )
+            for one in report.compilations
+        ]
+
+    # Now, so that torch's own handler is gone, which leaves at the first event.
+    torch.compile(plain, **EAGER)(torch.ones(3))
+    alone, other = seen(), logging.NullHandler()
+    _internal.trace_log.addHandler(other)
+    try:
+        beside = seen()
+    finally:
+        _internal.trace_log.removeHandler(other)
+    assert len(alone) == 4
+    assert alone == beside
 
 
 def test_other_threads_are_seen() -> None:

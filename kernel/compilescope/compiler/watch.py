@@ -21,6 +21,7 @@ from ..capture.stream import name_of
 from ..errors import CompilescopeError
 from ..problem import Problem
 from ..report import Report, SourceLine, Subject, VariantReport
+from ..torch_api import failures
 from ..torch_api.calls import noting
 from ..torch_api.compiled_code import note_code
 from ..torch_api.environment import environment
@@ -183,6 +184,17 @@ class Watch:
             latest=sightings.latest,
         )
 
+    def raised(self, error: BaseException) -> None:
+        """A call of the user's raised this: told in the report if it is torch.compile's."""
+        try:
+            problem = failures.of_torch(error)
+            if problem is not None:
+                self._ledger.raised(problem)
+        except Exception as fault:  # noqa: BLE001 - must not stand in the way of the user's own
+            self._failed(fault)
+            return
+        self._news.set()
+
     def code_of(self, compile_id: str) -> types.CodeType | None:
         """The code object that a compilation was made from, as long as the user's code has it."""
         self._refresh()
@@ -214,6 +226,9 @@ class Watch:
 
     def _on_event(self, event: Event) -> None:
         """Within the user's compilation, on its thread."""
+        if event.unwritten is not None:  # a span: there are many, and none is news
+            self._ledger.stream.put(event)
+            return
         name = name_of(event.metadata)
         self._ledger.stream.put(event, here() if name in _TELLING else None)
         if name in _ENDINGS or name == "dynamo_start":

@@ -20,6 +20,7 @@ from torch.fx import Node as FxNode
 
 from ..report import Node, SourceLine
 from .patching import patched
+from .printing import LastText
 from .trace import is_users_own
 from .trails import Trail, trail
 
@@ -63,6 +64,7 @@ Nodes = dict[str, list[Node]]
 
 _collected: ContextVar[Nodes | None] = ContextVar("compilescope_nodes", default=None)
 _everywhere: list[Callable[[str, GraphModule], None]] = []
+_last_text = LastText()
 
 
 @contextmanager
@@ -77,11 +79,16 @@ def collecting(nodes: Nodes) -> Iterator[None]:
 
 
 def _print_readable(original: Any, self: GraphModule, *args: Any, **kwargs: Any) -> str:
-    text: str = original(self, *args, **kwargs)
+    overheard = bool(_everywhere) and _is_users_own()
+    text: str
+    if overheard and not args:
+        text = _last_text.of(self, kwargs, lambda: original(self, **kwargs))
+    else:
+        text = original(self, *args, **kwargs)
     nodes = _collected.get()
     if nodes is not None:
         _add(nodes, text, self)
-    if _everywhere and _is_users_own():
+    if overheard:
         for sink in tuple(_everywhere):
             sink(text, self)
     return text
@@ -106,6 +113,7 @@ def collecting_everywhere(nodes: Nodes, failed: Callable[[Exception], None]) -> 
             yield
     finally:
         _everywhere.remove(collect)
+        _last_text.forget()
 
 
 def _is_users_own() -> bool:

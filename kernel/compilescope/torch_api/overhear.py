@@ -101,21 +101,25 @@ def _trace(
     compile_id: Any = None,
     **options: Any,
 ) -> None:
+    ours: list[_Handler] = []
     for handler in _internal.trace_log.handlers:
-        if handler.__class__ is not _Handler:
-            _torchs_own(
-                name,
-                metadata_fn,
-                payload_fn=payload_fn,
-                suppress_context=suppress_context,
-                compile_id=compile_id,
-                **options,
-            )
-            return
-    if name not in _UNREAD:
-        for handler in tuple(_internal.trace_log.handlers):
-            context = None if suppress_context else CompileContext.try_get()
-            handler.take(name, metadata_fn, payload_fn, context, compile_id)
+        if isinstance(handler, _Handler):
+            ours.append(handler)
+            continue
+        _torchs_own(
+            name,
+            metadata_fn,
+            payload_fn=payload_fn,
+            suppress_context=suppress_context,
+            compile_id=compile_id,
+            **options,
+        )
+        return
+    if name in _UNREAD:
+        return
+    context = None if suppress_context else CompileContext.try_get()
+    for handler in ours:
+        handler.take(name, metadata_fn, payload_fn, context, compile_id)
 
 
 skip(_trace)
