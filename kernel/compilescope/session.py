@@ -414,8 +414,9 @@ class Session:
         self.revisions.pop(subject, None)
         running = self.jobs.current
         if isinstance(dropped, Inspection):
-            if running is not None and running.subject == subject:
-                self.jobs.cancel(running.id)
+            for job in [*self.jobs.aside, *([running] if running is not None else [])]:
+                if job.subject == subject:
+                    self.jobs.cancel(job.id)
             dropped.close()
         return dropped
 

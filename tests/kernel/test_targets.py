@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import linecache
 import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import compilescope as cs
@@ -24,6 +26,26 @@ from . import target_subjects as subjects
 pytestmark = pytest.mark.skipif(bool(known.unavailable()), reason=known.unavailable())
 
 X = torch.randn(8, 16)
+Notebook = Callable[[str], Callable[..., Any]]
+
+
+@pytest.fixture
+def notebook() -> Iterator[Notebook]:
+    """Runs a cell as a notebook does; gives the ``f`` that it defines."""
+    names: list[str] = []
+
+    def run(text: str) -> Callable[..., Any]:
+        name = f"/tmp/ipykernel_1/{len(text)}.py"  # there is no such file
+        names.append(name)
+        linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+        space: dict[str, Any] = {"__name__": "__main__"}
+        exec(compile(text, name, "exec"), space)
+        function: Callable[..., Any] = space["f"]
+        return function
+
+    yield run
+    for name in names:
+        del linecache.cache[name]
 
 
 def test_both_wrappers_hold_what_those_of_a_real_device_hold() -> None:
@@ -79,24 +101,23 @@ def test_a_layer_of_a_large_model_needs_no_memory() -> None:
     assert held.rss < 700e6
 
 
-def test_code_of_a_notebook_travels_with_its_text() -> None:
-    import linecache
-
-    text = "def f(x):\n    return x.sin() + 1\n"
-    name = "/tmp/ipykernel_1/1234.py"
-    space: dict[str, Any] = {"__name__": "__main__"}
-    exec(compile(text, name, "exec"), space)
-    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
-    try:
-        variant = _inspect(space["f"], (X,))
-    finally:
-        del linecache.cache[name]
-    (kernel,) = variant.compilations[0].kernels
+def test_code_of_a_notebook_travels_with_its_text(notebook: Notebook) -> None:
+    f = notebook("def f(x):\n    return x.sin() + 1\n")
+    (kernel,) = _inspect(f, (X,)).compilations[0].kernels
     assert (kernel.sources[0].line, kernel.sources[0].code) == (2, "return x.sin() + 1")
 
 
-def test_an_operator_of_a_notebook_travels() -> None:
-    text = """
+@pytest.mark.parametrize("name", ["operator", "operator by its schema", "Triton kernel"])
+def test_what_a_notebook_defines_travels(name: str, notebook: Notebook) -> None:
+    text, target = _DEFINED[name]
+    variant = _inspect(notebook(text), (X,))
+    assert variant.problems == []
+    assert sum(target in one.target for one in _nodes(variant)) == 2
+
+
+_DEFINED = {
+    "operator": (
+        """
 import torch
 
 @torch.library.custom_op("compilescope_tests::twice", mutates_args=())
@@ -109,13 +130,50 @@ def _(x):
 
 def f(x):
     return twice(x.sin()) + torch.ops.compilescope_tests.twice(x)
-"""
-    space: dict[str, Any] = {"__name__": "__main__"}
-    exec(text, space)
-    variant = _inspect(space["f"], (X,))
-    assert variant.problems == []
-    targets = [one.target for one in _nodes(variant)]
-    assert sum("compilescope_tests.twice" in one for one in targets) == 2
+""",
+        "compilescope_tests.twice",
+    ),
+    "operator by its schema": (
+        """
+import torch
+
+torch.library.define("compilescope_tests::thrice", "(Tensor x) -> Tensor")
+
+@torch.library.register_fake("compilescope_tests::thrice")
+def _(x):
+    return torch.empty_like(x)
+
+def f(x):
+    return torch.ops.compilescope_tests.thrice(torch.ops.compilescope_tests.thrice(x))
+""",
+        "compilescope_tests.thrice",
+    ),
+    "Triton kernel": (
+        """
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def more(x, y, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + at, tl.load(x + at, mask=at < n) + 1, mask=at < n)
+
+def f(x):
+    y, z = torch.empty_like(x), torch.empty_like(x)
+    more[(1,)](x, y, x.numel(), 128)
+    more[(1,)](y, z, x.numel(), 128)
+    return z
+""",
+        "triton_kernel_wrapper",
+    ),
+}
+"""What is defined → the code, and the operator that the graph has of it twice."""
+
+
+def test_a_parametrized_module_travels() -> None:
+    layer = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(16, 16))
+    assert _inspect(layer, (X,)).problems == []
 
 
 def test_settings_travel_and_do_not_stay() -> None:

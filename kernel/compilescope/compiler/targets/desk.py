@@ -9,6 +9,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from ...catalogue import Device
 from ...errors import CompilescopeError
@@ -66,7 +67,12 @@ class Desk:
         if reason := known.unavailable():
             raise CompilescopeError("Nothing can be generated for a target here.", reason)
         device = known.find(target) if role == "compiler" else None
-        question = Question(kind=kind, payload=payload, folders=[one for one in sys.path if one])
+        question = Question(
+            kind=kind,
+            payload=payload,
+            folder=str(Path.cwd()),
+            folders=[one for one in sys.path if one],
+        )
         monitor.check()
         while True:
             worker = self._worker(target, role, device)

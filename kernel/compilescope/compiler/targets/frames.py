@@ -28,8 +28,10 @@ class Question(msgspec.Struct, tag=True, kw_only=True):
 
     kind: str
     payload: bytes
+    folder: str
+    """The kernel's working directory by now."""
     folders: list[str] = []
-    """Where the kernel finds modules by now."""
+    """Where it finds modules."""
 
 
 class Step(msgspec.Struct, tag=True, kw_only=True):

@@ -23,7 +23,7 @@ import msgspec
 import torch
 
 from ...errors import CompilescopeError
-from ...torch_api import carried, custom_operators, tensors
+from ...torch_api import carried, custom_operators, tensors, unpicklable
 from ..ambient import SavedModes
 from ..shipping import Call, Pickler, settings
 from ..walk import walk
@@ -204,6 +204,8 @@ class _CallPickler(Pickler):
             self.operators.add(operator)
             if custom_operators.is_definition(obj):
                 return custom_operators.find, (operator,)
+        elif (parts := unpicklable.reduced(obj)) is not None:
+            return parts
         return super().reducer_override(obj)
 
     def _tensor(self, tensor: torch.Tensor) -> Any:

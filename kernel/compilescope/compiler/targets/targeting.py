@@ -91,7 +91,7 @@ def generate(
         for other in variants.values():
             if other.target:
                 desk.warm(other.target)
-        asked = SourcesAsked(name=name, variant=cloudpickle.dumps(variant), call=shipment.packed())
+        asked = SourcesAsked(name=name, variant=_pickled(variant), call=shipment.packed())
         payload = msgspec.msgpack.encode(asked)
         answer = desk.ask(variant.target or "", "sources", payload, monitor)
     except CompilescopeError as error:
@@ -174,6 +174,17 @@ def _report(
     else:
         report.absent["estimate"] = "Nothing was compiled."
     return report
+
+
+def _pickled(variant: Variant) -> bytes:
+    try:
+        return bytes(cloudpickle.dumps(variant))
+    except Exception as error:
+        raise CompilescopeError(
+            "The variant's options cannot be taken into the target's process.",
+            f"{type(error).__name__}: {error}.",
+            "Leave out the option that cannot be pickled.",
+        ) from error
 
 
 def _named(monitor: Monitor, variant: str) -> Monitor:

@@ -5,6 +5,7 @@ Started as ``python -m compilescope.compiler.targets.worker`` by `worker_process
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import importlib
 import os
@@ -87,6 +88,8 @@ class Worker:
         if self._clean.is_outdated():
             return Outdated()
         sys.path += [one for one in question.folders if one not in sys.path]
+        with contextlib.suppress(OSError):
+            os.chdir(question.folder)
         try:
             answer = importlib.import_module(f".answer_{question.kind}", __package__).answer
             return Answer(payload=answer(self._world, question.payload, self._step))
