@@ -1,0 +1,259 @@
+import * as React from 'react';
+import { chooseSides, NO_CHOICES } from '../../src/model/variants';
+import { choose } from '../../src/panels/code/artifacts';
+import { decisionsOf, timesOf } from '../../src/panels/code/notes';
+import { modesFor } from '../../src/panels/code/mode';
+import { KernelsBody } from '../../src/panels/kernels/body';
+import { RequestedBody } from '../../src/panels/requested/body';
+import { TargetSwitch } from '../../src/panels/sidebar/target';
+import { Checked, Estimated } from '../../src/panels/sidebar/targetCells';
+import { TargetEstimates } from '../../src/panels/timings/targets';
+import type { Choices, TargetSummary } from '../../src/protocol/types';
+import { settle, variantSummary } from './fakes';
+import { KERNEL, ofTarget, REPORT, SUMMARY } from './targetReport';
+import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
+
+const [H100, MI300X] = SUMMARY.variants;
+const SOURCE = `kernel.inference.${KERNEL}`;
+
+let page: ReturnType<typeof stage>;
+let model: ViewModel;
+let context: ReturnType<typeof contextOf>;
+
+beforeEach(() => {
+  page = stage();
+  model = new ViewModel();
+  model.report = SUMMARY;
+  model.variant = H100.name;
+  context = contextOf(model);
+});
+
+afterEach(() => page.remove());
+
+describe('the switch', () => {
+  const draw = (
+    choices: Partial<Choices>,
+    value: string | null,
+    isOff = ''
+  ) => {
+    const onChange = jest.fn();
+    page.draw(
+      <TargetSwitch
+        choices={{ ...NO_CHOICES, ...choices }}
+        value={value}
+        isOff={isOff}
+        onChange={onChange}
+        trans={context.trans}
+      />
+    );
+    return onChange;
+  };
+  const select = () => page.all('select')[0] as HTMLSelectElement;
+
+  it('lists targets under their vendors, by name', () => {
+    const onChange = draw(
+      {
+        targets: ['h100', 'mi300x', 'mine'],
+        titles: { h100: 'H100 SXM', mi300x: HOSTILE },
+        groups: { h100: 'NVIDIA', mi300x: 'AMD', mine: 'your own' }
+      },
+      null
+    );
+    expect(
+      page.all('optgroup').map(each => each.getAttribute('label'))
+    ).toEqual(['NVIDIA', 'AMD', 'your own']);
+    expect(page.all('option').map(each => each.textContent)).toEqual([
+      'as arguments',
+      'H100 SXM',
+      HOSTILE,
+      'mine'
+    ]);
+    expect(page.all('img')).toEqual([]);
+    page.choose(select(), 'h100');
+    expect(onChange).toHaveBeenCalledWith('h100');
+  });
+
+  it('says that nothing runs on the one in force, also on one not listed', () => {
+    const onChange = draw({ targets: ['h100'] }, 'gone');
+    expect(select().value).toBe('gone');
+    expect(page.text()).toContain('Nothing runs on it');
+    page.choose(select(), '');
+    expect(onChange).toHaveBeenCalledWith(null);
+  });
+
+  it('is off with the reason', () => {
+    draw({ targets_off: 'Triton is not installed.' }, null);
+    expect(select().disabled).toBe(true);
+    const note = document.getElementById(
+      select().getAttribute('aria-describedby')!
+    );
+    expect(note!.textContent).toBe('Triton is not installed.');
+    draw({ targets: ['h100'] }, null, 'Nothing is compiled in eager');
+    expect(select().disabled).toBe(true);
+  });
+});
+
+describe('the sidebar’s cells', () => {
+  const target = (change: Partial<TargetSummary>): TargetSummary => ({
+    ...H100.target!,
+    ...change
+  });
+
+  it('tell an estimate from a time', () => {
+    page.draw(<Estimated target={H100.target!} trans={context.trans} />);
+    const [cell] = page.all('.jp-Compilescope-estimate');
+    expect(cell.textContent).toMatch(/^≥ estimated, at least [\d.]+ µs/);
+    expect(cell.title).toContain('nothing runs on H100 SXM (sm_90)');
+    expect(cell.title).toContain('2 launches');
+    page.draw(
+      <Estimated target={target({ estimate: null })} trans={context.trans} />
+    );
+    expect(page.text()).toBe('never run');
+  });
+
+  it.each([
+    [{ agrees: 2 }, '✓', 'jp-mod-ok'],
+    [{ agrees: 1, 'not checked': 1 }, '1/2', ''],
+    [{ agrees: 1, differs: 1 }, '✗', 'jp-mod-bad'],
+    [{ 'not checked': 2 }, '–', 'jp-Compilescope-muted']
+  ])('tell what checks found: %j', (checks, sign, kind) => {
+    page.draw(
+      <Checked target={target({ checks, kernels: 2 })} trans={context.trans} />
+    );
+    expect(page.text().startsWith(sign)).toBe(true);
+    expect(page.host.firstElementChild!.className).toBe(kind);
+  });
+});
+
+describe('the Code view', () => {
+  const at = (variant: string, artifact: string) =>
+    choose(SUMMARY, 'left', variant, '0/0', artifact);
+
+  it('finds a form and a configuration of a kernel', () => {
+    const config = 'XBLOCK=8, num_warps=2, num_stages=1';
+    const found = at(H100.name, `${SOURCE}.ptx@${config}`);
+    expect(found.artifact).toMatchObject({
+      group: 'kernel',
+      language: 'ptx',
+      label: `${KERNEL}: PTX, ${config}`
+    });
+  });
+
+  it('takes the nearest text that the other target has', () => {
+    const name = (artifact: string) =>
+      at(MI300X.name, artifact).address.artifact;
+    expect(name(`${SOURCE}.sass`)).toBe(`${SOURCE}.amdgcn`);
+    expect(name(`${SOURCE}.ttgir@XBLOCK=8, num_warps=2, num_stages=1`)).toBe(
+      `${SOURCE}.ttgir`
+    );
+    expect(at(H100.name, `${SOURCE}.amdgcn`).address.artifact).toBe(
+      `${SOURCE}.sass`
+    );
+  });
+
+  it('compares one form of two targets as a diff, and two forms side by side', () => {
+    const side = (variant: string, form: string) => {
+      const { address, artifact } = at(variant, `${SOURCE}.${form}`);
+      return { address, artifact: artifact! };
+    };
+    expect(
+      modesFor(side(H100.name, 'ttgir'), side(MI300X.name, 'ttgir'), 0)[0]
+    ).toBe('diff');
+    expect(
+      modesFor(side(H100.name, 'sass'), side(MI300X.name, 'amdgcn'), 0)[0]
+    ).toBe('independent');
+  });
+
+  it('puts two targets beside each other by itself', () => {
+    expect(chooseSides({ left: '', right: '' }, SUMMARY.variants)).toEqual({
+      left: H100.name,
+      right: MI300X.name
+    });
+    const both = [variantSummary('python'), variantSummary('cpp')];
+    both[1].requested.cpp_wrapper = true;
+    expect(chooseSides({ left: '', right: '' }, both)).toEqual({
+      left: 'python',
+      right: 'cpp'
+    });
+  });
+
+  it('notes estimates as such, and decisions at their lines', () => {
+    const { decisions, kernels } = ofTarget(H100.name);
+    const times = timesOf(kernels, 'python', 'H100 SXM', context.trans);
+    expect(times.size).toBe(2);
+    for (const note of times.values()) {
+      expect(note.isEstimate).toBe(true);
+      expect(note.details).toMatch(/^Estimated, not measured.*H100 SXM/);
+    }
+    const marked = decisionsOf(decisions, 'python');
+    expect([...marked.keys()]).toEqual(decisions[0].lines.python);
+    expect(decisionsOf(decisions, 'cpp').size).toBe(0);
+  });
+});
+
+describe('the Kernels view', () => {
+  const draw = (change: Partial<typeof H100> = {}) => {
+    const { decisions, kernels } = ofTarget(H100.name);
+    model.report = { ...SUMMARY, variants: [{ ...H100, ...change }, MI300X] };
+    page.draw(
+      <KernelsBody
+        kernels={kernels}
+        decisions={decisions}
+        variant={H100.name}
+        compilation="0/0"
+        context={context}
+        origin={{}}
+      />
+    );
+  };
+
+  it('opens a configuration’s assembly beside the source', () => {
+    model.select({ kernel: KERNEL });
+    draw();
+    expect(page.text()).toContain('Compiled for H100 SXM');
+    expect(page.text()).toContain('agrees');
+    page.click(
+      page.button('Open the PTX of XBLOCK=8, num_warps=2, num_stages=1')
+    );
+    expect(model.selection.text).toEqual({
+      variant: H100.name,
+      compilation: '0/0',
+      line: null,
+      artifact: `${SOURCE}.ptx@XBLOCK=8, num_warps=2, num_stages=1`,
+      beside: SOURCE
+    });
+    expect(context.open).toHaveBeenCalledWith('code');
+  });
+
+  it('offers what was not done yet', () => {
+    draw({ studied: [], target: { ...H100.target!, compiled: 0 } });
+    page.click(page.button('Compile for H100 SXM'));
+    expect(model.startStudies).toHaveBeenCalledWith(['assembly'], [H100.name]);
+    page.click(page.button('Check without the device'));
+    expect(model.startStudies).toHaveBeenCalledWith(['check'], [H100.name]);
+    expect(() => page.button('Measure kernels')).toThrow();
+  });
+});
+
+it('the Requested view lists devices with their sources, and decisions', async () => {
+  model.getCompilation.mockImplementation((name: string) =>
+    Promise.resolve(ofTarget(name))
+  );
+  page.draw(<RequestedBody variants={REPORT.variants} context={context} />);
+  await React.act(settle);
+  for (const part of ['sm_90', 'gfx942', 'datasheet', 'cuDNN']) {
+    expect(page.text()).toContain(part);
+  }
+  const [line] = ofTarget(H100.name).decisions[0].lines.python;
+  page.click(page.button(`Python wrapper, line ${line}`));
+  expect(model.selection.text).toMatchObject({ artifact: 'python', line });
+});
+
+it('the Timings view keeps estimates apart', () => {
+  page.draw(<TargetEstimates variants={REPORT.variants} context={context} />);
+  expect(page.all('tbody tr')).toHaveLength(2);
+  expect(page.all('.jp-Compilescope-estimate')).toHaveLength(4);
+  const here = REPORT.variants.map(each => ({ ...each, target: null }));
+  page.draw(<TargetEstimates variants={here} context={context} />);
+  expect(page.text()).toBe('');
+});
