@@ -6,7 +6,6 @@ Nothing of the user's is called here and torch's compile lock is not held: a cel
 from __future__ import annotations
 
 import contextvars
-import importlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -23,6 +22,8 @@ from ...variant import Variant
 from ..ambient import rounds_float32
 from ..progress import Monitor, Progress
 from . import known, packing
+from .assembly import add_assembly
+from .checking import add_check
 from .desk import Desk, the_desk
 from .exchange import SourcesAsked, SourcesGiven
 
@@ -126,16 +127,11 @@ def study(variant: VariantReport, name: str, shipment: Shipment, monitor: Monito
 
 
 def _assembly(variant: VariantReport, shipment: Shipment, desk: Desk, monitor: Monitor) -> None:
-    _loaded("assembly").add_assembly(variant, desk, monitor)
+    add_assembly(variant, desk, monitor)
 
 
 def _check(variant: VariantReport, shipment: Shipment, desk: Desk, monitor: Monitor) -> None:
-    _loaded("checking").add_check(variant, shipment.packed(), desk, monitor)
-
-
-def _loaded(name: str) -> Any:
-    """A module of this package, loaded when a study needs it."""
-    return importlib.import_module(f".{name}", __package__)
+    add_check(variant, shipment.packed(), desk, monitor)
 
 
 STUDIES: dict[str, Callable[[VariantReport, Shipment, Desk, Monitor], None]] = {
