@@ -139,7 +139,7 @@ def _placed(decision: Decision, names: Sequence[str], compilation: Compilation) 
             decision.nodes = [node.name for node in nodes]
             for node in nodes:
                 decision.sources += node.sources[-1:]
-            decision.lines = _lines(code, set(decision.nodes))
+            decision.lines = _lines(compilation, code, set(decision.nodes))
             break
     return decision
 
@@ -154,7 +154,13 @@ def _direction(stage: str, code: Code) -> Direction:
     return "backward" if stage.startswith("backward") else code.direction
 
 
-def _lines(code: Code, names: set[str]) -> dict[str, list[int]]:
+def _lines(compilation: Compilation, code: Code, names: set[str]) -> dict[str, list[int]]:
+    """Artifact → where the nodes are launched, below the comments of the launch."""
+    lines = {
+        (launch.artifact, launch.key): launch.line
+        for kernel in compilation.kernels
+        for launch in kernel.launches
+    }
     found: dict[str, list[int]] = {}
     for artifact, regions in code.regions.items():
         launches = [
@@ -165,7 +171,10 @@ def _lines(code: Code, names: set[str]) -> dict[str, list[int]]:
         # A library's call rather than the kernels that prepare its inputs.
         calls = [one for one in launches if not (one.kernel or "").startswith("triton_")]
         if launches:
-            found[artifact] = [one.start for one in calls or launches]
+            found[artifact] = [
+                lines.get((artifact, one.key), one.start)  # type: ignore[call-overload]
+                for one in calls or launches
+            ]
     return found
 
 
