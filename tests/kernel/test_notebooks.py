@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from compilescope.compiler.targets import known
 from nbclient import NotebookClient
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -14,11 +15,13 @@ NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if path.stem == "targets" and known.unavailable():
+        pytest.skip(known.unavailable())
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "cache"))
     notebook = nbformat.read(path, as_version=4)
     # In a folder of its own: the notebook saves a report beside itself.
     resources = {"metadata": {"path": str(tmp_path)}}
-    NotebookClient(notebook, timeout=90, kernel_name="python3", resources=resources).execute()
+    NotebookClient(notebook, timeout=600, kernel_name="python3", resources=resources).execute()
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(cell.execution_count for cell in cells if cell.source.strip())
     compiled = [cell for cell in cells if cell.source.startswith("%%compile")]
