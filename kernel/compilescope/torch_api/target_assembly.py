@@ -2,7 +2,8 @@
 
 Stands on ``torch._inductor.runtime.triton_heuristics`` (CachingAutotuner: configs,
 _precompile_config, which calls ``triton.compile`` and would go on to load what that makes;
-_dynamic_scale_rblock, which calls _make_launchers and loads a kernel anew by _reload_kernel), on
+_dynamic_scale_rblock, which calls _make_launchers and loads a kernel anew by _reload_kernel;
+compile_by_disabling_pipelining, which _make_launchers calls), on
 ``triton_helpers.set_driver_to_gpu``, on Triton's CompiledKernel (asm, metadata) and its knobs, and
 on the tools that come with Triton: cuobjdump and nvdisasm.
 """
@@ -10,6 +11,7 @@ on the tools that come with Triton: cuobjdump and nvdisasm.
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import io
 import logging
@@ -178,6 +180,23 @@ def scaled(loaded: Loaded, registers: Mapping[int, int]) -> list[Any]:
             vars(autotuner).pop(name)
         vars(autotuner).update(before)
     return added
+
+
+def unpipelined(loaded: Loaded) -> list[Any]:
+    """What torch tries where no configuration has room in shared memory: one without a pipeline.
+
+    Empty where there is no pipeline to do without, or torch does not try.
+    """
+    autotuner = loaded.autotuner
+    tries = hasattr(autotuner, "compile_by_disabling_pipelining")
+    tries &= autotuner.inductor_meta.get("dynamic_disable_pipelining", True)
+    config = copy.deepcopy(loaded.configs[-1])
+    if not tries or max(config.num_stages, config.kwargs.get("NUM_STAGES", 1)) <= 1:
+        return []
+    config.num_stages = 1
+    if "NUM_STAGES" in config.kwargs:
+        config.kwargs["NUM_STAGES"] = 1
+    return [config]
 
 
 def identity(loaded: Loaded, config: Any) -> str:

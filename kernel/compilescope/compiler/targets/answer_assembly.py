@@ -128,16 +128,25 @@ class _Assembly:
                     self._jobs.append(job)
             if any(one is None for one in kernel.made):
                 return
-            registers = {
-                place: int(one.resources["registers"])
-                for place, one in enumerate(kernel.made)
-                if one is not None and "registers" in one.resources
-            }
-            added = target_assembly.scaled(kernel.loaded, registers)
+            added = self._more(kernel.loaded, [one for one in kernel.made if one is not None])
             if not added:
                 self._finished += 1
                 return
             kernel.loaded.configs += added
+
+    def _more(self, loaded: target_assembly.Loaded, made: list[Assembled]) -> list[Any]:
+        """What torch would try next, after these."""
+        assert self._world.device.build is not None, "a target has one"
+        room = self._world.device.build.shared_per_block_bytes
+        taken = [one.resources["shared_bytes"] for one in made if not one.why]
+        if taken and min(taken) > room:
+            return target_assembly.unpipelined(loaded)
+        registers = {
+            place: int(one.resources["registers"])
+            for place, one in enumerate(made)
+            if "registers" in one.resources
+        }
+        return target_assembly.scaled(loaded, registers)
 
     def _done(self, job: _Job, failure: str) -> None:
         result = job.folder / _RESULT
