@@ -62,7 +62,7 @@ class KernelConfig(Struct):
     resources: dict[str, float] = {}
     """As `Kernel.resources`."""
     limit: str = ""
-    """What limits its occupancy: registers, shared memory, threads, blocks."""
+    """As `Kernel.limit`."""
     why: str = ""
     """Why it cannot be compiled: out of shared memory, say."""
     absent: dict[str, str] = {}
@@ -80,8 +80,9 @@ class KernelCheck(Struct):
     launches: int = 0
     """How many launches were compared."""
     error: float | None = None
-    """The largest relative error."""
+    """The largest error, as a share of the largest value that should have come out."""
     tolerance: float | None = None
+    """What it may be, where it is largest."""
 
 
 class Estimate(Struct):
