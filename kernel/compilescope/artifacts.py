@@ -128,8 +128,9 @@ class Kernel(Struct):
     assembly: dict[str, str] = {}
     """Form → text, where it was compiled for a target; the forms are `targeted.FORMS`."""
     resources: dict[str, float] = {}
-    """registers (a thread), spills (bytes a thread), shared_bytes (a block), warps, stages,
-    occupancy (0 to 1), blocks_per_multiprocessor."""
+    """registers (a thread), scalar_registers (a wave, on AMD), spills (bytes a thread),
+    shared_bytes and tensor_columns (a block), warps, stages, occupancy (0 to 1),
+    blocks_per_multiprocessor."""
     absent: dict[str, str] = {}
     grid: str = ""
     """The launch grid (Triton) or the parallel loop's extents (C++), as the wrapper has it."""
@@ -142,7 +143,7 @@ class Kernel(Struct):
     assembly_lines: dict[str, list[int]] = {}
     """As `KernelConfig.assembly_lines`."""
     limit: str = ""
-    """What limits its occupancy: registers, shared memory, threads, blocks."""
+    """What limits its occupancy: threads, registers, shared memory, tensor memory, blocks."""
     configs: list[KernelConfig] = []
     """Every launch configuration that torch would try on the target."""
     check: KernelCheck | None = None
