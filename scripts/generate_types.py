@@ -98,6 +98,11 @@ def constant(name: str, value: object) -> str:
     return f"export const {name} = {literal(value)};"
 
 
+def _package() -> str:
+    """The version of the front end and, since it is taken from there, of the kernel's package."""
+    return str(json.loads((ROOT / "package.json").read_text(encoding="utf-8"))["version"])
+
+
 def commands() -> str:
     rows = [
         f"  {name}: {{ arguments: {arguments.__name__}; result: {result.__name__} }};"
@@ -140,6 +145,7 @@ def generate() -> str:
         "\n".join(
             [
                 constant("PROTOCOL_VERSION", messages.PROTOCOL_VERSION),
+                constant("PACKAGE_VERSION", _package()),
                 constant("REQUESTS_TARGET", messages.REQUESTS_TARGET),
                 constant("EVENTS_TARGET", messages.EVENTS_TARGET),
             ]

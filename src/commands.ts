@@ -12,6 +12,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { compilescopeIcon } from './icons';
 import { isActive } from './model/jobs';
 import { download } from './download';
+import { showDoctor } from './panels/doctor';
 import type { ICompilescope, ISubjectModel } from './tokens';
 
 /**
@@ -26,6 +27,7 @@ export namespace CommandIDs {
   export const toggleCppWrapper = 'compilescope:toggle-cpp-wrapper';
   export const saveReport = 'compilescope:save-report';
   export const forget = 'compilescope:forget';
+  export const doctor = 'compilescope:doctor';
 }
 
 /**
@@ -138,6 +140,24 @@ export function addModelCommands(
       execute: () => model()?.forget()
     })
   );
+  disposables.add(
+    commands.addCommand(CommandIDs.doctor, {
+      label: trans.__('Check What torch.compile Needs'),
+      caption: trans.__(
+        'Try the compiler, headers, Triton, caches and versions of the kernel'
+      ),
+      icon: compilescopeIcon,
+      describedBy: NO_ARGUMENTS,
+      isEnabled: () =>
+        model()?.status.kind === 'ready' && model()?.isLive === true,
+      execute: async () => {
+        const current = model();
+        if (current) {
+          await showDoctor(current, trans);
+        }
+      }
+    })
+  );
   disposables.add(new Notifier(commands, service));
   return disposables;
 }
@@ -193,7 +213,8 @@ class Notifier implements IDisposable {
       CommandIDs.cancel,
       CommandIDs.toggleCppWrapper,
       CommandIDs.saveReport,
-      CommandIDs.forget
+      CommandIDs.forget,
+      CommandIDs.doctor
     ]) {
       this._commands.notifyCommandChanged(id);
     }

@@ -6,6 +6,7 @@ import type { Widget } from '@lumino/widgets';
 import type { IMeasuring } from './measuring';
 import type {
   ArtifactResult,
+  CheckupResult,
   Choices,
   Compilation,
   Graph,
@@ -313,6 +314,14 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
    * Drops the selected subject.
    */
   forget(): Promise<void>;
+
+  /**
+   * How the kernel's surroundings are: what is found by now, of a checkup that
+   * goes on while there is something in its `waiting`.
+   *
+   * @param again - Begin anew, if none is under way.
+   */
+  getCheckup(again: boolean): Promise<CheckupResult>;
 
   /**
    * The whole report of the selected subject as a file's text.

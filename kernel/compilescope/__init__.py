@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from .catalogue import Device
+    from .checkup import Checkup
     from .compiler.what_if_result import WhatIf
     from .report import Sweep, SweepCell
     from .sweep.result import SweepResult
@@ -39,6 +40,7 @@ __all__ = [
     "Variant",
     "__version__",
     "add_target",
+    "doctor",
     "grid",
     "inspect",
     "load",
@@ -331,6 +333,40 @@ def add_target(name: str, *, like: str, **figures: Any) -> Device:
     from .compiler.targets import known
 
     return known.add(name, like=like, **figures)
+
+
+def doctor() -> Checkup:
+    """Looks whether everything that ``torch.compile`` builds on is there and works.
+
+    >>> print(cs.doctor())                                    # doctest: +SKIP
+
+    The C++ compiler, OpenMP, headers, Triton, the GPU's toolkit, cache folders, versions, the
+    notebook and what the environment sets: each is tried for real, in processes of their own, and
+    within bounds. Nothing is changed, installed or kept.
+
+    Returns
+    -------
+    Checkup
+        Displays itself: what was found and, where something is wrong, what to do.
+
+    Raises
+    ------
+    CompilescopeError
+        torch cannot be loaded because its cache folder cannot be made.
+    """
+    from .loading import session
+    from .views.progress import Line
+
+    session()
+    from .checks.examination import Examination, kernel_info
+    from .compiler.progress import Progress
+
+    examination = Examination(kernel_info=kernel_info())
+    with Line() as line:
+        while not examination.wait(0.2):
+            now = examination.checkup()
+            line.show(Progress(step=f"looking at {', '.join(now.waiting[:2])}"))
+    return examination.checkup()
 
 
 @contextmanager

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import keyword
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
@@ -12,8 +13,10 @@ from . import cell as cells
 from . import magic_options
 from .errors import CompilescopeError
 
-_COMMANDS_TO_COME = ("doctor",)
-_COMMANDS = "watch, off, clear, status"
+if TYPE_CHECKING:
+    from .checkup import Checkup
+
+_COMMANDS = "watch, off, clear, status, doctor"
 
 
 def compile_cell(line: str, cell: str | None = None) -> None:
@@ -77,20 +80,21 @@ def compile_cell(line: str, cell: str | None = None) -> None:
         raise UsageError(told) from None
 
 
-def compilescope(line: str) -> None:
+def compilescope(line: str) -> Checkup | None:
     """Watch the kernel, or say what it has inspected.
 
     ``%compilescope watch [--memory MB]``: from now on, show whatever is compiled, as it happens and
     with the code unchanged. ``off`` ends that and keeps what was seen, ``clear`` empties it.
-    ``status``: the subjects, the watch, and the versions.
+    ``status``: the subjects, the watch, and the versions. ``doctor``: whether everything that
+    torch.compile builds on is there and works.
     """
     command, _, rest = line.strip().partition(" ")
     command = command or "status"
-    if command in _COMMANDS_TO_COME:
-        raise UsageError(f"%compilescope {command} is not there yet; {_COMMANDS} are.")
     memory = _memory(rest) if command == "watch" else None
     if command not in _COMMANDS.split(", ") or (rest.strip() and memory is None):
         raise UsageError(f"There is no %compilescope {line.strip()}. There are {_COMMANDS}.")
+    if command == "doctor":
+        return _doctor()
     from .session import get_session
     from .views import status
 
@@ -101,12 +105,23 @@ def compilescope(line: str) -> None:
         elif command == "off":
             if not session.watcher.off():
                 _tell("Nothing was watched.")
-                return
+                return None
         elif command == "clear":
             session.watcher.clear()
     except CompilescopeError as error:
         raise UsageError(str(error)) from None
     _tell(status.status(session) if command == "status" else status.watching(session))
+    return None
+
+
+def _doctor() -> Checkup:
+    """Return the checkup, which the cell shows."""
+    from . import doctor
+
+    try:
+        return doctor()
+    except CompilescopeError as error:
+        raise UsageError(str(error)) from None
 
 
 def _memory(text: str) -> float | None:
@@ -135,6 +150,7 @@ def load_ipython_extension(shell: cells.Shell) -> None:
         current = session()
     except CompilescopeError as error:
         raise UsageError(str(error)) from None
+    shell.events.register("post_run_cell", _ended)
     from .comms import endpoints
 
     endpoints.start(current)
@@ -146,11 +162,21 @@ def unload_ipython_extension(shell: cells.Shell) -> None:
         shell.magics_manager.magics[kind].pop(name, None)
     if _lone in shell.input_transformers_cleanup:
         shell.input_transformers_cleanup.remove(_lone)
+    with contextlib.suppress(ValueError):  # what was not registered
+        shell.events.unregister("post_run_cell", _ended)
     from .comms import endpoints
     from .session import get_session
 
     get_session().watcher.off()
     endpoints.stop()
+
+
+def _ended(result: Any) -> None:
+    """A cell has ended: if in an exception, who watches hears of it."""
+    if result is not None and result.error_in_exec is not None:
+        from .session import get_session
+
+        get_session().watcher.raised(result.error_in_exec)
 
 
 def _lone(lines: list[str]) -> list[str]:

@@ -32,3 +32,7 @@ class Problem(Struct):
     where: SourceLine | None = None
     detail: str = ""
     """Long text, folded by default: a compiler's output, the user's own traceback."""
+    facts: dict[str, str] = {}
+    """What is known by name, of a failure inside generated code: ``operator``, ``tensor``,
+    ``expected``, ``found``, ``cause``, ``call``, and where in the wrapper: ``compilation``,
+    ``artifact``, ``wrapper_line``."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .analysis.assemble import assemble
+from .analysis.cpp_errors import told
 from .analysis.distinct import distinct_breaks
 from .analysis.epochs import epochs
 from .analysis.links import pair
@@ -47,6 +48,7 @@ def report_of(path: str | Path) -> Report:
                 requested=Variant(cpp_wrapper=any(one.code.cpp for one in compilations)),
                 stage="built",
                 compilations=compilations,
+                problems=told(log.records, compilations),
                 breaks=distinct_breaks(compilations),
                 absent={"timing": "A trace holds what was compiled, and no calls."},
             )

@@ -97,8 +97,18 @@ class Watcher:
         watch.start()
         try:
             yield watch.report
+        except Exception as error:
+            watch.raised(error)
+            raise
         finally:
             watch.stop()
+            self._changed(watch)
+
+    def raised(self, error: BaseException) -> None:
+        """A cell ended with this while the kernel is watched, or not."""
+        watch = self._switch
+        if watch is not None and watch.is_on:
+            watch.raised(error)
             self._changed(watch)
 
     def _new(

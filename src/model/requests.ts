@@ -2,12 +2,14 @@ import { problemOf } from '../protocol/client';
 import type { IConnection } from '../protocol/connection';
 import type {
   ArtifactResult,
+  CheckupResult,
   Compilation,
   Problem,
   SaveReportResult,
   VariantReport,
   WhatIfResult
 } from '../protocol/types';
+import { PACKAGE_VERSION } from '../protocol/types';
 import type { CompilationPart } from '../tokens';
 import { ReportReader } from './reader';
 import { ModelSignals } from './signals';
@@ -37,6 +39,16 @@ export abstract class ModelRequests extends ModelSignals {
   save(format: 'json' | 'html', redact = false): Promise<SaveReportResult> {
     const { connection, subject } = this.need();
     return connection.request('save_report', { subject, format, redact });
+  }
+
+  getCheckup(again: boolean): Promise<CheckupResult> {
+    if (!this.connection) {
+      throw new Error('There is no kernel');
+    }
+    return this.connection.request('get_checkup', {
+      front_end: PACKAGE_VERSION,
+      again
+    });
   }
 
   async refresh(): Promise<void> {

@@ -61,7 +61,8 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
       [CommandIDs.saveReport, { format: 'json' }],
       [CommandIDs.saveReport, { format: 'html', redact: true }],
       [CommandIDs.saveReport, { format: 'json', redact: true }],
-      [CommandIDs.forget, {}]
+      [CommandIDs.forget, {}],
+      [CommandIDs.doctor, {}]
     ] as const) {
       palette?.addItem({ command, args, category });
     }

@@ -14,7 +14,7 @@ from ..report import renderers
 from ..session import Session
 from ..torch_api.environment import environment
 from ..version import __version__
-from . import measuring, messages, slices, summaries, sweeps
+from . import checkups, measuring, messages, slices, summaries, sweeps
 
 _START = "__import__('compilescope.session', fromlist=['_']).get_session().run_pending()"
 """An expression, so that it leaves no name in the user's namespace."""
@@ -196,6 +196,7 @@ HANDLERS: dict[str, Callable[[Session, Any], messages.Message]] = {
     "cancel": cancel,
     "forget": forget,
     "save_report": save_report,
+    "get_checkup": checkups.get,
 }
 """Command → what it does; the same names as `messages.COMMANDS`."""
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from ..checkup import Checkup
 from ..report import (
     Compilation,
     Environment,
@@ -585,6 +586,21 @@ class SaveReportResult(Message):
     text: str
 
 
+class GetCheckup(Message):
+    """Asks how the kernel's surroundings are: what is found by now, of a checkup that goes on."""
+
+    front_end: str = ""
+    """The panel's version."""
+    again: bool = False
+    """Begins anew, if none is under way."""
+
+
+class CheckupResult(Message):
+    """The checkup; ask again while there is something in its ``waiting``."""
+
+    checkup: Checkup
+
+
 class Done(Message):
     """The result of commands that have none."""
 
@@ -610,6 +626,7 @@ COMMANDS: dict[str, tuple[type[Message], type[Message]]] = {
     "cancel": (Cancel, Done),
     "forget": (Forget, Done),
     "save_report": (SaveReport, SaveReportResult),
+    "get_checkup": (GetCheckup, CheckupResult),
 }
 """Command → its arguments and its result."""
 

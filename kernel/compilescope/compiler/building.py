@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from ..analysis.assemble import assemble
+from ..analysis.cpp_errors import place
 from ..capture.live import recording
 from ..capture.records import Record
 from ..capture.renumber import numbers, renumber
@@ -110,6 +111,8 @@ def build(
     built.askable = Askable(guards=by_report_id(guards, numbers(records)), outfit=outfit)
     records = renumber(records)
     built.compilations = assemble(records, variant=name, nodes=nodes)
+    if built.problem is not None:
+        place(built.problem, built.compilations)
     built.effective = effects_of(variant, built.compilations, records, complaints, built=True)
     for compilation in built.compilations:
         if not inductor:

@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Callable
 
 from ..analysis.assemble import assemble
+from ..analysis.cpp_errors import place
 from ..analysis.distinct import distinct_breaks
 from ..analysis.recompiles import Memory
 from ..capture.stream import Group, Stream
@@ -26,6 +27,9 @@ PATIENCE_S = 0.5
 
 _UNREAD_SHARE = 0.25
 """How much of the budget is kept for records that nobody has read yet."""
+
+_MOST_RAISED = 20
+"""So many failures of the user's calls are told."""
 
 IN_THE_MIDDLE = (
     "Watching ended before this compilation did. What torch had logged by then is shown."
@@ -63,6 +67,16 @@ class Ledger:
         self._is_reading = False
         self._failures = 0
         self._first_failure: Problem | None = None
+        self._raised: list[Problem] = []
+
+    def raised(self, problem: Problem) -> None:
+        """Notes that a call of the user's failed in torch.compile or in what it generated."""
+        with self._lock:
+            same = [
+                one for one in self._raised if (one.what, one.why) == (problem.what, problem.why)
+            ]
+            if not same and len(self._raised) < _MOST_RAISED:
+                self._raised.append(problem)
 
     def failed(self, error: Exception) -> None:
         """Notes an error of ours within the user's compilation."""
@@ -241,6 +255,10 @@ class Ledger:
     def _tell(self) -> None:
         """Says in the report what it lacks."""
         problems = [self.problem] if self.problem is not None else []
+        for raised in self._raised:
+            if "compilation" not in raised.facts:
+                place(raised, self._variant.compilations)
+            problems.append(raised)
         budget = megabytes(self.budget_bytes)
         if self.reduced:
             problems.append(

@@ -55,15 +55,26 @@ def only(folder: Path) -> Iterator[None]:
         _forget_path()
 
 
-def own_folder() -> Path:
-    """Where compilescope keeps things, inside torch's cache folder; perhaps not there yet."""
+def folder() -> Path:
+    """The cache folder that torch takes; perhaps not there yet."""
     before = os.environ.get(_FOLDER)
     try:
-        return Path(cache_dir()) / "compilescope"
+        return Path(cache_dir())
     finally:
         # cache_dir() writes the folder it chose into the environment.
         if before is None:
             os.environ.pop(_FOLDER, None)
+
+
+def own_folder() -> Path:
+    """Where compilescope keeps things, inside torch's cache folder; perhaps not there yet."""
+    return folder() / "compilescope"
+
+
+def triton_folder() -> Path:
+    """Triton's cache folder, of kernels that Inductor has it compile; perhaps not there yet."""
+    given = os.environ.get(_TRITON_FOLDER)
+    return Path(given) if given else folder() / "triton"
 
 
 def new_folder() -> Path:

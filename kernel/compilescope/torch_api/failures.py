@@ -19,12 +19,16 @@ from torch._inductor import exc as inductor
 from torch.fx import Node
 
 from ..report import Problem, SourceLine
+from . import cpp_failures
 from .graphs import source_lines
 
 
 def explain(error: BaseException) -> Problem:
     """The problem that an exception, raised while a subject was compiled or run, stands for."""
     for cause in _causes(error):
+        generated = cpp_failures.explain(cause)
+        if generated is not None:
+            return generated
         for kind, describe in _KINDS:
             if isinstance(cause, kind):
                 return describe(cause)
@@ -39,6 +43,12 @@ def of_codegen(error: BaseException) -> Problem:
     if problem.what.startswith(_OWN):
         return _internal(error, "".join(traceback.format_exception(error)))
     return problem
+
+
+def of_torch(error: BaseException) -> Problem | None:
+    """The problem, if torch.compile or what it generated raised it; None of the user's own."""
+    problem = explain(error)
+    return None if problem.what.startswith(_OWN) else problem
 
 
 _OWN = "The subject raised "
@@ -110,13 +120,14 @@ def _cpp_error(error: BaseException) -> Problem:
     line = re.search(
         r"^(?P<file>[^\s:]+):(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)$", output, re.M
     )
-    where = None
+    where, facts = None, {}
     if line:
         where = SourceLine(
             file=line["file"],
             line=int(line["line"]),
-            code=_generated_line(line["file"], line["line"]),
+            code=cpp_failures.generated_line(line["file"], line["line"]),
         )
+        facts = {**line.groupdict(), "cause": line["text"], "text": where.code}
     return Problem(
         severity="error",
         what="The generated C++ does not compile" + (f": {line['text']}" if line else "."),
@@ -125,14 +136,8 @@ def _cpp_error(error: BaseException) -> Problem:
         "PyTorch.",
         where=where,
         detail=str(error),
+        facts=facts,
     )
-
-
-def _generated_line(file: str, line: str) -> str:
-    try:
-        return Path(file).read_text(encoding="utf-8").splitlines()[int(line) - 1].strip()
-    except (OSError, IndexError):
-        return ""
 
 
 def _lowering(error: BaseException) -> Problem:

@@ -30,3 +30,15 @@ def precompile(on: bool) -> None:
     """Whether this process precompiles headers."""
     config: Any = inductor_config
     config.cpp_cache_precompile_headers = on
+
+
+def header_folder() -> Path:
+    """Where this process keeps precompiled headers; perhaps not there yet."""
+    names: Any = codecache
+    return Path(names._HEADER_DIR)
+
+
+def precompiles() -> bool:
+    """Whether this process precompiles headers."""
+    config: Any = inductor_config
+    return bool(config.cpp_cache_precompile_headers)

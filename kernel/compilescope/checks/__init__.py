@@ -1,0 +1,1 @@
+"""Whether what torch.compile builds on is there and works: one file a subject."""

@@ -1,0 +1,178 @@
+"""The folders in which torch and Triton keep what they build."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+
+from ..checkup import Check
+from ..torch_api import caches
+from .ground import Ground, Look, ok, problem, run, warning
+
+SUBJECT = "Cache folders"
+_OTHER = "point TORCHINDUCTOR_CACHE_DIR at another folder and restart the kernel."
+_LOW_BYTES = 2e9
+_FULL_BYTES = 2e8
+_LARGE_BYTES = 2e10
+_COUNT_S = 3.0
+_NETWORK = ("nfs", "nfs4", "cifs", "smb3", "lustre", "beegfs", "fuse.sshfs", "9p", "gpfs", "afs")
+
+
+def writable(ground: Ground) -> Check:
+    """Whether files and folders can be made there, and locked, as torch does."""
+    name, folder = "torch's folder", caches.folder()
+    remedy = f"Make it writable, or {_OTHER}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder, prefix="compilescope-") as file:
+            file.write(b"?")
+            file.flush()
+            locked = _lock(file.fileno())
+    except OSError as error:
+        return problem(name, f"{folder} cannot be written to: {error}.", remedy)
+    if locked:
+        return warning(
+            name,
+            f"Files in {folder} cannot be locked ({locked}): processes that compile the same get "
+            "in each other's way.",
+            f"Use a folder on a disk of this machine: {_OTHER}",
+        )
+    return ok(name, f"{folder} can be written to, and files in it locked.")
+
+
+def executable(ground: Ground) -> Check:
+    """Whether programs may be run from there: a ``noexec`` mount lets nothing be loaded."""
+    name, folder = "programs run from it", caches.folder()
+    remedy = f"Mount it without noexec, or {_OTHER}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix="compilescope-") as made:
+            program = Path(made) / "program"
+            program.write_text("#!/bin/sh\necho yes\n", encoding="utf-8")
+            program.chmod(0o755)
+            done = run([str(program)], folder=Path(made))
+    except PermissionError:
+        return problem(name, f"Nothing may be run from {folder}{_mounted(folder)}.", remedy)
+    if not done.ok or done.output.strip() != "yes":
+        return problem(name, f"Nothing runs from {folder}: {done.first}", remedy)
+    return ok(name, f"A program in {folder} runs.")
+
+
+def disk(ground: Ground) -> Check:
+    """What kind of disk it is on, and how much is free there."""
+    name, folder = "free space", _there(caches.folder())
+    free = shutil.disk_usage(folder).free
+    told = f"{free / 1e9:,.1f} GB free for {caches.folder()}"
+    if free < _FULL_BYTES:
+        return problem(name, told, f"Free some space there, or {_OTHER}")
+    if free < _LOW_BYTES:
+        return warning(name, told, f"Free some space there, or {_OTHER}")
+    return ok(name, told)
+
+
+def file_system(ground: Ground) -> Check:
+    """Whether the folder is on this machine: compiling reads and writes many small files."""
+    name, (kind, options) = "kind of disk", _mount(_there(caches.folder()))
+    if kind in _NETWORK:
+        return warning(
+            name,
+            f"{kind}, over the network: compiling there is slow.",
+            _OTHER[0].upper() + _OTHER[1:],
+        )
+    if "noexec" in options:
+        return problem(name, f"{kind}, mounted noexec.", f"Mount it without, or {_OTHER}")
+    return ok(name, kind or "Unknown; on this machine.")
+
+
+def size(ground: Ground) -> Check:
+    """How much is kept."""
+    name, folder = "size", caches.folder()
+    total, files, whole = _size(folder)
+    told = f"{files:,} files, {total / 1e9:,.2f} GB" + ("" if whole else ", and more")
+    if total > _LARGE_BYTES:
+        return warning(
+            name,
+            told,
+            f"Nothing is ever removed from it. With no kernel running, remove {folder}.",
+        )
+    return ok(name, told)
+
+
+def triton(ground: Ground) -> Check:
+    """Triton's own folder."""
+    name, folder = "Triton's folder", caches.triton_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder, prefix="compilescope-"):
+            pass
+    except OSError as error:
+        return problem(
+            name, f"{folder} cannot be written to: {error}.", "Point TRITON_CACHE_DIR at another."
+        )
+    return ok(name, f"{folder} can be written to.")
+
+
+def temporary(ground: Ground) -> Check:
+    """The folder for temporary files, which compilers use."""
+    folder = Path(tempfile.gettempdir())
+    free = shutil.disk_usage(folder).free
+    told = f"{folder}, {free / 1e9:,.1f} GB free"
+    if free < _FULL_BYTES:
+        return problem("temporary files", told, "Free some space there, or set TMPDIR.")
+    return ok("temporary files", told)
+
+
+def _lock(number: int) -> str:
+    """Why a file cannot be locked; empty if it can."""
+    try:
+        import fcntl
+    except ImportError:  # Windows locks by other means
+        return ""
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return str(error)
+    return ""
+
+
+def _there(folder: Path) -> Path:
+    """The folder, or the nearest above it that exists."""
+    return next(one for one in (folder, *folder.parents) if one.exists())
+
+
+def _mount(folder: Path) -> tuple[str, str]:
+    """The kind and the options of the file system that a folder is on."""
+    mounts = sorted(psutil.disk_partitions(all=True), key=lambda one: -len(one.mountpoint))
+    place = folder.resolve()
+    for one in mounts:
+        if place.is_relative_to(one.mountpoint):
+            return one.fstype, one.opts
+    return "", ""
+
+
+def _mounted(folder: Path) -> str:
+    return ", which is mounted noexec" if "noexec" in _mount(_there(folder))[1] else ""
+
+
+def _size(folder: Path) -> tuple[int, int, bool]:
+    """Bytes and files below a folder, and whether all were counted in the time there is."""
+    total = files = 0
+    end = time.monotonic() + _COUNT_S
+    for place, _, names in os.walk(folder):
+        for name in names:
+            files += 1
+            try:
+                total += (Path(place) / name).lstat().st_size
+            except OSError:  # another process removed it meanwhile
+                files -= 1
+        if time.monotonic() > end:
+            return total, files, False
+    return total, files, True
+
+
+CHECKS: tuple[Look, ...] = (writable, executable, disk, file_system, size, triton, temporary)

@@ -1,0 +1,78 @@
+"""The C++ compiler: there, able, and its work loadable."""
+
+from __future__ import annotations
+
+import sys
+
+from ..checkup import Check
+from ..torch_api import toolchain
+from ..torch_api.environment import environment
+from .ground import Ground, Look, ok, problem, python, run, warning
+
+SUBJECT = "C++ compiler"
+INSTALL = (
+    "Install the command line tools (xcode-select --install)."
+    if sys.platform == "darwin"
+    else "Install g++ (Debian: apt-get install g++), or set CXX to a C++ compiler."
+)
+_PROGRAM = """\
+#include <array>
+#include <concepts>
+#include <numeric>
+template <std::integral T> T sum(const std::array<T, 4>& of) {
+    return std::accumulate(of.begin(), of.end(), T{});
+}
+extern "C" int answer() { return sum(std::array<int, 4>{10, 11, 12, 9}); }
+"""
+_CALL = "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).answer())"
+
+
+def which(ground: Ground) -> Check:
+    """The compiler that Inductor takes."""
+    try:
+        command = toolchain.compiler()
+    except RuntimeError as error:
+        return problem("compiler", str(error).partition("\n")[0] or type(error).__name__, INSTALL)
+    version = environment().compiler
+    if not version:
+        return problem("compiler", f"{command} does not tell its version.", INSTALL)
+    return ok("compiler", f"{command}: {version}")
+
+
+def compiles(ground: Ground) -> Check:
+    """A program in C++20 with Inductor's own options, and what it answers when it is loaded."""
+    name = "compile and load"
+    source = ground.place("compiler") / "program.cpp"
+    source.write_text(_PROGRAM, encoding="utf-8")
+    command, library = toolchain.build_command(source)
+    built = run(command, folder=source.parent)
+    if not built.ok:
+        return problem(
+            name, f"A small program does not compile: {built.first}", INSTALL, detail=built.output
+        )
+    loaded = python("-c", f"import torch; {_CALL}", str(library), folder=source.parent)
+    if not loaded.ok or loaded.output.split()[-1:] != ["42"]:
+        return problem(
+            name,
+            f"What is compiled cannot be loaded: {loaded.first}",
+            "Use one compiler's libraries (LD_LIBRARY_PATH), and a cache folder from which "
+            "programs may be run.",
+            detail=loaded.output,
+        )
+    return ok(name, "A C++20 program is compiled, loaded and gives the right answer.")
+
+
+def vectors(ground: Ground) -> Check:
+    """The vector instructions that kernels for the processor use."""
+    found = toolchain.vector_instructions()
+    if not found:
+        return warning(
+            "vector instructions",
+            "None: kernels for the processor work on one number at a time.",
+            "Let the compiler know the processor (no ATEN_CPU_CAPABILITY=default), or use a newer "
+            "compiler.",
+        )
+    return ok("vector instructions", found)
+
+
+CHECKS: tuple[Look, ...] = (which, compiles, vectors)

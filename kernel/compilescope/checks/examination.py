@@ -1,0 +1,213 @@
+"""All checks, made beside the caller and within bounds."""
+
+from __future__ import annotations
+
+import contextvars
+import datetime
+import shutil
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+
+from ..checkup import Check, Checkup
+from ..torch_api import caches
+from ..torch_api.environment import environment
+from . import (
+    caches as cache_folders,
+)
+from . import (
+    compiler,
+    gpu,
+    headers,
+    notebook,
+    openmp,
+    precompiled,
+    surroundings,
+    triton,
+    versions,
+)
+from .ground import Ground, Look
+
+SUBJECTS: tuple[ModuleType, ...] = (
+    compiler,
+    openmp,
+    headers,
+    precompiled,
+    triton,
+    gpu,
+    cache_folders,
+    versions,
+    notebook,
+    surroundings,
+)
+"""In the order in which they are shown."""
+
+LIMIT_S = 150.0
+"""After this long the checkup ends; what is not finished is said to be so."""
+_HANDS = 2
+"""So many subjects are looked at at once: most of it is waiting for compilers."""
+
+
+class Examination:
+    """A checkup under way. Safe to ask from any thread.
+
+    Begins at once, in threads of its own that take the caller's settings of torch along.
+
+    Parameters
+    ----------
+    front_end
+        The version of the panel that asks; empty if none does.
+    kernel_info
+        What the kernel says of itself; None outside of a notebook.
+    aside
+        Whether it is asked for from elsewhere than the user's code.
+    limit_s
+        How long it may take.
+    subjects
+        What to look at.
+    """
+
+    def __init__(
+        self,
+        *,
+        front_end: str = "",
+        kernel_info: Mapping[str, object] | None = None,
+        aside: bool = False,
+        limit_s: float = LIMIT_S,
+        subjects: tuple[ModuleType, ...] = SUBJECTS,
+    ) -> None:
+        self._start = time.monotonic()
+        self._end = self._start + limit_s
+        self._limit_s = limit_s
+        self._created = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+        self._subjects = subjects
+        self._queue = list(subjects)
+        self._done: dict[str, list[Check]] = {one.SUBJECT: [] for one in subjects}
+        self._open = set(self._done)
+        self._took: float | None = None
+        self._lock = threading.Lock()
+        self._finished = threading.Event()
+        self._environment = _environment()
+        self._folder = _folder()
+        self._ground = Ground(
+            folder=self._folder, front_end=front_end, aside=aside, kernel_info=kernel_info
+        )
+        for number in range(min(_HANDS, len(subjects))):
+            context = contextvars.copy_context()
+            threading.Thread(
+                target=context.run,
+                args=(self._work,),
+                name=f"compilescope-doctor-{number}",
+                daemon=True,
+            ).start()
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Waits until it is finished, or out of time; says whether it is."""
+        left = max(0.0, self._end - time.monotonic())
+        self._finished.wait(left if timeout_s is None else min(timeout_s, left))
+        return self.finished
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing more will come."""
+        return self._finished.is_set() or time.monotonic() >= self._end
+
+    def checkup(self) -> Checkup:
+        """What is found by now; subjects under way are in ``waiting``."""
+        over = self.finished
+        with self._lock:
+            found: list[Check] = []
+            for one in self._subjects:
+                found += self._done[one.SUBJECT]
+                if over and one.SUBJECT in self._open:
+                    found.append(self._late(one.SUBJECT))
+            waiting = [] if over else [one for one in self._done if one in self._open]
+            took = self._took if self._took is not None else time.monotonic() - self._start
+        return Checkup(
+            checks=found,
+            created=self._created,
+            environment=self._environment,
+            seconds=min(took, self._limit_s),
+            waiting=waiting,
+        )
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                subject = self._queue.pop(0) if self._queue else None
+            if subject is None:
+                return
+            for look in subject.CHECKS:
+                if time.monotonic() >= self._end:
+                    return
+                check = made(look, self._ground, subject.SUBJECT)
+                with self._lock:
+                    self._done[subject.SUBJECT].append(check)
+            with self._lock:
+                self._open.discard(subject.SUBJECT)
+                last = not self._open
+            if last:
+                shutil.rmtree(self._folder, ignore_errors=True)
+                self._took = time.monotonic() - self._start
+                self._finished.set()
+
+    def _late(self, subject: str) -> Check:
+        return Check(
+            name="unfinished",
+            subject=subject,
+            state="problem",
+            found=f"This was not finished within {self._limit_s:.0f} s.",
+            remedy="Ask again when the machine is less busy; a disk may not answer.",
+        )
+
+
+def made(look: Look, ground: Ground, subject: str) -> Check:
+    """Makes one check. One that fails itself is a row that says so."""
+    start = time.monotonic()
+    try:
+        check = look(ground)
+    except Exception as error:  # noqa: BLE001 - the others are made all the same
+        check = Check(
+            name=look.__name__.replace("_", " "),
+            state="problem",
+            found=f"The check itself failed: {type(error).__name__}: {error}",
+            remedy="Please report it with the details below.",
+            detail=traceback.format_exc(),
+        )
+    check.subject, check.seconds = subject, time.monotonic() - start
+    return check
+
+
+def _folder() -> Path:
+    """Where checks try things out: what is built there has to be loaded, as from torch's folder."""
+    try:
+        return caches.new_folder()
+    except OSError:  # which a check tells
+        return Path(tempfile.mkdtemp(prefix="compilescope-"))
+
+
+def _environment() -> str:
+    here = environment()
+    known = (
+        f"compilescope {here.compilescope}",
+        f"torch {here.torch}",
+        f"triton {here.triton}" if here.triton else "",
+        f"Python {here.python}",
+        here.platform,
+        ", ".join(here.gpus) or here.cpu,
+    )
+    return " · ".join(part for part in known if part)
+
+
+def kernel_info() -> Mapping[str, object] | None:
+    """What the kernel of this process says of itself; None where there is no kernel."""
+    loaded = sys.modules.get("IPython.core.getipython")
+    shell = loaded.get_ipython() if loaded is not None else None
+    kernel = getattr(shell, "kernel", None)
+    info = getattr(kernel, "kernel_info", None)
+    return info if isinstance(info, Mapping) else None

@@ -1,0 +1,122 @@
+"""The GPU: its driver, torch's build for it, and the toolkit's parts."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+from ..checkup import Check
+from ..torch_api import toolchain
+from .ground import Ground, Look, not_needed, ok, problem, python, run, warning
+
+SUBJECT = "GPU and toolkit"
+_DRIVER = """\
+import ctypes
+found = ctypes.c_int()
+print(ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(found)), found.value)
+"""
+_RUN = """\
+import json, torch
+ones = torch.ones(1000, device="cuda")
+total = (ones * 2).sum().item()
+print(json.dumps({
+    "name": torch.cuda.get_device_name(), "total": total, "listed": torch.cuda.get_arch_list(),
+    "arch": "sm_%d%d" % torch.cuda.get_device_capability(),
+}))
+"""
+_NONE = "This torch is built for the processor."
+
+
+def driver(ground: Ground) -> Check:
+    """NVIDIA's driver, and whether it is new enough for torch's version of CUDA."""
+    import torch
+
+    name, backend = "driver", toolchain.gpu_backend()
+    done = python("-c", _DRIVER, folder=ground.place("gpu"))
+    words = done.output.split()[-2:]
+    if not done.ok or words[:1] != ["0"]:
+        if backend != "cuda":
+            return not_needed(name, f"There is none. {_NONE}" if not backend else "There is none.")
+        return problem(name, "NVIDIA's driver is not there or does not answer.", "Install it.")
+    has = divmod(int(words[1]) // 10, 100)
+    if backend != "cuda":
+        return warning(
+            name,
+            f"There is one, for CUDA {has[0]}.{has[1]}, and this torch is built without CUDA.",
+            "Install torch for CUDA if the GPU is to be used.",
+        )
+    wanted = tuple(int(part) for part in str(torch.version.cuda).split(".")[:2])
+    told = f"The driver is for CUDA {has[0]}.{has[1]}, torch for {torch.version.cuda}."
+    if has[0] < wanted[0]:
+        return problem(name, told, "Install a newer driver, or torch for an older CUDA.")
+    return ok(name, told)
+
+
+def runs(ground: Ground) -> Check:
+    """A sum on the GPU, in a process of its own, and whether torch has code for this GPU."""
+    name, backend = "runs on the GPU", toolchain.gpu_backend()
+    if backend not in ("cuda", "hip"):
+        return not_needed(name, _NONE)
+    done = python("-c", _RUN, folder=ground.place("gpu"))
+    if not done.ok:
+        return problem(
+            name,
+            f"It does not: {done.first}",
+            "Check the driver, CUDA_VISIBLE_DEVICES, and whether another process fills the GPU.",
+            detail=done.output,
+        )
+    found = json.loads(done.output.splitlines()[-1])
+    if found["total"] != 2000:
+        return problem(name, f"1,000 twos add up to {found['total']}.", "Check the GPU.")
+    listed = found["listed"]
+    newest = max((int("".join(c for c in one[3:] if c.isdigit())) for one in listed), default=0)
+    if backend == "cuda" and listed and int(found["arch"][3:]) // 10 > newest // 10:
+        return warning(
+            name,
+            f"{found['name']} is {found['arch']}; this torch is built for {', '.join(listed)}.",
+            "Install a newer torch.",
+        )
+    return ok(name, f"{found['name']} ({found['arch']}) adds up right.")
+
+
+def triton_tools(ground: Ground) -> Check:
+    """The tools that Triton brings, ptxas and its like: for machine code, and to read it."""
+    name, found = "Triton's tools", toolchain.triton_tools()
+    if not found:
+        return not_needed(name, "There is no Triton.")
+    missing, versions = [], []
+    for tool, file in found.items():
+        if not file.exists():
+            missing.append(tool)
+            continue
+        done = run([str(file), "--version"], folder=ground.place("gpu"))
+        if not done.ok:
+            missing.append(tool)
+        versions += [one for one in done.output.splitlines() if "release" in one][:1]
+    if missing:
+        return warning(
+            name,
+            f"Missing, or not to be run: {', '.join(missing)}.",
+            "Install Triton's wheel: it has them. Without, there is no machine code to read.",
+        )
+    release = versions[0].strip() if versions else ""
+    return ok(name, f"{', '.join(found)} run. {release}".strip())
+
+
+def toolkit(ground: Ground) -> Check:
+    """nvcc, which CUTLASS kernels and ``load_inline`` need; torch.compile else does not."""
+    name, file = "CUDA toolkit's nvcc", shutil.which("nvcc")
+    if toolchain.gpu_backend() != "cuda":
+        return not_needed(name, _NONE)
+    if file is None:
+        return not_needed(name, "There is none; only CUTLASS kernels and C++ extensions need it.")
+    done = run([file, "--version"], folder=ground.place("gpu"))
+    release = next(
+        (one.strip() for one in done.output.splitlines() if "release" in one), done.first
+    )
+    if not done.ok:
+        return warning(name, f"{file} does not run: {done.first}", "Install the toolkit again.")
+    return ok(name, f"{file}: {release}")
+
+
+CHECKS: tuple[Look, ...] = (driver, runs, triton_tools, toolkit)

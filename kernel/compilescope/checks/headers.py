@@ -1,0 +1,73 @@
+"""The headers that generated C++ includes: Python's, torch's, the GPU's."""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+from pathlib import Path
+
+from ..checkup import Check
+from ..torch_api import toolchain
+from .ground import Ground, Look, not_needed, ok, problem, run
+
+SUBJECT = "Headers"
+
+
+def python_headers(ground: Ground) -> Check:
+    """Python.h, which wrappers in C++ and Triton's launchers include."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    found = Path(sysconfig.get_paths()["include"])
+    built = _preprocess(ground, "Python.h", "cpu")
+    if built is not None:
+        return problem(
+            "Python.h",
+            f"{built.partition(chr(10))[0]} Looked for it in {found}.",
+            f"Install Python's development files (Debian: apt-get install python{version}-dev).",
+            detail=built,
+        )
+    return ok("Python.h", f"The compiler finds it; {found}")
+
+
+def torch_headers(ground: Ground) -> Check:
+    """What every C++ wrapper for the processor includes."""
+    header = toolchain.wrapper_header("cpu")
+    failed = _preprocess(ground, header, "cpu")
+    if failed is not None:
+        return problem(
+            "torch's headers",
+            failed.partition("\n")[0],
+            "Install torch again, or a C++ compiler with its whole standard library.",
+            detail=failed,
+        )
+    return ok("torch's headers", f"{header} and all that it includes are there.")
+
+
+def gpu_headers(ground: Ground) -> Check:
+    """What every C++ wrapper for a GPU includes."""
+    name = "the GPU's headers"
+    backend = toolchain.gpu_backend()
+    if backend not in ("cuda", "hip"):
+        return not_needed(name, "This torch is built for the processor.")
+    failed = _preprocess(ground, toolchain.wrapper_header("cuda"), "cuda")
+    if failed is not None:
+        return problem(
+            name,
+            failed.partition("\n")[0],
+            "Install the CUDA toolkit's headers, of torch's version of CUDA, and set CUDA_HOME. "
+            "The Python wrapper works without.",
+            detail=failed,
+        )
+    return ok(name, "What a C++ wrapper for the GPU includes is there.")
+
+
+def _preprocess(ground: Ground, header: str, device: str) -> str | None:
+    """What the compiler says where a header, or one that it includes, is missing."""
+    folder = ground.place(f"headers-{device}-{Path(header).stem}")
+    source = folder / "includes.cpp"
+    source.write_text(f"#include <{header}>\n", encoding="utf-8")
+    command, _ = toolchain.build_command(source, kind="preprocessed", device=device)
+    done = run(command, folder=folder)
+    return None if done.ok else f"{done.first}\n{done.output}"
+
+
+CHECKS: tuple[Look, ...] = (python_headers, torch_headers, gpu_headers)

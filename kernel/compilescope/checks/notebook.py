@@ -1,0 +1,79 @@
+"""What the panel and the widgets build on: ipykernel, ipywidgets, the front end."""
+
+from __future__ import annotations
+
+import json
+from importlib import metadata
+from pathlib import Path
+
+from ..checkup import Check
+from ..version import __version__
+from .ground import Ground, Look, not_needed, ok, problem, warning
+
+SUBJECT = "Notebook"
+_EXTENSION = "jupyterlab-compilescope"
+_OUTSIDE = "This is no notebook's kernel."
+_INSTALL = "Install jupyterlab-compilescope in the environment of JupyterLab's server too."
+
+
+def subshells(ground: Ground) -> Check:
+    """Whether the panel is answered while a cell runs."""
+    name = "ipykernel"
+    if ground.kernel_info is None:
+        return not_needed(name, _OUTSIDE)
+    version = metadata.version("ipykernel")
+    features = ground.kernel_info.get("supported_features", [])
+    if isinstance(features, list) and "kernel subshells" in features:
+        return ok(name, f"{version}, with subshells: the panel is answered while a cell runs.")
+    return warning(
+        name,
+        f"{version}, without subshells: the panel waits until a cell has ended.",
+        "Install ipykernel 7 or later and restart the kernel.",
+    )
+
+
+def widgets(ground: Ground) -> Check:
+    """ipywidgets, for the switches above a report."""
+    try:
+        import ipywidgets
+    except ImportError as error:
+        return warning(
+            "ipywidgets",
+            f"It cannot be loaded: {error}. Reports in a cell have no switches.",
+            "pip install ipywidgets",
+        )
+    return ok("ipywidgets", str(ipywidgets.__version__))
+
+
+def front_end(ground: Ground) -> Check:
+    """Whether the panel and this package are of one version."""
+    name = "front end"
+    if ground.front_end:
+        if ground.front_end == __version__:
+            return ok(name, f"The panel and the kernel's compilescope are both {__version__}.")
+        return problem(
+            name,
+            f"The panel is {ground.front_end}, the kernel's compilescope {__version__}.",
+            "Install the same version in both environments, restart the kernel, reload the page.",
+        )
+    from jupyter_core.paths import jupyter_path
+
+    for folder in jupyter_path("labextensions"):
+        file = Path(folder) / _EXTENSION / "package.json"
+        if file.exists():
+            version = json.loads(file.read_text(encoding="utf-8")).get("version", "")
+            if version == __version__:
+                return ok(name, f"Version {version} is installed in {file.parent}.")
+            return warning(
+                name, f"{file.parent} is {version}, this package {__version__}.", _INSTALL
+            )
+    if ground.kernel_info is None:
+        return not_needed(name, _OUTSIDE)
+    return warning(
+        name,
+        "Not found beside this kernel. That is as it should be if JupyterLab runs elsewhere.",
+        _INSTALL,
+    )
+
+
+CHECKS: tuple[Look, ...] = (subshells, widgets, front_end)

@@ -1,0 +1,88 @@
+"""OpenMP, by which kernels for the processor use its cores."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ..checkup import Check
+from ..torch_api import toolchain
+from .ground import Ground, Look, not_needed, ok, problem, python, run, warning
+
+SUBJECT = "OpenMP"
+_PROGRAM = """\
+#include <omp.h>
+extern "C" int threads() {
+    int seen = 0;
+    #pragma omp parallel reduction(+ : seen)
+    seen += 1;
+    return seen;
+}
+extern "C" long total(long n) {
+    long sum = 0;
+    #pragma omp parallel for reduction(+ : sum)
+    for (long i = 1; i <= n; ++i) { sum += i; }
+    return sum;
+}
+"""
+_CALL = """\
+import ctypes, sys, torch
+library = ctypes.CDLL(sys.argv[1])
+library.total.restype = ctypes.c_long
+print(library.threads(), library.total(ctypes.c_long(100000)))
+"""
+_MAPS = Path("/proc/self/maps")
+_RUNTIMES = ("libgomp", "libiomp5", "libomp")
+
+
+def compiles(ground: Ground) -> Check:
+    """A parallel loop, compiled as Inductor would and run beside torch."""
+    name = "parallel loop"
+    source = ground.place("openmp") / "program.cpp"
+    source.write_text(_PROGRAM, encoding="utf-8")
+    command, library = toolchain.build_command(source)
+    built = run(command, folder=source.parent)
+    remedy = (
+        "Install OpenMP for this compiler (g++ has it; Debian, clang: apt-get install libomp-dev; "
+        "macOS: brew install libomp)."
+    )
+    if not built.ok:
+        return problem(name, f"It does not compile: {built.first}", remedy, detail=built.output)
+    ran = python("-c", _CALL, str(library), folder=source.parent)
+    if not ran.ok:
+        return problem(name, f"It does not run: {ran.first}", remedy, detail=ran.output)
+    threads, total = ran.output.split()[-2:]
+    if total != "5000050000":
+        return problem(name, f"It adds up to {total}, not to 5000050000.", remedy)
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    if threads == "1" and (allowed or 1) > 1:
+        return warning(
+            name,
+            f"It runs on 1 of {allowed} processors.",
+            "Take OMP_NUM_THREADS=1 away, or install an OpenMP that uses threads.",
+        )
+    return ok(name, f"It runs on {threads} threads and adds up right.")
+
+
+def runtimes(ground: Ground) -> Check:
+    """Whether several OpenMP runtimes are loaded: each keeps threads of its own."""
+    name = "runtimes in this process"
+    if not _MAPS.exists():
+        return not_needed(name, "Only Linux says which libraries a process has loaded.")
+    files = {
+        Path(line.split()[-1]).name
+        for line in _MAPS.read_text(encoding="utf-8", errors="replace").splitlines()
+        if "/" in line
+    }
+    found = sorted(file for file in files if file.startswith(_RUNTIMES))
+    kinds = {next(one for one in _RUNTIMES if file.startswith(one)) for file in found}
+    if len(kinds) > 1:
+        return warning(
+            name,
+            f"{', '.join(found)}: each keeps threads of its own, and they get in each other's way.",
+            "Install torch, NumPy and the rest from one source (all by pip or all by conda).",
+        )
+    return ok(name, ", ".join(found) or "None is loaded yet.")
+
+
+CHECKS: tuple[Look, ...] = (compiles, runtimes)

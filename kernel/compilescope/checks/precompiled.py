@@ -1,0 +1,77 @@
+"""Precompiled headers, which save most of what building a C++ wrapper takes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from ..checkup import Check
+from ..torch_api import toolchain
+from .ground import Ground, Look, not_needed, ok, problem, run, warning
+
+SUBJECT = "Precompiled headers"
+_OFF = "torch._inductor.config.cpp_cache_precompile_headers is off."
+_ENDINGS = (".gch", ".pch")
+
+
+def kept(ground: Ground) -> Check:
+    """Those that there are, and whether more can be kept."""
+    name = "kept headers"
+    if not toolchain.precompiles():
+        return warning(name, _OFF, "Turn it on: C++ wrappers build several times faster.")
+    folder = toolchain.header_folder()
+    files = (
+        [file for file in folder.rglob("*") if file.suffix in _ENDINGS] if folder.exists() else []
+    )
+    size = sum(file.stat().st_size for file in files)
+    parent = next(one for one in (folder, *folder.parents) if one.exists())
+    if not os.access(parent, os.W_OK):
+        return warning(
+            name,
+            f"{folder} cannot be written to: each process compiles the headers anew.",
+            "Make it writable, or point TORCHINDUCTOR_CACHE_DIR at another folder.",
+        )
+    if not files:
+        return ok(name, f"None yet in {folder}: the first C++ wrapper makes them.")
+    return ok(name, f"{len(files)} in {folder}, {size / 1e6:,.0f} MB")
+
+
+def works(ground: Ground) -> Check:
+    """A header precompiled as Inductor would, and whether the compiler then takes it."""
+    name = "precompile and use"
+    if not toolchain.precompiles():
+        return not_needed(name, _OFF)
+    lacking = [tool for tool in toolchain.header_tools() if shutil.which(tool) is None]
+    if lacking:
+        return problem(
+            name,
+            f"torch runs {lacking[0]} before it precompiles a header, and there is none.",
+            f"Install it (Debian: apt-get install {lacking[0]}), or turn "
+            "cpp_cache_precompile_headers off.",
+        )
+    folder = ground.place("precompiled")
+    header = folder / "small.h"
+    header.write_text("#pragma once\n#include <vector>\n", encoding="utf-8")
+    command, made = toolchain.build_command(header, kind="header")
+    done = run(command, folder=folder)
+    remedy = "Use g++ or clang++ of one installation; without, building only takes longer."
+    if not done.ok or not made.exists():
+        return warning(name, f"Not possible: {done.first}", remedy, detail=done.output)
+    source = folder / "uses.cpp"
+    source.write_text(
+        f'#include "{header}"\nextern "C" int size() {{ return std::vector<int>(3).size(); }}\n',
+        encoding="utf-8",
+    )
+    command, _ = toolchain.build_command(source)
+    used = run([*command, "-Winvalid-pch", "-H"], folder=folder)
+    if not used.ok:
+        return warning(name, f"It cannot be used: {used.first}", remedy, detail=used.output)
+    if toolchain.is_gcc() and f"! {Path(made)}" not in used.output:
+        return warning(
+            name, "The compiler makes one and does not take it.", remedy, detail=used.output
+        )
+    return ok(name, "The compiler makes one and takes it.")
+
+
+CHECKS: tuple[Look, ...] = (kept, works)

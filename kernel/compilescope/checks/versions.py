@@ -1,0 +1,94 @@
+"""Versions that have to fit each other."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+
+from ..checkup import Check
+from ..torch_api import toolchain
+from .ground import Ground, Look, not_needed, ok, problem, python, warning
+
+SUBJECT = "Versions"
+_OURS = "jupyterlab-compilescope"
+
+
+def python_version(ground: Ground) -> Check:
+    """Whether torch.compile works on this Python."""
+    why = toolchain.unsupported()
+    if why:
+        return problem("Python", why, "Use a Python that this torch supports.")
+    return ok("Python", f"{platform.python_version()}: torch.compile works on it.")
+
+
+def torch_version(ground: Ground) -> Check:
+    """Whether this compilescope was made for this torch."""
+    return _asked_for("torch", _OURS, only="torch")
+
+
+def requirements(ground: Ground) -> Check:
+    """What torch asks for."""
+    return _asked_for("torch's requirements", "torch")
+
+
+def own_requirements(ground: Ground) -> Check:
+    """What compilescope asks for."""
+    return _asked_for("compilescope's requirements", _OURS)
+
+
+def numpy(ground: Ground) -> Check:
+    """Whether torch and NumPy pass arrays to each other."""
+    program = "import numpy, torch; print(numpy.__version__, torch.ones(2).numpy().sum())"
+    done = python("-c", program, folder=ground.place("versions"))
+    words = done.output.split()
+    if done.ok and words[-1:] == ["2.0"]:
+        return ok("NumPy", f"{words[-2]} and torch pass arrays to each other.")
+    if "No module named 'numpy'" in done.output:
+        return not_needed("NumPy", "It is not installed; torch works without.")
+    return problem(
+        "NumPy",
+        f"torch cannot use it: {done.first}",
+        "Install the NumPy that this torch was built for.",
+        detail=done.output,
+    )
+
+
+def _asked_for(name: str, distribution: str, only: str = "") -> Check:
+    """Whether what a distribution asks for is installed, in a version that it takes."""
+    try:
+        from packaging.requirements import Requirement
+    except ImportError:
+        return not_needed(name, "Not looked at: the package `packaging` is not installed.")
+    try:
+        lines = metadata.requires(distribution) or []
+    except metadata.PackageNotFoundError:
+        return not_needed(name, f"{distribution} runs from a checkout that is not installed.")
+    wrong, right = [], []
+    for requirement in map(Requirement, lines):
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
+            continue
+        if only and requirement.name != only:
+            continue
+        try:
+            version = metadata.version(requirement.name)
+        except metadata.PackageNotFoundError:
+            wrong.append(f"{requirement} is not installed")
+            continue
+        if requirement.specifier.contains(version, prereleases=True):
+            right.append(f"{requirement.name} {version}")
+        else:
+            wrong.append(f"{requirement} is asked for, {version} is there")
+    if wrong:
+        return warning(
+            name, f"{'; '.join(wrong)}.", f"Install {distribution} again, with its requirements."
+        )
+    return ok(name, ", ".join(right))
+
+
+CHECKS: tuple[Look, ...] = (
+    python_version,
+    torch_version,
+    requirements,
+    own_requirements,
+    numpy,
+)

@@ -1,0 +1,37 @@
+"""A kernel that Triton compiles for an H100, which need not be there; run as a program.
+
+Stands on ``triton.compile``, ``triton.compiler.ASTSource`` and ``GPUTarget``: Triton 3.6 to 3.9.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import triton
+import triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+
+@triton.jit  # type: ignore[untyped-decorator, misc, unused-ignore]  # it has none
+def double(x, y, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]  # noqa: N803
+    """Doubles numbers."""
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + at, tl.load(x + at, mask=at < n) * 2, mask=at < n)
+
+
+def main() -> None:
+    """Compiles, and prints what came of it."""
+    source: Any = ASTSource(
+        fn=double,
+        signature={"x": "*fp32", "y": "*fp32", "n": "i32", "BLOCK": "constexpr"},
+        constexprs={(3,): 128},
+    )
+    made = triton.compile(source, target=GPUTarget("cuda", 90, 32))
+    size = len(made.asm["cubin"])
+    sys.stdout.write(f"A kernel for cuda 90 comes out as {size:,} bytes of machine code.\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { problemOf } from '../../protocol/client';
+import type { Checkup, CheckupResult, Problem } from '../../protocol/types';
+import { CheckList } from './list';
+import { summaryOf } from './words';
+
+/**
+ * How long to wait between two questions while checks are made, in
+ * milliseconds.
+ */
+const PAUSE = 700;
+
+/**
+ * A checkup that fills as it goes on, and a button to make it anew.
+ */
+export function CheckupBody(props: {
+  ask: (again: boolean) => Promise<CheckupResult>;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { ask, trans } = props;
+  const [checkup, setCheckup] = React.useState<Checkup | null>(null);
+  const [problem, setProblem] = React.useState<Problem | null>(null);
+  const [round, setRound] = React.useState(0);
+  React.useEffect(() => {
+    let isOpen = true;
+    let timer = 0;
+    const next = async (again: boolean): Promise<void> => {
+      try {
+        const answer = await ask(again);
+        if (!isOpen) {
+          return;
+        }
+        setCheckup(answer.checkup);
+        if (answer.checkup.waiting.length) {
+          timer = window.setTimeout(() => void next(false), PAUSE);
+        }
+      } catch (error) {
+        if (isOpen) {
+          setProblem(problemOf(error));
+        }
+      }
+    };
+    setProblem(null);
+    void next(true);
+    return () => {
+      isOpen = false;
+      window.clearTimeout(timer);
+    };
+  }, [ask, round]);
+  const isBusy = !problem && (!checkup || checkup.waiting.length > 0);
+  return (
+    <div className="jp-Compilescope-doctor-body" aria-busy={isBusy}>
+      <div className="jp-Compilescope-doctor-head">
+        <span role="status">
+          {checkup
+            ? summaryOf(checkup, trans)
+            : problem
+              ? ''
+              : trans.__('Asking the kernel …')}
+        </span>
+        <button
+          className="jp-mod-styled jp-mod-minimal"
+          disabled={isBusy}
+          onClick={() => setRound(round + 1)}
+        >
+          {trans.__('Look Again')}
+        </button>
+      </div>
+      {problem && (
+        <p className="jp-Compilescope-doctor-failed" role="alert">
+          {[problem.what, problem.why, problem.remedy]
+            .filter(Boolean)
+            .join(' ')}
+        </p>
+      )}
+      {checkup && <CheckList checkup={checkup} trans={trans} />}
+    </div>
+  );
+}

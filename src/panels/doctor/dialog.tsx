@@ -1,0 +1,24 @@
+import { Dialog, ReactWidget, showDialog } from '@jupyterlab/apputils';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { ISubjectModel } from '../../tokens';
+import { CheckupBody } from './body';
+
+/**
+ * Show the checkup of a model's kernel in a dialog. It begins when the dialog
+ * opens, and goes on in the kernel when it is closed.
+ */
+export async function showDoctor(
+  model: ISubjectModel,
+  trans: TranslationBundle
+): Promise<void> {
+  const body = ReactWidget.create(
+    <CheckupBody ask={again => model.getCheckup(again)} trans={trans} />
+  );
+  body.addClass('jp-Compilescope-doctor');
+  await showDialog({
+    title: trans.__('Compilescope Doctor'),
+    body,
+    buttons: [Dialog.okButton({ label: trans.__('Close') })]
+  });
+}

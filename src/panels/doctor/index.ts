@@ -1,0 +1,2 @@
+export { showDoctor } from './dialog';
+export { CheckupBody } from './body';
