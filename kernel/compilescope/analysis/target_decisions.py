@@ -156,7 +156,7 @@ def _direction(stage: str, code: Code) -> Direction:
 
 def _lines(compilation: Compilation, code: Code, names: set[str]) -> dict[str, list[int]]:
     """Artifact → where the nodes are launched, below the comments of the launch."""
-    lines = {
+    lines: dict[tuple[str, str], int] = {
         (launch.artifact, launch.key): launch.line
         for kernel in compilation.kernels
         for launch in kernel.launches
@@ -172,8 +172,7 @@ def _lines(compilation: Compilation, code: Code, names: set[str]) -> dict[str, l
         calls = [one for one in launches if not (one.kernel or "").startswith("triton_")]
         if launches:
             found[artifact] = [
-                lines.get((artifact, one.key), one.start)  # type: ignore[call-overload]
-                for one in calls or launches
+                lines.get((artifact, one.key), one.start) for one in calls or launches
             ]
     return found
 

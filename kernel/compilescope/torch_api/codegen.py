@@ -154,7 +154,13 @@ def _compile_to_module(original: Any, self: Any) -> Any:
         return original(self)
     wrapper, _ = self.codegen_with_cpp_wrapper() if self.cpp_wrapper else self.codegen()
     trace_structured("inductor_output_code", dict, payload_fn=lambda: wrapper.value)
-    return SimpleNamespace(call=_not_built, runner=None, __file__=None, __name__="compilescope")
+    return SimpleNamespace(
+        call=_not_built,
+        # Of a graph in parts, each of which becomes a CUDA graph.
+        runner=SimpleNamespace(recursively_apply_fns=lambda wrappers: None, partitions=[]),
+        __file__=None,
+        __name__="compilescope",
+    )
 
 
 def _not_built(*_: Any) -> Any:

@@ -4,8 +4,9 @@ For a process of its own: what is replaced here stays so. It has to be done befo
 Inductor are loaded, since both take functions of ``torch.cuda`` and the versions of
 ``torch.version`` while they are.
 
-Stands on ``torch.version`` (cuda, hip), functions of ``torch.cuda`` (`_SAID`), and Triton's own
-hook for another driver (``triton.runtime.driver.set_active``); the same from 2.11 to 2.15.
+Stands on ``torch.version`` (cuda, hip), functions of ``torch.cuda`` and ``torch._C`` (`_SAID`,
+`_MISSING`), and Triton's own hook for another driver (``triton.runtime.driver.set_active``); the
+same from 2.11 to 2.15.
 """
 
 from __future__ import annotations
@@ -67,6 +68,10 @@ def _describe(device: Device, build: Build) -> None:
     cuda: Any = torch.cuda
     for name, value in _SAID.items():
         setattr(cuda, name, _saying(value))
+    private: Any = torch._C
+    for name, value in _MISSING.items():
+        if not hasattr(private, name):
+            setattr(private, name, _saying(value))
     cuda.get_device_properties = _saying(properties)
     cuda._get_device_properties = _saying(properties)
 
@@ -120,6 +125,9 @@ _SAID: dict[str, Any] = {
     "is_current_stream_capturing": False,
 }
 """What functions of ``torch.cuda`` say of the one device, by name."""
+
+_MISSING: dict[str, Any] = {"_cuda_cudaCachingAllocator_is_enabled": True}
+"""What functions of ``torch._C`` say that a build for the CPU lacks, by name: CUDA graphs ask."""
 
 
 def _drive_triton(device: Device, build: Build) -> None:
