@@ -93,6 +93,7 @@ function Header(props: IHeaderProps): JSX.Element {
   const variant = props.variants.find(item => item.name === address.variant);
   const groups = grouped(compilation);
   const text = kernelText(compilation, address.artifact);
+  const isCompiled = !!text?.kernel.forms.length;
   const shown = text?.kernel.name ?? address.artifact;
   const listed = compilation?.artifacts.some(a => a.name === shown);
   const pickText = (form: string, config: string) =>
@@ -100,7 +101,9 @@ function Header(props: IHeaderProps): JSX.Element {
   const ids = variant?.compilations ?? [];
   return (
     <>
-      <span className="jp-Compilescope-code-pickers">
+      <span
+        className={`jp-Compilescope-code-pickers${isCompiled ? ' jp-mod-forms' : ''}`}
+      >
         <Picker
           label={trans.__('%1: variant', side)}
           value={address.variant}
@@ -147,7 +150,7 @@ function Header(props: IHeaderProps): JSX.Element {
             ))}
           </Picker>
         )}
-        {text && text.kernel.forms.length > 0 && (
+        {isCompiled && (
           <Picker
             label={trans.__('%1: form of the kernel', side)}
             value={text.form}
@@ -167,7 +170,7 @@ function Header(props: IHeaderProps): JSX.Element {
             value={text.config}
             onChange={config => pickText(text.form, config)}
           >
-            <option value="">{trans.__('usual configuration')}</option>
+            <option value="">{trans.__('usual config')}</option>
             {text.kernel.configs.map(config => (
               <option key={config} value={config}>
                 {config}

@@ -7,6 +7,12 @@ import { checkText, outcomeTitle } from './check';
 import { limitText } from './phrases';
 
 /**
+ * As many letters of a check's words are shown at once: torch's own errors are
+ * long.
+ */
+const MOST_TEXT = 240;
+
+/**
  * A launch configuration as a row: the usual one's figures are the kernel's.
  */
 interface IConfig {
@@ -55,7 +61,7 @@ export function Compiled(props: {
           className={`jp-Compilescope-kernelCheck jp-mod-${kindOf(check.outcome)}`}
         >
           <strong>{outcomeTitle(check.outcome, trans)}</strong>{' '}
-          {checkText(check, trans)}
+          <Long text={checkText(check, trans)} trans={trans} />
         </p>
       ) : (
         <p className="jp-Compilescope-muted">
@@ -204,6 +210,28 @@ function configsOf(kernel: Kernel, trans: TranslationBundle): IConfig[] {
   return isMade
     ? [{ name: trans.__('the only one'), asked: '', made: kernel, why: '' }]
     : [];
+}
+
+/**
+ * A text of which the beginning is shown, and the rest when it is asked for.
+ */
+function Long(props: { text: string; trans: TranslationBundle }): JSX.Element {
+  const { text, trans } = props;
+  const [isWhole, setWhole] = React.useState(false);
+  return text.length <= MOST_TEXT || isWhole ? (
+    <>{text}</>
+  ) : (
+    <>
+      {text.slice(0, MOST_TEXT)}…{' '}
+      <button
+        type="button"
+        className="jp-Compilescope-link"
+        onClick={() => setWhole(true)}
+      >
+        {trans.__('more')}
+      </button>
+    </>
+  );
 }
 
 function kindOf(outcome: string): string {

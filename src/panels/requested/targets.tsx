@@ -62,7 +62,7 @@ export function Targets(props: {
           )}
         </p>
         <VariantTable
-          head={trans.__('figure')}
+          head={trans.__('Figure')}
           label={trans.__('Devices that the code is for')}
           variants={variants}
           rows={rowsOf(variants, context)}
@@ -227,7 +227,9 @@ function rowsOf(
     ),
     ...[...rates].map(dtype =>
       row(trans.__('matrix products, %1', dtype), ({ products }) =>
-        dtype in products ? `${formatRate(products[dtype])}FLOP/s` : '–'
+        dtype in products
+          ? `${formatRate(products[dtype])}${dtype.startsWith('int') ? 'OP/s' : 'FLOP/s'}`
+          : '–'
       )
     ),
     row(trans.__('source'), ({ source, build: figures }) =>

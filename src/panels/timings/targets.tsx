@@ -19,6 +19,7 @@ export function TargetEstimates(props: {
   if (variants.length === 0) {
     return null;
   }
+  const isPartial = variants.some(each => each.target!.estimate?.unknown);
   const notes = new Set(
     variants.flatMap(({ target }) => target!.estimate?.how || [])
   );
@@ -33,7 +34,7 @@ export function TargetEstimates(props: {
         )}
       </p>
       <Wide label={trans.__('Estimated times')}>
-        <table className="jp-Compilescope-times">
+        <table className="jp-Compilescope-figures">
           <thead>
             <tr>
               <th scope="col">{trans.__('variant')}</th>
@@ -53,9 +54,15 @@ export function TargetEstimates(props: {
               <th scope="col" className="jp-mod-number">
                 {trans.__('launches')}
               </th>
-              <th scope="col" className="jp-mod-number">
-                {trans.__('not in it')}
-              </th>
+              {isPartial && (
+                <th
+                  scope="col"
+                  className="jp-mod-number"
+                  title={trans.__('Launches without an estimate')}
+                >
+                  {trans.__('not in it')}
+                </th>
+              )}
             </tr>
           </thead>
           <tbody>
@@ -63,6 +70,7 @@ export function TargetEstimates(props: {
               <Row
                 key={variant.name}
                 variant={variant}
+                isPartial={isPartial}
                 context={props.context}
               />
             ))}
@@ -80,6 +88,11 @@ export function TargetEstimates(props: {
 
 function Row(props: {
   variant: VariantReport;
+
+  /**
+   * Whether some launches have no estimate.
+   */
+  isPartial: boolean;
   context: IViewContext;
 }): JSX.Element {
   const { name, target, absent } = props.variant;
@@ -107,9 +120,11 @@ function Row(props: {
       <td className="jp-mod-number">
         {estimate ? estimate.launches : <Absent why={why} />}
       </td>
-      <td className="jp-mod-number">
-        {estimate ? estimate.unknown : <Absent why={why} />}
-      </td>
+      {props.isPartial && (
+        <td className="jp-mod-number">
+          {estimate ? estimate.unknown : <Absent why={why} />}
+        </td>
+      )}
     </tr>
   );
 }
