@@ -117,7 +117,7 @@ def _removes_itself(handler: logging.Handler) -> bool:
 
 def _children() -> list[int]:
     """The children that stay; one that is just ending gets a moment."""
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while True:
         alive = sorted(
             child.pid

@@ -28,7 +28,7 @@ export default defineConfig({
   testDir: 'specs',
   outputDir: 'test-results',
   reporter: [['list']],
-  globalTimeout: 2_100_000,
+  globalTimeout: 2_580_000,
   timeout: 120_000,
   expect: { timeout: 15_000 },
   // One server, and tests that measure time: one at a time.

@@ -227,9 +227,9 @@ def test_a_big_graph_is_read_in_linear_time():
     def seconds(count: int) -> float:
         given, best = text(count), 1e9
         for _ in range(3):
-            start = time.perf_counter()
+            start = time.thread_time()  # its own: others may be busy
             assert len(parse_graph(given)) == count
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.thread_time() - start)
         return best
 
     assert seconds(8000) < 20 * seconds(1000)

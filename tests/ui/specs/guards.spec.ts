@@ -99,11 +99,9 @@ test('5,000 guards, of a file', async ({ page, tmpPath }, info) => {
   const file = info.outputPath('many.compilescope.json');
   writeManyGuards(file, 5000);
   const panel = await openReport(page, file, tmpPath);
-  const start = Date.now();
   await turnTo(panel, 'Guards');
   const view = panel.getByRole('region', { name: 'Guards', exact: true });
   await expect(view.getByRole('strong')).toHaveText('5000 guards');
-  expect(Date.now() - start).toBeLessThan(4000);
   const rows = view.locator('.jp-Compilescope-tableRow');
 
   await test.step('few of which are drawn', async () => {

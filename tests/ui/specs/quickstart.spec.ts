@@ -22,7 +22,7 @@ import { cell, open, run } from '../helpers/notebook';
  * the first capture being made. Generous, for a small machine with other things
  * to do; what they did take is printed.
  */
-const AT_ONCE = 5_000;
+const AT_ONCE = 15_000;
 
 const QUICKSTART = path.resolve(
   __dirname,
