@@ -6,6 +6,7 @@ second look compiles nothing.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import re
@@ -22,15 +23,13 @@ import msgspec
 import torch
 import triton
 
+from ...analysis import assembly_lines
 from ...analysis.assembly_lines import Listing, read
 from ...report import FORMS
 from ...torch_api import caches, target_assembly
 from . import forks
 from .exchange_assembly import AskedKernel, Assembled, AssembledKernel, AssemblyAsked, AssemblyGiven
 from .world import World
-
-_FORMAT = 1
-"""Of what is kept; counts up when what is made of the same kernel changes."""
 
 _RESULT, _SAID = "result", "said"
 _REASON = re.compile(r"^.*(?:rror:|ERROR|UNREACHABLE|Assertion).*$", re.M)
@@ -207,13 +206,21 @@ def _key(kernel: _Kernel, config: Any) -> str:
     What it does not understand is told by the fork that compiles it.
     """
     assert kernel.loaded is not None, "it has configurations"
-    versions = (_FORMAT, torch.__version__, triton.__version__)
+    versions = (_own_code(), torch.__version__, triton.__version__)
     described = target_assembly.describe(config)
     try:
         said = repr((versions, described, target_assembly.identity(kernel.loaded, config)))
     except Exception:  # noqa: BLE001 - whatever Triton raises
         return ""
     return hashlib.sha256(said.encode()).hexdigest()
+
+
+@functools.cache
+def _own_code() -> str:
+    """Which compilescope reads what was compiled: another one may read it otherwise."""
+    files = [module.__file__ for module in (assembly_lines, target_assembly)]
+    parts = [Path(file).read_bytes() for file in (*files, __file__) if file]
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def _kept(path: Path) -> Assembled | None:
