@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import msgspec
@@ -56,10 +57,17 @@ def capture(
     kwargs: Mapping[str, Any],
     variant: Variant,
     wardrobe: Wardrobe,
+    *,
+    within: Callable[[], AbstractContextManager[Any]] | None = None,
 ) -> Captured:
     """Runs the subject once; the caller keeps and restores its state.
 
     Failures of Dynamo and of the subject itself end the capture and are its ``problem``.
+
+    Parameters
+    ----------
+    within
+        Makes what the graphs run in; what is between them runs outside of it.
     """
     captured = Captured(context=contextvars.copy_context())
     outfit = wardrobe.outfit()
@@ -81,7 +89,7 @@ def capture(
             # Fails by itself where torch's cache folder cannot be made.
             compiled = compile_callable(
                 fn,
-                backend=CapturingBackend(captured.graphs.append),
+                backend=CapturingBackend(captured.graphs.append, within),
                 dynamic=variant.dynamic,
                 fullgraph=variant.fullgraph,
             )

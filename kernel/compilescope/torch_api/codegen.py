@@ -51,12 +51,19 @@ class CapturingBackend:
     ----------
     captured
         Called with each capture, in the order in which Dynamo finds them.
+    within
+        Makes what each graph runs in.
     """
 
     compiler_name = "compilescope"
 
-    def __init__(self, captured: Callable[[Capture], None]) -> None:
+    def __init__(
+        self,
+        captured: Callable[[Capture], None],
+        within: Callable[[], contextlib.AbstractContextManager[Any]] | None = None,
+    ) -> None:
         self._captured = captured
+        self._within = within
 
     def __call__(  # noqa: D102 - Dynamo's protocol
         self, graph: fx.GraphModule, inputs: Sequence[Any], **_: Any
@@ -80,7 +87,15 @@ class CapturingBackend:
         if any(_number(fake) is not None for fake in fakes):
             _settle_floats(capture)
         self._captured(capture)
-        return graph.forward
+        within = self._within
+        if within is None:
+            return graph.forward
+
+        def run(*args: Any) -> Any:
+            with within():
+                return graph.forward(*args)
+
+        return run
 
 
 def generate(capture: Capture, settings: dict[str, Any]) -> None:

@@ -64,7 +64,10 @@ def captured_for(
         step("running the subject under Dynamo")
         made = packing.unpack(call, world)
         wardrobe = Wardrobe(functions_of(made.fn, made.args, made.kwargs))
-        found = capture(made.fn, made.args, made.kwargs, variant, wardrobe)
+        # So that what a graph makes on the device takes no memory either.
+        found = capture(
+            made.fn, made.args, made.kwargs, variant, wardrobe, within=lambda: world.mode
+        )
     _captures[key] = found
     for oldest in list(_captures)[:-_KEPT]:
         del _captures[oldest]
