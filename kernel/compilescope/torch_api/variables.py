@@ -21,7 +21,16 @@ _OWNED = ("TORCHINDUCTOR_", "TORCHDYNAMO_")
 """Beginnings under which torch alone has names: another one is a mistake."""
 _TOOLS = ("CXX", "CC", "CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS",
           "ATEN_CPU_CAPABILITY", "LD_PRELOAD", "LD_LIBRARY_PATH", "TMPDIR")  # fmt: skip
-_PARTS = ("_inductor", "_dynamo", "_functorch", "_logging", "utils", "fx", "_higher_order_ops")
+_PARTS = (
+    "_inductor",
+    "_dynamo",
+    "_functorch",
+    "_logging",
+    "compiler",
+    "utils",
+    "fx",
+    "_higher_order_ops",
+)
 _NAME = re.compile(rf"['\"]((?:{'|'.join(_OWNED)})[A-Z0-9_]+)['\"]")
 
 
