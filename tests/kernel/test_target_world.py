@@ -169,6 +169,18 @@ def test_constants_are_part_of_the_kernel() -> None:
     assert all(f"{number:.1f}" in kernel.source for number in (1, 2, 3, 5))
 
 
+def with_a_large_cache(x: torch.Tensor) -> torch.Tensor:
+    cache = torch.zeros(1 << 34, device=x.device)
+    torch._dynamo.graph_break()
+    return cache[: x.shape[0]] + x
+
+
+def test_what_a_graph_makes_takes_no_memory() -> None:
+    given = ask("h100", with_a_large_cache, (CPU.floats(128),))
+    assert given.problems == []
+    assert [bool(one.kernels) for one in given.compilations] == [True, True]
+
+
 def test_a_step_of_training_is_followed_to_its_end() -> None:
     model = nn.Linear(32, 16)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
