@@ -30,7 +30,8 @@ def functions(x: Tensor) -> Tensor:
     y = torch.erfinv(x.sigmoid()) + torch.lgamma(x.abs() + 1) + torch.atan2(x, x + 1)
     y = y + torch.expm1(x) + x.abs().pow(2.5) + torch.floor(x * 3) + torch.round(x * 2)
     y = y + torch.fmod(x, 0.7) + torch.remainder(x, 0.6) + torch.nextafter(x, x + 1)
-    return y + torch.hypot(x, x) + torch.isnan(x) + torch.signbit(x) + torch.special.i0(x)
+    y = y + torch.hypot(x, x) + torch.isnan(x) + torch.signbit(x) + torch.special.i0(x)
+    return y + torch.atan(x)
 
 
 def narrow(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:

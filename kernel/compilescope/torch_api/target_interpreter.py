@@ -35,7 +35,7 @@ from triton.language.extra import libdevice
 from triton.runtime import interpreter
 
 from . import target_random
-from .target_libdevice import FUNCTIONS, INTEGERS
+from .target_libdevice import FUNCTIONS, INSTRUCTIONS, INTEGERS
 
 _FLOATS: dict[Any, torch.dtype] = {
     tl.bfloat16: torch.bfloat16,
@@ -305,6 +305,17 @@ def _dot(original: Any, self: Any, a: Any, b: Any, d: Any, *rest: Any) -> Any:
     return interpreter.TensorHandle(total.astype(d.data.dtype), d.dtype.scalar)
 
 
+def _assembly(
+    original: Any, self: Any, text: str, constraints: Any, values: Any, *rest: Any
+) -> Any:
+    function = INSTRUCTIONS.get(text)
+    if function is None:
+        raise CannotInterpretError(f"nothing stands in for the instructions {text!r}")
+    result = function(*[torch.from_numpy(np.array(one.data)) for one in values]).numpy()
+    handle = interpreter.TensorHandle(result, values[0].dtype.scalar)
+    return SimpleNamespace(get_result=lambda _: handle)
+
+
 def _splat(original: Any, self: Any, ret_ty: Any, arg: Any) -> Any:
     return interpreter.TensorHandle(
         np.broadcast_to(arg.data.reshape(()), ret_ty.shape).copy(), arg.dtype.scalar
@@ -376,6 +387,7 @@ _BUILDER: dict[str, Any] = {
     "cast_impl": _cast,
     "create_fp_to_fp": _cast_float,
     "create_dot": _dot,
+    "create_inline_asm": _assembly,
     "create_splat": _splat,
     "create_masked_load": _load,
     "create_masked_store": _store,

@@ -1,4 +1,4 @@
-"""What stands in for libdevice's functions where there is no device: torch's own, on the CPU."""
+"""What stands in for libdevice and single instructions where there is no device: torch's own."""
 
 from __future__ import annotations
 
@@ -94,6 +94,13 @@ FUNCTIONS: dict[str, Callable[..., Tensor]] = {
     "y1": special.bessel_y1,
 }
 """Name → the function, of tensors of one type."""
+
+INSTRUCTIONS: dict[str, Callable[..., Tensor]] = {
+    # The product of two float32 is exact in float64: rounded once, as the GPU does it.
+    "fma.rn.f32 $0, $1, $2, $3;": lambda x, y, z: (x.double() * y.double() + z.double()).float(),
+    "rcp.approx.ftz.f32 $0, $1;": torch.reciprocal,
+}
+"""Instructions of NVIDIA's that Inductor writes itself (for ``atan``) → what they compute."""
 
 INTEGERS: dict[str, str] = {
     "finitef": "int32",
