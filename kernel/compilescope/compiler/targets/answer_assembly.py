@@ -6,20 +6,21 @@ second look compiles nothing.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
 import re
 import shutil
-import tempfile
 import zlib
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import psutil
 import torch
 import triton
 
@@ -38,9 +39,25 @@ _REASON = re.compile(r"^.*(?:rror:|ERROR|UNREACHABLE|Assertion).*$", re.M)
 def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:
     """The answer to an `AssemblyAsked`."""
     asked = msgspec.msgpack.decode(payload, type=AssemblyAsked)
-    with tempfile.TemporaryDirectory(prefix="compilescope-assembly-") as folder:
-        kernels = _Assembly(world, asked.kernels, Path(folder), step).run()
+    with _workplace() as folder:
+        kernels = _Assembly(world, asked.kernels, folder, step).run()
     return msgspec.msgpack.encode(AssemblyGiven(kernels=kernels))
+
+
+@contextlib.contextmanager
+def _workplace() -> Iterator[Path]:
+    """A folder of this process. What processes that were ended left of theirs is removed."""
+    parent = caches.own_folder() / "assembling"
+    parent.mkdir(parents=True, exist_ok=True)
+    folder = parent / str(os.getpid())
+    for left in parent.iterdir():
+        if left == folder or not psutil.pid_exists(int(left.name)):
+            shutil.rmtree(left, ignore_errors=True)
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @dataclass
