@@ -174,6 +174,8 @@ def _environment(role: Role, caches: Path) -> Mapping[str, str]:
         **_HIDDEN,
         "TORCHINDUCTOR_CACHE_DIR": str(caches),
         "TRITON_CACHE_DIR": str(caches / "triton"),
+        # Nothing is built there that would be worth a pool of processes, which takes seconds.
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",
         "PYTHONPATH": os.pathsep.join(processes.import_path(sys.path)),
     }
     if role == "interpreter":
