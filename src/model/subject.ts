@@ -23,7 +23,7 @@ import { Selected } from './selected';
 import { Shown } from './shown';
 import { chooseSubject, missedSubject } from './subjects';
 import { Switches } from './switches';
-import { NO_CHOICES } from './variants';
+import { isCompiled, NO_CHOICES } from './variants';
 import { ModelWork } from './work';
 
 /**
@@ -299,14 +299,15 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   }
 
   private _setReport(report: ReportSummary): void {
-    const isFirst = this._report === null;
+    // A subject is there before its first variant is.
+    const isFirst = !this._report?.variants.some(isCompiled);
     this._report = report;
     const wanted = report.variants.find(each => each.name === this._wantedName);
     if (wanted) {
       this._wantedName = null;
     }
     const tell = this._shown.take(report, wanted);
-    if (isFirst) {
+    if (isFirst && !this._switches.pending) {
       const { variant } = this._shown;
       const shown = report.variants.find(each => each.name === variant);
       this._switches.reset(shown?.requested);

@@ -86,6 +86,21 @@ describe('SubjectModel', () => {
     expect(model.compilation).toBe('0/0');
   });
 
+  it('has the switches show the cell’s setting once its variant is there', async () => {
+    connection.hello();
+    await inspect('f', {
+      variants: [variantSummary('eager', { backend: null })]
+    });
+    expect(model.wanted.target).toBeNull();
+    connection.event.emit({
+      event: 'report_changed',
+      data: { subject: 'f', revision: 2, variant: null }
+    });
+    const variants = [variantSummary('python on h100', { target: 'h100' })];
+    await connection.answer('get_report', report('f', { variants }));
+    expect(model.wanted.target).toBe('h100');
+  });
+
   it('shows the C++ wrapper once it is there, unless the user chose', async () => {
     connection.hello();
     const more = (revision: number, names: string[]) => {
