@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -39,12 +40,27 @@ def _generate(captured: Captured, variant: Variant, world: World) -> GraphsGiven
     graphs: list[LoweredGraph] = []
     why = ""
     for graph in captured.graphs:
-        with workers.borrowed(), tuned(), collecting(graphs):
-            try:
-                codegen.generate(graph, settings)
-            except Exception as error:  # noqa: BLE001 - the sources tell it; here it is a reason
-                why = f"torch generates no Python wrapper for it: {_first_line(error)}"
+        failed = _attempt(graph, settings, graphs)
+        if failed is not None:
+            # By the first attempt torch may have learned that a float has to be a constant.
+            failed = _attempt(graph, settings, graphs)
+        if failed is not None:
+            why = f"torch generates no Python wrapper for it: {_first_line(failed)}"
     return GraphsGiven(graphs=pickle.dumps(graphs), why=why)
+
+
+def _attempt(
+    graph: codegen.Capture, settings: dict[str, Any], graphs: list[LoweredGraph]
+) -> Exception | None:
+    """Generates a graph's code, and adds what it was made from; or gives what went wrong."""
+    made: list[LoweredGraph] = []
+    with workers.borrowed(), tuned(), collecting(made):
+        try:
+            codegen.generate(graph, settings)
+        except Exception as error:  # noqa: BLE001 - the sources tell it; here it is a reason
+            return error
+    graphs += made
+    return None
 
 
 def _first_line(error: BaseException) -> str:
