@@ -202,7 +202,7 @@ def test_a_target_is_added_while_a_cell_compiles() -> None:
         )
     )
     asked = messages.AddVariant(
-        subject=subject, variant=cs.Variant(target="h100", cpp_wrapper=True, dynamic=True)
+        subject=subject, variant=cs.Variant(target="h100", cpp_wrapper=True)
     )
     answers: list[messages.AddVariantResult] = []
     with compile_lock:
@@ -212,9 +212,9 @@ def test_a_target_is_added_while_a_cell_compiles() -> None:
         asking.start()
         assert ended.wait(120)
         asking.join(120)
-    assert answers[0].name == "cpp dynamic on h100"
+    assert answers[0].name == "cpp on h100"
     assert answers[0].code == ""
-    assert report.variant("cpp dynamic on h100").problems == []
+    assert report.variant("cpp on h100").problems == []
 
 
 def test_nothing_runs_for_a_target() -> None:
