@@ -13,6 +13,7 @@ import msgspec
 import pytest
 import torch
 from comm.base_comm import CommManager
+from compilescope.checkup import Check, Checkup
 from compilescope.comms import clients, commands, messages
 from compilescope.comms.clients import Clients
 from compilescope.comms.endpoints import Endpoints
@@ -177,10 +178,21 @@ ASKED: list[dict[str, Any]] = [
     request("cancel_sweep", subject=SUBJECT),
     request("cancel", job="job-2"),
     request("save_report", subject=SUBJECT, format="json"),
+    request("get_checkup", front_end="0.1.0"),
     request("set_watch", on=False, clear=True),
     request("forget", subject=SUBJECT),
     request("get_report", subject=SUBJECT),
 ]
+
+
+class Looked:
+    """A checkup that is done."""
+
+    finished = True
+
+    def checkup(self) -> Checkup:
+        found = Check(name="compiler", subject="C++ compiler", state="ok", found="g++ 12")
+        return Checkup(checks=[found], environment="torch 2.13.0")
 
 
 def test_every_command_is_answered_as_both_ends_expect(
@@ -193,6 +205,7 @@ def test_every_command_is_answered_as_both_ends_expect(
     monkeypatch.setattr(commands, "__version__", "0.1.0")
     monkeypatch.setattr(Session, "choices", lambda _: choices)
     monkeypatch.setattr("compilescope.torch_api.compiling.modes", lambda: ["default"])
+    monkeypatch.setattr("compilescope.comms.checkups._latest", Looked())
     made = [{"request": asked, "reply": endpoints.answer(asked)} for asked in ASKED]
     exchanges = json.loads(json.dumps(made))
     if os.environ.get("COMPILESCOPE_UPDATE_GOLDENS"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from ..artifacts import Code, Compilation, Kernel, Node, Region
@@ -120,16 +121,28 @@ _METRICS = ("compilation_metrics", "bwd_compilation_metrics")
 
 def _places(facts: dict[str, str], compilations: Sequence[Compilation]) -> Iterator[_Found]:
     every = [(one, code) for one in compilations for code in _codes(one.code)]
-    wrapper = facts.get("wrapper")
-    # A wrapper that came from a cache has a path of its own: then any is as good.
-    same = [pair for pair in every if wrapper and pair[1].path == wrapper]
-    for compilation, code in same or every:
+    ran = _written(facts.get("wrapper", ""))
+    # Another text is another wrapper, however much alike: what was compiled before may not be here.
+    for compilation, code in [pair for pair in every if not ran or _is_in(pair[1], ran)]:
         for artifact in ("cpp", "python"):
             text = getattr(code, artifact)
             line = _line(facts, text.split("\n")) if text else None
             if line is not None:
                 yield _Found(compilation, code, artifact, line)
                 break
+
+
+def _written(file: str) -> str:
+    """The text of the wrapper that ran; empty where it is not known or gone."""
+    try:
+        return Path(file).read_text(encoding="utf-8") if file else ""
+    except OSError:
+        return ""
+
+
+def _is_in(code: Code, ran: str) -> bool:
+    text = code.cpp or code.python
+    return text is not None and text.strip() in ran
 
 
 def _codes(code: Code) -> Iterator[Code]:
