@@ -48,7 +48,10 @@ def gpu_headers(ground: Ground) -> Check:
     backend = toolchain.gpu_backend()
     if backend not in ("cuda", "hip"):
         return not_needed(name, "This torch is built for the processor.")
-    failed = _preprocess(ground, toolchain.wrapper_header("cuda"), "cuda")
+    try:
+        failed = _preprocess(ground, toolchain.wrapper_header("cuda"), "cuda")
+    except OSError as error:  # as torch tells that it finds no toolkit
+        failed = str(error)
     if failed is not None:
         return problem(
             name,

@@ -1,6 +1,6 @@
 """Inductor's caches: one of our own to compile in, and back to the user's.
 
-Stands on ``torch._inductor.runtime.cache_dir_utils.default_cache_dir`` (and the
+Stands on ``torch._inductor.runtime.cache_dir_utils`` (cache_dir, default_cache_dir; and the
 TORCHINDUCTOR_CACHE_DIR and TRITON_CACHE_DIR variables, which torch and Triton read at each call)
 and on the in-memory caches of
 ``torch._inductor.utils._registered_caches``, and on ``codecache.CacheBase.get_local_cache_path``
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from torch._inductor import codecache, utils
-from torch._inductor.runtime.cache_dir_utils import default_cache_dir
+from torch._inductor.runtime.cache_dir_utils import cache_dir, default_cache_dir
 
 _FOLDER = "TORCHINDUCTOR_CACHE_DIR"
 _TRITON_FOLDER = "TRITON_CACHE_DIR"
@@ -58,13 +58,18 @@ def only(folder: Path) -> Iterator[None]:
 
 def folder() -> Path:
     """The cache folder that torch takes; perhaps not there yet."""
-    # torch's own cache_dir() makes it, and writes what it chose into the environment.
     return Path(os.environ.get(_FOLDER) or default_cache_dir()).absolute()
 
 
 def own_folder() -> Path:
     """Where compilescope keeps things, inside torch's cache folder; perhaps not there yet."""
-    return folder() / "compilescope"
+    before = os.environ.get(_FOLDER)
+    try:
+        return Path(cache_dir()) / "compilescope"
+    finally:
+        # cache_dir() writes the folder it chose into the environment.
+        if before is None:
+            os.environ.pop(_FOLDER, None)
 
 
 def triton_folder() -> Path:
