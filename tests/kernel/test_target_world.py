@@ -238,3 +238,20 @@ def test_code_is_for_the_device() -> None:
     case = CASES["softmax"](CPU)
     for target, said in {"l4": "cc=89", "h100": "cc=90", "mi300x": "cc='gfx942'"}.items():
         assert said in code_of(ask(target, case.fn, case.args))
+
+
+def scaled(x: torch.Tensor, by: float) -> torch.Tensor:
+    return (x * by).sin()
+
+
+def attention(x: torch.Tensor, by: float) -> torch.Tensor:
+    return functional.scaled_dot_product_attention(x, x, x, scale=by)
+
+
+@pytest.mark.parametrize("fn", [scaled, attention])
+def test_a_float_that_may_change_stays_what_it_is_for_both_wrappers(fn: Callable[..., Any]) -> None:
+    arguments = (CPU.floats(2, 4, 16, 64), 0.5)
+    for cpp in (False, True):
+        given = ask("h100", fn, arguments, Variant(dynamic=True, cpp_wrapper=cpp))
+        assert [problem.what for problem in given.problems] == []
+        assert code_of(given)

@@ -19,6 +19,7 @@ import torch
 from torch import fx
 from torch._dynamo.convert_frame import compile_lock
 from torch._dynamo.exc import TensorifyScalarRestartAnalysis
+from torch._dynamo.symbolic_convert import TensorifyState
 from torch._functorch import config as functorch_config
 from torch._guards import CompileContext, CompileId, TracingContext, compile_context, tracing
 from torch._logging._internal import trace_structured
@@ -42,6 +43,8 @@ class Capture:
     grad: bool
     inference: bool
     autocast: tuple[tuple[str, bool, torch.dtype], ...]
+    constants: frozenset[str]
+    """The symbols of floats that Inductor wanted as constants, and Dynamo made so."""
 
 
 class CapturingBackend:
@@ -83,6 +86,7 @@ class CapturingBackend:
             grad=torch.is_grad_enabled(),
             inference=torch.is_inference_mode_enabled(),
             autocast=_autocast_state(),
+            constants=frozenset(TensorifyState.force_specializations),
         )
         if any(_number(fake) is not None for fake in fakes):
             _settle_floats(capture)
@@ -92,8 +96,14 @@ class CapturingBackend:
             return graph.forward
 
         def run(*args: Any) -> Any:
+            floats = {
+                i: args[i].item() for i, fake in enumerate(fakes) if _number(fake) is not None
+            }
             with within():
-                return graph.forward(*args)
+                known = (
+                    _holding(floats[i], arg) if i in floats else arg for i, arg in enumerate(args)
+                )
+                return graph.forward(*known)
 
         return run
 
@@ -114,6 +124,16 @@ def generate(capture: Capture, settings: dict[str, Any]) -> None:
     Exception
         Whatever Inductor raises: for an operator without lowering, say.
     """
+    before = set(TensorifyState.force_specializations)
+    # torch asks for another analysis where it finds one to be a constant that it does not know of.
+    TensorifyState.force_specializations = set(capture.constants)
+    try:
+        _generate(capture, settings)
+    finally:
+        TensorifyState.force_specializations = before
+
+
+def _generate(capture: Capture, settings: dict[str, Any]) -> None:
     from torch._inductor.compile_fx import compile_fx
     from torch._inductor.graph import GraphLowering
 
@@ -222,6 +242,13 @@ def _number(fake: Any) -> torch.SymFloat | None:
     return number if isinstance(number, torch.SymFloat) else None
 
 
+def _holding(number: float, like: torch.Tensor) -> torch.Tensor:
+    """A tensor of the fake mode in force whose value is known."""
+    fake: Any = torch.empty((), dtype=like.dtype)
+    fake.item_memo = number
+    return fake  # type: ignore[no-any-return]
+
+
 def _settle_floats(capture: Capture) -> None:
     """Has Inductor say whether a float can stay a symbol.
 
@@ -230,7 +257,7 @@ def _settle_floats(capture: Capture) -> None:
     """
     with listening(lambda event: None):  # this trial is not part of the compilation's record
         try:
-            generate(capture, {})
+            _generate(capture, {})
         except TensorifyScalarRestartAnalysis:
             raise
         except Exception:  # noqa: BLE001 - it comes again, and is told, with the sources

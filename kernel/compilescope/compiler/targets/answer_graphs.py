@@ -42,9 +42,6 @@ def _generate(captured: Captured, variant: Variant, world: World) -> GraphsGiven
     for graph in captured.graphs:
         failed = _attempt(graph, settings, graphs)
         if failed is not None:
-            # By the first attempt torch may have learned that a float has to be a constant.
-            failed = _attempt(graph, settings, graphs)
-        if failed is not None:
             why = f"torch generates no Python wrapper for it: {_first_line(failed)}"
     return GraphsGiven(graphs=pickle.dumps(graphs), why=why)
 
