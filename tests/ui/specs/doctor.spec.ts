@@ -1,0 +1,55 @@
+import { expect, test } from '@jupyterlab/galata';
+import { openSidebar } from '../helpers/compilescope';
+import { openNotebook, run } from '../helpers/notebook';
+import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+
+/**
+ * Checks compile programs, which takes minutes where the machine is busy.
+ */
+const LONG = 240_000;
+
+test.use(KEEP_KERNELS);
+
+test.afterAll(({ request }) => shutDown(request));
+
+test('the doctor’s dialog fills while the kernel stays usable', async ({
+  page
+}) => {
+  test.setTimeout(2 * LONG);
+  await openNotebook(page, SHARED, 'doctor.ipynb', [
+    '%load_ext compilescope\nimport torch\ntorch.ones(3).sum()',
+    'print(6 * 7)'
+  ]);
+  await openSidebar(page);
+  await run(page, 0);
+  await page.waitForFunction(
+    () => window.jupyterapp.commands.isEnabled('compilescope:doctor'),
+    null,
+    { timeout: LONG }
+  );
+  await page.evaluate(() => {
+    void window.jupyterapp.commands.execute('compilescope:doctor');
+  });
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toContainText('Compilescope Doctor');
+  const rows = dialog.locator('li[data-state]');
+  await expect(rows.first()).toBeVisible({ timeout: LONG });
+
+  await test.step('every subject comes, and nothing failed to look', async () => {
+    await expect(dialog.locator('[aria-busy=false]')).toBeVisible({
+      timeout: LONG
+    });
+    for (const subject of ['C++ compiler', 'Cache folders', 'Notebook']) {
+      await expect(dialog.getByRole('region', { name: subject })).toBeVisible();
+    }
+    await expect(dialog).not.toContainText('The check itself failed');
+    // The page and the kernel are of one build here.
+    await expect(
+      rows.filter({ hasText: 'front end' }).locator('.jp-Compilescope-badge')
+    ).toHaveText('ok');
+  });
+
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await expect(dialog).toBeHidden();
+  await run(page, 1);
+});
