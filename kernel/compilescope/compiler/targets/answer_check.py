@@ -17,7 +17,9 @@ import torch
 from ...targeted import KernelCheck
 from ...torch_api import target_interpreter
 from ...torch_api.target_lowered import LoweredGraph, Shape
+from . import check_operators
 from .check_bodies import body
+from .check_errors import first_sentence
 from .check_examples import input_of
 from .check_judge import Judge
 from .check_verdict import not_checked, summary
@@ -32,6 +34,8 @@ def answer(world: Any, payload: bytes, step: Callable[[str], None]) -> bytes:
     _install()
     asked = msgspec.msgpack.decode(payload, type=CheckAsked)
     graphs: list[LoweredGraph] = pickle.loads(asked.graphs)
+    if asked.call:
+        check_operators.load(asked.call)
     until = time.monotonic() + asked.limits.total_s
     found: dict[str, list[KernelCheck]] = {}
     saved: dict[str, dict[str, Any]] = {}
@@ -113,14 +117,14 @@ def _run(
         with torch.no_grad():
             outputs = judge.run(inputs)
     except Exception as error:  # noqa: BLE001 - it is told with the kernels behind it
-        first = str(error).strip().partition("\n")[0]
-        ended = f"the wrapper cannot be run up to it here: {type(error).__name__}: {first}"
+        said = f"{type(error).__name__}: {first_sentence(error)}"
+        ended = f"the wrapper cannot be run up to it here: {said}"
     checks = {}
     for name in judge.wrapper.kernels:
         if name in judge.checks:
             checks[name] = summary(judge.checks[name])
             if judge.drawn and checks[name].outcome == "agrees":
-                drawn = ", ".join(judge.drawn)
+                drawn = ", ".join(judge.drawn.values())
                 checks[name].how += f"; this machine has no {drawn}: its results were drawn"
         else:
             why = ended or "the wrapper did not launch it"

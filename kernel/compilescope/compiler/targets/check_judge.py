@@ -27,7 +27,9 @@ from ...torch_api.target_interpreter import (
     OutOfTimeError,
 )
 from ...torch_api.target_lowered import LoweredBuffer, LoweredGraph, LoweredNode, Shape
+from . import check_operators
 from .check_buffers import last
+from .check_errors import first_sentence
 from .check_examples import drawn, example, filled, laid_out, refs
 from .check_reference import NoReferenceError, Reference
 from .check_variables import Source, Variables, copied, same_bits
@@ -63,8 +65,9 @@ class Judge:
         self.doubtful: set[str] = set()
         """Kernels for which other inputs would tell more: most results are not numbers, or an index
         is out of range."""
-        self.drawn: dict[str, None] = {}
-        """Library operators that this machine does not have, so that their results were drawn."""
+        self.drawn: dict[str, str] = {}
+        """Library operators that this machine does not have, so that their results were drawn, each
+        with why where that is known."""
         self.wrapper = Wrapper(graph.wrapper)
         self._graph = graph
         self._folder = folder
@@ -190,7 +193,7 @@ class Judge:
                 try:
                     self._kernels[name] = Kernel(definition.name, definition.source, self._folder)
                 except Exception as error:  # noqa: BLE001 - whatever its source does is told of it
-                    self._kernels[name] = f"it cannot be loaded: {_first_line(error)}"
+                    self._kernels[name] = f"it cannot be loaded: {first_sentence(error)}"
         return self._kernels[name]
 
     def _blamed(
@@ -351,7 +354,8 @@ class Judge:
 
     def _draw_for(self, node: LoweredNode, source: Source) -> None:
         operator = f"{node.target.module}.{node.target.name}"
-        self.drawn[operator] = None
+        failed = check_operators.why_missing(operator.rpartition(".")[0].replace(".", "::"))
+        self.drawn[operator] = f"{operator} ({failed})" if failed else operator
         source.unknown = operator
         for kernel in source.kernels:
             why = f"it works for {operator} alone, which is not on this machine"
@@ -370,7 +374,3 @@ def _is_nowhere_a_number(tensor: torch.Tensor) -> bool:
     if not tensor.dtype.is_floating_point or not tensor.numel():
         return False
     return tensor.double().isnan().double().mean().item() > 0.5
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().partition("\n")[0] or type(error).__name__

@@ -12,6 +12,7 @@ import torch
 
 from ...torch_api.target_interpreter import random_integers, random_numbers
 from ...torch_api.target_lowered import LoweredGraph, LoweredNode, Named, Ref
+from .check_errors import first_sentence
 from .check_examples import refs
 
 _WIDE = {
@@ -96,9 +97,9 @@ class Reference:
         except NoReferenceError:
             raise
         except Exception as error:
-            first = str(error).strip().partition("\n")[0]
             raise NoReferenceError(
-                f"{target.module}.{target.name} cannot be computed on this machine: {first}"
+                f"{target.module}.{target.name} cannot be computed on this machine: "
+                f"{first_sentence(error)}"
             ) from error
 
     def _special(self, target: Named) -> Callable[..., Any] | None:
