@@ -102,7 +102,7 @@ describe('the sidebar’s cells', () => {
   it('tell an estimate from a time', () => {
     page.draw(<Estimated target={H100.target!} trans={context.trans} />);
     const [cell] = page.all('.jp-Compilescope-estimate');
-    expect(cell.textContent).toMatch(/^≥ estimated, at least [\d.]+ µs/);
+    expect(cell.textContent).toMatch(/^≥ estimated, at least [\d.]+ [nµ]s/);
     expect(cell.title).toContain('nothing runs on H100 SXM (sm_90)');
     expect(cell.title).toContain('2 launches');
     page.draw(

@@ -71,4 +71,6 @@ def _bound_by_memory(variant: VariantReport) -> float:
 def _us(us: float) -> str:
     if us >= 1e4:
         return f"{us / 1e3:.1f} ms"
+    if us < 0.1:
+        return f"{us * 1e3:.3g} ns"
     return f"{us:.0f} µs" if us >= 100 else f"{us:.1f} µs" if us >= 1 else f"{us:.2f} µs"

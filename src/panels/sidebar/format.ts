@@ -1,7 +1,13 @@
 import type { SourceLine } from '../../protocol/types';
 
 /**
- * A duration in microseconds with three digits that count: `12.3 µs`.
+ * Less than that is what rounding leaves of nothing, in microseconds.
+ */
+const LEAST = 1e-6;
+
+/**
+ * A duration in microseconds with three digits that count: `12.3 µs`. Far below
+ * one, as estimates of small kernels are, `4.31 ns`.
  */
 export function formatMicroseconds(microseconds: number): string {
   const [value, unit] = scale(microseconds);
@@ -49,6 +55,10 @@ export function formatPlace(
 }
 
 function scale(microseconds: number): [number, string, number] {
+  const size = Math.abs(microseconds);
+  if (size >= LEAST && size < 0.1) {
+    return [microseconds * 1e3, 'ns', 1e-3];
+  }
   if (microseconds < 1e3) {
     return [microseconds, 'µs', 1];
   }
@@ -58,6 +68,10 @@ function scale(microseconds: number): [number, string, number] {
 }
 
 function digits(value: number): string {
+  const size = Math.abs(value);
+  if (size >= LEAST * 1e3 && size < 0.01) {
+    return Number(value.toPrecision(2)).toString();
+  }
   return value >= 100
     ? value.toFixed(0)
     : value >= 10
