@@ -85,6 +85,18 @@ export function isCompiled(variant: VariantSummary): boolean {
 }
 
 /**
+ * Whether code was generated, and all of it for devices that are not there, so
+ * that nothing can be timed.
+ */
+export function isOnlyForTargets(variants: readonly VariantSummary[]): boolean {
+  const compiled = variants.filter(isCompiled);
+  return (
+    compiled.length > 0 &&
+    compiled.every(({ requested }) => requested.target !== null)
+  );
+}
+
+/**
  * A compilation of a variant (of any, while that one has none): the one shown,
  * else the first with code.
  */

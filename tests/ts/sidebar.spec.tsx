@@ -276,6 +276,25 @@ describe('SidebarBody', () => {
     expect(text()).toContain('cpp and eager show no difference');
   });
 
+  it('says that nothing is timed where all is for targets', () => {
+    const verdict: Verdict = {
+      bound: 'memory',
+      evidence: 'Estimated: at least 4.31 ns in kernels.',
+      helps: [],
+      estimated: true
+    };
+    const variants = [
+      variantSummary('python on h100', { target: 'h100' }, { verdict })
+    ];
+    show({ report: report('f', { variants }) });
+    const text = host.querySelector('.jp-mod-verdict')!.textContent;
+    expect(text).toContain('Nothing is timed');
+    expect(text).not.toContain('Build and time');
+    expect(text).toContain('memory-bound Estimated: at least 4.31 ns');
+    expect(host.querySelector('thead')!.textContent).toContain('est. time');
+    expect(button('Compile and check')).toBeTruthy();
+  });
+
   it('says that the verdict is measured after a run', () => {
     show();
     expect(host.querySelector('.jp-mod-verdict')!.textContent).toContain(

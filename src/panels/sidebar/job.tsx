@@ -1,7 +1,7 @@
 import { runIcon, stopIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { isActive } from '../../model/jobs';
-import { isCompiled } from '../../model/variants';
+import { isOnlyForTargets } from '../../model/variants';
 import type { IPartProps } from './types';
 
 /**
@@ -10,10 +10,7 @@ import type { IPartProps } from './types';
 export function Job({ state, actions, trans }: IPartProps): JSX.Element {
   const { job, status, report } = state;
   const isBusy = isActive(job);
-  const variants = report?.variants.filter(isCompiled) ?? [];
-  const isForTargets =
-    variants.length > 0 &&
-    variants.every(each => each.requested.target !== null);
+  const isForTargets = isOnlyForTargets(report?.variants ?? []);
   const canRun = status.kind === 'ready' && report !== null && !isBusy;
   return (
     <div className="jp-Compilescope-job">

@@ -1,5 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
+import { isOnlyForTargets } from '../../model/variants';
 import type { VariantSummary } from '../../protocol/types';
 import {
   formatInterval,
@@ -25,23 +26,42 @@ export function Variants({
   trans
 }: IPartProps): JSX.Element | null {
   const variants = state.report?.variants ?? [];
+  const isEstimated = isOnlyForTargets(variants);
   const { left, right } = state.sides;
   return (
     <Section name="variants" title={trans.__('Variants')}>
-      <table className="jp-Compilescope-variants">
+      <table
+        className={`jp-Compilescope-variants${isEstimated ? ' jp-mod-targets' : ''}`}
+      >
         <thead>
           <tr>
             <th scope="col">{trans.__('variant')}</th>
-            <th scope="col" title={trans.__('Median time of a call')}>
-              {trans.__('median')}
-            </th>
+            {isEstimated ? (
+              <th
+                scope="col"
+                title={trans.__('What its kernels would take at best')}
+              >
+                {trans.__('est. time')}
+              </th>
+            ) : (
+              <th scope="col" title={trans.__('Median time of a call')}>
+                {trans.__('median')}
+              </th>
+            )}
             <th scope="col" title={trans.__('How many times as fast as eager')}>
               {trans.__('vs eager')}
             </th>
             <th scope="col" title={trans.__('Time of the first call')}>
               {trans.__('compile')}
             </th>
-            <th scope="col" title={trans.__('Same result as eager')}>
+            <th
+              scope="col"
+              title={
+                isEstimated
+                  ? trans.__('Kernels that agree with eager, interpreted')
+                  : trans.__('Same result as eager')
+              }
+            >
               <span aria-hidden="true">✓</span>
               <span className="jp-Compilescope-hidden">
                 {trans.__('accurate')}
@@ -54,6 +74,7 @@ export function Variants({
             <Row
               key={variant.name}
               variant={variant}
+              isLong={!isEstimated && variant.name.length > LONG}
               side={
                 variant.name === left
                   ? trans.__('left')
@@ -73,6 +94,11 @@ export function Variants({
 
 function Row(props: {
   variant: VariantSummary;
+
+  /**
+   * Whether its name has a line of its own where the sidebar is narrow.
+   */
+  isLong: boolean;
   side: string;
   onShow: (name: string) => void;
   trans: TranslationBundle;
@@ -89,7 +115,7 @@ function Row(props: {
   const recompiles = variant.compilations.length;
   return (
     <tr
-      className={`jp-mod-${variant.stage}${variant.name.length > LONG ? ' jp-mod-long' : ''}`}
+      className={`jp-mod-${variant.stage}${props.isLong ? ' jp-mod-long' : ''}`}
     >
       <th scope="row">
         <button

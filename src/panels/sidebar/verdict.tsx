@@ -1,4 +1,5 @@
 import * as React from 'react';
+import { isOnlyForTargets } from '../../model/variants';
 import type { VariantSummary } from '../../protocol/types';
 import { boundTitle } from '../bounds';
 import { formatMicroseconds, formatRatio } from './format';
@@ -15,7 +16,9 @@ export function Verdict({ state, trans }: IPartProps): JSX.Element {
     .sort((a, b) => a.median_us - b.median_us);
   let text: string;
   if (!first || !second) {
-    text = trans.__('Measured after “Build and time”.');
+    text = isOnlyForTargets(state.report?.variants ?? [])
+      ? trans.__('Nothing is timed: no variant is for a device that is here.')
+      : trans.__('Measured after “Build and time”.');
   } else if (!isClear(first, second)) {
     text = trans.__(
       'No clear winner: %1 and %2 show no difference.',
@@ -40,16 +43,18 @@ export function Verdict({ state, trans }: IPartProps): JSX.Element {
       {judged.map(({ name, verdict }) => (
         <p
           key={name}
-          className="jp-Compilescope-bound"
+          className={`jp-Compilescope-bound${verdict.estimated ? ' jp-mod-estimated' : ''}`}
           title={verdict.evidence}
         >
           <strong>{name}</strong>{' '}
-          {verdict.estimated && (
+          {verdict.estimated ? (
+            // Its evidence begins with the word.
             <span className="jp-Compilescope-estimate">
-              {trans.__('estimated:')}{' '}
+              {boundTitle(verdict.bound, trans)}
             </span>
+          ) : (
+            boundTitle(verdict.bound, trans)
           )}
-          {boundTitle(verdict.bound, trans)}
           <span className="jp-Compilescope-muted"> {verdict.evidence}</span>
         </p>
       ))}

@@ -99,12 +99,12 @@ function Row(props: {
   const { trans } = props.context;
   const { device, estimate } = target!;
   const why = absent.estimate ?? trans.__('Not estimated');
-  const time = (us: number | undefined) => (
+  const time = (us: number | undefined, isLeast: boolean) => (
     <td className="jp-mod-number">
       <Estimate
         value={us ?? null}
         exact={formatMicroseconds}
-        isLeast
+        isLeast={isLeast}
         format={formatMicroseconds}
         why={why}
         trans={trans}
@@ -115,8 +115,8 @@ function Row(props: {
     <tr>
       <th scope="row">{name}</th>
       <td>{device.name}</td>
-      {time(estimate?.kernels_us)}
-      {time(estimate?.launch_us)}
+      {time(estimate?.kernels_us, true)}
+      {time(estimate?.launch_us, false)}
       <td className="jp-mod-number">
         {estimate ? estimate.launches : <Absent why={why} />}
       </td>
