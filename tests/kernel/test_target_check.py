@@ -173,6 +173,48 @@ def test_a_library_call_that_is_not_here_is_told() -> None:
     assert {told(one) for one in others} == {f"not checked: {checking.LIBRARY}"}
 
 
+OPERATOR = """
+import torch
+
+SCALE = {scale}
+
+@torch.library.custom_op("compilescope_tests::{name}", mutates_args=())
+def scaled(x: torch.Tensor) -> torch.Tensor:
+    return x * SCALE
+
+@scaled.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+def f(x):
+    return torch.ops.compilescope_tests.{name}(x.sin()).cos()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "scale", "drawn"),
+    [
+        ("by_two", "2.0", ""),
+        (
+            "by_a_tensor",
+            "torch.full((16,), 2.0)",
+            "no compilescope_tests.by_a_tensor.default (it holds a tensor, and the values of tensors "
+            "do not travel): its results were drawn",
+        ),
+    ],
+)
+def test_an_operator_of_a_notebook_is_called(name: str, scale: str, drawn: str) -> None:
+    space: dict[str, Any] = {"__name__": "__main__"}
+    exec(OPERATOR.format(name=name, scale=scale), space)
+    before, after = generated(checked(space["f"], (rows(8, 16),)))
+    assert told(after) == "agrees"
+    assert after.check is not None
+    assert "drawn" in after.check.how if drawn else "drawn" not in after.check.how
+    assert drawn in after.check.how
+    missing = "not checked: it works for compilescope_tests.by_a_tensor.default (it holds a tensor"
+    assert told(before).startswith(missing if drawn else "agrees")
+
+
 def test_an_interpreter_that_is_killed_is_told_and_replaced() -> None:
     shipment = targeting.Shipment(subjects.scaled, (rows(16, 19),), {}, [])
     variant = generated_for("h100", shipment, "python")

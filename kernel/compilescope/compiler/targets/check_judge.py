@@ -10,6 +10,7 @@ of what it did where it was not run or differs, so that no later launch is judge
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -215,7 +216,9 @@ class Judge:
         found = {}
         for at in tensors:
             parameter = parameters[at] if at < len(parameters) else ""
-            is_output = parameter.startswith(("out_ptr", "in_out_ptr"))
+            is_output = parameter.startswith(("out_ptr", "in_out_ptr")) and not _only_reads(
+                self.wrapper.kernels[name].source, parameter
+            )
             if not parameter and not isinstance(kernel, Kernel):
                 # Whose parameters nobody knows: what is expected to be written is.
                 is_output = self._variables.is_written(names[at])
@@ -358,7 +361,7 @@ class Judge:
         self.drawn[operator] = f"{operator} ({failed})" if failed else operator
         source.unknown = operator
         for kernel in source.kernels:
-            why = f"it works for {operator} alone, which is not on this machine"
+            why = f"it works for {self.drawn[operator]} alone, which is not on this machine"
             self.checks.setdefault(kernel, []).append(not_checked(why))
 
 
@@ -367,6 +370,16 @@ def _like(value: Any, tensor: torch.Tensor) -> torch.Tensor:
     if not isinstance(value, torch.Tensor) or value.numel() != tensor.numel():
         raise NoReferenceError("its node's value is another than its buffer's")
     return value.reshape(tensor.shape)
+
+
+def _only_reads(source: str, parameter: str) -> bool:
+    """Whether a kernel loads from a parameter and does nothing else with it.
+
+    Of a result that nobody reads, Inductor drops the store and keeps the parameter's name.
+    """
+    _, _, function = source.partition("@triton.jit")
+    _, _, inside = function.partition("):\n")
+    return not re.search(rf"(?<!tl\.load\()\b{parameter}\b", inside)
 
 
 def _is_nowhere_a_number(tensor: torch.Tensor) -> bool:

@@ -85,7 +85,8 @@ def _check(
         answer = desk.ask(variant.target.name, "graphs", msgspec.msgpack.encode(asked), monitor)
         graphs = msgspec.msgpack.decode(answer, type=GraphsGiven)
         missing = graphs.why
-        question = msgspec.msgpack.encode(CheckAsked(graphs=graphs.graphs, limits=limits))
+        check = CheckAsked(graphs=graphs.graphs, call=call, limits=limits)
+        question = msgspec.msgpack.encode(check)
         try:
             answer = desk.ask(variant.target.name, "check", question, monitor, role="interpreter")
         except CompilescopeError as error:

@@ -47,6 +47,8 @@ class CheckAsked(msgspec.Struct, kw_only=True):
 
     graphs: bytes
     """As in `GraphsGiven`."""
+    call: bytes = b""
+    """As `packing.pack` made it: only its own operators are taken from it."""
     limits: Limits = Limits()
 
 
