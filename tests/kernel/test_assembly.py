@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
+from pathlib import Path
 
 import compilescope as cs
 import psutil
@@ -13,8 +15,10 @@ from compilescope import catalogue
 from compilescope.analysis.assembly_lines import read
 from compilescope.analysis.occupancy import occupancy
 from compilescope.compiler.progress import Cancelled, Monitor
+from compilescope.compiler.targets import kept_assembly
 from compilescope.compiler.targets.assembly import LIBRARY, add_assembly
 from compilescope.compiler.targets.desk import the_desk
+from compilescope.compiler.targets.exchange_assembly import Assembled
 from compilescope.compiler.targets.known import unavailable
 from compilescope.report import Compilation, Kernel, TargetReport, Variant, VariantReport
 
@@ -195,6 +199,27 @@ def test_a_second_look_compiles_nothing(compiled: dict[str, VariantReport]) -> N
     for one, first in zip(again, before, strict=True):
         assert one.assembly == first.assembly
         assert one.configs == first.configs
+
+
+def test_what_is_kept_is_bounded(tmp_path: Path) -> None:
+    for number in range(10):
+        file = tmp_path / str(number)
+        file.write_bytes(kept_assembly.pack(Assembled({}, why=str(number))))
+        os.utime(file, (1e9 + number, 1e9 + number))
+    size = file.stat().st_size
+    kept_assembly.prune(tmp_path, 10 * size)
+    assert len(list(tmp_path.iterdir())) == 10
+    # What is read is used: others are older now.
+    found = kept_assembly.read(tmp_path / "0")
+    assert found is not None
+    assert found.why == "0"
+    kept_assembly.prune(tmp_path, 5 * size)
+    assert {file.name for file in tmp_path.iterdir()} == {"0", "7", "8", "9"}
+    # Another process may have removed them, or the folder.
+    assert kept_assembly.read(tmp_path / "1") is None
+    kept_assembly.prune(tmp_path / "1", 0)
+    (tmp_path / "9").write_bytes(b"cut short")
+    assert kept_assembly.read(tmp_path / "9") is None
 
 
 @here

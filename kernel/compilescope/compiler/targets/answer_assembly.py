@@ -1,7 +1,7 @@
 """Triton kernels compiled for the target, in the target's process: each in a fork of it.
 
-What was compiled is kept in a folder of its own, by all that decides what Triton makes of it: a
-second look compiles nothing.
+What was compiled is kept in a folder of its own (`kept_assembly`), by all that decides what Triton
+makes of it: a second look compiles nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import hashlib
 import os
 import re
 import shutil
-import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -28,7 +27,7 @@ from ...analysis import assembly_lines
 from ...analysis.assembly_lines import Listing, read
 from ...report import FORMS
 from ...torch_api import caches, target_assembly
-from . import forks
+from . import forks, kept_assembly
 from .exchange_assembly import AskedKernel, Assembled, AssembledKernel, AssemblyAsked, AssemblyGiven
 from .world import World
 
@@ -115,7 +114,10 @@ class _Assembly:
         if self._jobs:
             assert self._world.device.build is not None, "a target has one"
             target_assembly.prepare(self._world.device.build)
+        is_new = bool(self._jobs)
         forks.run(self._jobs, _work, self._done, at_most=len(os.sched_getaffinity(0)))
+        if is_new:
+            kept_assembly.prune(self._kept)
         return [
             AssembledKernel([one for one in kernel.made if one is not None], kernel.why)
             for kernel in self._kernels
@@ -138,7 +140,7 @@ class _Assembly:
             for place in range(len(kernel.made), len(kernel.loaded.configs)):
                 key = _key(kernel, kernel.loaded.configs[place])
                 job = _Job(kernel, place, self._kept / key if key else None)
-                found = _kept(job.kept) if job.kept else None
+                found = kept_assembly.read(job.kept) if job.kept else None
                 kernel.made.append(found)
                 if found is None:
                     self._jobs.append(job)
@@ -169,7 +171,9 @@ class _Assembly:
         if failure:
             made = Assembled(target_assembly.describe(job.config), why=f"The compiler {failure}.")
         else:
-            made = msgspec.msgpack.decode(zlib.decompress(result.read_bytes()), type=Assembled)
+            found = kept_assembly.read(result)
+            assert found is not None, "the fork has written it whole, or it would have failed"
+            made = found
         if made.why:
             made.why = f"{made.why} {_said(job.folder)}".rstrip()
         elif job.kept and not made.absent:
@@ -204,7 +208,7 @@ def _work(job: _Job) -> None:
             listing = read(form, compiled.texts[form], target_assembly.FILE, ptx)
             made.texts[form], made.lines[form] = listing.text, listing.lines
             ptx = listing if form == "ptx" else ptx
-    (job.folder / _RESULT).write_bytes(zlib.compress(msgspec.msgpack.encode(made), 1))
+    (job.folder / _RESULT).write_bytes(kept_assembly.pack(made))
 
 
 def _said(folder: Path) -> str:
@@ -238,11 +242,3 @@ def _own_code() -> str:
     files = [module.__file__ for module in (assembly_lines, target_assembly)]
     parts = [Path(file).read_bytes() for file in (*files, __file__) if file]
     return hashlib.sha256(b"".join(parts)).hexdigest()
-
-
-def _kept(path: Path) -> Assembled | None:
-    """What was kept; None where nothing was, or it was cut short."""
-    try:
-        return msgspec.msgpack.decode(zlib.decompress(path.read_bytes()), type=Assembled)
-    except (OSError, zlib.error, msgspec.MsgspecError):
-        return None
