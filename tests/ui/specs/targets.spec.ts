@@ -12,7 +12,7 @@ import {
   sidebar,
   variants
 } from '../helpers/compilescope';
-import { openNotebook, runAll, start } from '../helpers/notebook';
+import { cell, openNotebook, runAll, start } from '../helpers/notebook';
 import { openReport, openView } from '../helpers/report';
 import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
 import { expectNames, openView as openOf } from '../helpers/views';
@@ -47,6 +47,7 @@ test.use(KEEP_KERNELS);
 test.afterAll(({ request }) => shutDown(request));
 
 test('a report for devices that are not there', async ({ page, tmpPath }) => {
+  test.setTimeout(PATIENCE);
   const panel = await openReport(page, 'targets', tmpPath);
 
   await test.step('kernels: estimates, resources, checks', async () => {
@@ -161,7 +162,8 @@ test('a cell for a target, and the switch', async ({ page }) => {
       { timeout: PATIENCE }
     );
     await expect(editor(page, 'python on h100', 'Python')).toContainText(
-      'triton'
+      'triton',
+      { timeout: PATIENCE }
     );
   });
 
@@ -186,10 +188,18 @@ test('a cell for a target, and the switch', async ({ page }) => {
     await expect(row).toContainText('≥', { timeout: PATIENCE });
     await target.selectOption('');
     await expect(sidebar(page)).not.toContainText('Nothing runs on it');
+    // What the arguments' own device gets is generated too.
+    await expect(sidebar(page)).not.toContainText('making sources', {
+      timeout: PATIENCE
+    });
   });
 
   await test.step('two targets of one cell stand side by side', async () => {
+    await page.getByRole('tab', { name: 'Code', exact: true }).click();
     await start(page, 3);
+    await expect(cell(page, 3)).toContainText('Instinct MI300X', {
+      timeout: PATIENCE
+    });
     await expect(editor(page, 'python on h100', 'Python')).toBeVisible({
       timeout: PATIENCE
     });
@@ -198,7 +208,46 @@ test('a cell for a target, and the switch', async ({ page }) => {
     });
     await shoot(page, 'targets-cell');
   });
+
+  await test.step('the sidebar, narrow and not so narrow', async () => {
+    const button = sidebar(page).getByRole('button', {
+      name: 'Compile and check'
+    });
+    for (const width of [260, 420]) {
+      await resizeSidebar(page, width);
+      // What does not fit takes another line; nothing is cut off.
+      expect(
+        await button.evaluate(node => node.scrollWidth <= node.clientWidth)
+      ).toBe(true);
+      await shootSidebar(page, `targets-sidebar-${width}-light`);
+    }
+    await page.theme.setDarkTheme();
+    await shootSidebar(page, 'targets-sidebar-420-dark');
+  });
 });
+
+/**
+ * Give the sidebar a width, in pixels.
+ */
+async function resizeSidebar(page: Page, width: number): Promise<void> {
+  const handle = page.locator('#jp-main-split-panel > .lm-SplitPanel-handle');
+  const edge = await sidebar(page).boundingBox();
+  const box = await handle.filter({ visible: true }).last().boundingBox();
+  const y = box!.y + box!.height / 2;
+  await page.mouse.move(box!.x + box!.width / 2, y);
+  await page.mouse.down();
+  await page.mouse.move(edge!.x + edge!.width - width, y, { steps: 4 });
+  await page.mouse.up();
+  await expect
+    .poll(async () => (await sidebar(page).boundingBox())!.width)
+    .toBeLessThan(width + 20);
+}
+
+async function shootSidebar(page: Page, name: string): Promise<void> {
+  await sidebar(page).screenshot({
+    path: path.join(ARTIFACTS, `${name}.png`)
+  });
+}
 
 function form(page: Page, side: string): Locator {
   return page.getByRole('combobox', { name: `${side}: form of the kernel` });
