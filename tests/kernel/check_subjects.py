@@ -64,9 +64,10 @@ def trained(x: Tensor, w: Tensor) -> Tensor:
     return F.gelu(F.layer_norm(x, (64,)) @ w).sum()
 
 
-def unread(x: Tensor, w: Tensor) -> Tensor:
-    """Its kernel takes over the product's memory, reads it, and stores nothing there."""
-    return (F.dropout(x @ w, 0.1, True) + x).square().mean()
+def unread(x: Tensor, w: Tensor, v: Tensor, b: Tensor) -> Tensor:
+    """A kernel takes over the second product's memory, reads it, and stores nothing there."""
+    x = x + F.linear(x, w, b)
+    return (x + F.dropout(F.linear(F.gelu(x), v, b), 0.1, True)).square().mean()
 
 
 def any_size(x: Tensor) -> Tensor:

@@ -65,7 +65,12 @@ TEMPLATES = {"max_autotune": True, "max_autotune_gemm_backends": "TRITON"}
         ("h100", subjects.drawn, (rows(40, 33),), {}),
         ("h100", subjects.trained, (weights(32, 64), weights(64, 96)), {}),
         ("mi300x", subjects.trained, (weights(32, 64), weights(64, 96)), {}),
-        ("h100", subjects.unread, (weights(64, 256), weights(256, 256)), {}),
+        (
+            "h100",
+            subjects.unread,
+            (weights(16, 64), weights(64, 64), weights(64, 64), weights(64)),
+            {},
+        ),
         ("h100", subjects.any_size, (rows(37, 50),), {"dynamic": True}),
         ("h100", subjects.step, (rows(32, 32), rows(32, 32), rows(32, 32)), {}),
         ("h100", subjects.convolved, (rows(2, 3, 8, 8), rows(4, 3, 3, 3), rows(4)), {}),
