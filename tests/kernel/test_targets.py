@@ -235,7 +235,8 @@ def test_nothing_runs_for_a_target() -> None:
     assert report.variant("h").timing is None
 
 
-def test_a_target_of_ones_own() -> None:
+def test_a_target_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known, "_custom", {})
     device = cs.add_target("half-h100", like="h100", multiprocessors=66)
     assert device.build is not None
     assert (device.target, device.build.multiprocessors) == ("halfh100", 66)

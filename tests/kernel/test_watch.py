@@ -45,7 +45,7 @@ def installed() -> dict[str, object]:
             if name.startswith("torch.") and "trace_structured" in vars(module)
         },
         "hooks": dict(convert_frame._bytecode_hooks),
-        "threads": [one.name for one in threading.enumerate() if "compilescope" in one.name],
+        "threads": [one.name for one in threading.enumerate() if one.name == "compilescope-watch"],
     }
 
 
