@@ -23,6 +23,7 @@ import torch._dynamo.callback
 import torch._dynamo.utils as dynamo_utils
 import torch._functorch.config
 import torch._inductor.config
+from compilescope.compiler.targets.desk import the_desk
 from torch._dynamo import convert_frame, eval_frame, pgo
 from torch._inductor.graph import GraphLowering
 from torch._logging import _internal
@@ -116,13 +117,19 @@ def _removes_itself(handler: logging.Handler) -> bool:
 
 
 def _children() -> list[int]:
-    """The children that stay; one that is just ending gets a moment."""
+    """The children that stay; one that is just ending gets a moment.
+
+    Processes for targets, which earlier tests may have left, are kept warm on purpose.
+    """
     deadline = time.monotonic() + 30
     while True:
+        warm = set(the_desk().pids().values())
         alive = sorted(
             child.pid
-            for child in psutil.Process().children(recursive=True)
-            if child.status() != psutil.STATUS_ZOMBIE and not _is_pythons(child)
+            for child in psutil.Process().children()
+            if child.pid not in warm
+            and child.status() != psutil.STATUS_ZOMBIE
+            and not _is_pythons(child)
         )
         if not alive or time.monotonic() > deadline:
             return alive
