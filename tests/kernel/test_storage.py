@@ -152,8 +152,8 @@ def _strategy(kind: type) -> st.SearchStrategy[Any]:
         "others": st.just([]),
         "schema_version": st.just(SCHEMA_VERSION),
         # A packed graph's alone, which reports hold in files and messages only.
-        "stack": st.none(),
-        "stacks": st.just([]),
+        "Node.stack": st.none(),
+        "Graph.stacks": st.just([]),
         # Deep within lists of lists: more than one of each would make examples of megabytes.
         "configs": st.deferred(lambda: st.lists(st.from_type(KernelConfig), max_size=1)),
         "decisions": st.deferred(lambda: st.lists(st.from_type(Decision), max_size=1)),
@@ -164,8 +164,9 @@ def _strategy(kind: type) -> st.SearchStrategy[Any]:
 
     def build(cls: type) -> st.SearchStrategy[Any]:
         names = [one.name for one in msgspec.structs.fields(cls)]
+        own = {name: fields.get(f"{cls.__name__}.{name}", fields.get(name, ...)) for name in names}
         # An ellipsis: drawn by its type, although it has a default.
-        return st.builds(cls, **{name: fields.get(name, ...) for name in names})
+        return st.builds(cls, **own)
 
     seen: set[type] = set()
 
