@@ -82,6 +82,9 @@ def member(name: str, schema: dict[str, Any]) -> str:
     line = f"  {name}: {union(schema)};"
     if len(line) <= WIDTH:
         return line
+    below = f"    {union(schema)};"
+    if len(below) <= WIDTH:
+        return f"  {name}:\n{below}"
     return "\n".join([f"  {name}:", *(f"    | {each}" for each in type_of(schema))]) + ";"
 
 

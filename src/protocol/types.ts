@@ -411,12 +411,7 @@ export interface Crossing {
  */
 export interface Decision {
   kind:
-    | 'algorithm'
-    | 'autotuning'
-    | 'constant'
-    | 'dispatch'
-    | 'other'
-    | 'padding';
+    'algorithm' | 'autotuning' | 'constant' | 'dispatch' | 'other' | 'padding';
   operator: string;
   chosen: string;
   rule: string;
