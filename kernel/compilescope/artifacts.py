@@ -10,9 +10,11 @@ from typing import Literal
 
 import msgspec
 
+from .plans import Baked, Decomposition, Fusion, LayoutChange, Memory, Tiling
 from .problem import SourceLine, Struct
 from .targeted import Decision, KernelCheck, KernelConfig
 from .timings import LaunchTime
+from .wrapping import Descriptor, Route, Steps
 
 Direction = Literal["inference", "forward", "backward"]
 Language = Literal["python", "cpp", "triton", "extern", "fx", "text"]
@@ -91,6 +93,8 @@ class Code(Struct):
     others: list[Code] = []
     """Further graphs of this direction, where torch compiled several under one id."""
     absent: dict[str, str] = {}
+    aot: str | None = None
+    """AOTInductor's C++, where it was compiled ahead of time."""
 
 
 class Launch(Struct):
@@ -147,6 +151,12 @@ class Kernel(Struct):
     configs: list[KernelConfig] = []
     """Every launch configuration that torch would try on the target."""
     check: KernelCheck | None = None
+    fusion: Fusion | None = None
+    tiling: Tiling | None = None
+    baked: list[Baked] = []
+    """What its code takes for granted."""
+    descriptors: list[Descriptor] = []
+    """TMA descriptors that it goes through."""
 
 
 class GuardManager(Struct):
@@ -367,6 +377,13 @@ class Compilation(Struct):
     """What Python calls the cell's lines, as in `SourceLine.file`."""
     decisions: list[Decision] = []
     """What a target that is not there could not decide."""
+    steps: list[Steps] = []
+    """What each wrapper does, step by step."""
+    routes: list[Route] = []
+    """How the wrappers reach operators that have no generated kernel."""
+    memory: list[Memory] = []
+    layouts: list[LayoutChange] = []
+    decompositions: list[Decomposition] = []
 
 
 PHASE_KINDS: dict[str, str] = {

@@ -16,6 +16,10 @@ from typing import Any, Literal
 
 import msgspec
 
+from .ahead import Constant as Constant
+from .ahead import Entry as Entry
+from .ahead import Package as Package
+from .ahead import PackageFile as PackageFile
 from .artifacts import GUARD_TYPES as GUARD_TYPES
 from .artifacts import PHASE_KINDS as PHASE_KINDS
 from .artifacts import STAGES as STAGES
@@ -40,11 +44,27 @@ from .artifacts import Node as Node
 from .artifacts import Phase as Phase
 from .artifacts import Recompile as Recompile
 from .artifacts import Region as Region
+from .comparing import Change as Change
+from .comparing import Changes as Changes
+from .comparing import KernelChange as KernelChange
+from .cuda_graphs import CudaGraphs as CudaGraphs
+from .cuda_graphs import Partition as Partition
+from .cuda_graphs import Skip as Skip
 from .errors import CompilescopeError
 from .packing import pack
+from .plans import Baked as Baked
+from .plans import Buffer as Buffer
+from .plans import Decomposition as Decomposition
+from .plans import Fusion as Fusion
+from .plans import LayoutChange as LayoutChange
+from .plans import Memory as Memory
+from .plans import Tiling as Tiling
 from .problem import Problem as Problem
 from .problem import SourceLine as SourceLine
 from .problem import Struct as Struct
+from .ranks import Collective as Collective
+from .ranks import Rank as Rank
+from .ranks import RankDifference as RankDifference
 from .redaction import redact
 from .sweeps import Sweep as Sweep
 from .sweeps import SweepCell as SweepCell
@@ -55,6 +75,7 @@ from .targeted import KernelCheck as KernelCheck
 from .targeted import KernelConfig as KernelConfig
 from .targeted import TargetReport as TargetReport
 from .timings import LAYER_KINDS as LAYER_KINDS
+from .timings import ColdSwitch as ColdSwitch
 from .timings import CompileTime as CompileTime
 from .timings import Departure as Departure
 from .timings import Help as Help
@@ -68,6 +89,12 @@ from .timings import Startup as Startup
 from .timings import Timing as Timing
 from .timings import Verdict as Verdict
 from .variant import Variant
+from .wrapping import STEP_KINDS as STEP_KINDS
+from .wrapping import Descriptor as Descriptor
+from .wrapping import KernelLoad as KernelLoad
+from .wrapping import Route as Route
+from .wrapping import Step as Step
+from .wrapping import Steps as Steps
 
 SCHEMA_VERSION = 1
 
@@ -118,6 +145,15 @@ class VariantReport(Struct):
     """The device that the code is for, where it is not that of the arguments."""
     problems: list[Problem] = []
     absent: dict[str, str] = {}
+    changes: Changes | None = None
+    """What it changed, against another variant of the report."""
+    cuda_graphs: CudaGraphs | None = None
+    kernel_loads: list[KernelLoad] = []
+    """How each Triton kernel came to be there."""
+    cold: list[ColdSwitch] = []
+    """What settings change in the first call's time."""
+    package: Package | None = None
+    """The same, compiled ahead of time."""
 
 
 class Environment(Struct):
@@ -139,11 +175,11 @@ class Subject(Struct):
 
     id: str
     name: str
-    kind: Literal["function", "lambda", "method", "module", "callable", "watch", "trace"] = (
-        "function"
-    )
+    kind: Literal[
+        "function", "lambda", "method", "module", "callable", "watch", "trace", "package"
+    ] = "function"
     """watch: whatever was compiled while the kernel was watched. trace: whatever a file that torch
-    wrote tells of."""
+    wrote tells of. package: what was compiled ahead of time."""
     where: SourceLine | None = None
     arguments: list[str] = []
     """One line an argument: ``x: float32[4, 8] cpu``."""
@@ -166,6 +202,8 @@ class Report(Struct, kw_only=True):
     peaks: list[Peaks] = []
     """What the devices can do at best: what measured kernels are compared with."""
     sweep: Sweep | None = None
+    rank: Rank | None = None
+    """Which rank of a distributed run it is of."""
 
     @property
     def compilations(self) -> list[Compilation]:

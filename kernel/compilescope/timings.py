@@ -238,3 +238,24 @@ class Departure(Struct):
     """The node of the post-grad graph whose value it is."""
     error: OutputError | None = None
     how: str = ""
+
+
+class ColdSwitch(Struct):
+    """What one setting changes in the first call's time, each in a process of its own."""
+
+    switch: str
+    """``as it is``, or the setting: ``cpp_cache_precompile_headers``."""
+    value: str = ""
+    title: str = ""
+    """What it does, in words."""
+    cold_s: float | None = None
+    warm_s: float | None = None
+    cold_parts: dict[str, float] = {}
+    """As in `CompileTime`."""
+    warm_parts: dict[str, float] = {}
+    call_us: float | None = None
+    """A call afterwards: what the setting costs there."""
+    how: str = ""
+    why: str = ""
+    """Why there is no figure, or what the setting does not do here."""
+    problem: Problem | None = None

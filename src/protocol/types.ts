@@ -189,6 +189,17 @@ export interface Autotuning {
 }
 
 /**
+ * A size or value that the generated code takes for granted.
+ */
+export interface Baked {
+  name: string;
+  value: string;
+  kind: 'aligned' | 'divisible' | 'size' | 'stride' | 'value';
+  line: number | null;
+  why: string;
+}
+
+/**
  * A graph break.
  */
 export interface Break {
@@ -202,6 +213,23 @@ export interface Break {
   duration_us: number | null;
   resumed: string;
   eager: string;
+}
+
+/**
+ * Memory that the wrapper allocates, or an input or output of it.
+ */
+export interface Buffer {
+  name: string;
+  kind: 'constant' | 'input' | 'output' | 'temporary';
+  bytes: number | null;
+  shape: string[];
+  dtype: string;
+  device: string;
+  born: number;
+  dies: number;
+  reuses: string;
+  nodes: string[];
+  line: number | null;
 }
 
 /**
@@ -247,6 +275,35 @@ export interface Cancel {
  */
 export interface CancelSweep {
   subject: string;
+}
+
+/**
+ * Something else than a kernel that differs.
+ */
+export interface Change {
+  kind:
+    | 'breaks'
+    | 'compilations'
+    | 'graph'
+    | 'graphs'
+    | 'guards'
+    | 'setting'
+    | 'wrapper';
+  what: string;
+  baseline: string;
+  here: string;
+  why: string;
+}
+
+/**
+ * What a variant changed, against another variant of the report.
+ */
+export interface Changes {
+  baseline: string;
+  kernels: KernelChange[];
+  changes: Change[];
+  summary: string;
+  only_inductor: string[];
 }
 
 /**
@@ -317,6 +374,44 @@ export interface Code {
   backward: Code | null;
   others: Code[];
   absent: Record<string, string>;
+  aot: string | null;
+}
+
+/**
+ * What one setting changes in the first call's time, each in a process of its
+ * own.
+ */
+export interface ColdSwitch {
+  switch: string;
+  value: string;
+  title: string;
+  cold_s: number | null;
+  warm_s: number | null;
+  cold_parts: Record<string, number>;
+  warm_parts: Record<string, number>;
+  call_us: number | null;
+  how: string;
+  why: string;
+  problem: Problem | null;
+}
+
+/**
+ * A collective that the compiled code calls.
+ */
+export interface Collective {
+  operator: string;
+  compilation: string;
+  variant: string;
+  direction: 'backward' | 'forward' | 'inference';
+  node: string;
+  group: string;
+  bytes: number | null;
+  shape: string[];
+  dtype: string;
+  line: number | null;
+  waited: number | null;
+  between: number | null;
+  sources: SourceLine[];
 }
 
 /**
@@ -350,6 +445,11 @@ export interface Compilation {
   cell_number: number | null;
   cell_file: string;
   decisions: Decision[];
+  steps: Steps[];
+  routes: Route[];
+  memory: Memory[];
+  layouts: LayoutChange[];
+  decompositions: Decomposition[];
 }
 
 /**
@@ -393,6 +493,18 @@ export interface CompileTime {
 }
 
 /**
+ * A tensor that the package carries: a weight, a buffer, a folded value.
+ */
+export interface Constant {
+  name: string;
+  original: string;
+  dtype: string;
+  shape: number[];
+  bytes: number | null;
+  folded: boolean;
+}
+
+/**
  * An operator that the generated code calls through Python's dispatcher: it
  * takes the GIL.
  */
@@ -403,6 +515,23 @@ export interface Crossing {
   direction: 'backward' | 'forward' | 'inference';
   why: string;
   remedy: string;
+}
+
+/**
+ * What became of CUDA graphs under a variant.
+ */
+export interface CudaGraphs {
+  outcome:
+    'captured' | 'no GPU' | 'not asked' | 'partly' | 'skipped' | 'unknown';
+  why: string;
+  captured: number;
+  replayed: number;
+  re_recorded: number;
+  calls: number;
+  skips: Skip[];
+  partitions: Partition[];
+  memory_bytes: number | null;
+  how: string;
 }
 
 /**
@@ -424,6 +553,21 @@ export interface Decision {
 }
 
 /**
+ * An operator that became others.
+ */
+export interface Decomposition {
+  operator: string;
+  into: string[];
+  count: number;
+  by: 'autograd' | 'decomposition' | 'dispatch' | 'pass' | 'unknown';
+  stage: string;
+  nodes: string[];
+  became: string[];
+  why: string;
+  sources: SourceLine[];
+}
+
+/**
  * The first kernel whose result is not what it should be.
  */
 export interface Departure {
@@ -434,6 +578,21 @@ export interface Departure {
   node: string;
   error: OutputError | null;
   how: string;
+}
+
+/**
+ * A TMA descriptor that a kernel reads or writes through (Hopper and later).
+ */
+export interface Descriptor {
+  name: string;
+  made: 'device' | 'host';
+  shape: string[];
+  strides: string[];
+  block: string[];
+  dtype: string;
+  built: 'each block' | 'each call' | 'once';
+  line: number | null;
+  why: string;
 }
 
 /**
@@ -479,6 +638,15 @@ export interface Effective {
   remedy: string;
   operators: string[];
   where: SourceLine | null;
+}
+
+/**
+ * A way to call what was compiled, timed.
+ */
+export interface Entry {
+  name: string;
+  timing: Timing | null;
+  why: string;
 }
 
 /**
@@ -536,6 +704,17 @@ export interface Failure {
  */
 export interface Forget {
   subject: string;
+}
+
+/**
+ * What was put into one kernel, and what that saves.
+ */
+export interface Fusion {
+  nodes: number;
+  saved_bytes: number | null;
+  saved: string[];
+  kind: string;
+  why: string;
 }
 
 /**
@@ -751,6 +930,23 @@ export interface Kernel {
   limit: string;
   configs: KernelConfig[];
   check: KernelCheck | null;
+  fusion: Fusion | null;
+  tiling: Tiling | null;
+  baked: Baked[];
+  descriptors: Descriptor[];
+}
+
+/**
+ * A kernel of a variant beside the one that does its work in the baseline.
+ */
+export interface KernelChange {
+  kernel: string;
+  baseline: string;
+  outcome: 'added' | 'differs' | 'identical' | 'removed' | 'renamed';
+  lines: number;
+  why: string;
+  compilation: string;
+  baseline_compilation: string;
 }
 
 /**
@@ -778,6 +974,24 @@ export interface KernelConfig {
   limit: string;
   why: string;
   absent: Record<string, string>;
+}
+
+/**
+ * How one kernel came to be there: compiled, loaded, run for the first time.
+ */
+export interface KernelLoad {
+  kernel: string;
+  compilation: string;
+  call: number;
+  started_us: number;
+  compile_us: number | null;
+  load_us: number | null;
+  autotune_us: number | null;
+  first_run_us: number | null;
+  warm_run_us: number | null;
+  background: boolean;
+  cached: boolean | null;
+  how: string;
 }
 
 /**
@@ -849,6 +1063,22 @@ export interface Layers {
 }
 
 /**
+ * A copy that only changes strides, or strides chosen by Inductor instead of
+ * the user.
+ */
+export interface LayoutChange {
+  node: string;
+  direction: 'backward' | 'forward' | 'inference';
+  old: string;
+  new: string;
+  bytes: number | null;
+  why: string;
+  inserted: boolean;
+  kernel: string;
+  sources: SourceLine[];
+}
+
+/**
  * A measurement went on; at most a few times a second.
  */
 export interface Measured {
@@ -868,6 +1098,24 @@ export interface Measurement {
   series: Series[];
   fraction: number | null;
   problem: Problem | null;
+}
+
+/**
+ * What one wrapper's memory is used for, over one call.
+ */
+export interface Memory {
+  direction: 'backward' | 'forward' | 'inference';
+  artifact: 'cpp' | 'python';
+  steps: string[];
+  keys: string[];
+  live_bytes: number[];
+  buffers: Buffer[];
+  peak_bytes: number;
+  peak_without_reuse_bytes: number;
+  peak_unfused_bytes: number | null;
+  assumed: Record<string, number>;
+  measured_peak_bytes: number | null;
+  how: string;
 }
 
 /**
@@ -906,6 +1154,59 @@ export interface OutputError {
   reference: string;
   reference_abs: number | null;
   eager_reference_abs: number | null;
+}
+
+/**
+ * A `.pt2` package, opened up.
+ */
+export interface Package {
+  model: string;
+  path: string;
+  device: string;
+  files: PackageFile[];
+  constants: Constant[];
+  metadata: Record<string, string>;
+  inputs: string[];
+  outputs: string[];
+  dynamic: string[];
+  build: string[];
+  bytes: number | null;
+  built: boolean;
+  seconds: number | null;
+  parts: Record<string, number>;
+  accurate: boolean | null;
+  entries: Entry[];
+  problem: Problem | null;
+  absent: Record<string, string>;
+}
+
+/**
+ * A file in a package.
+ */
+export interface PackageFile {
+  path: string;
+  bytes: number;
+  kind:
+    | 'build'
+    | 'constants'
+    | 'kernel'
+    | 'library'
+    | 'metadata'
+    | 'other'
+    | 'source';
+  language: string;
+  text: string | null;
+}
+
+/**
+ * A part of a graph that is, or is not, captured by itself.
+ */
+export interface Partition {
+  name: string;
+  captured: boolean;
+  compilation: string;
+  kernels: number;
+  why: string;
 }
 
 /**
@@ -954,6 +1255,40 @@ export interface Problem {
   where: SourceLine | null;
   detail: string;
   facts: Record<string, string>;
+}
+
+/**
+ * Which rank a report is of.
+ */
+export interface Rank {
+  rank: number;
+  size: number;
+  backend: string;
+  device: string;
+  collectives: Collective[];
+  differences: RankDifference[];
+  same: boolean;
+  group: string;
+}
+
+/**
+ * Something that another rank has otherwise.
+ */
+export interface RankDifference {
+  what: string;
+  kind:
+    | 'code'
+    | 'collectives'
+    | 'compilations'
+    | 'graph'
+    | 'guards'
+    | 'kernels'
+    | 'settings';
+  here: string;
+  there: string;
+  other: number;
+  serious: boolean;
+  why: string;
 }
 
 /**
@@ -1016,6 +1351,7 @@ export interface Report {
   files: Record<string, string>;
   peaks: Peaks[];
   sweep: Sweep | null;
+  rank: Rank | null;
 }
 
 /**
@@ -1051,6 +1387,25 @@ export interface Request {
   id: string;
   command: string;
   arguments: Record<string, unknown>;
+}
+
+/**
+ * How the generated code reaches an operator that it has no kernel for.
+ */
+export interface Route {
+  operator: string;
+  registered: 'cpp' | 'python' | 'torch' | 'triton' | 'unknown';
+  artifact: 'cpp' | 'python';
+  direction: 'backward' | 'forward' | 'inference';
+  via: 'dispatcher' | 'inlined' | 'library' | 'python' | 'shim';
+  lines: number[];
+  gil: number;
+  us: number | null;
+  interval_us: [number, number] | null;
+  how: string;
+  why: string;
+  remedy: string;
+  where: SourceLine | null;
 }
 
 /**
@@ -1096,6 +1451,18 @@ export interface Series {
 export interface SetWatch {
   on: boolean;
   clear: boolean;
+}
+
+/**
+ * Why torch did without CUDA graphs.
+ */
+export interface Skip {
+  reason: string;
+  compilation: string;
+  meaning: string;
+  remedy: string;
+  setting: string;
+  where: SourceLine | null;
 }
 
 /**
@@ -1182,6 +1549,47 @@ export interface Startup {
 }
 
 /**
+ * A run of lines of a wrapper that does one thing.
+ */
+export interface Step {
+  kind:
+    | 'allocation'
+    | 'call'
+    | 'check'
+    | 'constant'
+    | 'entry'
+    | 'free'
+    | 'launch'
+    | 'load'
+    | 'other'
+    | 'return'
+    | 'stream'
+    | 'view';
+  start: number;
+  end: number;
+  key: string;
+  label: string;
+  kernel: string;
+  sources: SourceLine[];
+  us: number | null;
+  interval_us: [number, number] | null;
+  how: string;
+}
+
+/**
+ * What one wrapper does, step by step.
+ */
+export interface Steps {
+  artifact: 'cpp' | 'python';
+  direction: 'backward' | 'forward' | 'inference';
+  steps: Step[];
+  whole_us: number | null;
+  sum_us: number | null;
+  agrees: boolean;
+  why: string;
+}
+
+/**
  * What was inspected.
  */
 export interface Subject {
@@ -1193,6 +1601,7 @@ export interface Subject {
     | 'lambda'
     | 'method'
     | 'module'
+    | 'package'
     | 'trace'
     | 'watch';
   where: SourceLine | null;
@@ -1328,6 +1737,17 @@ export interface TargetSummary {
 }
 
 /**
+ * How a kernel's iterations are cut up.
+ */
+export interface Tiling {
+  extents: string[];
+  tile: Record<string, string>;
+  vector_width: number | null;
+  vector: string;
+  threads: string;
+}
+
+/**
  * How long a call takes once compiled.
  */
 export interface Timing {
@@ -1388,6 +1808,11 @@ export interface VariantReport {
   target: TargetReport | null;
   problems: Problem[];
   absent: Record<string, string>;
+  changes: Changes | null;
+  cuda_graphs: CudaGraphs | null;
+  kernel_loads: KernelLoad[];
+  cold: ColdSwitch[];
+  package: Package | null;
 }
 
 /**

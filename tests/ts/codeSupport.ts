@@ -82,6 +82,11 @@ export function variant(
     differs: null,
     verdict: null,
     studied: [],
+    changes: null,
+    cuda_graphs: null,
+    kernel_loads: [],
+    cold: [],
+    package: null,
     target: null,
     ...more
   };

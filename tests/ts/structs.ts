@@ -58,7 +58,8 @@ export function fullCompilation(
       regions: {},
       backward: null,
       others: [],
-      absent: {}
+      absent: {},
+      aot: null
     },
     kernels: [],
     guards: [],
@@ -82,6 +83,11 @@ export function fullCompilation(
     torch_id: '',
     cell_number: null,
     cell_file: '',
+    steps: [],
+    routes: [],
+    memory: [],
+    layouts: [],
+    decompositions: [],
     ...change
   } as Compilation;
 }
@@ -107,6 +113,10 @@ export function kernelOf(name: string, change: Partial<Kernel> = {}): Kernel {
     limit: '',
     configs: [],
     check: null,
+    fusion: null,
+    tiling: null,
+    baked: [],
+    descriptors: [],
     ...change
   } as Kernel;
 }

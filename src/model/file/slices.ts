@@ -19,7 +19,8 @@ const NO_CODE: Code = {
   regions: {},
   backward: null,
   others: [],
-  absent: {}
+  absent: {},
+  aot: null
 };
 
 /**

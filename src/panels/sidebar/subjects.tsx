@@ -17,7 +17,8 @@ const SIGNS: Record<Subject['kind'], string> = {
   module: '◈',
   callable: '()',
   watch: '◉',
-  trace: '≡'
+  trace: '≡',
+  package: '▣'
 };
 
 /**
