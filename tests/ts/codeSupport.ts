@@ -82,11 +82,6 @@ export function variant(
     differs: null,
     verdict: null,
     studied: [],
-    changes: null,
-    cuda_graphs: null,
-    kernel_loads: [],
-    cold: [],
-    package: null,
     target: null,
     ...more
   };

@@ -135,11 +135,6 @@ export function variantSummary(
     differs: null,
     verdict: null,
     studied: [],
-    changes: null,
-    cuda_graphs: null,
-    kernel_loads: [],
-    cold: [],
-    package: null,
     target: null,
     ...change
   };
