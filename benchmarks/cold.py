@@ -1,0 +1,119 @@
+"""What the first call costs under the C++ wrapper, model by model, and what shortens it.
+
+    python benchmarks/cold.py --table results/ [--chart chart.html]
+
+Reads the sweeps that ``benchmarks/wrappers.py --out results/`` left: every cell of one was compiled
+in empty caches in a process of its own. The table says what the first call took under the Python
+wrapper and under the C++ wrapper, the quotient of both, and where the difference went; the chart
+shows the quotients. The C++ headers were precompiled before: a sweep builds them once for all of
+its cells and begins the cell anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+from typing import Any
+
+import compilescope as cs
+from wrappers import MODELS, TITLES
+
+PARTS = {"cpp_build": "C++ build", "triton": "Triton"}
+"""What of a first call differs most between the wrappers."""
+
+
+def first_calls(folder: Path) -> dict[str, dict[str, Any]]:
+    """Model → variant → the first call's time, of the models that have both wrappers'."""
+    found = {}
+    for name in MODELS:
+        path = folder / f"{name}.compilescope.json"
+        sweep = cs.load(path).sweep if path.exists() else None
+        if sweep is None:
+            continue
+        times = {cell.name: cell.compile_time for cell in sweep.cells if cell.compile_time}
+        if {"python", "cpp"} <= times.keys():
+            found[name] = times
+    return found
+
+
+def slow_down(times: dict[str, Any]) -> float:
+    """The C++ wrapper's first call over the Python wrapper's."""
+    quotient: float = times["cpp"].total_s / times["python"].total_s
+    return quotient
+
+
+def table(folder: Path) -> str:
+    """The first calls as a table in Markdown."""
+    heads = ["model", "Python wrapper", "C++ wrapper", "slow-down", "longer by"]
+    heads += [f"of it {title}" for title in PARTS.values()]
+    rows = [f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]
+    slow_downs = []
+    for name, times in first_calls(folder).items():
+        python, cpp = times["python"], times["cpp"]
+        slow_downs.append(slow_down(times))
+        row = [MODELS[name], _s(python.total_s), _s(cpp.total_s), f"{slow_downs[-1]:.1f}x"]
+        row += [_s(cpp.total_s - python.total_s)]
+        row += [_s(cpp.parts.get(part, 0.0) - python.parts.get(part, 0.0)) for part in PARTS]
+        rows.append(f"| {' | '.join(row)} |")
+    if slow_downs:
+        rows.append(
+            f"\nGeometric mean of the slow-down over {len(slow_downs)} models: "
+            f"{math.exp(sum(map(math.log, slow_downs)) / len(slow_downs)):.1f}."
+        )
+    return "\n".join(rows)
+
+
+def chart(folder: Path) -> Any:
+    """How many times as long the first call takes under the C++ wrapper, as a Plotly figure."""
+    from plotly.graph_objects import Bar, Figure
+
+    found = first_calls(folder)
+    title, colour = TITLES["cpp"]
+    figure = Figure(
+        Bar(
+            name=title,
+            x=[MODELS[name] for name in found],
+            y=[slow_down(times) for times in found.values()],
+            text=[
+                f"{slow_down(times):.1f}x<br>{times['cpp'].total_s:.0f} s"
+                f" / {times['python'].total_s:.1f} s"
+                for times in found.values()
+            ],
+            textposition="outside",
+            cliponaxis=False,
+            marker_color=colour,
+        )
+    )
+    figure.add_hline(y=1, line_dash="dash", line_color="#666")
+    figure.update_layout(
+        template="plotly_white",
+        yaxis={
+            "title": "first call, C++ wrapper over Python wrapper",
+            "type": "log",
+            "tickvals": [1, 2, 5, 10, 20, 50],
+            "range": [-0.1, 1.75],
+        },
+        margin={"t": 40, "r": 20},
+        font={"size": 13},
+    )
+    return figure
+
+
+def _s(seconds: float) -> str:
+    return f"{seconds:.1f} s"
+
+
+def main() -> None:
+    """Prints the table of what was measured."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--table", type=Path, required=True, help="a folder of sweeps")
+    parser.add_argument("--chart", type=Path, help="write the chart as a page")
+    options = parser.parse_args()
+    print(table(options.table))
+    if options.chart:
+        chart(options.table).write_html(options.chart)
+
+
+if __name__ == "__main__":
+    main()
