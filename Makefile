@@ -9,7 +9,8 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-builtin-rules
 
 PYTHON ?= python3
-VENV ?= .venv
+TORCH ?=
+VENV ?= .venv$(addprefix -torch-,$(TORCH))
 PORT ?= 8888
 LAB_ARGS ?=
 TORCH_INDEX ?=
@@ -33,7 +34,8 @@ FRONTEND := $(shell find src style schema -type f 2>/dev/null) package.json tsco
 help:
 	@echo 'make lab     set everything up and open JupyterLab on the quickstart (PORT=, LAB_ARGS=)'
 	@echo 'make test    set everything up and run every check and test'
-	@echo 'make setup   set everything up in $(VENV)  (PYTHON=, VENV=, TORCH_INDEX=)'
+	@echo 'make test TORCH=2.11.0   the kernel tests against that torch, in a venv of its own'
+	@echo 'make setup   set everything up in $(VENV)  (PYTHON=, VENV=, TORCH=, TORCH_INDEX=)'
 	@echo 'make check   formatters, linters, types, import contracts; no tests'
 	@echo 'make dist    the wheel and the sdist, in dist/'
 	@echo 'make clean   remove what was built; the venv and node_modules too'
@@ -50,8 +52,14 @@ lab: setup
 check: setup $(STAMPS)/ui
 	@python scripts/steps.py check
 
+# Another torch is another kernel: the front end is the same, and its tests are left out.
+ifeq ($(TORCH),)
 test: setup-tests
 	@python scripts/steps.py test
+else
+test: setup
+	@python scripts/steps.py kernel
+endif
 
 # From nothing: the build hook would pack a development build that it finds.
 dist: setup
@@ -60,7 +68,7 @@ dist: setup
 	hatchling build -t sdist -t wheel
 
 clean:
-	rm -rf $(VENV) node_modules tests/ui/node_modules lib build dist $(LABEXTENSION) kernel/compilescope/views/built
+	rm -rf $(VENV) .venv-torch-* node_modules tests/ui/node_modules lib build dist $(LABEXTENSION) kernel/compilescope/views/built
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis coverage
 	rm -rf .eslintcache .stylelintcache tsconfig.tsbuildinfo
 	rm -rf tests/ui/test-results tests/ui/playwright-report tests/ui/artifacts
@@ -73,9 +81,10 @@ $(STAMPS)/venv:
 	mkdir -p $(STAMPS) && touch $@
 
 # torch first and alone when an index is named for it, so that nothing else comes from there.
-$(STAMPS)/python: constraints/dev.txt $(STAMPS)/venv
-	$(if $(TORCH_INDEX),python -m pip install -q --index-url '$(TORCH_INDEX)' "$$(grep '^torch==' constraints/dev.txt)")
-	python -m pip install -q -r constraints/dev.txt
+$(STAMPS)/python: constraints/dev.txt scripts/requirements.py $(STAMPS)/venv
+	python scripts/requirements.py $(TORCH) >$(STAMPS)/requirements.txt
+	$(if $(TORCH_INDEX),python -m pip install -q --index-url '$(TORCH_INDEX)' "$$(grep '^torch==' $(STAMPS)/requirements.txt)")
+	python -m pip install -q -r $(STAMPS)/requirements.txt
 	touch $@
 
 $(STAMPS)/node: package.json yarn.lock .yarnrc.yml $(STAMPS)/python

@@ -1,8 +1,9 @@
 """Run the checks, or the checks and the tests, and print one summary.
 
 ``python scripts/steps.py check`` or ``python scripts/steps.py test``, from the repository's root,
-in the environment that ``make setup`` made. The quick checks run two at a time; tests run alone,
-since some of them measure time. Every step's full output is kept in ``build/steps/``.
+in the environment that ``make setup`` made; ``kernel`` runs the kernel's tests alone. The quick
+checks run two at a time; tests run alone, since some of them measure time. Every step's full output
+is kept in ``build/steps/``.
 """
 
 from __future__ import annotations
@@ -73,9 +74,11 @@ CHECKS = [
 # What needs a second try is told, as the browser's tests tell it.
 AGAIN = ("--reruns", "1", "-raR") if os.environ.get("CI") else ()
 
+KERNEL = Step("pytest", python("-m", "pytest", "-q", "--durations=30", *AGAIN), limit_s=3300)
+
 TESTS = [
     Step("jest", ("jlpm", "test", "--ci", "--maxWorkers=2")),
-    Step("pytest", python("-m", "pytest", "-q", "--durations=30", *AGAIN), limit_s=3300),
+    KERNEL,
     Step("browser tests", ("jlpm", "test"), folder="tests/ui", limit_s=2700),
 ]
 
@@ -158,16 +161,19 @@ def summary(outcomes: list[Outcome]) -> str:
 
 def main(arguments: list[str]) -> int:
     """Run what was asked for; 1 if anything failed."""
-    if arguments not in (["check"], ["test"]):
-        print("Usage: python scripts/steps.py check|test", file=sys.stderr)
+    if arguments not in (["check"], ["test"], ["kernel"]):
+        print("Usage: python scripts/steps.py check|test|kernel", file=sys.stderr)
         return 2
     signal.signal(signal.SIGINT, interrupted)
     signal.signal(signal.SIGTERM, interrupted)
     LOGS.mkdir(parents=True, exist_ok=True)
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        outcomes = list(pool.map(run_step, CHECKS))
-    if arguments == ["test"]:
-        outcomes += [run_step(step) for step in TESTS]
+    outcomes: list[Outcome] = []
+    if arguments != ["kernel"]:
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            outcomes += pool.map(run_step, CHECKS)
+    if arguments != ["check"]:
+        tests = [KERNEL] if arguments == ["kernel"] else TESTS
+        outcomes += [run_step(step) for step in tests]
     print(summary(outcomes), flush=True)
     return 0 if all(outcome.passed for outcome in outcomes) else 1
 
