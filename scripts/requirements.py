@@ -1,0 +1,41 @@
+"""Print what `make setup` installs: `constraints/dev.txt`, or the same around another torch.
+
+``python scripts/requirements.py`` or ``python scripts/requirements.py 2.11.0``.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+PINNED = Path(__file__).resolve().parent.parent / "constraints" / "dev.txt"
+
+# What each torch asks for by itself; its builds without CUDA do not say.
+TRITON = {"2.11": "3.6.0", "2.12": "3.7.1", "2.13": "3.7.1", "2.14": "3.8.0", "2.15": "3.9.0"}
+
+# Pinned for one torch; pip finds those that another one takes.
+TORCHS_OWN = ("torch", "triton", "setuptools")
+
+
+def requirements(torch: str) -> list[str]:
+    """The lines to install; torch as it is pinned if none is named.
+
+    Parameters
+    ----------
+    torch
+        A version, ``2.11.0``, or nothing.
+    """
+    lines = PINNED.read_text(encoding="utf-8").splitlines()
+    if not torch:
+        return lines
+    if not re.fullmatch(r"\d+\.\d+\.\d+\S*", torch):
+        raise SystemExit(f"TORCH={torch} is no version of torch. Give all of it: TORCH=2.11.0")
+    kept = [line for line in lines if re.split(r"[=<>~ ;]", line)[0] not in TORCHS_OWN]
+    triton = TRITON.get(".".join(torch.split(".")[:2]))
+    wanted = f"triton=={triton}" if triton else "triton"
+    return [*kept, f"torch=={torch}", f'{wanted}; platform_system == "Linux"']
+
+
+if __name__ == "__main__":
+    print("\n".join(requirements("".join(sys.argv[1:2]))))
