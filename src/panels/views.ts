@@ -20,6 +20,12 @@ export type ViewId =
   | 'autotune';
 
 /**
+ * What views have in common that stand beside each other: what was made, how
+ * fast it is, why it came to be.
+ */
+export type ViewGroup = 'made' | 'speed' | 'causes';
+
+/**
  * Where the syntax of generated code comes from: JupyterLab's registry, or as
  * much of one as a page of its own brings along.
  */
@@ -60,92 +66,139 @@ export interface IViewContext {
  */
 export interface IView {
   readonly id: ViewId;
+  readonly group: ViewGroup;
   readonly label: (trans: TranslationBundle) => string;
   readonly caption: (trans: TranslationBundle) => string;
   readonly create: (context: IViewContext) => Promise<Widget>;
+
+  /**
+   * The fields of a report, its variants and compilations that it is about,
+   * and why there may be none of them. The tab of a view for which a report
+   * has none is dimmed.
+   */
+  readonly about?: readonly string[];
+  readonly nothing?: (trans: TranslationBundle) => string;
+
+  /**
+   * Whether it can have what it is about made, where there is a kernel.
+   */
+  readonly makes?: boolean;
 }
 
 /**
- * All views, in the order of their tabs.
+ * All views, in the order of their tabs: those of a group beside each other.
  */
 export const VIEWS: readonly IView[] = [
   {
     id: 'code',
+    group: 'made',
     label: trans => trans.__('Code'),
     caption: trans => trans.__('Any two generated files side by side'),
-    create: async context => new (await import('./code')).CodePanel(context)
+    create: async context => new (await import('./code')).CodePanel(context),
+    about: ['kernels', 'graphs'],
+    nothing: trans => trans.__('Nothing was compiled')
   },
   {
     id: 'graph',
+    group: 'made',
     label: trans => trans.__('Graph'),
     caption: trans => trans.__('Every stage of the graph, drawn'),
-    create: async context => new (await import('./graph')).GraphView(context)
+    create: async context => new (await import('./graph')).GraphView(context),
+    about: ['graphs'],
+    nothing: trans => trans.__('There is no graph')
+  },
+  {
+    id: 'kernels',
+    group: 'made',
+    label: trans => trans.__('Kernels'),
+    caption: trans => trans.__('What one call launches'),
+    create: async context =>
+      new (await import('./kernels')).KernelsView(context),
+    about: ['kernels'],
+    nothing: trans => trans.__('Nothing is launched')
   },
   {
     id: 'timings',
+    group: 'speed',
     label: trans => trans.__('Timings'),
     caption: trans =>
       trans.__(
         'How long a call takes, where its time goes, and how sure that is'
       ),
     create: async context =>
-      new (await import('./timings')).TimingsView(context)
+      new (await import('./timings')).TimingsView(context),
+    about: ['timing', 'layers', 'startups', 'accuracy', 'target'],
+    nothing: trans => trans.__('Nothing was timed'),
+    makes: true
   },
   {
     id: 'sweep',
+    group: 'speed',
     label: trans => trans.__('Sweep'),
     caption: trans =>
       trans.__('Many variants and shapes, and which of them is best'),
-    create: async context => new (await import('./sweep')).SweepView(context)
-  },
-  {
-    id: 'guards',
-    label: trans => trans.__('Guards'),
-    caption: trans =>
-      trans.__('What is checked before a compilation is used again'),
-    create: async context => new (await import('./guards')).GuardsView(context)
-  },
-  {
-    id: 'recompiles',
-    label: trans => trans.__('Recompiles'),
-    caption: trans => trans.__('What was compiled again, and why'),
-    create: async context =>
-      new (await import('./recompiles')).RecompilesView(context)
-  },
-  {
-    id: 'breaks',
-    label: trans => trans.__('Graph breaks'),
-    caption: trans => trans.__('Where a graph ended before its function did'),
-    create: async context => new (await import('./breaks')).BreaksView(context)
+    create: async context => new (await import('./sweep')).SweepView(context),
+    about: ['sweep'],
+    nothing: trans => trans.__('No sweep was made'),
+    makes: true
   },
   {
     id: 'compile-time',
+    group: 'speed',
     label: trans => trans.__('Compile time'),
     caption: trans => trans.__('Where the time of the first call went'),
     create: async context =>
-      new (await import('./compile-time')).CompileTimeView(context)
+      new (await import('./compile-time')).CompileTimeView(context),
+    about: ['phases', 'compile_time'],
+    nothing: trans => trans.__('No compilation was timed')
+  },
+  {
+    id: 'autotune',
+    group: 'speed',
+    label: trans => trans.__('Autotune'),
+    caption: trans =>
+      trans.__('What torch chose by measuring, and why the others lost'),
+    create: async context =>
+      new (await import('./autotune')).AutotuneView(context),
+    about: ['autotunings'],
+    nothing: trans => trans.__('torch chose nothing by measuring')
+  },
+  {
+    id: 'guards',
+    group: 'causes',
+    label: trans => trans.__('Guards'),
+    caption: trans =>
+      trans.__('What is checked before a compilation is used again'),
+    create: async context => new (await import('./guards')).GuardsView(context),
+    about: ['guards'],
+    nothing: trans => trans.__('There are no guards')
+  },
+  {
+    id: 'recompiles',
+    group: 'causes',
+    label: trans => trans.__('Recompiles'),
+    caption: trans => trans.__('What was compiled again, and why'),
+    create: async context =>
+      new (await import('./recompiles')).RecompilesView(context),
+    about: ['recompile'],
+    nothing: trans => trans.__('Nothing was compiled again')
+  },
+  {
+    id: 'breaks',
+    group: 'causes',
+    label: trans => trans.__('Graph breaks'),
+    caption: trans => trans.__('Where a graph ended before its function did'),
+    create: async context => new (await import('./breaks')).BreaksView(context),
+    about: ['breaks'],
+    nothing: trans => trans.__('No graph ended before its function did')
   },
   {
     id: 'requested',
+    group: 'causes',
     label: trans => trans.__('Requested and effective'),
     caption: trans =>
       trans.__('What each variant asked for, and what torch made of it'),
     create: async context =>
       new (await import('./requested')).RequestedView(context)
-  },
-  {
-    id: 'kernels',
-    label: trans => trans.__('Kernels'),
-    caption: trans => trans.__('What one call launches'),
-    create: async context =>
-      new (await import('./kernels')).KernelsView(context)
-  },
-  {
-    id: 'autotune',
-    label: trans => trans.__('Autotune'),
-    caption: trans =>
-      trans.__('What torch chose by measuring, and why the others lost'),
-    create: async context =>
-      new (await import('./autotune')).AutotuneView(context)
   }
 ];

@@ -1842,6 +1842,8 @@ export interface VariantSummary {
   verdict: Verdict | null;
   studied: string[];
   target: TargetSummary | null;
+  filled: string[];
+  changed: string;
 }
 
 /**

@@ -83,6 +83,8 @@ export function variant(
     verdict: null,
     studied: [],
     target: null,
+    filled: [],
+    changed: '',
     ...more
   };
 }

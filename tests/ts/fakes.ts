@@ -136,6 +136,8 @@ export function variantSummary(
     verdict: null,
     studied: [],
     target: null,
+    filled: [],
+    changed: '',
     ...change
   };
 }

@@ -47,14 +47,24 @@ describe('ReportShell', () => {
       widget.node.textContent = `this is ${id}`;
       return Promise.resolve(widget);
     });
-    const view = (id: ViewId): IView => ({
+    const view = (id: ViewId, more: Partial<IView> = {}): IView => ({
       id,
+      group: 'made',
       label: () => id,
       caption: () => id,
-      create: context => create(id, context)
+      create: context => create(id, context),
+      ...more
     });
     shell = new ReportShell({
-      views: [view('code'), view('breaks'), view('recompiles')],
+      views: [
+        view('code'),
+        view('breaks', { group: 'causes', about: ['breaks'] }),
+        view('recompiles', {
+          group: 'causes',
+          about: ['recompile'],
+          nothing: () => 'Nothing was compiled again'
+        })
+      ],
       context: {
         model,
         trans,
@@ -75,7 +85,9 @@ describe('ReportShell', () => {
     await connection.answer(
       'get_report',
       report('f', {
-        variants: [variantSummary('python', {}, { compilations })]
+        variants: [
+          variantSummary('python', {}, { compilations, filled: ['breaks'] })
+        ]
       })
     );
     await turn();
@@ -143,6 +155,27 @@ describe('ReportShell', () => {
       'breaks2, 2 graph breaks',
       'recompiles1, 1 recompile'
     ]);
+  });
+
+  it('dims what has nothing to show, and says why', async () => {
+    const dim = () =>
+      tabs()
+        .filter(each => each.classList.contains('jp-mod-nothing'))
+        .map(each => each.title);
+    expect(dim()).toEqual(['recompiles. Nothing was compiled again.']);
+    connection.event.emit({
+      event: 'report_changed',
+      data: { subject: 'f', variant: 'python', revision: 2 }
+    });
+    await connection.answer(
+      'get_report',
+      report('f', {
+        revision: 2,
+        variants: [variantSummary('python', {}, { filled: ['recompile'] })]
+      })
+    );
+    await turn();
+    expect(dim()).toEqual(['breaks. There is nothing in it.']);
   });
 
   it('tells a hidden view nothing until it is shown again, and then once', async () => {

@@ -166,6 +166,10 @@ class VariantSummary(Message):
     """Which of `STUDIES` have been made."""
     target: TargetSummary | None = None
     """The device that the code is for, where it is not that of the arguments."""
+    filled: list[str] = []
+    """The fields of the variant and of its compilations that hold something."""
+    changed: str = ""
+    """What it changed against another variant of the report, in a sentence."""
 
 
 class SweepSummary(Message):

@@ -10,7 +10,16 @@ import msgspec
 from ..compiler.watch import WatchSummary
 from ..errors import CompilescopeError
 from ..jobs import Job
-from ..report import STAGES, Code, Compilation, Region, Report, Sweep, TargetReport, VariantReport
+from ..report import (
+    STAGES,
+    Code,
+    Compilation,
+    Region,
+    Report,
+    Sweep,
+    TargetReport,
+    VariantReport,
+)
 from . import compiled
 from .messages import (
     Artifact,
@@ -126,7 +135,19 @@ def _variant(variant: VariantReport) -> VariantSummary:
         verdict=variant.verdict,
         studied=variant.studied,
         target=_target(variant, variant.target) if variant.target is not None else None,
+        filled=_filled(variant),
+        changed=variant.changes.summary if variant.changes is not None else "",
     )
+
+
+def _filled(variant: VariantReport) -> list[str]:
+    found = {
+        field
+        for one in (variant, *variant.compilations)
+        for field in one.__struct_fields__
+        if (value := getattr(one, field)) and isinstance(value, list | dict | msgspec.Struct)
+    }
+    return sorted(found)
 
 
 def _target(variant: VariantReport, target: TargetReport) -> TargetSummary:

@@ -126,8 +126,27 @@ function variantSummary(variant: VariantReport): VariantSummary {
     differs: timing?.differs ?? null,
     verdict: variant.verdict,
     studied: variant.studied,
-    target: variant.target && targetSummary(variant, variant.target)
+    target: variant.target && targetSummary(variant, variant.target),
+    filled: filledOf(variant),
+    changed: variant.changes?.summary ?? ''
   };
+}
+
+/**
+ * The fields of a variant and of its compilations that hold something.
+ */
+function filledOf(variant: VariantReport): string[] {
+  const fields = [variant, ...variant.compilations].flatMap(each =>
+    Object.entries(each)
+      .filter(
+        ([, value]) =>
+          value !== null &&
+          typeof value === 'object' &&
+          Object.keys(value).length > 0
+      )
+      .map(([field]) => field)
+  );
+  return [...new Set(fields)].sort();
 }
 
 function targetSummary(

@@ -1,5 +1,7 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 import { Menu } from '@lumino/widgets';
+import type { IView } from '../views';
 import type { Tabs } from './tabs';
 
 const NO_ARGUMENTS = { args: { type: 'object', properties: {} } };
@@ -10,15 +12,25 @@ const NO_ARGUMENTS = { args: { type: 'object', properties: {} } };
 export class ViewMenu extends Menu {
   constructor(options: Tabs.IOptions, state: Tabs.IState) {
     const { views, open, beside, trans } = options;
-    const { current, counts } = state;
+    const { current, counts, nothing } = state;
     const commands = new CommandRegistry();
     super({ commands });
+    let { group } = views[0];
     for (const view of views) {
+      if (view.group !== group) {
+        group = view.group;
+        this.addItem({ type: 'separator' });
+      }
       const name = view.label(trans);
       const count = counts[view.id];
       commands.addCommand(view.id, {
-        label: count ? `${name} (${count.text})` : name,
-        caption: view.caption(trans),
+        label: count
+          ? `${name} (${count.text})`
+          : view.id in nothing
+            ? trans.__('%1 (empty)', name)
+            : name,
+        caption: describe(view, nothing[view.id], trans),
+        className: view.id in nothing ? 'jp-Compilescope-nothing' : '',
         describedBy: NO_ARGUMENTS,
         isToggleable: true,
         isToggled: () => view.id === current,
@@ -41,10 +53,24 @@ export class ViewMenu extends Menu {
   }
 
   /**
-   * Open below an element, its right edges aligned.
+   * Open below an element, its right edges aligned. Closed without a choice it
+   * gives the focus back to the element.
    */
   openAt(anchor: HTMLElement): void {
+    this.aboutToClose.connect(() => anchor.focus());
     const { right, bottom } = anchor.getBoundingClientRect();
     this.open(right, bottom, { horizontalAlignment: 'right' });
   }
+}
+
+/**
+ * What a view is for, and why there is nothing in it.
+ */
+export function describe(
+  view: IView,
+  nothing: string | undefined,
+  trans: TranslationBundle
+): string {
+  const caption = view.caption(trans);
+  return nothing ? trans.__('%1. %2.', caption, nothing) : caption;
 }

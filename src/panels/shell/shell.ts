@@ -7,6 +7,7 @@ import { Panel, StackedPanel } from '@lumino/widgets';
 import type { IView, IViewContext, ViewId } from '../views';
 import { countsOf } from './counts';
 import { ViewHost } from './host';
+import { nothingIn } from './nothing';
 import { Pickers } from './pickers';
 import { Tabs } from './tabs';
 
@@ -123,9 +124,11 @@ export class ReportShell extends Panel {
   }
 
   private _describe(): void {
+    const { views, context } = this._options;
     this._tabs.state = {
       current: this._current,
-      counts: countsOf(this._options.context.model, this._trans)
+      counts: countsOf(context.model, this._trans),
+      nothing: nothingIn(views, context.model, this._trans)
     };
   }
 

@@ -3,7 +3,7 @@ import { caretDownIcon, ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import type { IView, ViewId } from '../views';
 import type { ICount } from './counts';
-import { ViewMenu } from './menu';
+import { describe, ViewMenu } from './menu';
 
 /**
  * The tabs of the views. Arrow keys walk along them; Enter or a click opens
@@ -76,6 +76,11 @@ export namespace Tabs {
   export interface IState {
     current: ViewId;
     counts: Partial<Record<ViewId, ICount>>;
+
+    /**
+     * The views that have nothing to show, and why.
+     */
+    nothing: Partial<Record<ViewId, string>>;
   }
 }
 
@@ -83,9 +88,10 @@ function TabRow(
   props: Tabs.IOptions &
     Tabs.IState & { showMenu: (anchor: HTMLElement) => void }
 ): JSX.Element {
-  const { views, current, counts, trans } = props;
+  const { views, current, counts, nothing, trans } = props;
   const list = React.useRef<HTMLDivElement>(null);
-  const isCut = useIsCut(list);
+  const cut = useCut(list);
+  const isCut = cut.before || cut.after;
   React.useEffect(() => {
     const tab = list.current?.querySelector('[aria-selected="true"]');
     tab?.scrollIntoView?.({ block: 'nearest', inline: 'nearest' });
@@ -94,22 +100,30 @@ function TabRow(
     <>
       <div
         ref={list}
-        className="jp-Compilescope-tabList"
+        className={classes('jp-Compilescope-tabList', {
+          'jp-mod-cutBefore': cut.before,
+          'jp-mod-cutAfter': cut.after
+        })}
         role="tablist"
         aria-label={trans.__('Views')}
         onKeyDown={walk}
+        onWheel={roll}
       >
-        {views.map(view => (
+        {views.map((view, index) => (
           <button
             key={view.id}
             type="button"
             role="tab"
             id={props.tabId(view.id)}
-            className="jp-Compilescope-tab"
+            className={classes('jp-Compilescope-tab', {
+              'jp-mod-first':
+                index > 0 && view.group !== views[index - 1].group,
+              'jp-mod-nothing': view.id in nothing
+            })}
             aria-selected={view.id === current}
             aria-controls={props.panelId(view.id)}
             tabIndex={view.id === current ? 0 : -1}
-            title={view.caption(trans)}
+            title={describe(view, nothing[view.id], trans)}
             onClick={() => props.open(view.id)}
           >
             {view.label(trans)}
@@ -162,20 +176,51 @@ function walk(event: React.KeyboardEvent<HTMLElement>): void {
 }
 
 /**
- * Whether an element is too narrow for what it holds.
+ * A wheel that turns up and down moves the tabs, which have no other way to go.
  */
-function useIsCut(ref: React.RefObject<HTMLElement>): boolean {
-  const [isCut, set] = React.useState(false);
+function roll(event: React.WheelEvent<HTMLElement>): void {
+  event.currentTarget.scrollLeft += event.deltaY;
+}
+
+function classes(
+  name: string,
+  modifiers: Readonly<Record<string, boolean>>
+): string {
+  const set = Object.keys(modifiers).filter(each => modifiers[each]);
+  return [name, ...set].join(' ');
+}
+
+/**
+ * On which sides an element holds more than can be seen.
+ */
+function useCut(ref: React.RefObject<HTMLElement>): ICut {
+  const [cut, set] = React.useState<ICut>({ before: false, after: false });
   React.useEffect(() => {
     const node = ref.current!;
-    const look = () => set(node.scrollWidth > node.clientWidth + 1);
+    const look = () => {
+      const { scrollLeft, scrollWidth, clientWidth } = node;
+      const before = scrollLeft > 1;
+      const after = scrollWidth > scrollLeft + clientWidth + 1;
+      set(old =>
+        old.before === before && old.after === after ? old : { before, after }
+      );
+    };
     const observer = new ResizeObserver(look);
     observer.observe(node);
     for (const child of node.children) {
       observer.observe(child);
     }
+    node.addEventListener('scroll', look, { passive: true });
     look();
-    return () => observer.disconnect();
+    return () => {
+      observer.disconnect();
+      node.removeEventListener('scroll', look);
+    };
   }, [ref]);
-  return isCut;
+  return cut;
+}
+
+interface ICut {
+  readonly before: boolean;
+  readonly after: boolean;
 }

@@ -1,0 +1,39 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { ReportSummary } from '../../protocol/types';
+import type { ISubjectModel } from '../../tokens';
+import type { IView, ViewId } from '../views';
+
+/**
+ * The views that have nothing to show of the model's report, and why; of no
+ * view where there is no report yet.
+ */
+export function nothingIn(
+  views: readonly IView[],
+  model: ISubjectModel,
+  trans: TranslationBundle
+): Partial<Record<ViewId, string>> {
+  const { report, isLive } = model;
+  if (!report) {
+    return {};
+  }
+  const filled = filledIn(report);
+  const found: Partial<Record<ViewId, string>> = {};
+  for (const { id, about, nothing, makes } of views) {
+    const isMade = makes && isLive;
+    if (about && !isMade && !about.some(field => filled.has(field))) {
+      found[id] = nothing?.(trans) ?? trans.__('There is nothing in it');
+    }
+  }
+  return found;
+}
+
+/**
+ * The fields that hold something: the report's own, and what its variants and
+ * their compilations tell of theirs.
+ */
+function filledIn(report: ReportSummary): ReadonlySet<string> {
+  const own = Object.entries(report)
+    .filter(([, value]) => value !== null)
+    .map(([field]) => field);
+  return new Set([...own, ...report.variants.flatMap(each => each.filled)]);
+}
