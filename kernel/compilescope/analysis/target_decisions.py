@@ -53,7 +53,11 @@ def read_decisions(records: Sequence[Record], compilation: Compilation) -> list[
         if record.name == DECISION and record.payload:
             said = json.loads(record.payload)
             name = said.pop("node")
-            found.append(_placed(Decision(**said), [name], compilation))
+            decision = Decision(**said)
+            if decision.kernel:
+                found.append(_placed_at_kernel(decision, compilation))
+            else:
+                found.append(_placed(decision, [name], compilation))
     return _merged(found)
 
 
@@ -109,7 +113,6 @@ def _algorithms(compilation: Compilation) -> Iterator[Decision]:
     for one in compilation.autotunings:
         chosen = next((choice for choice in one.choices if choice.chosen), None)
         if one.kind == "algorithm" and one.skipped and len(one.choices) > 1 and chosen:
-            kernel = next((k for k in compilation.kernels if k.name == one.kernel), None)
             decision = Decision(
                 kind="algorithm",
                 operator=f"{one.operator}({', '.join(one.inputs)})",
@@ -118,12 +121,7 @@ def _algorithms(compilation: Compilation) -> Iterator[Decision]:
                 instead=_TIMED.format(len(one.choices)),
                 kernel=one.kernel,
             )
-            if kernel is not None:
-                decision.direction = kernel.direction
-                decision.nodes, decision.sources = list(kernel.nodes), list(kernel.sources)
-                for launch in kernel.launches:
-                    decision.lines.setdefault(launch.artifact, []).append(launch.line)
-            yield decision
+            yield _placed_at_kernel(decision, compilation)
 
 
 def _dispatch(operator: str, chosen: str, rule: str) -> Decision:
@@ -141,6 +139,17 @@ def _placed(decision: Decision, names: Sequence[str], compilation: Compilation) 
                 decision.sources += node.sources[-1:]
             decision.lines = _lines(compilation, code, set(decision.nodes))
             break
+    return decision
+
+
+def _placed_at_kernel(decision: Decision, compilation: Compilation) -> Decision:
+    """The decision with the nodes, lines and sources of the kernel that it is about."""
+    kernel = next((one for one in compilation.kernels if one.name == decision.kernel), None)
+    if kernel is not None:
+        decision.direction = kernel.direction
+        decision.nodes, decision.sources = list(kernel.nodes), list(kernel.sources)
+        for launch in kernel.launches:
+            decision.lines.setdefault(launch.artifact, []).append(launch.line)
     return decision
 
 

@@ -128,7 +128,7 @@ def load(source: str, folder: Path) -> Loaded:
     path.write_text(source, encoding="utf-8")
     module = types.ModuleType("kernel")
     module.__file__ = str(path)
-    with _no_driver():
+    with without_driver():
         exec(compile(source, str(path), "exec"), vars(module))
     kind = triton_heuristics.CachingAutotuner
     found = [value for value in vars(module).values() if isinstance(value, kind)]
@@ -251,7 +251,7 @@ def _instead_of_compiling(autotuner: Any, config: Any, wanted: Callable[..., Any
         raise _Stopped(wanted(compile_, *args, **kwargs))
 
     try:
-        with _no_driver(), patched(triton, "compile", stop):
+        with without_driver(), patched(triton, "compile", stop):
             autotuner._precompile_config(config)
     except _Stopped as stopped:
         return stopped.wanted
@@ -263,8 +263,8 @@ def _compile(compile_: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 @contextlib.contextmanager
-def _no_driver() -> Iterator[None]:
-    """A kernel's source looks for the driver of a GPU; there is none."""
+def without_driver() -> Iterator[None]:
+    """Within, kernels are defined and compiled though there is no driver of a GPU."""
     with patched(triton_helpers, "set_driver_to_gpu", lambda _: None):
         yield
 

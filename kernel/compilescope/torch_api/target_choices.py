@@ -17,7 +17,8 @@ import threading
 import time
 from typing import Any
 
-from . import autotuning
+from ..catalogue import Build
+from . import autotuning, target_kernels
 from .spans import identity
 from .trace import Event, current_sink
 
@@ -25,10 +26,11 @@ DECISION = "compilescope_decision"
 """The name under which it is told that something was decided by a rule."""
 
 
-def decide_by_rule() -> None:
+def decide_by_rule(build: Build) -> None:
     """For the rest of the process nothing is measured while torch compiles."""
     _pad_nothing()
     _select_without_timings()
+    target_kernels.compile_without_running(build, _tell)
 
 
 def _pad_nothing() -> None:

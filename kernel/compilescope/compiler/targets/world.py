@@ -40,7 +40,7 @@ class World:
         # Not before: it loads Inductor.
         from ...torch_api import target_choices
 
-        target_choices.decide_by_rule()
+        target_choices.decide_by_rule(device.build)
         return cls(device, target_tensors.fake_mode())
 
     @property
