@@ -26,7 +26,14 @@ export interface IMeasureOptions {
  * The closer looks that a kernel can take at a variant.
  */
 export type StudyName =
-  'layers' | 'kernels' | 'startups' | 'accuracy' | 'assembly' | 'check';
+  | 'layers'
+  | 'kernels'
+  | 'steps'
+  | 'startups'
+  | 'cold'
+  | 'accuracy'
+  | 'assembly'
+  | 'check';
 
 /**
  * What can be measured of a subject, as a view sees it.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from .compiler import variants as names
 from .compiler.inspection import Inspection
 from .compiler.progress import Progress
-from .compiler.studies import STUDY_NAMES, applies
+from .compiler.studies import ON_DEMAND, STUDY_NAMES, applies
 from .errors import CompilescopeError
 from .report import Report
 from .session import Session
@@ -50,7 +50,7 @@ def study(
     variants: object = None,
     progress: Tell | None = None,
 ) -> Report:
-    """Takes a closer look at variants of a report; every one that there is if none is named.
+    """Takes a closer look at variants of a report; all but the longest ones if none is named.
 
     Raises
     ------
@@ -61,7 +61,8 @@ def study(
     wanted = _wanted(session, inspection, variants, "study")
     if not studies:
         kinds = {variant.target is not None for variant in wanted.values()}
-        studies = [one for one in STUDY_NAMES if any(applies(one, target=kind) for kind in kinds)]
+        meant = [one for one in STUDY_NAMES if any(applies(one, target=kind) for kind in kinds)]
+        studies = [one for one in meant if one not in ON_DEMAND]
     return session.study(report.subject.id, studies, wanted, progress=progress)
 
 

@@ -240,14 +240,22 @@ class Departure(Struct):
     how: str = ""
 
 
+AS_IT_IS, ONCE_MORE = "as it is", "once more"
+HEADERS_KEPT = "precompiled headers kept"
+
+
 class ColdSwitch(Struct):
     """What one setting changes in the first call's time, each in a process of its own."""
 
     switch: str
-    """``as it is``, or the setting: ``cpp_cache_precompile_headers``."""
+    """The setting: ``cpp_cache_precompile_headers``. ``as it is``: none, in the first row; in the
+    last one, ``once more``, to show what differs by chance. ``precompiled headers kept``: none, but
+    with the headers that the first row made: as the next first call on a machine finds them."""
     value: str = ""
     title: str = ""
     """What it does, in words."""
+    code: str = ""
+    """Sets it, to paste."""
     cold_s: float | None = None
     warm_s: float | None = None
     cold_parts: dict[str, float] = {}
@@ -255,6 +263,7 @@ class ColdSwitch(Struct):
     warm_parts: dict[str, float] = {}
     call_us: float | None = None
     """A call afterwards: what the setting costs there."""
+    call_interval_us: tuple[float, float] | None = None
     how: str = ""
     why: str = ""
     """Why there is no figure, or what the setting does not do here."""

@@ -385,11 +385,13 @@ export interface ColdSwitch {
   switch: string;
   value: string;
   title: string;
+  code: string;
   cold_s: number | null;
   warm_s: number | null;
   cold_parts: Record<string, number>;
   warm_parts: Record<string, number>;
   call_us: number | null;
+  call_interval_us: [number, number] | null;
   how: string;
   why: string;
   problem: Problem | null;

@@ -680,12 +680,14 @@ class SweepChanged(Message):
     """Without the cells that have not changed, and without samples."""
 
 
-STUDIES = ("layers", "kernels", "startups", "accuracy", "assembly", "check")
-"""layers: where one call's time goes. kernels: each launch's time. startups: first calls in
-processes of their own. accuracy: against eager in higher precision. Of a variant for a target,
-assembly: its kernels compiled. check: its kernels interpreted and compared."""
+STUDIES = ("layers", "kernels", "steps", "startups", "cold", "accuracy", "assembly", "check")
+"""layers: where one call's time goes. kernels: each launch's time. steps: what
+each step of a wrapper costs the host. startups: first calls in
+processes of their own. cold: what settings change in a first call. accuracy: against eager in
+higher precision. Of a variant for a target, assembly: its kernels compiled. check: its kernels
+interpreted and compared."""
 
-PARTS = ("guards", "kernels", "phases", "autotunings", "crossings")
+PARTS = ("guards", "kernels", "phases", "autotunings", "crossings", "steps")
 """The parts of a compilation that `GetCompilation` knows. ``guards`` brings the guard tree with it,
 ``kernels`` the decisions, ``phases`` the warm ones too."""
 

@@ -8,13 +8,19 @@ import resource
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import psutil
 
 from ..analysis.compile_time import split, union_us
 from ..report import Compilation, Phase, Startup
+from ..variant import Variant
 from .inside import Inside, serve
+
+if TYPE_CHECKING:
+    from .building import Built
+    from .shipping import Call
 
 COMMAND = (
     "import time; start = time.time(); {imports}; loaded = time.time(); "
@@ -33,25 +39,47 @@ def main(start: float, loaded: float) -> None:
     start, loaded
         When Python was ready, and when torch was loaded (seconds since the epoch).
     """
-    serve(lambda inside: _work(inside, (start - psutil.Process().create_time()) + loaded - start))
+    serve(lambda inside: _work(inside, before(start, loaded)))
+
+
+def before(start: float, loaded: float) -> float:
+    """What the process took until torch was loaded (seconds)."""
+    return (start - psutil.Process().create_time()) + loaded - start
 
 
 def _work(inside: Inside, imports_s: float) -> bytes:
     from ..torch_api import headers
-    from .building import build
-    from .callees import functions_of
-    from .shipping import unpack
-    from .wardrobe import Wardrobe
 
     asked = inside.header
-    caches = Path(asked["caches"])
-    headers.keep_in(caches / "precompiled_headers")
+    headers.keep_in(Path(asked["caches"]) / "precompiled_headers")
     headers.precompile(asked["precompiled_headers"])
+    variant, call, took_s = given(inside)
+    inside.step("compiling")
+    startup, _ = first_call(inside, variant, call)
+    startup.precompiled_headers = asked["precompiled_headers"]
+    startup.imports_s = imports_s + took_s
+    return msgspec.json.encode(startup)
+
+
+def given(inside: Inside) -> tuple[Variant, Call, float]:
+    """What the process was given: a variant, and a call with its settings now in force.
+
+    And how many seconds loading them took, which the subject's own imports are part of.
+    """
+    from .shipping import unpack
+
     begun = time.perf_counter()
     variant, packed = pickle.loads(inside.task())
     call = unpack(packed)
-    imports_s += time.perf_counter() - begun
-    inside.step("compiling")
+    return variant, call, time.perf_counter() - begun
+
+
+def first_call(inside: Inside, variant: Variant, call: Call) -> tuple[Startup, Built]:
+    """Compiles a call by making it: what that took, and what it gave, which is worn."""
+    from .building import build
+    from .callees import functions_of
+    from .wardrobe import Wardrobe
+
     wardrobe = Wardrobe(functions_of(*call))
     built = build(
         *call,
@@ -59,21 +87,17 @@ def _work(inside: Inside, imports_s: float) -> bytes:
         variant=variant,
         wardrobe=wardrobe,
         outfit=wardrobe.outfit(),
-        folder=caches,
+        folder=Path(inside.header["caches"]),
         gradients=dict,
     )
     startup = Startup(
-        cache=asked["cache"],
-        precompiled_headers=asked["precompiled_headers"],
-        imports_s=imports_s,
-        memory_bytes=_most_held(),
-        problem=built.problem,
+        cache=inside.header["cache"], memory_bytes=_most_held(), problem=built.problem
     )
     if built.problem is None:
         startup.first_call_s = built.first_call_s
         startup.parts = split(built.compilations, built.first_call_s).parts
         startup.headers_s = _headers_s(built.compilations)
-    return msgspec.json.encode(startup)
+    return startup, built
 
 
 def _headers_s(compilations: list[Compilation]) -> float | None:

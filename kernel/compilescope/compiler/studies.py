@@ -16,7 +16,9 @@ from .progress import Monitor
 from .state import Snapshot
 from .wardrobe import Wardrobe
 
-StudyName = Literal["layers", "kernels", "startups", "accuracy", "assembly", "check"]
+StudyName = Literal[
+    "layers", "kernels", "steps", "startups", "cold", "accuracy", "assembly", "check"
+]
 STUDY_NAMES: tuple[str, ...] = get_args(StudyName)
 
 
@@ -52,6 +54,8 @@ def _loaded(name: str) -> Callable[[Study], None]:
 
 
 _OF_TARGETS = ("assembly", "check")
+ON_DEMAND = ("cold",)
+"""Those that take minutes: made only when they are named."""
 
 STUDIES: dict[str, Callable[[Study], None]] = {
     name: _loaded(name) for name in STUDY_NAMES if name not in _OF_TARGETS

@@ -20,7 +20,9 @@ FAILED = "The study of {} failed."
 _TITLES = {
     "layers": "where a call's time goes",
     "kernels": "each kernel's time",
+    "steps": "what each step of the wrapper costs",
     "startups": "first calls in processes of their own",
+    "cold": "settings and the first call",
     "accuracy": "accuracy against higher precision",
     "assembly": "kernels compiled for the target",
     "check": "kernels checked in Triton's interpreter",

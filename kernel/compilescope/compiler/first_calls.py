@@ -1,0 +1,96 @@
+"""First calls in processes of their own: the subject on its way there, and how they end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+
+from ..errors import CompilescopeError
+from ..problem import Problem
+from ..torch_api.headers import FIRST_IMPORTS
+from ..variant import Variant
+from . import shipping
+from .processes import Ended, Limits, describe_exit, run
+from .progress import Cancelled
+from .studies import Study
+
+TIMEOUT_S = 600.0
+_LAST = 2000
+"""How much of what a process wrote is shown when it died."""
+
+
+def packed(study: Study) -> bytes:
+    """The subject, as `task` takes it.
+
+    Raises
+    ------
+    CompilescopeError
+        It cannot be taken into another process.
+    """
+    study.snapshot.restore()
+    try:
+        return shipping.pack(study.fn, (tuple(study.args), dict(study.kwargs)))
+    except CompilescopeError as error:
+        raise CompilescopeError(
+            error.problem.what, error.problem.why, "Have it refer to nothing that cannot travel."
+        ) from error
+
+
+def task(variant: Variant, subject: bytes) -> bytes:
+    """What the process is given to do."""
+    data: bytes = cloudpickle.dumps((variant, subject))
+    return data
+
+
+def first_call(
+    study: Study,
+    command: str,
+    given: bytes,
+    caches: Path,
+    header: Mapping[str, Any],
+    *,
+    variables: Mapping[str, str] | None = None,
+) -> bytes | Problem:
+    """Makes a first call in a process; what it gives, or why it gave nothing.
+
+    Parameters
+    ----------
+    command
+        The Python code that the process runs, with a place for the ``imports`` that are timed.
+    given
+        By `task`.
+    caches
+        The folder of torch's caches.
+    header
+        What else the process is told.
+
+    Raises
+    ------
+    Cancelled
+        Somebody cancelled the study.
+    """
+    ended = run(
+        ("-c", command.format(imports=FIRST_IMPORTS)),
+        given,
+        header={**shipping.header(), "caches": str(caches), **header},
+        limits=Limits(timeout_s=TIMEOUT_S),
+        cancelled=lambda: study.monitor.cancelled,
+        variables=variables,
+        folder=caches,
+    )
+    if ended.how == "cancelled":
+        raise Cancelled
+    return ended.result if ended.how == "done" else _problem(ended)
+
+
+def _problem(ended: Ended) -> Problem:
+    if ended.how == "timeout":
+        return Problem(severity="error", what=f"It was ended after {TIMEOUT_S:g} s.")
+    return Problem(
+        severity="error",
+        what=f"Its process died: {describe_exit(ended.exit_code)}.",
+        detail=ended.errors[-_LAST:],
+    )
