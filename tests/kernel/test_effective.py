@@ -117,31 +117,12 @@ def gpu(*operators: str) -> Compilation:
     )
 
 
-def metrics(reason: str) -> Record:
-    event = "compilation_metrics"
-    return Record(
-        event=event, metadata={event: {"cudagraph_skip_reason": reason}}, compile_id="0/0"
-    )
-
-
 def told(
     compilation: Compilation, *records: Record, cpp: bool = False, facts: Facts | None = None
 ) -> dict[str, Effective]:
-    facts = facts or Facts(settings={"triton.cudagraphs": True}, built=True)
+    facts = facts or Facts(built=True)
     found = effective(Variant(cpp_wrapper=cpp), [compilation], records, facts)
     return {one.setting: one for one in found}
-
-
-def test_cuda_graphs_on_a_gpu() -> None:
-    assert not told(gpu("mm.default"))["CUDA graphs"].differs
-    reason = "skipping cudagraphs due to mutated inputs (1 instances)"
-    found = told(gpu("mm.default"), metrics(reason))["CUDA graphs"]
-    assert (found.actual, found.why) == ("off", reason)
-    assert "in place" in found.remedy
-    reason = "skipping cudagraphs due to cpp-wrapper does not support graph partition yet"
-    found = told(gpu("mm.default"), metrics(reason), cpp=True)["CUDA graphs"]
-    assert (found.actual, found.why) == ("off", reason)
-    assert "graph_partition" in found.remedy
 
 
 def test_who_launches_tritons_kernels() -> None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..capture.records import Record
+from ..cuda_graphs import CudaGraphs, Skip
 from ..report import Compilation, Effective
 from ..variant import Variant
-from .crossings import device_of
 from .effective_choices import autotuning, freezing, fusions, launcher
 from .symbols import read_constants, read_symbols
 
@@ -26,6 +26,8 @@ class Facts:
     """Those that the settings allow and a C++ wrapper does without."""
     complaints: Sequence[str] = ()
     """What torch warned of meanwhile."""
+    cuda_graphs: CudaGraphs | None = None
+    """What became of CUDA graphs."""
     vector: str = ""
     """The vector instructions that generated C++ uses."""
     built: bool = False
@@ -57,11 +59,15 @@ def effective(
     if not compilations:
         return []
     if variant.backend != "inductor":
-        return [*_backend(variant), *_dynamic(variant, compilations, records)]
+        return [
+            *_backend(variant),
+            *cuda_graphs_row(facts.cuda_graphs),
+            *_dynamic(variant, compilations, records),
+        ]
     rules: list[Callable[[], Iterator[Effective]]] = [
         lambda: _cpp_wrapper(variant, compilations),
         lambda: _python_calls(variant, compilations),
-        lambda: _cudagraphs(variant, compilations, records, facts),
+        lambda: cuda_graphs_row(facts.cuda_graphs),
         lambda: autotuning(compilations, facts.settings, facts.complaints, built=facts.built),
         lambda: freezing(compilations, facts.settings, built=facts.built),
         lambda: launcher(variant, compilations, facts.settings),
@@ -124,64 +130,35 @@ def _python_calls(variant: Variant, compilations: Sequence[Compilation]) -> Iter
         )
 
 
-def _cudagraphs(
-    variant: Variant,
-    compilations: Sequence[Compilation],
-    records: Sequence[Record],
-    facts: Facts,
-) -> Iterator[Effective]:
-    asked = bool(facts.settings.get("triton.cudagraphs"))
-    if not asked:
+def cuda_graphs_row(found: CudaGraphs | None) -> Iterator[Effective]:
+    """Whether CUDA graphs were captured, where they were asked for."""
+    if found is None or found.outcome == "not asked":
         return
-    device = next((kind for one in compilations if (kind := device_of(one)) != "cpu"), "cpu")
-    why = remedy = ""
-    if device == "cpu":
-        why = "CUDA graphs record launches on a GPU, and this runs on the CPU."
-    else:
-        why = _skipped(records) or _first(facts.complaints, "cudagraphs")
-        if not why and variant.cpp_wrapper and facts.settings.get(_PARTITION):
-            why = "The C++ wrapper does not support graph partition."
-        if "graph partition" in why:
-            remedy = 'options={"graph_partition": False}, or the Python wrapper.'
-        elif why:
-            remedy = _REMEDIES.get(next((key for key in _REMEDIES if key in why), ""), "")
-    if not why and not facts.built:
-        return
+    skip = found.skips[0] if found.skips else None
+    differs = found.outcome in ("skipped", "partly", "no GPU")
     yield Effective(
-        setting="CUDA graphs",
+        setting=CUDA_GRAPHS,
         requested="on",
-        actual="off" if why else "on",
-        differs=bool(why),
-        why=why,
-        remedy=remedy,
+        actual=_OUTCOMES[found.outcome],
+        differs=differs,
+        why=found.why or found.how,
+        remedy=_remedy(skip) if skip is not None and found.outcome != "no GPU" else "",
+        where=skip.where if skip is not None and differs else None,
     )
 
 
-_PARTITION = "graph_partition"
-_REMEDIES = {
-    # In torch 2.11, whatever graph_partition is.
-    "cpp wrapper enabled": "Use the Python wrapper, or torch 2.12 or later.",
-    "mutated inputs": "Do not change arguments in place, or return the new value.",
-    "cpu device": "Move the tensors that stay on the CPU to the GPU.",
-    "multiple devices": "Compile the part on each device by itself.",
-    "dynamic shapes": "Use dynamic=False, or pad to a few sizes.",
-    "incompatible ops": "Keep the operator out with torch.compiler.disable.",
+CUDA_GRAPHS = "CUDA graphs"
+_OUTCOMES = {
+    "captured": "on",
+    "partly": "on in part",
+    "skipped": "off",
+    "no GPU": "off",
+    "unknown": "unknown",
 }
 
 
-def _skipped(records: Sequence[Record]) -> str:
-    """Why torch skipped CUDA graphs, as its metrics have it."""
-    for record in records:
-        if record.event.endswith("compilation_metrics"):
-            detail = record.metadata.get(record.event)
-            reason = detail.get("cudagraph_skip_reason") if isinstance(detail, dict) else None
-            if reason:
-                return str(reason)
-    return ""
-
-
-def _first(complaints: Sequence[str], word: str) -> str:
-    return next((one for one in complaints if word in one), "")
+def _remedy(skip: Skip) -> str:
+    return f"{skip.remedy} {skip.setting}" if skip.setting else skip.remedy
 
 
 def _dynamic(

@@ -14,11 +14,13 @@ from ..analysis.cpp_errors import place
 from ..capture.live import recording
 from ..capture.records import Record
 from ..capture.renumber import numbers, renumber
+from ..cuda_graphs import CudaGraphs
 from ..problem import Problem
 from ..report import Compilation, Effective, Node
 from ..torch_api import caches, failures
 from ..torch_api.autotuning import tuned
 from ..torch_api.compiling import compile_callable, settings_of
+from ..torch_api.cuda_graphs import Heard, noting
 from ..torch_api.dynamo import begin
 from ..torch_api.effects import hearing
 from ..torch_api.graphs import collecting
@@ -27,6 +29,7 @@ from ..torch_api.spans import timed
 from ..variant import Variant
 from .askable import Askable, by_report_id
 from .effects import effects_of
+from .graph_recording import foresee
 from .outcome import Outcome, outcome_of
 from .quiet import quiet
 from .wardrobe import Outfit, Wardrobe
@@ -43,6 +46,7 @@ class Built(msgspec.Struct, kw_only=True):
     outfit: Outfit
     compilations: list[Compilation] = []
     effective: list[Effective] = []
+    cuda_graphs: CudaGraphs | None = None
     first_call_s: float = 0.0
     """The first call and, for a subject that trains, its first backward."""
     outcome: Outcome | None = None
@@ -88,6 +92,7 @@ def build(
     records: list[Record] = []
     nodes: dict[str, list[Node]] = {}
     complaints: list[str] = []
+    heard: list[Heard] = []
     guards: list[KeptGuards] = []
     keep = keeping(guards.append, values=True)
     with (
@@ -97,6 +102,7 @@ def build(
         tuned(),
         collecting(nodes),
         hearing(complaints),
+        noting(heard),
         keep,
         quiet(),
     ):
@@ -108,12 +114,21 @@ def build(
             built.first_call_s = time.perf_counter() - start
         except Exception as error:  # noqa: BLE001 - it is the variant's problem
             built.problem = failures.explain(error)
-    built.askable = Askable(guards=by_report_id(guards, numbers(records)), outfit=outfit)
+    ids = numbers(records)
+    built.askable = Askable(guards=by_report_id(guards, ids), outfit=outfit)
     records = renumber(records)
     built.compilations = assemble(records, variant=name, nodes=nodes)
     if built.problem is not None:
         place(built.problem, built.compilations)
-    built.effective = effects_of(variant, built.compilations, records, complaints, built=True)
+    built.cuda_graphs = foresee(variant, built.compilations, heard, ids, records)
+    built.effective = effects_of(
+        variant,
+        built.compilations,
+        records,
+        complaints,
+        built=True,
+        cuda_graphs=built.cuda_graphs,
+    )
     for compilation in built.compilations:
         if not inductor:
             compilation.absent["code"] = f"The backend {variant.backend!r} generates no wrapper."

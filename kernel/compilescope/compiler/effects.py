@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..analysis.effective import Facts, effective
 from ..capture.records import Record
+from ..cuda_graphs import CudaGraphs
 from ..report import Compilation, Effective
 from ..torch_api import compiling, effects
 from ..variant import Variant
@@ -18,6 +19,7 @@ def effects_of(
     complaints: Sequence[str],
     *,
     built: bool,
+    cuda_graphs: CudaGraphs | None = None,
 ) -> list[Effective]:
     """Compare a variant's settings with what became of them.
 
@@ -29,9 +31,12 @@ def effects_of(
         What torch warned of meanwhile.
     built
         Whether the variant was built and run; else its code was only generated.
+    cuda_graphs
+        What became of them.
     """
     if variant.backend != "inductor":
-        return effective(variant, compilations, records, Facts(built=built))
+        facts = Facts(built=built, cuda_graphs=cuda_graphs)
+        return effective(variant, compilations, records, facts)
     settings = compiling.settings_of(variant)
     # Asked only where the build has found out already: else torch would build a program for it.
     on_cpu = any(kernel.language == "cpp" for one in compilations for kernel in one.kernels)
@@ -41,5 +46,6 @@ def effects_of(
         complaints=complaints,
         vector=effects.vector_instructions() if built and on_cpu else "",
         built=built,
+        cuda_graphs=cuda_graphs,
     )
     return effective(variant, compilations, records, facts)

@@ -385,6 +385,7 @@ class Inspection:
             if variant.backend == "inductor"
             else {},
             effective=sources.effective,
+            cuda_graphs=sources.cuda_graphs,
             compilations=sources.compilations,
             problems=problems,
         )

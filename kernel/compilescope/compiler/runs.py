@@ -14,13 +14,15 @@ from ..problem import Problem
 from ..report import Timing, VariantReport
 from ..torch_api import caches, failures
 from ..torch_api.compiling import differing_settings, settings_of
+from ..torch_api.cuda_graphs import Counts, counting
 from ..variant import Variant
 from .agreement import Reference, gradients_of, mismatch
 from .askable import Askable
 from .building import Built, build
+from .graph_recording import count, may_record
 from .guard_costs import add_guard_costs
 from .kept import EAGER, Kept
-from .outcome import with_changes
+from .outcome import outcome_of, with_changes
 from .progress import Monitor
 from .quiet import quiet
 from .remarks import remarks
@@ -74,7 +76,9 @@ def build_variants(
         try:
             with _folder() as folder:
                 outfit = kept.outfit()
-                built = make(wardrobe=kept.wardrobe, outfit=outfit, folder=folder)
+                counts = Counts()
+                with counting(counts):
+                    built = make(wardrobe=kept.wardrobe, outfit=outfit, folder=folder)
                 if built.outcome is not None:
                     built.outcome = with_changes(built.outcome, snapshot)
                 snapshot.restore()
@@ -82,6 +86,8 @@ def build_variants(
                     add_guard_costs(built.compilations, built.askable.guards)
                     keep(name, built.askable)
                 report = _report(built, variant, reference)
+                if built.problem is None:
+                    _count_graphs(report, built, kept, snapshot, counts)
                 if built.problem is None:
                     kept.add(built, variant)
                 yield report
@@ -99,6 +105,25 @@ def build_variants(
             yield _failed(name, variant, failures.explain(error))
         finally:
             snapshot.restore()
+
+
+def _count_graphs(
+    report: VariantReport, built: Built, kept: Kept, snapshot: Snapshot, counts: Counts
+) -> None:
+    """Counts what a build's CUDA graphs come to, where it has any."""
+    if report.cuda_graphs is None or not may_record(report.cuda_graphs):
+        return
+    gradients = gradients_of(snapshot)
+
+    def call() -> None:
+        outcome_of(built.call(*kept.args, **kept.kwargs), gradients)
+
+    try:
+        with counting(counts), quiet():
+            count(report.cuda_graphs, report.effective, counts, call, snapshot.restore)
+    except Exception as error:  # noqa: BLE001 - it is the variant's problem
+        report.problems.append(failures.explain(error))
+        snapshot.restore()
 
 
 def time_variants(
@@ -152,6 +177,7 @@ def _report(built: Built, variant: Variant, reference: Reference) -> VariantRepo
         stage="built",
         config=differing_settings(settings_of(variant)) if variant.backend == "inductor" else {},
         effective=built.effective,
+        cuda_graphs=built.cuda_graphs,
         compilations=built.compilations,
     )
     if built.problem is not None:

@@ -10,18 +10,21 @@ import msgspec
 from ..analysis.assemble import assemble
 from ..capture.live import recording
 from ..capture.records import Record
-from ..capture.renumber import renumber
+from ..capture.renumber import numbers, renumber
+from ..cuda_graphs import CudaGraphs
 from ..measure.collection import resting
 from ..problem import Problem
 from ..report import Compilation, Effective, Node
 from ..torch_api import codegen, failures, workers
 from ..torch_api.autotuning import tuned
 from ..torch_api.compiling import settings_of
+from ..torch_api.cuda_graphs import Heard, noting
 from ..torch_api.effects import hearing
 from ..torch_api.graphs import collecting
 from ..variant import Variant
 from .capturing import Captured
 from .effects import effects_of
+from .graph_recording import foresee
 
 _UNBUILT = "Known once the variant has been built."
 
@@ -32,6 +35,7 @@ class Sources(msgspec.Struct, kw_only=True):
     compilations: list[Compilation]
     problems: list[Problem]
     effective: list[Effective]
+    cuda_graphs: CudaGraphs | None = None
 
 
 def generate(
@@ -55,6 +59,7 @@ def _generate(captured: Captured, name: str, variant: Variant, more: Mapping[str
     nodes: dict[str, list[Node]] = dict(captured.nodes)
     problems: list[Problem] = []
     complaints: list[str] = []
+    heard: list[Heard] = []
     if variant.backend == "inductor":
         settings = {**settings_of(variant), **more}
         for graph in captured.graphs:
@@ -64,19 +69,22 @@ def _generate(captured: Captured, name: str, variant: Variant, more: Mapping[str
                 tuned(),
                 collecting(nodes),
                 hearing(complaints),
+                noting(heard),
             ):
                 try:
                     codegen.generate(graph, settings)
                 except Exception as error:  # noqa: BLE001 - it is the variant's problem
                     problems.append(failures.of_codegen(error))
+    ids = numbers(records)
     records = renumber(records)
     compilations = assemble(records, variant=name, nodes=nodes)
     for compilation in compilations:
         _forget_the_run(compilation)
         if variant.backend != "inductor":
             compilation.absent["code"] = f"The backend {variant.backend!r} generates no wrapper."
-    told = effects_of(variant, compilations, records, complaints, built=False)
-    return Sources(compilations=compilations, problems=problems, effective=told)
+    graphs = foresee(variant, compilations, heard, ids, records)
+    told = effects_of(variant, compilations, records, complaints, built=False, cuda_graphs=graphs)
+    return Sources(compilations=compilations, problems=problems, effective=told, cuda_graphs=graphs)
 
 
 def _forget_the_run(compilation: Compilation) -> None:

@@ -49,6 +49,7 @@ def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:
         compilations=made.compilations,
         problems=problems,
         effective=made.effective,
+        cuda_graphs=made.cuda_graphs,
         config=compiling.differing_settings(compiling.settings_of(variant)) if inductor else {},
     )
     return msgspec.msgpack.encode(given)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from ...cuda_graphs import CudaGraphs
 from ...problem import Problem
 from ...report import Compilation, Effective
 
@@ -30,3 +31,4 @@ class SourcesGiven(msgspec.Struct, kw_only=True):
     problems: list[Problem] = []
     effective: list[Effective] = []
     config: dict[str, str] = {}
+    cuda_graphs: CudaGraphs | None = None

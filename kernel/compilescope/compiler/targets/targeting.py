@@ -105,6 +105,7 @@ def generate(
         stage="failed" if failed else "sources",
         config=given.config,
         effective=given.effective,
+        cuda_graphs=given.cuda_graphs,
         compilations=given.compilations,
         target=_report(variant, device, given, shipment),
         problems=given.problems,
