@@ -21,6 +21,7 @@ from .phases import build_phases
 from .recompiles import Memory, follow, parse_recompile
 from .stages import GraphReader, read_stages
 from .target_decisions import read_decisions
+from .steps import find_steps
 from .units import gather
 
 
@@ -96,6 +97,7 @@ def _compilation(
     compilation.decisions = read_decisions(records, compilation)
     compilation.crossings = find_crossings(compilation)
     compilation.breaks = read_breaks(records, compilation.frame)
+    compilation.steps = find_steps(compilation)
     for record in records:
         if record.name == "recompile_reasons" and record.payload:
             compilation.recompile = parse_recompile(record.payload)

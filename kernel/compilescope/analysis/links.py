@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from ..report import Code, Compilation, Direction, Kernel, Launch, Region
 from .bodies import body
+from .steps import find_steps
 
 _SHIM = re.compile(r"aoti_torch_(?:cpu|cuda|xpu|mps|hip|mtia|hpu|privateuse1)_(\w+)")
 _OPERATOR = re.compile(
@@ -31,6 +32,7 @@ def pair(python: Compilation, cpp: Compilation) -> None:
     or the same operator. Where a fusion is off under ``cpp_wrapper`` the sequences of launches are
     aligned instead; those without a partner get keys that occur on one side only.
     """
+    before = [_keys(one) for one in (python, cpp)]
     for left, right in _directions(python.code, cpp.code):
         ours = _launches(left, "python", python.kernels)
         theirs = _launches(right, "cpp", cpp.kernels)
@@ -39,6 +41,11 @@ def pair(python: Compilation, cpp: Compilation) -> None:
         if not _agree(ours, theirs):
             _realign(ours, theirs, left.direction)
     _exchange(python, cpp)
+    for one, keys in zip((python, cpp), before, strict=True):
+        one.steps = find_steps(one)
+        changed = dict(zip(keys, _keys(one), strict=True))
+        for memory in one.memory:
+            memory.keys = [changed.get(key, key) for key in memory.keys]
 
 
 class _Call:
@@ -105,6 +112,16 @@ def _all(code: Code | None) -> list[Code]:
     if code is None:
         return []
     return [code, *code.others, *_all(code.backward)]
+
+
+def _keys(compilation: Compilation) -> list[str]:
+    return [
+        region.key
+        for code in _all(compilation.code)
+        for regions in code.regions.values()
+        for region in regions
+        if region.kind == "launch"
+    ]
 
 
 def _name(code: Code) -> str:

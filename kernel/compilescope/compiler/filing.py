@@ -10,6 +10,7 @@ from ..analysis.backward import complete
 from ..analysis.distinct import distinct_breaks
 from ..analysis.links import pair
 from ..analysis.payback import paybacks
+from ..analysis.steps import find_steps
 from ..analysis.verdict import verdict
 from ..problem import Problem
 from ..report import Report, Timing, VariantReport
@@ -62,6 +63,7 @@ def merged(report: Report, built: VariantReport) -> VariantReport:
             compilation.code.backward = earlier.code.backward
         elif earlier is not None:
             complete(compilation, earlier)
+        compilation.steps = find_steps(compilation)
     return built
 
 

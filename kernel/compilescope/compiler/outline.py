@@ -67,6 +67,7 @@ def reduce(compilation: Compilation, why: str) -> Compilation:
         guard_tree=[],
         autotunings=[],
         crossings=[],
+        steps=[],
         warm_phases=[],
         phases=[msgspec.structs.replace(phase, children=[]) for phase in compilation.phases],
         cache=[msgspec.structs.replace(one, detail=one.detail[:200]) for one in compilation.cache],

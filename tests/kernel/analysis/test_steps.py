@@ -1,0 +1,148 @@
+"""Each line of a wrapper belongs to a step, and the two wrappers' steps find each other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from compilescope.analysis.assemble import assemble
+from compilescope.analysis.launched import codes_of
+from compilescope.analysis.links import pair
+from compilescope.analysis.regions import scan, to_regions
+from compilescope.analysis.steps import code_lines, find_steps, steps_of
+from compilescope.capture.tracelog import read
+from compilescope.report import Compilation, Region, Step, Steps
+
+CASES = ["breaks", "fallbacks", "mlp", "recompiles", "training"]
+DATA = Path(__file__).parents[2] / "data"
+TRACES = sorted(path.name for path in DATA.glob("traces/*.log.gz"))
+TARGETS = sorted(path.name for path in DATA.glob("targets/*.txt"))
+
+
+def counted(
+    text: str, artifact: Literal["python", "cpp"], regions: list[Region], steps: list[Step]
+) -> Counter[str]:
+    """How many lines of code a wrapper has, in steps, and in steps of which nothing is known."""
+    place = {
+        line: f"{step.kind} {step.label}"
+        for step in steps
+        for line in range(step.start, step.end + 1)
+    }
+    lines = [
+        place.get(line, "")
+        for region in regions
+        if region.kind == "entry"
+        for line in code_lines(text, artifact, region)
+    ]
+    return Counter(
+        all=len(lines), steps=sum(told != "" for told in lines), other=lines.count("other ")
+    )
+
+
+def count_all(compilations: list[Compilation], artifact: Literal["python", "cpp"]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for compilation in compilations:
+        codes = [code for code in codes_of(compilation) if getattr(code, artifact) is not None]
+        for code, steps in zip(codes, compilation.steps, strict=True):
+            text = getattr(code, artifact)
+            total += counted(text, artifact, code.regions[artifact], steps.steps)
+    return total
+
+
+def check(total: Counter[str]) -> None:
+    assert total["all"] > 10
+    assert total["steps"] == total["all"]
+    assert total["other"] <= 0.05 * total["all"]
+
+
+@pytest.mark.parametrize("artifact", ["python", "cpp"])
+@pytest.mark.parametrize("case", CASES)
+def test_each_line_belongs_to_a_step(case, artifact, compiled):
+    check(count_all(compiled(case, artifact), artifact))
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_each_line_of_an_earlier_torch_s_wrapper_for_a_gpu(name):
+    artifact: Literal["python", "cpp"] = "cpp" if "_cpp" in name else "python"
+    found = assemble(read(DATA / "traces" / name).records, variant=artifact)
+    check(count_all(found, artifact))
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_each_line_of_a_target_s_wrapper(name):
+    artifact: Literal["python", "cpp"] = "cpp" if "-cpp" in name else "python"
+    text = (DATA / "targets" / name).read_text(encoding="utf-8")
+    regions = to_regions(scan(text, artifact), "inference")
+    check(counted(text, artifact, regions, steps_of(text, artifact, regions)))
+
+
+def by_direction(found: list[Compilation]) -> dict[tuple[str, str], Steps]:
+    return {(one.id, steps.direction): steps for one in found for steps in one.steps}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_launches_and_allocations_have_their_partners_keys(case, compiled):
+    left, right = compiled(case, "python"), compiled(case, "cpp")
+    for python, cpp in zip(left, right, strict=True):
+        pair(python, cpp)
+    ours, theirs = by_direction(left), by_direction(right)
+    assert ours.keys() == theirs.keys()
+    for place, python_steps in ours.items():
+        cpp_steps = theirs[place]
+        assert (python_steps.artifact, cpp_steps.artifact) == ("python", "cpp")
+        keys = [[step.key for step in one.steps] for one in (python_steps, cpp_steps)]
+        for own in keys:
+            assert len(own) == len(set(own))
+        launches = [
+            {step.key for step in one.steps if step.kernel} for one in (python_steps, cpp_steps)
+        ]
+        assert launches[0] == launches[1]
+        assert {step.key for step in python_steps.steps if step.kind == "free"} & set(keys[1]) or (
+            not any(step.kind == "free" for step in python_steps.steps)
+        )
+
+
+def test_forward_and_backward_lead_to_the_same_source_lines(compiled):
+    """Of both wrappers, in both directions, each launch says which of the user's lines it is of."""
+    left, right = compiled("training", "python"), compiled("training", "cpp")
+    for python, cpp in zip(left, right, strict=True):
+        pair(python, cpp)
+    ours, theirs = by_direction(left), by_direction(right)
+    assert {direction for _, direction in ours} == {"forward", "backward"}
+    for place, steps in ours.items():
+        lines = {
+            step.key: [line.line for line in step.sources] for step in steps.steps if step.kernel
+        }
+        others = {
+            step.key: [line.line for line in step.sources]
+            for step in theirs[place].steps
+            if step.kernel
+        }
+        assert lines == others
+        # torch names no line for what it adds itself.
+        assert sum(map(bool, lines.values())) >= 0.8 * len(lines)
+    forward, backward = (
+        {
+            line.line
+            for (_, named), steps in ours.items()
+            for step in steps.steps
+            for line in step.sources
+            if named == direction
+        }
+        for direction in ("forward", "backward")
+    )
+    assert forward & backward
+
+
+def test_times_stay_while_the_steps_are_the_same(compiled):
+    (found,) = compiled("mlp", "cpp")
+    found.steps[0].steps[0].us = 1.5
+    found.steps[0].whole_us = 20.0
+    found.steps = find_steps(found)
+    assert (found.steps[0].steps[0].us, found.steps[0].whole_us) == (1.5, 20.0)
+    found.code.cpp = (found.code.cpp or "").replace("inputs = ", "\n    inputs = ", 1)
+    found.code.regions["cpp"] = to_regions(scan(found.code.cpp, "cpp"), "inference")
+    found.steps = find_steps(found)
+    assert (found.steps[0].steps[0].us, found.steps[0].whole_us) == (None, None)
