@@ -124,7 +124,8 @@ def test_torch_tells_why_in_its_metrics_too() -> None:
     [
         (
             (
-                "skipping cudagraphs due to skipping cudagraphs due to cpu device (x). Found from : \n"
+                "skipping cudagraphs due to skipping cudagraphs due to cpu device (x). "
+                "Found from : \n"
                 '   File "m.py", line 3, in f\n    y = x.cpu()\n'
             ),
             "cpu device (x)",
@@ -132,7 +133,8 @@ def test_torch_tells_why_in_its_metrics_too() -> None:
         ),
         (
             (
-                "skipping cudagraphs due to disabling cudagraphs due to incompatible op aten.nonzero "
+                "skipping cudagraphs due to disabling cudagraphs due to incompatible op "
+                "aten.nonzero "
                 'Found from   File "m.py", line 3, in f\n    torch.nonzero(y)\n'
             ),
             "incompatible op aten.nonzero",
