@@ -10,18 +10,21 @@ from .autotune import add_compile_times, read_autotunings
 from .breaks import read_breaks
 from .caches import parse_cache
 from .crossings import find_crossings
+from .descriptors import add_descriptors
 from .epochs import compile_groups, epochs
 from .estimates_sizes import read_hints
 from .frames import files_of, frame_of
 from .generated import Generated, generate
 from .guards import parse_guards
+from .memory import find_memory
 from .missing import explain
 from .origins import find_origins
 from .phases import build_phases
 from .recompiles import Memory, follow, parse_recompile
 from .stages import GraphReader, read_stages
-from .target_decisions import read_decisions
 from .steps import find_steps
+from .target_decisions import read_decisions
+from .tiling import add_chosen
 from .units import gather
 
 
@@ -94,10 +97,13 @@ def _compilation(
         compilation.guards, compilation.guard_tree = parsed.guards, parsed.managers
     compilation.autotunings = read_autotunings(records, compilation.kernels)
     add_compile_times(compilation.kernels, records)
+    add_chosen(compilation.kernels, compilation.autotunings)
+    compilation.memory = find_memory(compilation, hints)
     compilation.decisions = read_decisions(records, compilation)
     compilation.crossings = find_crossings(compilation)
-    compilation.breaks = read_breaks(records, compilation.frame)
     compilation.steps = find_steps(compilation)
+    add_descriptors(compilation)
+    compilation.breaks = read_breaks(records, compilation.frame)
     for record in records:
         if record.name == "recompile_reasons" and record.payload:
             compilation.recompile = parse_recompile(record.payload)

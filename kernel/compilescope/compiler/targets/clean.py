@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from ...torch_api import carried
+from ...torch_api import carried, user_kernels
 from ..ambient import SavedModes, SavedRandomness
 from ..libraries import is_user_module
 from .packing import let_go
@@ -29,7 +29,8 @@ class Clean:
     def restore(self) -> None:
         """Takes back what a question has changed."""
         let_go()
-        torch.compiler.reset()
+        with user_kernels.kept():
+            torch.compiler.reset()
         carried.apply(self._settings)
         self._modes.restore()
         self._randomness.restore()
