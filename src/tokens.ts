@@ -107,7 +107,7 @@ export interface ITextPosition {
  * The parts of a compilation that are fetched when they are looked at.
  */
 export type CompilationPart =
-  'guards' | 'kernels' | 'phases' | 'autotunings' | 'crossings';
+  'guards' | 'kernels' | 'phases' | 'autotunings' | 'crossings' | 'steps';
 
 /**
  * What is selected in every view at once. Whoever selects gives what it knows;

@@ -18,6 +18,7 @@ _LARGE = {
     "phases": ("phases", "warm_phases"),
     "autotunings": ("autotunings",),
     "crossings": ("crossings",),
+    "steps": ("steps",),
 }
 """Part → the fields of a compilation that it brings."""
 

@@ -1,0 +1,144 @@
+"""Times that a wrapper's marks noted → what each of its steps costs."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from .intervals import median_interval
+from .layers import Figure
+
+_FEWEST, _MOST = 30, 3000
+"""Rounds that are taken."""
+_WARM = 5
+
+
+class Round(NamedTuple):
+    """One call that noted its steps, and one that did not, in nanoseconds."""
+
+    begin: int
+    end: int
+    slots: Sequence[int]
+    plain: int
+
+
+class StepTimes(msgspec.Struct, kw_only=True):
+    """What the steps of a wrapper cost."""
+
+    steps: dict[int, Figure]
+    """Place of a step → its time; of those that the calls reached."""
+    whole: Figure
+    mark_ns: float
+    """What a mark costs; it is taken off."""
+    rounds: int
+
+
+def take_rounds(
+    noting: Callable[[], object],
+    plain: Callable[[], object],
+    read: Callable[[], Sequence[int]],
+    *,
+    before: Callable[[], None],
+    budget_s: float,
+    check: Callable[[], None],
+) -> list[Round]:
+    """Calls a wrapper in turns, with notes and without.
+
+    Parameters
+    ----------
+    before
+        Called before each call; not timed. On a GPU it waits for the device.
+    budget_s
+        About how long it may take; thirty rounds are taken even where that takes longer.
+    check
+        Called between rounds; may raise to stop.
+    """
+    rounds: list[Round] = []
+    now = time.perf_counter_ns
+    for _ in range(_WARM):
+        noting()
+        plain()
+    last = time.perf_counter() + budget_s
+    while len(rounds) < _FEWEST or (len(rounds) < _MOST and time.perf_counter() < last):
+        check()
+        before()
+        begin = now()
+        noting()
+        end = now()
+        slots = read()
+        before()
+        start = now()
+        plain()
+        rounds.append(Round(begin, end, slots, now() - start))
+    return rounds
+
+
+def step_times(rounds: Sequence[Round], places: Sequence[int | None]) -> StepTimes:
+    """The median of what each step takes, the cost of the marks taken off.
+
+    Parameters
+    ----------
+    places
+        Slot → the step that begins there; None where nothing does before the next.
+
+    Raises
+    ------
+    ValueError
+        No call noted anything.
+    """
+    noted = [_noted(one) for one in rounds]
+    if not noted or not noted[0]:
+        raise ValueError("The calls noted no step.")
+    clock = _clock_ns()
+    mark = statistics.median(
+        later[0] - earlier[0]
+        for events in noted
+        for earlier, later in itertools.pairwise(events)
+        if places[earlier[1]] is None
+    )
+    edge = (mark + clock) / 2
+    samples: dict[int, list[float]] = {}
+    for one, events in zip(rounds, noted, strict=True):
+        own: dict[int, float] = {}
+        ends = [*(at for at, _ in events[1:]), one.end]
+        for (at, slot), end in zip(events, ends, strict=True):
+            place = places[slot]
+            if place is not None:
+                own[place] = own.get(place, 0.0) + end - at - (edge if end == one.end else mark)
+        first = next((places[slot] for _, slot in events if places[slot] is not None), None)
+        if first is not None:
+            # From the caller to the first mark.
+            own[first] = own.get(first, 0.0) + events[0][0] - one.begin - edge
+        for place, ns in own.items():
+            samples.setdefault(place, []).append(ns / 1000)
+    return StepTimes(
+        steps={place: _figure(found) for place, found in samples.items()},
+        whole=_figure([max(one.plain - clock, 0.0) / 1000 for one in rounds]),
+        mark_ns=mark,
+        rounds=len(rounds),
+    )
+
+
+def _noted(one: Round) -> list[tuple[int, int]]:
+    """When each slot was reached in the call, in order."""
+    return sorted((at, slot) for slot, at in enumerate(one.slots) if one.begin <= at <= one.end)
+
+
+def _figure(samples: Sequence[float]) -> Figure:
+    low, high = median_interval(samples)
+    return Figure(max(statistics.median(samples), 0.0), (max(low, 0.0), max(high, 0.0)))
+
+
+def _clock_ns() -> float:
+    """What asking the clock costs."""
+    now = time.perf_counter_ns
+    found = []
+    for _ in range(200):
+        start = now()
+        found.append(now() - start)
+    return statistics.median(found)
