@@ -31,6 +31,8 @@ export type StudyName =
   | 'steps'
   | 'startups'
   | 'cold'
+  | 'package'
+  | 'aot'
   | 'accuracy'
   | 'assembly'
   | 'check';

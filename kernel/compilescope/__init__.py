@@ -45,6 +45,7 @@ __all__ = [
     "inspect",
     "load",
     "measure",
+    "open_package",
     "read_trace",
     "study",
     "sweep",
@@ -141,6 +142,7 @@ def study(report: Report, *studies: str, variants: object = None) -> Report:
     *studies
         ``layers``: where one call's time goes. ``kernels``: the time of every kernel launch.
         ``startups``: first calls in processes of their own, with empty and with warm caches.
+        ``package``: what AOTInductor generates; ``aot``: the same built, checked and timed.
         ``accuracy``: results against higher precision. Of variants for a target, ``assembly``:
         every kernel compiled down to machine code, ``check``: every kernel run in Triton's
         interpreter and compared. All that apply if none is named.
@@ -265,6 +267,68 @@ def sweep(
     with Line() as line:
         follow(running, line.show, progress)
     return SweepResult(report)
+
+
+def ranks(
+    factory: Callable[[], Any],
+    size: int = 2,
+    *,
+    backend: str = "gloo",
+    variants: object = ("python", "cpp"),
+    run: bool = True,
+    timeout_s: float = 300.0,
+) -> list[Report]:
+    """What ``torch.compile`` makes of a distributed call, on every rank.
+
+    >>> reports = cs.ranks(make, size=2)                      # doctest: +SKIP
+    >>> reports[0].rank.differences                           # doctest: +SKIP
+
+    Each rank is a process of its own on this machine, with the variables that ``torchrun`` sets and
+    the default process group. All make the same calls in step, so that none waits for ever. Ctrl-C
+    ends them all.
+
+    Parameters
+    ----------
+    factory
+        Makes ``(fn, args)`` or ``(fn, args, kwargs)`` in each process, where
+        ``torch.distributed.get_rank()`` is known: wrap a model in ``DistributedDataParallel`` here.
+        It goes to the processes by cloudpickle.
+    size
+        How many ranks.
+    backend
+        Of ``torch.distributed``: ``gloo`` on the CPU, ``nccl`` with a GPU for each rank.
+    variants
+        As `inspect` takes them.
+    run
+        Build every variant, check it against eager and time it in step with the other ranks.
+        False: the sources only.
+    timeout_s
+        How long the processes may take, and how long a rank waits for the others in a collective.
+
+    Returns
+    -------
+    list of Report
+        One a rank, in their order. Each has in ``rank`` the collectives that its code calls, and
+        where it differs from the others.
+
+    Raises
+    ------
+    CompilescopeError
+        The factory cannot be pickled, or there is no such backend or number of devices here.
+    """
+    from .loading import session
+    from .views.progress import Line
+
+    with Line() as line:
+        return session().ranks(
+            factory,
+            size=size,
+            backend=backend,
+            variants=variants,
+            run=run,
+            timeout_s=timeout_s,
+            progress=line.show,
+        )
 
 
 def grid(
@@ -421,6 +485,34 @@ def read_trace(path: str | Path) -> Report:
         There is no such file, or no trace in the folder.
     """
     from .traces import report_of
+
+    return report_of(path)
+
+
+def open_package(path: str | Path) -> Report:
+    """What is in a package that was compiled ahead of time.
+
+    >>> cs.open_package("model.pt2")                          # doctest: +SKIP
+
+    The file is read as the archive that it is: nothing in it is loaded, unpickled or run.
+
+    Parameters
+    ----------
+    path
+        A ``.pt2`` file that ``torch._inductor.aoti_compile_and_package`` wrote, built or of sources
+        alone.
+
+    Returns
+    -------
+    Report
+        Each model of the package is a variant: its code, kernels, files, constants and metadata.
+
+    Raises
+    ------
+    CompilescopeError
+        There is no such file, it is no package, or it is damaged.
+    """
+    from .packages import report_of
 
     return report_of(path)
 

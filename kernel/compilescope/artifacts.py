@@ -100,7 +100,7 @@ class Code(Struct):
 class Launch(Struct):
     """A call of a kernel in a wrapper."""
 
-    artifact: Literal["python", "cpp"]
+    artifact: Literal["python", "cpp", "aot"]
     variant: str
     line: int
     end: int

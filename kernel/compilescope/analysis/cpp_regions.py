@@ -41,8 +41,11 @@ class _Scanner:
                 number += 1
                 continue
             if _ENTRY.match(line):
-                entry = (number, self._entry_end(number))
-                number = entry[1] + 1
+                end = self._entry_end(number)
+                # AOTInductor's function that folds constants may have nothing to do.
+                if not self.lines[end].startswith(") {}"):
+                    entry = (number, end)
+                number = end + 1
                 include = begun = None
                 continue
             host = _HOST.match(line)
@@ -133,7 +136,7 @@ class _Scanner:
         return end
 
     def _entry_end(self, number: int) -> int:
-        while number < len(self.lines) - 1 and not self.lines[number].startswith("} //"):
+        while number < len(self.lines) - 1 and not self.lines[number].startswith(("} //", ") {}")):
             number += 1
         return number
 

@@ -10,7 +10,7 @@ from .grid import grid_of
 from .provenance import Origin, Provenance, merge
 from .scan import Mark
 
-Artifact = Literal["python", "cpp"]
+Artifact = Literal["python", "cpp", "aot"]
 Definition = tuple[Mark, list[str]]
 """Where a kernel is defined: its region and the lines of the text that it is a region of."""
 

@@ -680,10 +680,22 @@ class SweepChanged(Message):
     """Without the cells that have not changed, and without samples."""
 
 
-STUDIES = ("layers", "kernels", "steps", "startups", "cold", "accuracy", "assembly", "check")
+STUDIES = (
+    "layers",
+    "kernels",
+    "steps",
+    "startups",
+    "cold",
+    "package",
+    "aot",
+    "accuracy",
+    "assembly",
+    "check",
+)
 """layers: where one call's time goes. kernels: each launch's time. steps: what
 each step of a wrapper costs the host. startups: first calls in
-processes of their own. cold: what settings change in a first call. accuracy: against eager in
+processes of their own. cold: what settings change in a first call. package: the sources
+of a package compiled ahead of time. aot: that package built and timed. accuracy: against eager in
 higher precision. Of a variant for a target, assembly: its kernels compiled. check: its kernels
 interpreted and compared."""
 

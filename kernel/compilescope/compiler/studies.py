@@ -17,7 +17,16 @@ from .state import Snapshot
 from .wardrobe import Wardrobe
 
 StudyName = Literal[
-    "layers", "kernels", "steps", "startups", "cold", "accuracy", "assembly", "check"
+    "layers",
+    "kernels",
+    "steps",
+    "startups",
+    "cold",
+    "package",
+    "aot",
+    "accuracy",
+    "assembly",
+    "check",
 ]
 STUDY_NAMES: tuple[str, ...] = get_args(StudyName)
 
@@ -54,8 +63,10 @@ def _loaded(name: str) -> Callable[[Study], None]:
 
 
 _OF_TARGETS = ("assembly", "check")
-ON_DEMAND = ("cold",)
+ON_DEMAND = ("cold", "aot")
 """Those that take minutes: made only when they are named."""
+UNBUILT = ("package", "aot")
+"""Those of variants that need not be built."""
 
 STUDIES: dict[str, Callable[[Study], None]] = {
     name: _loaded(name) for name in STUDY_NAMES if name not in _OF_TARGETS

@@ -23,6 +23,8 @@ _TITLES = {
     "steps": "what each step of the wrapper costs",
     "startups": "first calls in processes of their own",
     "cold": "settings and the first call",
+    "package": "sources for ahead of time",
+    "aot": "compiled ahead of time",
     "accuracy": "accuracy against higher precision",
     "assembly": "kernels compiled for the target",
     "check": "kernels checked in Triton's interpreter",

@@ -1,0 +1,106 @@
+"""What was compiled ahead of time, as a third artifact beside the wrappers of a compilation."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+
+from ..report import Code, Compilation, Kernel, Package, Region
+from .kernels import collect
+from .links import operator
+from .packages import code_of, sources_of
+from .provenance import Provenance
+from .regions import scan, to_regions
+
+ARTIFACT = "aot"
+_NUMBER = re.compile(r"_\d+$")
+IN_CODE = "It is shown as code, beside the wrappers."
+
+
+def add_code(package: Package, compilation: Compilation) -> None:
+    """Puts a package's C++ into a compilation of the same call.
+
+    Its launches get the keys of the wrapper's launches that do the same.
+    """
+    text = code_of(package)
+    if text is None:
+        return
+    code = compilation.code
+    regions, _ = read(text)
+    _pair(code, regions)
+    code.aot = text
+    code.regions[ARTIFACT] = regions
+    code.absent.pop(ARTIFACT, None)
+    hand_over(package)
+
+
+def compilation_of(package: Package, variant: str) -> Compilation:
+    """A package's code as a compilation of its own, of which nothing else is known."""
+    text = code_of(package)
+    compilation = Compilation(id="0/0")
+    if text is not None:
+        regions, compilation.kernels = read(text, variant)
+        compilation.code = Code(aot=text, regions={ARTIFACT: regions})
+        hand_over(package)
+    compilation.code.absent |= dict.fromkeys(("python", "cpp", "shell"), OF_PACKAGE)
+    compilation.absent |= dict.fromkeys(("guards", "graphs", "phases", "cache"), OF_PACKAGE)
+    return compilation
+
+
+OF_PACKAGE = "A package holds what was compiled ahead of time, and nothing of how it came to be."
+
+
+def hand_over(package: Package) -> None:
+    """Leaves the texts that the code consists of out of the package."""
+    for file in sources_of(package):
+        package.absent[file.path] = IN_CODE
+        file.text = None
+
+
+def read(text: str, variant: str = "") -> tuple[list[Region], list[Kernel]]:
+    """The regions of AOTInductor's C++, and its kernels."""
+    marks = scan(text, "cpp")
+    regions = to_regions(marks, "inference")
+    kernels = collect(
+        marks,
+        text,
+        [],
+        "",
+        Provenance(),
+        direction="inference",
+        artifact="aot",
+        variant=variant,
+    )
+    return regions, kernels
+
+
+def _pair(code: Code, regions: Sequence[Region]) -> None:
+    """Gives launches ahead of time the keys of those that do the same in the code."""
+    partners = next(
+        (found for name in ("cpp", "python") if (found := _launches(code.regions.get(name, ())))),
+        [],
+    )
+    ours = _launches(regions)
+    names = [_signature(launch) for launch in partners], [_signature(launch) for launch in ours]
+    matcher = difflib.SequenceMatcher(None, *names, autojunk=False)
+    for number, region in enumerate(ours):
+        region.key = f"launch:{ARTIFACT}={number + 1}"
+    for theirs, mine, size in matcher.get_matching_blocks():
+        for place in range(size):
+            region, partner = ours[mine + place], partners[theirs + place]
+            region.key = partner.key
+            region.nodes, region.sources = partner.nodes, partner.sources
+
+
+def _launches(regions: Iterable[Region]) -> list[Region]:
+    return [region for region in regions if region.kind == "launch"]
+
+
+def _signature(launch: Region) -> str:
+    """What a launch does, by its name: of a generated kernel, the operators that it is made of.
+
+    Its body may differ: weights are constants here, and small ones stand in the code.
+    """
+    name = launch.kernel or ""
+    return _NUMBER.sub("", name) if "_fused_" in name else operator(name)

@@ -1,0 +1,99 @@
+"""A subject compiled ahead of time in a process of its own, which leaves nothing of it here."""
+
+from __future__ import annotations
+
+import tempfile
+
+import cloudpickle
+import msgspec
+
+from ..analysis.ahead_of_time import add_code
+from ..errors import CompilescopeError
+from ..problem import Problem
+from ..report import Package
+from ..torch_api.ahead_of_time import vector_sets
+from ..torch_api.headers import FIRST_IMPORTS
+from . import shipping
+from .package_process import COMMAND
+from .processes import Ended, Limits, describe_exit, run
+from .progress import Cancelled
+from .studies import Study
+
+TIMEOUT_S = 900.0
+_LAST = 2000
+"""How much of what a process wrote is shown when it died."""
+
+OTHER_BACKEND = "AOTInductor is Inductor ahead of time: the backend {!r} has no such thing."
+
+
+def make_package(study: Study, *, built: bool) -> None:
+    """Fills in a variant's package, and its code.
+
+    Parameters
+    ----------
+    built
+        Whether to build, load and time it; else there are its sources.
+
+    Raises
+    ------
+    CompilescopeError
+        The subject cannot be taken into another process.
+    Cancelled
+        The study was cancelled; its process has ended.
+    """
+    report, variant = study.report, study.report.requested
+    if variant.backend != "inductor":
+        report.absent["package"] = OTHER_BACKEND.format(variant.backend or "eager")
+        return
+    study.snapshot.restore()
+    try:
+        packed = shipping.pack(study.fn, (tuple(study.args), dict(study.kwargs)))
+    except CompilescopeError as error:
+        raise CompilescopeError(
+            error.problem.what, error.problem.why, "Have it refer to nothing that cannot travel."
+        ) from error
+    study.monitor.step("starting", variant=report.name, fraction=0.0)
+    steps = iter(range(1, 9))
+    with tempfile.TemporaryDirectory(prefix="compilescope-package-") as folder:
+        ended = run(
+            ("-c", COMMAND.format(imports=FIRST_IMPORTS)),
+            cloudpickle.dumps((variant, packed)),
+            header={
+                **shipping.header(),
+                "folder": folder,
+                "built": built,
+                "vectors": vector_sets(),
+            },
+            limits=Limits(timeout_s=TIMEOUT_S),
+            cancelled=lambda: study.monitor.cancelled,
+            stepped=lambda step: study.monitor.step(
+                step, variant=report.name, fraction=next(steps, 8) / (8 if built else 4)
+            ),
+        )
+    package = _package(ended)
+    report.absent.pop("package", None)
+    if report.compilations:
+        compilation = next(
+            (one for one in report.compilations if one.code.regions), report.compilations[0]
+        )
+        add_code(package, compilation)
+    report.package = package
+
+
+def _package(ended: Ended) -> Package:
+    if ended.how == "cancelled":
+        raise Cancelled
+    if ended.how == "done":
+        return msgspec.json.decode(ended.result, type=Package)
+    if ended.how == "timeout":
+        why = f"It was ended after {TIMEOUT_S:g} s."
+    else:
+        why = f"Its process died: {describe_exit(ended.exit_code)}."
+    return Package(
+        problem=Problem(
+            severity="error",
+            what="The package was not made.",
+            why=why,
+            detail=ended.errors[-_LAST:],
+        )
+    )
