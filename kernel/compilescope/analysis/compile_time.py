@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..report import Compilation, CompileTime, Phase
 
@@ -25,6 +25,13 @@ _PARTS = {
 """torch's span → the part that the span's own time counts for. Spans that are not here belong to
 the one around them."""
 
+_PARTS_WITH_TRITON = _PARTS | {
+    "PyCodeCache.load_by_key_path": "triton",
+    "async_compile.wait": "triton",
+}
+"""As `_PARTS`, where a Python wrapper with Triton's kernels is loaded: it waits for these. A C++
+wrapper waits for its own build there."""
+
 
 def split(compilations: Sequence[Compilation], total_s: float, *, cold: bool = True) -> CompileTime:
     """The parts of ``total_s``, from the spans that torch recorded.
@@ -35,8 +42,9 @@ def split(compilations: Sequence[Compilation], total_s: float, *, cold: bool = T
     """
     parts: dict[str, float] = {}
     for compilation in compilations:
+        part_of = _PARTS_WITH_TRITON if _waits_for_triton(compilation) else _PARTS
         for phase in compilation.phases:
-            _add(phase, "dynamo", parts)
+            _add(phase, "dynamo", parts, part_of)
     seconds = {name: microseconds / 1e6 for name, microseconds in parts.items() if microseconds > 0}
     rest = total_s - sum(seconds.values())
     if rest > 0:
@@ -44,8 +52,14 @@ def split(compilations: Sequence[Compilation], total_s: float, *, cold: bool = T
     return CompileTime(total_s=total_s, parts=seconds, cold=cold)
 
 
-def _add(phase: Phase, outer: str, parts: dict[str, float]) -> None:
-    part = _PARTS.get(phase.name, outer)
+def _waits_for_triton(compilation: Compilation) -> bool:
+    return compilation.code.cpp is None and any(
+        kernel.language == "triton" for kernel in compilation.kernels
+    )
+
+
+def _add(phase: Phase, outer: str, parts: dict[str, float], part_of: Mapping[str, str]) -> None:
+    part = part_of.get(phase.name, outer)
     # What other threads do meanwhile takes nothing from the time that was waited for.
     own = [child for child in phase.children if child.track == phase.track]
     inside = union_us(own)
@@ -55,7 +69,7 @@ def _add(phase: Phase, outer: str, parts: dict[str, float]) -> None:
         parts[part] += inside
         return
     for child in own:
-        _add(child, part, parts)
+        _add(child, part, parts, part_of)
 
 
 def union_us(phases: Iterable[Phase]) -> float:

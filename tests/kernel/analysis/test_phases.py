@@ -133,6 +133,8 @@ def test_waiting_for_triton_is_tritons():
     assert kinds["async_compile.wait"] == "triton"
 
 
+TRACES = Path(__file__).parents[2] / "data" / "traces"
+
 _TIMED = re.compile(r"dynamo_timed\(\s*\"([A-Za-z_][\w.<>]*)\"(?:,\s*phase_name=\"(\w+)\")?")
 _STRAY = {"my_event", "_foo", "metric"}
 """In torch's docstrings and tests."""
@@ -217,3 +219,11 @@ def test_a_bypass_is_told_with_torchs_reason():
 
 def test_nothing_stays_patched(built):
     assert patching._held == {}
+
+
+@pytest.mark.parametrize(("wrapper", "built"), [("python", False), ("cpp", True)])
+def test_compiling_tritons_kernels_is_no_build_of_cpp(wrapper: str, built: bool):
+    report = cs.read_trace(TRACES / f"h200-torch2.11-mlp_b1_{wrapper}.log.gz")
+    parts = split(report.compilations, 100.0).parts
+    assert parts["triton"] > 0.05
+    assert (parts.get("cpp_build", 0) > 10) == built
