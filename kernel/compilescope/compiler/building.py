@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import msgspec
@@ -17,7 +18,7 @@ from ..capture.renumber import numbers, renumber
 from ..cuda_graphs import CudaGraphs
 from ..problem import Problem
 from ..report import Compilation, Effective, Node
-from ..torch_api import caches, failures
+from ..torch_api import caches, failures, kernel_loading
 from ..torch_api.autotuning import tuned
 from ..torch_api.compiling import compile_callable, settings_of
 from ..torch_api.cuda_graphs import Heard, noting
@@ -54,6 +55,12 @@ class Built(msgspec.Struct, kw_only=True):
     problem: Problem | None = None
     askable: Askable | None = None
     """The guards, with the values of their frames, which the caller has to drop."""
+    begun_s: float = 0.0
+    """When the first call began, in seconds since the epoch."""
+    told: list[Record] = []
+    """What was told of kernels meanwhile: see `kernel_loading`."""
+    modules: list[ModuleType] = []
+    """The generated modules that were loaded."""
 
 
 def build(
@@ -100,6 +107,7 @@ def build(
         recording(records),
         timed(),
         tuned(),
+        kernel_loading.watched(built.modules),
         collecting(nodes),
         hearing(complaints),
         noting(heard),
@@ -107,6 +115,7 @@ def build(
         quiet(),
     ):
         start = time.perf_counter()
+        built.begun_s = time.time()
         try:
             output = compiled(*args, **kwargs)
             # Compiles the backward too, which torch leaves until somebody asks for gradients.
@@ -117,6 +126,7 @@ def build(
     ids = numbers(records)
     built.askable = Askable(guards=by_report_id(guards, ids), outfit=outfit)
     records = renumber(records)
+    built.told = [record for record in records if record.name == kernel_loading.ARTIFACT]
     built.compilations = assemble(records, variant=name, nodes=nodes)
     if built.problem is not None:
         place(built.problem, built.compilations)

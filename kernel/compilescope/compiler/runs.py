@@ -19,6 +19,7 @@ from ..variant import Variant
 from .agreement import Reference, gradients_of, mismatch
 from .askable import Askable
 from .building import Built, build
+from .first_runs import add_first_runs
 from .graph_recording import count, may_record
 from .guard_costs import add_guard_costs
 from .kept import EAGER, Kept
@@ -90,6 +91,14 @@ def build_variants(
                     _count_graphs(report, built, kept, snapshot, counts)
                 if built.problem is None:
                     kept.add(built, variant)
+                    add_first_runs(
+                        report,
+                        built,
+                        functools.partial(built.call, *kept.args, **kept.kwargs),
+                        snapshot=snapshot,
+                        gradients=gradients_of(snapshot),
+                        folder=folder,
+                    )
                 yield report
                 if built.problem is None and variant.backend == "inductor":
                     monitor.step(

@@ -1,0 +1,60 @@
+"""A variant's kernels: what became of each until it first ran, and a later launch beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..analysis.kernel_loads import read_loads
+from ..capture.live import recording
+from ..capture.records import Record
+from ..problem import Problem
+from ..report import VariantReport
+from ..torch_api import caches, failures, kernel_loading
+from .building import Built
+from .outcome import outcome_of
+from .quiet import quiet
+from .state import Snapshot
+
+_NO_LATER = "The call could not be made a second time: {}"
+
+
+def add_first_runs(
+    report: VariantReport,
+    built: Built,
+    call: Callable[[], Any],
+    *,
+    snapshot: Snapshot,
+    gradients: Callable[[], Mapping[str, Any]],
+    folder: Path,
+) -> None:
+    """Calls a build once more, and tells how its kernels came to be there.
+
+    Parameters
+    ----------
+    report
+        The variant's; changed in place.
+    built
+        After its first call, its outfit worn.
+    call
+        Makes the call again.
+    folder
+        The build's caches: the call may compile once more.
+    """
+    again: list[Record] = []
+    if built.told:
+        try:
+            with (
+                caches.only(folder),
+                recording(again),
+                kernel_loading.watched(built.modules),
+                quiet(),
+            ):
+                outcome_of(call(), gradients)
+        except Exception as error:  # noqa: BLE001 - it is the subject's: it is told where it matters
+            problem: Problem = failures.own(error)
+            report.absent["warm_runs"] = _NO_LATER.format(problem.what)
+        finally:
+            snapshot.restore()
+    report.kernel_loads = read_loads(built.told, again, report.compilations, built.begun_s)
