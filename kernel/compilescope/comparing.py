@@ -21,6 +21,9 @@ class KernelChange(Struct):
     why: str = ""
     compilation: str = ""
     baseline_compilation: str = ""
+    direction: Literal["inference", "forward", "backward"] = "inference"
+    language: str = ""
+    """As in `Kernel.language`."""
 
 
 class Change(Struct):
@@ -43,3 +46,5 @@ class Changes(Struct):
     """One sentence."""
     only_inductor: list[str] = []
     """What a report has of Inductor alone, and is therefore missing here."""
+    switches: list[str] = []
+    """The switches in which the two differ: fields of `Variant`."""

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 import msgspec
 
 from ..analysis.backward import complete
+from ..analysis.changes import note_changes
 from ..analysis.distinct import distinct_breaks
 from ..analysis.links import pair
 from ..analysis.payback import paybacks
@@ -41,6 +42,7 @@ def put(report: Report, result: VariantReport) -> None:
     else:
         variants.append(result)
     _pair(report, result)
+    note_changes(report, result.name)
     report.files |= notebook.cells(result.compilations)
     if result.target is not None:
         # Of estimates, which are there with the code.

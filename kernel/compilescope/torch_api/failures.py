@@ -19,14 +19,14 @@ from torch._inductor import exc as inductor
 from torch.fx import Node
 
 from ..report import Problem, SourceLine
-from . import cpp_failures
+from . import backend_failures, cpp_failures
 from .graphs import source_lines
 
 
 def explain(error: BaseException) -> Problem:
     """The problem that an exception, raised while a subject was compiled or run, stands for."""
     for cause in _causes(error):
-        generated = cpp_failures.explain(cause)
+        generated = cpp_failures.explain(cause) or backend_failures.explain(cause)
         if generated is not None:
             return generated
         for kind, describe in _KINDS:

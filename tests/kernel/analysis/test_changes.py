@@ -1,0 +1,190 @@
+"""What a variant changed: kernels paired and compared, and the rest."""
+
+from __future__ import annotations
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.analysis.bodies import body, body_lines
+from compilescope.analysis.changes import baseline_of
+from compilescope.analysis.changes_kernels import count_lines, launch_settings
+from compilescope.analysis.changes_pairs import pair_kernels
+from compilescope.report import Compilation, Kernel, Report, VariantReport
+
+HELPED = """
+@triton.jit
+def _helper0(a, b):
+    return a + b
+
+@triton_heuristics.persistent_reduction(
+    size_hints={'x': 64},
+    inductor_meta={'kernel_name': 'KERNEL', 'store_cubin': STORED},
+)
+@triton.jit
+def KERNEL(in_ptr0):
+    tmp0 = _helper0(1, 2)
+"""
+
+
+def fused(x: torch.Tensor, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    y = torch.softmax(torch.nn.functional.gelu(x @ weight), -1)
+    return y, y.cumsum(0)
+
+
+def two_sums(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    return x.sum(0), x.sum(1)
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return cs.inspect(
+        fused,
+        (torch.randn(64, 32), torch.randn(32, 16)),
+        variants=[
+            cs.Variant(),
+            cs.Variant(cpp_wrapper=True),
+            cs.Variant(dynamic=True),
+            cs.Variant(fullgraph=True),
+            cs.Variant(backend="aot_eager"),
+            cs.Variant(mode="reduce-overhead"),
+        ],
+        run=False,
+    )
+
+
+def test_kernels_stay_the_same_under_the_cpp_wrapper(report: Report) -> None:
+    changes = report.variant("cpp").changes
+    assert changes is not None
+    assert (changes.baseline, changes.switches) == ("python", ["cpp_wrapper"])
+    outcomes = {one.kernel: (one.outcome, one.lines) for one in changes.kernels}
+    generated = {name: how for name, how in outcomes.items() if name.startswith("cpp_fused")}
+    assert generated
+    assert set(generated.values()) == {("identical", 0)}
+    called = {one.baseline: one.outcome for one in changes.kernels if one.language == "extern"}
+    assert called["extern_kernels.mm"] == "renamed"
+    count = len(changes.kernels)
+    assert changes.summary == (
+        f"Against python: all {count} kernels are identical; the wrapper is C++ instead of Python."
+    )
+
+
+def test_a_change_of_sizes_is_told_in_kernels_graphs_and_guards(report: Report) -> None:
+    changes = report.variant("python dynamic").changes
+    assert changes is not None
+    [differing] = [one for one in changes.kernels if one.outcome == "differs"]
+    assert differing.lines > 0
+    assert differing.why.startswith("Sizes are arguments here (ks0")
+    told = {one.kind: one for one in changes.changes}
+    assert (told["setting"].baseline, told["setting"].here) == ("automatic", "on")
+    assert "64" in told["graph"].baseline
+    assert "s" in told["graph"].here
+    assert {"guards", "wrapper"} <= told.keys()
+
+
+def test_what_changed_nothing_says_so(report: Report) -> None:
+    changes = report.variant("python fullgraph").changes
+    assert changes is not None
+    assert [one.what for one in changes.changes] == ["fullgraph"]
+    assert changes.summary.endswith("kernels are identical; the wrapper is the same.")
+
+
+def test_a_mode_says_what_of_it_is_not_in_effect(report: Report) -> None:
+    changes = report.variant("reduce-overhead").changes
+    assert changes is not None
+    assert "not as requested: CUDA graphs" in changes.summary
+    mode = changes.changes[0]
+    assert (mode.what, mode.here) == ("mode", "reduce-overhead")
+    assert "CPU" in mode.why
+
+
+def test_another_back_end_lacks_what_is_inductors(report: Report) -> None:
+    changes = report.variant("backend=aot_eager").changes
+    assert changes is not None
+    assert "the kernels" in changes.only_inductor
+    assert not changes.kernels
+    assert "generates no kernels and no wrapper" in changes.summary
+
+
+def test_the_first_variant_is_compared_with_none(report: Report) -> None:
+    assert report.variant("python").changes is None
+
+
+def test_changes_are_kept_in_a_file(report: Report, tmp_path: object) -> None:
+    path = report.save(f"{tmp_path}/report.json")
+    assert cs.load(path).variant("cpp").changes == report.variant("cpp").changes
+
+
+def test_a_fusion_that_is_off_under_the_cpp_wrapper() -> None:
+    report = cs.inspect(
+        two_sums,
+        (torch.empty(16384, 1024),),
+        variants=[
+            cs.Variant(target="h100"),
+            cs.Variant(target="h100", cpp_wrapper=True),
+        ],
+        run=False,
+    )
+    changes = report.variants[1].changes
+    assert changes is not None
+    if "mix-order reduction" not in str(report.variants[1].effective):
+        pytest.skip("this torch does mix-order reduction under both wrappers, or under none")
+    kernels = changes.kernels
+    assert {one.outcome for one in kernels} == {"differs", "added"}
+    for one in kernels:
+        assert "mix-order reduction for the Python wrapper only" in one.why
+    [setting] = [one for one in changes.changes if one.what == "cpp_wrapper"]
+    assert "mix-order reduction" in setting.why
+
+
+def test_a_body_leaves_out_how_it_is_launched() -> None:
+    one, other = (
+        Kernel(
+            name=name,
+            language="triton",
+            source=HELPED.replace("KERNEL", name).replace("STORED", stored),
+        )
+        for name, stored in (("triton_a_0", "True"), ("triton_b_1", "False"))
+    )
+    assert body(one) == body(other)
+    assert count_lines(one, other) == 0
+    assert "tmp0 = _helper0(1, 2)" in body_lines(one)
+    left, right = launch_settings(one.source), launch_settings(other.source)
+    assert {name for name in left if left[name] != right[name]} == {"store_cubin"}
+    assert left["heuristic"] == "persistent_reduction"
+    assert launch_settings("@triton.jit\ndef broken(") == {}
+
+
+def test_kernels_are_paired_by_what_is_surest() -> None:
+    def kernel(name: str, source: str, *nodes: str) -> Kernel:
+        return Kernel(name=name, language="cpp", source=source, nodes=list(nodes))
+
+    baseline = [kernel("a", "1", "x"), kernel("b", "2", "y", "z"), kernel("c", "3", "w")]
+    here = [kernel("d", "2", "y", "z"), kernel("e", "4", "x", "w", "v"), kernel("f", "5", "u")]
+    named = [
+        tuple(one.name if one else "" for one in pair) for pair in pair_kernels(baseline, here)
+    ]
+    assert named == [("b", "d"), ("a", "e"), ("", "f"), ("c", "")]
+
+
+def test_the_baseline_is_the_earlier_variant_that_is_most_alike() -> None:
+    def variant(name: str, **switches: object) -> VariantReport:
+        return VariantReport(
+            name=name,
+            requested=cs.Variant(**switches),  # type: ignore[arg-type]
+            compilations=[Compilation(id="0/0")],
+        )
+
+    variants = [
+        variant("eager", backend=None),
+        variant("python"),
+        variant("cpp", cpp_wrapper=True),
+        variant("dynamic", dynamic=True),
+        variant("cpp dynamic", dynamic=True, cpp_wrapper=True),
+        variant("on h100", target="h100"),
+        variant("cpp on h100", target="h100", cpp_wrapper=True),
+        VariantReport(name="failed", requested=cs.Variant(mode="max-autotune")),
+    ]
+    found = [baseline_of(one, variants) for one in variants]
+    assert [one.name if one else "" for one in found] == [
+        *("", "", "python", "python", "dynamic", "", "on h100", "")
+    ]
