@@ -324,7 +324,7 @@ def _completed(codes: list[Code]) -> Code:
     code = codes[0]
     missing = {
         name: next((text for other in codes if (text := getattr(other, name)) is not None), None)
-        for name in ("python", "cpp", "shell")
+        for name in ("python", "cpp", "shell", "aot")
         if getattr(code, name) is None
     }
     backward = [other.backward for other in codes if other.backward is not None]

@@ -9,7 +9,7 @@ import msgspec
 from ..errors import CompilescopeError
 from ..packing import pack
 from ..report import Code, Compilation, Graph, Report, VariantReport
-from . import compiled
+from . import compiled, packaged
 from .messages import PARTS
 
 _LARGE = {
@@ -32,7 +32,11 @@ def variant(report: Report, name: str) -> VariantReport:
         The report has no such variant.
     """
     found = report.variant(name)
-    return msgspec.structs.replace(found, compilations=[_outline(c) for c in found.compilations])
+    return msgspec.structs.replace(
+        found,
+        compilations=[_outline(c) for c in found.compilations],
+        package=packaged.without_texts(found.package) if found.package is not None else None,
+    )
 
 
 def compilation(report: Report, variant: str, compile_id: str, parts: Sequence[str]) -> Compilation:

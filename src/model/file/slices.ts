@@ -9,6 +9,7 @@ import type { CompilationPart } from '../../tokens';
 import { PART_FIELDS } from '../reader';
 import { withoutTexts } from './compiled';
 import { missing } from './missing';
+import { withoutTexts as withoutPackaged } from './packaged';
 
 const NO_CODE: Code = {
   direction: 'inference',
@@ -28,7 +29,11 @@ const NO_CODE: Code = {
  */
 export function variantOf(report: Report, name: string): VariantReport {
   const found = findVariant(report, name);
-  return { ...found, compilations: found.compilations.map(outline) };
+  return {
+    ...found,
+    compilations: found.compilations.map(outline),
+    package: found.package && withoutPackaged(found.package)
+  };
 }
 
 /**

@@ -31,8 +31,8 @@ export interface IChoice {
 
 /** What a side shows until the user picks something, the best first. */
 const DEFAULTS: Record<Side, string[]> = {
-  left: ['python', 'cpp', 'graph.post_grad', 'graph.dynamo'],
-  right: ['cpp', 'python', 'graph.post_grad', 'graph.dynamo']
+  left: ['python', 'cpp', 'aot', 'graph.post_grad', 'graph.dynamo'],
+  right: ['cpp', 'python', 'aot', 'graph.post_grad', 'graph.dynamo']
 };
 
 /** A variant has one wrapper or the other: what stands in when the wanted one is not there. */
@@ -40,6 +40,7 @@ const STAND_IN: Record<string, string> = {
   python: 'cpp',
   cpp: 'python',
   shell: 'python',
+  aot: 'cpp',
   'backward.python': 'backward.cpp',
   'backward.cpp': 'backward.python',
   'backward.shell': 'backward.python'

@@ -42,7 +42,9 @@ export function StudyButton(props: {
         each.requested.backend !== null &&
         (FOR_TARGETS.has(study)
           ? each.requested.target !== null && each.stage !== 'failed'
-          : each.requested.target === null && each.stage === 'built')
+          : each.requested.target === null &&
+            (each.stage === 'built' ||
+              (UNBUILT.has(study) && each.stage !== 'failed')))
     )
     .map(each => each.name);
   const { job, status } = model;
@@ -85,6 +87,11 @@ export function StudyButton(props: {
  * study can: nothing runs on it. They need not be built.
  */
 const FOR_TARGETS: ReadonlySet<StudyName> = new Set(['assembly', 'check']);
+
+/**
+ * What needs no build of the variant: it makes its own, or none.
+ */
+const UNBUILT: ReadonlySet<StudyName> = new Set(['package', 'aot']);
 
 /**
  * A part of the view: its title, a button, what there is.

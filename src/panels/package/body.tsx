@@ -1,0 +1,255 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { Package, VariantReport } from '../../protocol/types';
+import { Badge, CodeBlock, Empty, formatBytes, formatSeconds } from '../common';
+import { ProblemCard } from '../sidebar/problems';
+import { Part, StudyButton } from '../timings/study';
+import type { IViewContext } from '../views';
+import { Constants } from './constants';
+import { Entries } from './entries';
+import { Files } from './files';
+import { Metadata, Signature } from './signature';
+
+/**
+ * A variant's package, opened up; and the buttons that have it made.
+ */
+export function PackageBody(props: {
+  variant: VariantReport;
+  context: IViewContext;
+  origin: object;
+}): JSX.Element {
+  const { variant, context, origin } = props;
+  const { trans } = context;
+  const made = variant.package;
+  return (
+    <>
+      <Controls variant={variant} context={context} />
+      <div className="jp-Compilescope-packageBody">
+        {made ? (
+          <Made
+            variant={variant}
+            made={made}
+            context={context}
+            origin={origin}
+          />
+        ) : (
+          <Empty
+            what={trans.__('Nothing was compiled ahead of time')}
+            why={
+              variant.absent.package ??
+              trans.__(
+                'torch.export takes the call as one graph, and AOTInductor compiles that into a package: a library that runs without Python.'
+              )
+            }
+            remedy={
+              context.model.isLive
+                ? trans.__('The sources take seconds, building them a minute.')
+                : trans.__(
+                    'Call %1 in a notebook.',
+                    'compilescope.study(report, "package")'
+                  )
+            }
+          />
+        )}
+      </div>
+    </>
+  );
+}
+
+function Controls(props: {
+  variant: VariantReport;
+  context: IViewContext;
+}): JSX.Element | null {
+  const { variant, context } = props;
+  const { model, trans } = context;
+  if (!model.isLive) {
+    return null;
+  }
+  return (
+    <div
+      className="jp-Compilescope-controls"
+      role="toolbar"
+      aria-label={trans.__('Compile ahead of time')}
+    >
+      <StudyButton
+        study="package"
+        label={trans.__('Generate the sources')}
+        title={trans.__(
+          'Export the call and generate the package’s sources, in a process of its own; takes seconds'
+        )}
+        variants={[variant]}
+        unbuilt={trans.__('This variant is not for it.')}
+        context={context}
+      />
+      <StudyButton
+        study="aot"
+        label={trans.__('Build and time')}
+        title={trans.__(
+          'Build the package too, load it, compare it with eager and time the ways to call it; takes a minute'
+        )}
+        variants={[variant]}
+        unbuilt=""
+        context={context}
+      />
+    </div>
+  );
+}
+
+function Made(props: {
+  variant: VariantReport;
+  made: Package;
+  context: IViewContext;
+  origin: object;
+}): JSX.Element {
+  const { variant, made, context, origin } = props;
+  const { model, trans } = context;
+  const shown = model.report?.variants.find(each => each.name === variant.name);
+  const place = shown?.compilations.find(each =>
+    each.artifacts.some(({ name }) => name === 'aot')
+  );
+  return (
+    <>
+      {made.problem && <ProblemCard problem={made.problem} trans={trans} />}
+      {made.files.length > 0 && (
+        <Summary
+          made={made}
+          onCode={
+            place
+              ? () => {
+                  const hasWrapper = place.artifacts.some(
+                    ({ name }) => name === 'cpp'
+                  );
+                  model.select({
+                    text: {
+                      variant: variant.name,
+                      compilation: place.id,
+                      artifact: 'aot',
+                      line: null,
+                      ...(hasWrapper && { beside: 'cpp' })
+                    },
+                    origin
+                  });
+                  context.open('code');
+                }
+              : null
+          }
+          trans={trans}
+        />
+      )}
+      {made.entries.length > 0 && (
+        <Part name="entries" title={trans.__('Ways to call it')}>
+          <Entries entries={made.entries} trans={trans} />
+        </Part>
+      )}
+      {made.inputs.length + made.outputs.length > 0 && (
+        <Part name="signature" title={trans.__('Inputs and outputs')}>
+          <Signature made={made} trans={trans} />
+        </Part>
+      )}
+      {made.constants.length > 0 && (
+        <Part name="constants" title={trans.__('Constants')}>
+          <Constants constants={made.constants} trans={trans} />
+        </Part>
+      )}
+      {made.files.length > 0 && (
+        <Part name="files" title={trans.__('Files')}>
+          <Files made={made} variant={variant.name} context={context} />
+        </Part>
+      )}
+      {Object.keys(made.metadata).length > 0 && (
+        <Part name="metadata" title={trans.__('Metadata')}>
+          <Metadata metadata={made.metadata} trans={trans} />
+        </Part>
+      )}
+      {made.build.length > 0 && (
+        <Part name="build" title={trans.__('How it is built')}>
+          <CodeBlock
+            code={made.build.join('\n\n')}
+            label={trans.__('Commands')}
+            trans={trans}
+          />
+        </Part>
+      )}
+    </>
+  );
+}
+
+/**
+ * What the package is, in a few lines.
+ */
+function Summary(props: {
+  made: Package;
+  onCode: (() => void) | null;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { made, onCode, trans } = props;
+  const parts = Object.entries(made.parts).filter(([, each]) => each > 0);
+  const paths = new Set(made.files.map(({ path }) => path));
+  const notes = Object.entries(made.absent).filter(([key]) => !paths.has(key));
+  return (
+    <section
+      className="jp-Compilescope-packageSummary"
+      aria-label={trans.__('The package')}
+    >
+      <p>
+        <strong>
+          {made.built
+            ? trans.__('A library, ready to be loaded')
+            : trans.__('Sources, not built')}
+        </strong>
+        {made.device && <Badge kind="info">{made.device}</Badge>}
+        {made.accurate !== null && (
+          <Badge kind={made.accurate ? 'good' : 'error'}>
+            {made.accurate
+              ? trans.__('✓ eager’s results')
+              : trans.__('✗ differs from eager')}
+          </Badge>
+        )}
+        {made.bytes !== null && <span>{formatBytes(made.bytes)}</span>}
+        {onCode && (
+          <button
+            type="button"
+            className="jp-Compilescope-button"
+            onClick={onCode}
+          >
+            {trans.__('Show its C++')}
+          </button>
+        )}
+      </p>
+      {parts.length > 0 && (
+        <p className="jp-Compilescope-muted">
+          {made.seconds !== null &&
+            `${trans.__('Made in %1', formatSeconds(made.seconds))}: `}
+          {parts
+            .map(
+              ([name, each]) =>
+                `${partTitle(name, trans)} ${formatSeconds(each)}`
+            )
+            .join(', ')}
+        </p>
+      )}
+      {notes.map(([key, why]) => (
+        <p key={key} className="jp-Compilescope-hint">
+          {why}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+function partTitle(part: string, trans: TranslationBundle): string {
+  switch (part) {
+    case 'export':
+      return trans.__('export');
+    case 'code generation':
+      return trans.__('code generation');
+    case 'C++ build':
+      return trans.__('C++ build');
+    case 'packaging':
+      return trans.__('packaging');
+    case 'loading':
+      return trans.__('loading');
+    default:
+      return part;
+  }
+}

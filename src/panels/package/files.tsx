@@ -1,0 +1,158 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { Package, PackageFile } from '../../protocol/types';
+import { CodeBlock, formatBytes, useLoaded, ViewFrame } from '../common';
+import { Wide } from '../timings/study';
+import type { IViewContext } from '../views';
+
+/** So many files are listed at once. */
+const FILES = 40;
+
+/**
+ * As much of a text as is shown here: long ones are code, which has its view.
+ */
+const CHARACTERS = 20000;
+
+/**
+ * The files of a package; the text of one is below them.
+ */
+export function Files(props: {
+  made: Package;
+  variant: string;
+  context: IViewContext;
+}): JSX.Element {
+  const { made, variant, context } = props;
+  const { trans } = context;
+  const [isWhole, setWhole] = React.useState(false);
+  const [opened, setOpened] = React.useState<string | null>(null);
+  const shown = isWhole ? made.files : made.files.slice(0, FILES);
+  return (
+    <>
+      <Wide label={trans.__('Files in figures')}>
+        <table className="jp-Compilescope-figures jp-mod-files">
+          <caption className="jp-Compilescope-hidden">
+            {trans.__('The files in the package')}
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col">{trans.__('File')}</th>
+              <th scope="col">{trans.__('kind')}</th>
+              <th scope="col" className="jp-mod-number">
+                {trans.__('size')}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map(file => (
+              <tr key={file.path}>
+                <th scope="row" title={file.path}>
+                  {file.text === null ? (
+                    <code title={made.absent[file.path]}>
+                      {shorten(file.path)}
+                    </code>
+                  ) : (
+                    <button
+                      type="button"
+                      className="jp-Compilescope-link jp-mod-code"
+                      aria-expanded={opened === file.path}
+                      onClick={() =>
+                        setOpened(opened === file.path ? null : file.path)
+                      }
+                    >
+                      {shorten(file.path)}
+                    </button>
+                  )}
+                </th>
+                <td>{kindTitle(file.kind, trans)}</td>
+                <td className="jp-mod-number">{formatBytes(file.bytes)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Wide>
+      {shown.length < made.files.length && (
+        <button
+          type="button"
+          className="jp-Compilescope-button"
+          onClick={() => setWhole(true)}
+        >
+          {trans.__('Show all %1', made.files.length)}
+        </button>
+      )}
+      {opened !== null && (
+        <FileText path={opened} variant={variant} context={context} />
+      )}
+    </>
+  );
+}
+
+function FileText(props: {
+  path: string;
+  variant: string;
+  context: IViewContext;
+}): JSX.Element {
+  const { path, variant, context } = props;
+  const { model, trans } = context;
+  const state = useLoaded(
+    () => model.getArtifact(variant, model.compilation, `package:${path}`),
+    `${variant} ${path} ${model.report?.revision}`,
+    trans.__('Getting it…')
+  );
+  return (
+    <section aria-label={path}>
+      <ViewFrame
+        state={state}
+        trans={trans}
+        show={({ text }) => (
+          <>
+            <CodeBlock
+              code={text.slice(0, CHARACTERS)}
+              label={path}
+              trans={trans}
+            />
+            {text.length > CHARACTERS && (
+              <p className="jp-Compilescope-hint">
+                {trans.__(
+                  'The first %1 of %2 characters.',
+                  CHARACTERS,
+                  text.length
+                )}
+              </p>
+            )}
+          </>
+        )}
+      />
+    </section>
+  );
+}
+
+/**
+ * A path whose folders and whose name of many characters, which torch makes of
+ * a hash, are cut.
+ */
+export function shorten(path: string): string {
+  const name = path.split('/').pop()!;
+  return name.replace(/^(\w{8})\w{20,}/, '$1…');
+}
+
+function kindTitle(
+  kind: PackageFile['kind'],
+  trans: TranslationBundle
+): string {
+  switch (kind) {
+    case 'source':
+      return trans.__('source');
+    case 'kernel':
+      return trans.__('kernel');
+    case 'library':
+      return trans.__('library');
+    case 'constants':
+      return trans.__('constants');
+    case 'metadata':
+      return trans.__('metadata');
+    case 'build':
+      return trans.__('build');
+    default:
+      return trans.__('other');
+  }
+}

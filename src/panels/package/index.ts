@@ -1,0 +1,1 @@
+export { PackageView } from './view';

@@ -1,0 +1,68 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { Package } from '../../protocol/types';
+import { Wide } from '../timings/study';
+
+/**
+ * What goes in and comes out, and which sizes may change.
+ */
+export function Signature(props: {
+  made: Package;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { inputs, outputs, dynamic } = props.made;
+  const { trans } = props;
+  const rows: [string, readonly string[]][] = [
+    [trans.__('inputs'), inputs],
+    [trans.__('outputs'), outputs],
+    [
+      trans.__('sizes'),
+      dynamic.length > 0
+        ? dynamic
+        : [trans.__('all fixed when it was exported')]
+    ]
+  ];
+  return (
+    <dl className="jp-Compilescope-packageFacts">
+      {rows.map(([title, values]) => (
+        <React.Fragment key={title}>
+          <dt>{title}</dt>
+          <dd>
+            {values.map((each, index) => (
+              <code key={index}>{each}</code>
+            ))}
+          </dd>
+        </React.Fragment>
+      ))}
+    </dl>
+  );
+}
+
+/**
+ * What the package says of itself.
+ */
+export function Metadata(props: {
+  metadata: Readonly<Record<string, string>>;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { metadata, trans } = props;
+  return (
+    <Wide label={trans.__('Metadata in words')}>
+      <table className="jp-Compilescope-figures">
+        <caption className="jp-Compilescope-hidden">
+          {trans.__('What the package says of itself')}
+        </caption>
+        <tbody>
+          {Object.entries(metadata).map(([name, value]) => (
+            <tr key={name}>
+              <th scope="row">
+                <code>{name}</code>
+              </th>
+              <td>{value || '–'}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Wide>
+  );
+}
