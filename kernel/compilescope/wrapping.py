@@ -88,7 +88,8 @@ class Route(Struct):
     direction: Literal["inference", "forward", "backward"] = "inference"
     via: Literal["library", "shim", "dispatcher", "python", "inlined"] = "python"
     """library: ATen called directly. shim: a function of the C shim. dispatcher: boxed, through
-    C++'s dispatcher, without Python. python: through Python. inlined: into a kernel."""
+    C++'s dispatcher, which calls an operator's Python where that implements it. python: as a Python
+    function. inlined: a kernel of the generated code."""
     lines: list[int] = []
     gil: int = 0
     """How often one call of the wrapper takes the GIL for it."""

@@ -20,7 +20,7 @@ export const PART_FIELDS: Record<
   kernels: ['kernels', 'decisions'],
   phases: ['phases', 'warm_phases'],
   autotunings: ['autotunings'],
-  crossings: ['crossings'],
+  crossings: ['crossings', 'routes'],
   steps: ['steps']
 };
 

@@ -10,17 +10,20 @@ from .autotune import add_compile_times, read_autotunings
 from .breaks import read_breaks
 from .caches import parse_cache
 from .crossings import find_crossings
+from .decompositions import find_decompositions
 from .descriptors import add_descriptors
 from .epochs import compile_groups, epochs
 from .estimates_sizes import read_hints
 from .frames import files_of, frame_of
 from .generated import Generated, generate
 from .guards import parse_guards
+from .layouts import find_layouts
 from .memory import find_memory
 from .missing import explain
 from .origins import find_origins
 from .phases import build_phases
 from .recompiles import Memory, follow, parse_recompile
+from .routes import find_routes
 from .stages import GraphReader, read_stages
 from .steps import find_steps
 from .target_decisions import read_decisions
@@ -99,9 +102,12 @@ def _compilation(
     add_compile_times(compilation.kernels, records)
     add_chosen(compilation.kernels, compilation.autotunings)
     compilation.memory = find_memory(compilation, hints)
+    compilation.layouts = find_layouts(compilation)
+    compilation.decompositions = find_decompositions(generated.graphs, reader.collected)
     compilation.decisions = read_decisions(records, compilation)
     compilation.crossings = find_crossings(compilation)
     compilation.steps = find_steps(compilation)
+    compilation.routes = find_routes(compilation)
     add_descriptors(compilation)
     compilation.breaks = read_breaks(records, compilation.frame)
     for record in records:

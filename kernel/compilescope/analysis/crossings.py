@@ -9,24 +9,24 @@ from collections.abc import Callable, Iterator
 from ..report import Code, Compilation, Crossing, Direction
 from ..torch_api.operators import python_kernel
 
-_DISPATCHED = re.compile(
+DISPATCHED = re.compile(
     r"(?:aoti_torch_call_dispatcher|findSchemaOrThrow)\(\s*\"(?P<name>[^\"]+)\",\s*"
     r"\"(?P<overload>[^\"]*)\""
 )
-_WRAPPED = re.compile(r"PyUnicode_FromString\(\"torch\.ops\.(?P<name>[\w.]+)\"\)")
-_NODE = re.compile(r"torch\.ops\.(\w+)\.(\w+)(?:\.(\w+))?$")
+WRAPPED = re.compile(r"PyUnicode_FromString\(\"torch\.ops\.(?P<name>[\w.]+)\"\)")
+NODE = re.compile(r"torch\.ops\.(\w+)\.(\w+)(?:\.(\w+))?$")
 
-_REGISTER = (
+REGISTER = (
     "Register its kernel in C++ (TORCH_LIBRARY_IMPL), or write it with operators that Inductor "
     "generates code for."
 )
-_NO_BRIDGE = (
+NO_BRIDGE = (
     "Its signature has a type that the C++ wrapper cannot pass to the dispatcher, so it is called "
     "as a Python function."
 )
-_SIGNATURE = "Give it a signature of tensors, numbers, devices and optional ones of these."
+SIGNATURE = "Give it a signature of tensors, numbers, devices and optional ones of these."
 _PYTHON_WRAPPER = "The Python wrapper calls it as a Python function."
-_SWITCH = "With cpp_wrapper=True it is called from C++."
+SWITCH = "With cpp_wrapper=True it is called from C++."
 
 
 def find_crossings(compilation: Compilation) -> list[Crossing]:
@@ -88,16 +88,16 @@ def _grouped(
 
 
 def _in_cpp(text: str, written: Callable[[str], str | None]) -> Iterator[tuple[str, int, str, str]]:
-    for match in _DISPATCHED.finditer(text):
+    for match in DISPATCHED.finditer(text):
         name = match["name"] + (f".{match['overload']}" if match["overload"] else "")
         place = written(name)
         if place:
-            yield name, _line(text, match.start()), _registered(place), _REGISTER
-    for match in _WRAPPED.finditer(text):
+            yield name, _line(text, match.start()), _registered(place), REGISTER
+    for match in WRAPPED.finditer(text):
         namespace, name, *overload = match["name"].split(".")
         more = f".{overload[0]}" if overload and overload[0] != "default" else ""
         operator = f"{namespace}::{name}{more}"
-        yield operator, _line(text, match.start()), _NO_BRIDGE, _SIGNATURE
+        yield operator, _line(text, match.start()), NO_BRIDGE, SIGNATURE
 
 
 def _in_python(
@@ -115,15 +115,15 @@ def _in_python(
             ),
             region.end,
         )
-        node = _NODE.match(region.kernel)
+        node = NODE.match(region.kernel)
         place = None
         if node:
             overload = f".{node[3]}" if node[3] and node[3] != "default" else ""
             place = written(f"{node[1]}::{node[2]}{overload}")
         if place:
-            yield region.kernel, call, f"{_PYTHON_WRAPPER} {_registered(place)}", _REGISTER
+            yield region.kernel, call, f"{_PYTHON_WRAPPER} {_registered(place)}", REGISTER
         else:
-            yield region.kernel, call, _PYTHON_WRAPPER, _SWITCH
+            yield region.kernel, call, _PYTHON_WRAPPER, SWITCH
 
 
 def _registered(place: str) -> str:

@@ -172,4 +172,5 @@ def _own(steps: _Steps) -> float | None:
         for one in steps.steps.get(what, ())
         if run["start_s"] <= one["start_s"] <= end
     ]
-    return max(float(run["us"]) - sum(one["us"] for one in inside), 0.0)
+    own: float = run["us"] - sum(one["us"] for one in inside)
+    return max(own, 0.0)

@@ -17,7 +17,7 @@ _LARGE = {
     "kernels": ("kernels", "decisions"),
     "phases": ("phases", "warm_phases"),
     "autotunings": ("autotunings",),
-    "crossings": ("crossings",),
+    "crossings": ("crossings", "routes"),
     "steps": ("steps",),
 }
 """Part → the fields of a compilation that it brings."""

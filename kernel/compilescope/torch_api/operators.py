@@ -8,6 +8,7 @@ the same from 2.11 to 2.15.
 from __future__ import annotations
 
 import re
+import types
 from pathlib import Path
 
 import torch
@@ -35,20 +36,51 @@ def python_kernel(operator: str, device: str) -> str | None:
         ``scale (model.py:12)``, or the line of the registration. Empty for a kernel in C++; None
         where the operator is not known in this process.
     """
+    places = _places(operator)
+    if places is None:
+        return None
+    place = _of_device(places, device)
+    if place is None:
+        return "" if places else None
+    return _told(operator, place) if _PYTHON.search(place) else ""
+
+
+def place_of(operator: str, device: str) -> tuple[str, int, str] | None:
+    """Where an operator's kernel for a device was written, or registered: file, line, function.
+
+    None where the operator is not known in this process, or nothing says where.
+    """
+    code = _code(operator)
+    if code is not None:
+        return code.co_filename, code.co_firstlineno, code.co_name
+    place = _of_device(_places(operator) or {}, device)
+    file, _, line = (place or "").rpartition(":")
+    return (file, int(line), "") if file and line.isdigit() else None
+
+
+def _places(operator: str) -> dict[str, str] | None:
+    """Dispatch key → the place of the registration; None for an operator that is not known."""
     try:
         dump = torch._C._dispatch_dump(operator)
     except RuntimeError:
         return None
-    places = {match["key"]: match["place"] for match in _ENTRY.finditer(dump)}
-    for key in (_KEYS.get(device, device.upper()), *_FOR_ALL):
-        if key in places:
-            return _told(operator, places[key]) if _PYTHON.search(places[key]) else ""
-    return "" if places else None
+    return {match["key"]: match["place"] for match in _ENTRY.finditer(dump)}
+
+
+def _of_device(places: dict[str, str], device: str) -> str | None:
+    keys = (_KEYS.get(device, device.upper()), *_FOR_ALL)
+    return next((places[key] for key in keys if key in places), None)
+
+
+def _code(operator: str) -> types.CodeType | None:
+    """The code of the function that was given to ``torch.library.custom_op``."""
+    definition = custom_ops.OPDEFS.get(operator.partition(".")[0])
+    code = getattr(getattr(definition, "_init_fn", None), "__code__", None)
+    return code if isinstance(code, types.CodeType) else None
 
 
 def _told(operator: str, place: str) -> str:
-    definition = custom_ops.OPDEFS.get(operator.partition(".")[0])
-    code = getattr(getattr(definition, "_init_fn", None), "__code__", None)
+    code = _code(operator)
     if code is None:
         file, _, line = place.rpartition(":")
         return f"{Path(file).name}:{line}"
