@@ -6,7 +6,8 @@ among the algorithms. What is decided is told as an artifact of the trace (`DECI
 
 Stands on ``torch._inductor.fx_passes.pad_mm`` (_should_pad, get_cached_should_pad) and
 ``torch._inductor.select_algorithm.AlgorithmSelectorCache`` (__call__, do_autotuning,
-make_precompile_fn): the same from 2.11 to 2.15.
+make_precompile_fn), and ``torch._dynamo.repro.after_aot.save_graph_repro``: the same from 2.11 to
+2.15.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ def decide_by_rule(build: Build) -> None:
     """For the rest of the process nothing is measured while torch compiles."""
     _pad_nothing()
     _select_without_timings()
+    _print_no_constants()
     target_kernels.compile_without_running(build, _tell)
 
 
@@ -86,6 +88,17 @@ def _select_without_timings() -> None:
         "There is no device to measure on: torch's own rule takes the first library call, else the "
         "first candidate."
     )
+
+
+def _print_no_constants() -> None:
+    """Leaves out the program that torch would write of each graph, with its constants' values.
+
+    Nobody reads that here, and a build for the device goes to the device for the values.
+    """
+    from torch._dynamo.repro import after_aot
+
+    module: Any = after_aot
+    module.save_graph_repro = lambda *_, **__: None
 
 
 def _tell(*, node: str, **said: str) -> None:

@@ -12,6 +12,7 @@ from ..problem import Problem
 
 _VALUE = re.compile(r"DataDependentOutputException|DynamicOutputShapeException")
 _KERNEL = re.compile(r"DispatchStub: missing kernel for|without ATen_cuda library")
+_DRIVER = re.compile(r"AcceleratorError: (?:CUDA|HIP) error|No CUDA GPUs are available")
 
 
 def of_absence(problem: Problem) -> Problem:
@@ -29,14 +30,15 @@ def of_absence(problem: Problem) -> Problem:
             where=problem.where,
             detail=problem.detail,
         )
-    if _KERNEL.search(problem.what):
+    has_kernel = _DRIVER.search(problem.what)
+    if has_kernel or _KERNEL.search(problem.what):
+        build = "would run its kernel" if has_kernel else "has no kernel of it for the GPU"
         return Problem(
             severity="warning",
             what="An operator that runs outside of a graph cannot be followed without the device.",
-            why="torch.compile leaves it to eager, and torch's build here has no kernel of it for "
-            "the GPU; so the call ended here, and what is compiled behind it is missing.",
-            remedy="Inspect what is around it by itself, or use a build of torch for this device: "
-            "it needs no GPU.",
+            why=f"torch.compile leaves it to eager, and torch's build here {build}; so the call "
+            "ended here, and what is compiled behind it is missing.",
+            remedy="Inspect what is around it by itself.",
             where=problem.where,
             detail=problem.detail,
         )
