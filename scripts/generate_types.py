@@ -160,6 +160,7 @@ def generate() -> str:
         ),
         titles("PHASE_KINDS", "Kind of a compile phase → its title.", report.PHASE_KINDS),
         titles("LAYER_KINDS", "Layer of a call → its title.", report.LAYER_KINDS),
+        titles("STEP_KINDS", "Kind of a wrapper's step → its title.", report.STEP_KINDS),
         titles("GUARD_TYPES", "Type of a guard → what makes torch add one.", report.GUARD_TYPES),
         titles(
             "FORMS",

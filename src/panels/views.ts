@@ -8,6 +8,7 @@ import type { ISourcePosition, ISubjectModel } from '../tokens';
  */
 export type ViewId =
   | 'code'
+  | 'wrappers'
   | 'graph'
   | 'timings'
   | 'sweep'
@@ -97,6 +98,16 @@ export const VIEWS: readonly IView[] = [
     create: async context => new (await import('./code')).CodePanel(context),
     about: ['kernels', 'graphs'],
     nothing: trans => trans.__('Nothing was compiled')
+  },
+  {
+    id: 'wrappers',
+    group: 'made',
+    label: trans => trans.__('Wrappers'),
+    caption: trans => trans.__('What both wrappers do in a call, step by step'),
+    create: async context =>
+      new (await import('./wrappers')).WrappersView(context),
+    about: ['steps'],
+    nothing: trans => trans.__('No wrapper was generated')
   },
   {
     id: 'graph',

@@ -61,6 +61,24 @@ export const LAYER_KINDS: Record<string, string> = {
 };
 
 /**
+ * Kind of a wrapper's step → its title.
+ */
+export const STEP_KINDS: Record<string, string> = {
+  entry: 'entry: inputs unpacked',
+  check: 'inputs checked',
+  constant: 'constants and sizes',
+  stream: 'device and stream',
+  allocation: 'allocation',
+  view: 'view',
+  load: 'kernel loaded',
+  launch: 'kernel launch',
+  call: 'operator called',
+  free: 'free',
+  return: 'return',
+  other: 'other'
+};
+
+/**
  * Type of a guard → what makes torch add one.
  */
 export const GUARD_TYPES: Record<string, string> = {

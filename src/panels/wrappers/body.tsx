@@ -1,0 +1,172 @@
+import * as React from 'react';
+import type { Step, Steps } from '../../protocol/types';
+import { Select, VirtualTable } from '../common';
+import { directionTitle } from '../kernels/phrases';
+import { StudyButton } from '../timings/study';
+import type { IViewContext } from '../views';
+import { align } from './align';
+import type { IRow } from './align';
+import { columnsOf } from './columns';
+import { Totals } from './totals';
+import type { IWrappers } from './view';
+
+/**
+ * What the wrappers of a compilation do: by kind, and step by step.
+ *
+ * @param props.origin - The view, to tell its own selections apart.
+ */
+export function WrappersBody(props: {
+  wrappers: IWrappers;
+  compilation: string;
+  context: IViewContext;
+  origin: object;
+}): JSX.Element {
+  const { wrappers, compilation, context, origin } = props;
+  const { pair, reasons } = wrappers;
+  const { model, trans } = context;
+  const graphs = graphsOf(wrappers);
+  const [wanted, setWanted] = React.useState('');
+  const [chosen, setChosen] = React.useState<string | null>(null);
+  const graph = graphs.find(each => each.name === wanted) ?? graphs[0];
+  const { python, cpp } = graph;
+  const rows = React.useMemo(
+    () => align(python?.steps ?? [], cpp?.steps ?? []),
+    [python, cpp]
+  );
+  const variants = (model.report?.variants ?? []).filter(
+    ({ name }) => name === pair.python || name === pair.cpp
+  );
+  const onLine = (row: IRow, side: Steps['artifact'], step: Step) => {
+    const variant = side === 'python' ? pair.python : pair.cpp;
+    if (variant === null) {
+      return;
+    }
+    setChosen(row.id);
+    model.select({
+      key: step.kernel ? step.key : null,
+      text: {
+        variant,
+        compilation,
+        artifact: graph.direction === 'backward' ? `backward.${side}` : side,
+        line: step.start
+      },
+      origin
+    });
+    context.open('code');
+  };
+  const columns = columnsOf(
+    graph,
+    { python: pair.python ?? '', cpp: pair.cpp ?? '' },
+    rows,
+    context,
+    origin,
+    onLine
+  );
+  const isMarked = ({ python, cpp }: IRow) =>
+    [python, cpp].some(
+      step => step !== null && model.linked.keys.has(step.key)
+    );
+  return (
+    <>
+      <div
+        className="jp-Compilescope-controls"
+        role="toolbar"
+        aria-label={trans.__('Which wrappers are shown')}
+      >
+        {graphs.length > 1 && (
+          <Select
+            label={trans.__('Graph')}
+            value={graph.name}
+            options={graphs.map(({ name, direction, number }) => ({
+              value: name,
+              label:
+                number === 1
+                  ? directionTitle(direction, trans)
+                  : `${directionTitle(direction, trans)} ${number}`
+            }))}
+            onChange={setWanted}
+          />
+        )}
+        <StudyButton
+          study="steps"
+          label={trans.__('Measure steps')}
+          title={trans.__(
+            'Build each wrapper once more so that it notes the time of its steps; takes a compile time'
+          )}
+          variants={variants}
+          unbuilt={trans.__('Build the variants first: the sidebar does.')}
+          context={context}
+        />
+      </div>
+      <div className="jp-Compilescope-wrappersBody">
+        <Totals graph={graph} pair={pair} trans={trans} />
+        {reasons.map(each => (
+          <p key={each} className="jp-Compilescope-hint">
+            {each}
+          </p>
+        ))}
+        <VirtualTable
+          label={trans.__('Steps of the wrappers')}
+          columns={columns}
+          rows={rows}
+          keyOf={row => row.id}
+          sort={null}
+          onSort={() => undefined}
+          selected={chosen}
+          onSelect={row => {
+            const step = row.python ?? row.cpp;
+            setChosen(row.id);
+            model.select({ key: step?.key ?? null, origin });
+          }}
+          isMarked={isMarked}
+          revealKey={model.selection.origin === origin ? null : model.linked}
+          trans={trans}
+        />
+      </div>
+    </>
+  );
+}
+
+/**
+ * A graph with its wrappers; one of them may be missing.
+ */
+export interface IGraph {
+  /**
+   * Tells the graphs of a compilation apart.
+   */
+  readonly name: string;
+  readonly direction: Steps['direction'];
+
+  /**
+   * torch may compile several graphs of one direction: the first is 1.
+   */
+  readonly number: number;
+  readonly python: Steps | null;
+  readonly cpp: Steps | null;
+}
+
+/**
+ * The graphs of a compilation, the forward before the backward.
+ */
+export function graphsOf({ python, cpp }: IWrappers): readonly IGraph[] {
+  const found = new Map<string, IGraph>();
+  for (const wrappers of [python, cpp]) {
+    const counts: Partial<Record<Steps['direction'], number>> = {};
+    for (const steps of wrappers) {
+      const { direction, artifact } = steps;
+      const number = (counts[direction] = (counts[direction] ?? 0) + 1);
+      const name = `${direction} ${number}`;
+      const graph = found.get(name);
+      found.set(name, {
+        name,
+        direction,
+        number,
+        python: null,
+        cpp: null,
+        ...graph,
+        [artifact]: steps
+      });
+    }
+  }
+  return [...found.values()];
+}

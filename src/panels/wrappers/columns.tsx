@@ -1,0 +1,182 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { Step, Steps } from '../../protocol/types';
+import type { IColumn } from '../common';
+import { Bar, formatMicroseconds, SourceLink } from '../common';
+import { formatInterval } from '../sidebar/format';
+import type { IViewContext } from '../views';
+import type { IRow } from './align';
+import type { IGraph } from './body';
+import { kindClass, kindTitle } from './kinds';
+
+/**
+ * The columns of the table of steps. A narrow one has no bars.
+ *
+ * @param names - The variants' names.
+ * @param onLine - Shows a step in the code view.
+ */
+export function columnsOf(
+  graph: IGraph,
+  names: Readonly<Record<Steps['artifact'], string>>,
+  rows: readonly IRow[],
+  context: IViewContext,
+  origin: object,
+  onLine: (row: IRow, side: Steps['artifact'], step: Step) => void
+): IColumn<IRow>[] {
+  const { trans } = context;
+  const longest = Math.max(
+    0,
+    ...rows.flatMap(({ python, cpp }) => [python?.us ?? 0, cpp?.us ?? 0])
+  );
+  const side = (of: Steps['artifact'], label: string): IColumn<IRow>[] => {
+    const steps = graph[of];
+    if (steps === null) {
+      return [];
+    }
+    const isMeasured = steps.whole_us !== null;
+    return [
+      {
+        id: `${of} line`,
+        label,
+        title: trans.__('The lines of %1', names[of]),
+        width: '68px',
+        isNumber: true,
+        from: isMeasured ? 520 : undefined,
+        render: row => <Line row={row} of={of} trans={trans} onLine={onLine} />
+      },
+      ...(isMeasured
+        ? [
+            {
+              id: `${of} time`,
+              label: trans.__('%1, time', label),
+              title: trans.__('What the step costs the host in one call'),
+              width: '76px',
+              isNumber: true,
+              render: (row: IRow) => <Cost step={row[of]} trans={trans} />
+            },
+            {
+              id: `${of} bar`,
+              label: '',
+              width: 'minmax(40px, 1fr)',
+              from: 760,
+              render: (row: IRow) =>
+                row[of] && longest > 0 ? (
+                  <Bar share={(row[of]?.us ?? 0) / longest} />
+                ) : null
+            }
+          ]
+        : [])
+    ];
+  };
+  return [
+    {
+      id: 'kind',
+      label: trans.__('Step'),
+      width: 'minmax(92px, 1fr)',
+      render: ({ python, cpp }) => {
+        const kind = (python ?? cpp)!.kind;
+        return (
+          <>
+            <span className={kindClass(kind)} aria-hidden="true" />
+            {kindTitle(kind, trans)}
+          </>
+        );
+      }
+    },
+    {
+      id: 'label',
+      label: trans.__('Of what'),
+      width: 'minmax(80px, 2fr)',
+      from: 420,
+      render: row => <Label row={row} />
+    },
+    ...side('python', trans.__('Python')),
+    ...side('cpp', trans.__('C++')),
+    {
+      id: 'source',
+      label: trans.__('Your line'),
+      width: '104px',
+      from: 900,
+      render: ({ python, cpp }) => {
+        const where = (python?.sources.length ? python : cpp)?.sources[0];
+        return where ? (
+          <SourceLink where={where} context={context} origin={origin} isInRow />
+        ) : null;
+      }
+    }
+  ];
+}
+
+function Label(props: { row: IRow }): JSX.Element | null {
+  const { python, cpp } = props.row;
+  const label = (python ?? cpp)?.label ?? '';
+  const other = cpp?.label ?? label;
+  return label ? (
+    <code title={label === other ? label : `${label}\n${other}`}>{label}</code>
+  ) : null;
+}
+
+function Line(props: {
+  row: IRow;
+  of: Steps['artifact'];
+  trans: TranslationBundle;
+  onLine: (row: IRow, side: Steps['artifact'], step: Step) => void;
+}): JSX.Element {
+  const { row, of, trans, onLine } = props;
+  const step = row[of];
+  if (step === null) {
+    return (
+      <span
+        className="jp-Compilescope-muted"
+        title={trans.__('This wrapper does nothing of the kind here')}
+      >
+        –
+      </span>
+    );
+  }
+  const { start, end } = step;
+  return (
+    <button
+      type="button"
+      className="jp-Compilescope-link jp-mod-code"
+      tabIndex={-1}
+      title={trans.__('Show line %1 in the code', start)}
+      onClick={event => {
+        event.stopPropagation();
+        onLine(row, of, step);
+      }}
+    >
+      {start === end ? start : `${start}–${end}`}
+    </button>
+  );
+}
+
+function Cost(props: {
+  step: Step | null;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { step, trans } = props;
+  if (step === null || step.us === null) {
+    return (
+      <span
+        className="jp-Compilescope-muted"
+        title={step ? trans.__('The calls did not come by here') : undefined}
+      >
+        –
+      </span>
+    );
+  }
+  const { us, interval_us: interval, how } = step;
+  return (
+    <span
+      title={[
+        interval && trans.__('95 % interval %1', formatInterval(interval)),
+        how
+      ]
+        .filter(Boolean)
+        .join('\n')}
+    >
+      {formatMicroseconds(us)}
+    </span>
+  );
+}

@@ -1,0 +1,1 @@
+export { WrappersView } from './view';

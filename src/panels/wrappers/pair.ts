@@ -1,0 +1,39 @@
+import { isCompiled, isSameVariant } from '../../model/variants';
+import type { VariantSummary } from '../../protocol/types';
+
+/**
+ * The variants whose wrappers are set side by side; null where there is none.
+ */
+export interface IPair {
+  readonly python: string | null;
+  readonly cpp: string | null;
+}
+
+/**
+ * A variant and the one that differs from it in its wrapper alone; or else the
+ * first for the same device with the other kind of wrapper.
+ */
+export function pairOf(
+  name: string,
+  variants: readonly VariantSummary[]
+): IPair {
+  const own = variants.find(each => each.name === name);
+  if (!own) {
+    return { python: null, cpp: null };
+  }
+  const { requested } = own;
+  const isCpp = requested.cpp_wrapper;
+  const others = variants.filter(
+    each =>
+      isCompiled(each) &&
+      each.requested.cpp_wrapper !== isCpp &&
+      each.requested.target === requested.target
+  );
+  const wanted = { ...requested, cpp_wrapper: !isCpp };
+  const other =
+    others.find(each => isSameVariant(each.requested, wanted)) ?? others[0];
+  const partner = other?.name ?? null;
+  return isCpp
+    ? { python: partner, cpp: name }
+    : { python: name, cpp: partner };
+}

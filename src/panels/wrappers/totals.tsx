@@ -1,0 +1,210 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { Steps } from '../../protocol/types';
+import { formatMicroseconds, formatShare } from '../common';
+import { Wide } from '../timings/study';
+import { sumKinds } from './align';
+import type { IGraph } from './body';
+import { KIND_ORDER, kindClass, kindTitle } from './kinds';
+import type { IPair } from './pair';
+
+const SIDES: readonly Steps['artifact'][] = ['python', 'cpp'];
+
+/**
+ * How many steps of each kind either wrapper has, and what they cost: as bars on
+ * one scale, and in figures.
+ */
+export function Totals(props: {
+  graph: IGraph;
+  pair: IPair;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { graph, pair, trans } = props;
+  const kinds = React.useMemo(
+    () => sumKinds(KIND_ORDER, graph.python, graph.cpp),
+    [graph.python, graph.cpp]
+  );
+  const sides = SIDES.filter(side => graph[side] !== null);
+  const measured = sides.filter(side => graph[side]?.whole_us !== null);
+  const longest = Math.max(
+    0,
+    ...measured.map(side =>
+      Math.max(graph[side]?.sum_us ?? 0, graph[side]?.whole_us ?? 0)
+    )
+  );
+  const title = (side: Steps['artifact']) =>
+    (side === 'python' ? trans.__('Python') : trans.__('C++')) +
+    (pair[side] === null || pair[side] === side ? '' : ` (${pair[side]})`);
+  return (
+    <section aria-label={trans.__('Steps by kind')}>
+      {measured.map(side => (
+        <Stack
+          key={side}
+          title={title(side)}
+          side={side}
+          steps={graph[side]!}
+          kinds={kinds}
+          longest={longest}
+          trans={trans}
+        />
+      ))}
+      <Wide label={trans.__('Steps by kind, in figures')}>
+        <table className="jp-Compilescope-figures jp-Compilescope-stepFigures">
+          <thead>
+            <tr>
+              <th scope="col">{trans.__('Kind of step')}</th>
+              {sides.map(side => (
+                <th
+                  key={side}
+                  scope="col"
+                  className="jp-mod-number"
+                  colSpan={measured.includes(side) ? 3 : 1}
+                >
+                  {title(side)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {kinds.map(each => (
+              <tr key={each.kind}>
+                <th scope="row">
+                  <span className={kindClass(each.kind)} aria-hidden="true" />
+                  {kindTitle(each.kind, trans)}
+                </th>
+                {sides.map(side => (
+                  <React.Fragment key={side}>
+                    <td className="jp-mod-number">{each[side].count || '–'}</td>
+                    {measured.includes(side) && (
+                      <Figures
+                        us={each[side].us}
+                        whole={graph[side]?.sum_us ?? 0}
+                      />
+                    )}
+                  </React.Fragment>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+          {measured.length > 0 && (
+            <tfoot>
+              <tr>
+                <th scope="row">{trans.__('sum')}</th>
+                {sides.map(side => (
+                  <React.Fragment key={side}>
+                    <td className="jp-mod-number">
+                      {graph[side]?.steps.length}
+                    </td>
+                    {measured.includes(side) && (
+                      <Figures us={graph[side]?.sum_us ?? null} whole={0} />
+                    )}
+                  </React.Fragment>
+                ))}
+              </tr>
+              <tr>
+                <th scope="row">{trans.__('a call without marks')}</th>
+                {sides.map(side => (
+                  <React.Fragment key={side}>
+                    <td />
+                    {measured.includes(side) && (
+                      <Figures us={graph[side]?.whole_us ?? null} whole={0} />
+                    )}
+                  </React.Fragment>
+                ))}
+              </tr>
+            </tfoot>
+          )}
+        </table>
+      </Wide>
+      {sides
+        .filter(side => graph[side]?.why)
+        .map(side => (
+          <p key={side} className="jp-Compilescope-hint">
+            {title(side)}: {graph[side]?.why}
+          </p>
+        ))}
+      {pair.cpp === null && (
+        <p className="jp-Compilescope-hint">
+          {trans.__(
+            'The report has no C++ wrapper beside it: flip the switch in the sidebar.'
+          )}
+        </p>
+      )}
+      {pair.python === null && (
+        <p className="jp-Compilescope-hint">
+          {trans.__(
+            'The report has no Python wrapper beside it: flip the switch in the sidebar.'
+          )}
+        </p>
+      )}
+      {measured.length === 0 && (
+        <p className="jp-Compilescope-hint">
+          {trans.__(
+            'Counted in the text. What each step costs the host can be measured once the variants are built.'
+          )}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Stack(props: {
+  title: string;
+  side: Steps['artifact'];
+  steps: Steps;
+  kinds: ReturnType<typeof sumKinds>;
+  longest: number;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { title, side, steps, kinds, longest, trans } = props;
+  const part = (us: number) =>
+    `${longest > 0 ? (Math.max(0, us) / longest) * 100 : 0}%`;
+  return (
+    <div className="jp-Compilescope-stack">
+      <span className="jp-Compilescope-stackName" title={title}>
+        {title}
+      </span>
+      <div className="jp-Compilescope-stackBar" aria-hidden="true">
+        {kinds.map(each => (
+          <span
+            key={each.kind}
+            className={kindClass(each.kind)}
+            style={{ width: part(each[side].us ?? 0) }}
+            title={`${kindTitle(each.kind, trans)}: ${formatMicroseconds(each[side].us ?? 0)}`}
+          />
+        ))}
+        <span
+          className="jp-Compilescope-stackWhole"
+          style={{ left: part(steps.whole_us ?? 0) }}
+          title={trans.__(
+            'A call without marks: %1',
+            formatMicroseconds(steps.whole_us ?? 0)
+          )}
+        />
+      </div>
+      <span
+        className={`jp-Compilescope-stackSum${steps.agrees ? '' : ' jp-mod-off'}`}
+      >
+        {trans.__(
+          'sum %1 of %2',
+          formatMicroseconds(steps.sum_us ?? 0),
+          formatMicroseconds(steps.whole_us ?? 0)
+        )}
+      </span>
+    </div>
+  );
+}
+
+function Figures(props: { us: number | null; whole: number }): JSX.Element {
+  const { us, whole } = props;
+  return (
+    <>
+      <td className="jp-mod-number">
+        {us === null ? '–' : formatMicroseconds(us)}
+      </td>
+      <td className="jp-mod-number jp-Compilescope-muted">
+        {us !== null && whole > 0 ? formatShare(us / whole) : ''}
+      </td>
+    </>
+  );
+}

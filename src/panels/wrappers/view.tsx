@@ -1,0 +1,106 @@
+import * as React from 'react';
+import type { Steps } from '../../protocol/types';
+import type { IEmpty, IShown } from '../common';
+import { ReportView } from '../common';
+import type { IViewContext } from '../views';
+import { WrappersBody } from './body';
+import type { IPair } from './pair';
+import { pairOf } from './pair';
+
+/**
+ * The steps of the two wrappers of a compilation.
+ */
+export interface IWrappers {
+  readonly pair: IPair;
+  readonly python: readonly Steps[];
+  readonly cpp: readonly Steps[];
+
+  /**
+   * Why steps were not measured, and why a wrapper has none, by variant.
+   */
+  readonly reasons: readonly string[];
+}
+
+/**
+ * The Wrappers view: what the Python and the C++ wrapper do in a call, step by
+ * step, side by side, and what each step costs.
+ */
+export class WrappersView extends ReportView<IWrappers> {
+  constructor(context: IViewContext) {
+    super(context, {
+      name: 'wrappers',
+      label: context.trans.__('Wrappers')
+    });
+    context.model.jobChanged.connect(this.refresh, this);
+  }
+
+  protected override async load(shown: IShown): Promise<IWrappers> {
+    const { model } = this;
+    const pair = pairOf(shown.variant, model.report?.variants ?? []);
+    const reasons: string[] = [];
+    const stepsOf = async (
+      variant: string | null,
+      artifact: Steps['artifact']
+    ) => {
+      const summary = model.report?.variants.find(
+        each => each.name === variant
+      );
+      const has = summary?.compilations.some(
+        each => each.id === shown.compilation
+      );
+      if (variant === null || !has) {
+        return [];
+      }
+      const [{ steps, absent }, report] = await Promise.all([
+        model.getCompilation(variant, shown.compilation, ['steps']),
+        model.getVariant(variant)
+      ]);
+      for (const why of [report.absent.steps, absent.steps ?? absent.code]) {
+        if (why) {
+          reasons.push(`${variant}: ${why}`);
+        }
+      }
+      return steps.filter(each => each.artifact === artifact);
+    };
+    const [python, cpp] = await Promise.all([
+      stepsOf(pair.python, 'python'),
+      stepsOf(pair.cpp, 'cpp')
+    ]);
+    return { pair, python, cpp, reasons: [...new Set(reasons)] };
+  }
+
+  protected override whyEmpty({
+    python,
+    cpp,
+    reasons
+  }: IWrappers): IEmpty | null {
+    const { trans } = this;
+    return python.length + cpp.length > 0
+      ? null
+      : {
+          what: trans.__('No wrapper was generated'),
+          why:
+            reasons.join('\n') ||
+            trans.__('torch generated no code for this compilation.'),
+          remedy: trans.__(
+            'Pick another compilation, or a variant whose backend is inductor.'
+          )
+        };
+  }
+
+  protected override present(
+    wrappers: IWrappers,
+    { compilation }: IShown
+  ): JSX.Element {
+    const { python, cpp } = wrappers.pair;
+    return (
+      <WrappersBody
+        key={JSON.stringify([this.model.subject, python, cpp, compilation])}
+        wrappers={wrappers}
+        compilation={compilation}
+        context={this.context}
+        origin={this}
+      />
+    );
+  }
+}

@@ -1,0 +1,250 @@
+import * as React from 'react';
+import { align, sumKinds } from '../../src/panels/wrappers/align';
+import { WrappersBody } from '../../src/panels/wrappers/body';
+import { KIND_ORDER } from '../../src/panels/wrappers/kinds';
+import { pairOf } from '../../src/panels/wrappers/pair';
+import type { IWrappers } from '../../src/panels/wrappers/view';
+import type { Step, Steps } from '../../src/protocol/types';
+import { variantSummary } from './fakes';
+import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
+
+function step(
+  kind: Step['kind'],
+  key: string,
+  start: number,
+  change: Partial<Step> = {}
+): Step {
+  return {
+    kind,
+    start,
+    end: start,
+    key,
+    label: key,
+    kernel: kind === 'launch' ? key : '',
+    sources: [],
+    us: null,
+    interval_us: null,
+    how: '',
+    ...change
+  };
+}
+
+function steps(
+  artifact: Steps['artifact'],
+  own: Step[],
+  change: Partial<Steps> = {}
+): Steps {
+  return {
+    artifact,
+    direction: 'inference',
+    steps: own,
+    whole_us: null,
+    sum_us: null,
+    agrees: true,
+    why: '',
+    ...change
+  };
+}
+
+const PYTHON = steps(
+  'python',
+  [
+    step('entry', 'e', 10, { us: 0.4 }),
+    step('allocation', 'a', 12, { us: 0.9 }),
+    step('launch', 'l', 14, { us: 7.5, how: 'The clock is read.' }),
+    step('return', 'r', 15, { us: 1.2 })
+  ],
+  { whole_us: 10.2, sum_us: 10 }
+);
+const CPP = steps(
+  'cpp',
+  [
+    step('entry', 'e', 30, { end: 38, us: 2 }),
+    step('stream', 's', 40, { us: 0.1 }),
+    step('launch', 'l', 44, { us: 6 }),
+    step('return', 'r', 46)
+  ],
+  { whole_us: 9, sum_us: 8.1, agrees: false, why: 'It was busy.' }
+);
+
+function keysOf(python: Step[], cpp: Step[]) {
+  return align(python, cpp).map(row => [row.python?.key, row.cpp?.key]);
+}
+
+describe('align', () => {
+  it('puts steps of one key in one row, both in their own order', () => {
+    expect(keysOf(PYTHON.steps, CPP.steps)).toEqual([
+      ['e', 'e'],
+      ['a', undefined],
+      [undefined, 's'],
+      ['l', 'l'],
+      ['r', 'r']
+    ]);
+  });
+
+  it('keeps each order where they differ', () => {
+    const of = (...keys: string[]) =>
+      keys.map((key, index) => step('free', key, index));
+    const rows = keysOf(of('x', 'a', 'b', 'c'), of('a', 'b', 'c', 'x'));
+    expect(rows).toEqual([
+      ['x', undefined],
+      ['a', 'a'],
+      ['b', 'b'],
+      ['c', 'c'],
+      [undefined, 'x']
+    ]);
+  });
+
+  it('takes a wrapper alone', () => {
+    expect(keysOf([], CPP.steps).map(([left]) => left)).toEqual(
+      CPP.steps.map(() => undefined)
+    );
+  });
+});
+
+it('sumKinds leaves out kinds that neither has, and what was not measured', () => {
+  const sums = sumKinds(KIND_ORDER, PYTHON, CPP);
+  expect(sums.map(({ kind }) => kind)).toEqual([
+    'entry',
+    'stream',
+    'allocation',
+    'launch',
+    'return'
+  ]);
+  expect(sums[4]).toEqual({
+    kind: 'return',
+    python: { count: 1, us: 1.2 },
+    cpp: { count: 1, us: null }
+  });
+});
+
+describe('pairOf', () => {
+  const summary = (name: string, cpp: boolean, mode: string | null = null) => {
+    const found = variantSummary(name);
+    const requested = { ...found.requested, cpp_wrapper: cpp, mode };
+    return { ...found, requested };
+  };
+  const variants = [
+    summary('python', false),
+    summary('cpp', true),
+    summary('tuned cpp', true, 'max-autotune'),
+    summary('tuned', false, 'max-autotune')
+  ];
+
+  it('prefers what differs in the wrapper alone', () => {
+    expect(pairOf('tuned', variants)).toEqual({
+      python: 'tuned',
+      cpp: 'tuned cpp'
+    });
+    expect(pairOf('cpp', variants)).toEqual({ python: 'python', cpp: 'cpp' });
+  });
+
+  it('takes any other wrapper for the same device, or none', () => {
+    expect(pairOf('tuned', [variants[1], variants[3]])).toEqual({
+      python: 'tuned',
+      cpp: 'cpp'
+    });
+    expect(pairOf('python', [variants[0]])).toEqual({
+      python: 'python',
+      cpp: null
+    });
+  });
+});
+
+describe('WrappersBody', () => {
+  // jsdom lays nothing out: there would be room for no row.
+  beforeEach(() => {
+    jest.spyOn(Element.prototype, 'clientHeight', 'get').mockReturnValue(600);
+    jest
+      .spyOn(HTMLElement.prototype, 'offsetHeight', 'get')
+      .mockReturnValue(600);
+  });
+
+  afterEach(() => jest.restoreAllMocks());
+
+  const drawn = (change: Partial<IWrappers> = {}) => {
+    const model = new ViewModel();
+    const context = contextOf(model);
+    const page = stage();
+    page.draw(
+      <WrappersBody
+        wrappers={{
+          pair: { python: 'python', cpp: 'cpp' },
+          python: [PYTHON],
+          cpp: [CPP],
+          reasons: [],
+          ...change
+        }}
+        compilation="0/0"
+        context={context}
+        origin={{}}
+      />
+    );
+    return { model, context, page };
+  };
+
+  it('says what each kind costs, the sums, and what does not add up', () => {
+    const { page } = drawn();
+    const rows = page
+      .all('.jp-Compilescope-stepFigures tr')
+      .map(each => [...each.children].map(cell => cell.textContent));
+    expect(rows[4]).toEqual([
+      'kernel launch',
+      '1',
+      '7.50 µs',
+      '75 %',
+      '1',
+      '6.00 µs',
+      '74 %'
+    ]);
+    expect(rows[6].slice(2, 3)).toEqual(['10.0 µs']);
+    expect(page.text()).toContain('It was busy.');
+    expect(page.text()).toContain('sum 8.10 µs of 9.00 µs');
+    page.remove();
+  });
+
+  it('goes to the line in the code view', () => {
+    const { page, model, context } = drawn();
+    page.click(page.button('44'));
+    expect(model.select).toHaveBeenCalledWith(
+      expect.objectContaining({
+        key: 'l',
+        text: { variant: 'cpp', compilation: '0/0', artifact: 'cpp', line: 44 }
+      })
+    );
+    expect(context.open).toHaveBeenCalledWith('code');
+    page.remove();
+  });
+
+  it('shows one graph at a time', () => {
+    const { page, model } = drawn({
+      python: [
+        { ...PYTHON, direction: 'forward' },
+        { ...PYTHON, direction: 'backward' }
+      ],
+      cpp: [{ ...CPP, direction: 'backward', whole_us: null, why: '' }]
+    });
+    expect(page.text()).not.toContain('C++');
+    page.choose(page.all('select')[0], 'backward 1');
+    page.click(page.button('44'));
+    expect(model.select).toHaveBeenCalledWith(
+      expect.objectContaining({
+        text: expect.objectContaining({ artifact: 'backward.cpp' })
+      })
+    );
+    page.remove();
+  });
+
+  it('shows names as text, and starts the study', () => {
+    const { page, model } = drawn({
+      python: [steps('python', [step('launch', HOSTILE, 3)])],
+      cpp: [],
+      reasons: [HOSTILE]
+    });
+    expect(page.all('img')).toEqual([]);
+    expect(page.text()).toContain(HOSTILE);
+    page.click(page.button('Measure steps'));
+    expect(model.startStudies).not.toHaveBeenCalled();
+    page.remove();
+  });
+});
