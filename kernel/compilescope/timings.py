@@ -264,6 +264,10 @@ class ColdSwitch(Struct):
     call_us: float | None = None
     """A call afterwards: what the setting costs there."""
     call_interval_us: tuple[float, float] | None = None
+    cold_more_s: float | None = None
+    """Than as it is; 0 where the difference is no larger than chance makes it."""
+    warm_more_s: float | None = None
+    call_more_us: float | None = None
     how: str = ""
     why: str = ""
     """Why there is no figure, or what the setting does not do here."""

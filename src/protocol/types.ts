@@ -241,6 +241,7 @@ export interface Buffer {
   kind: 'constant' | 'input' | 'output' | 'temporary';
   bytes: number | null;
   shape: string[];
+  stride: string[];
   dtype: string;
   device: string;
   born: number;
@@ -314,6 +315,15 @@ export interface Change {
 }
 
 /**
+ * What a variant changed, in a sentence.
+ */
+export interface ChangedSummary {
+  baseline: string;
+  summary: string;
+  switches: string[];
+}
+
+/**
  * What a variant changed, against another variant of the report.
  */
 export interface Changes {
@@ -322,6 +332,7 @@ export interface Changes {
   changes: Change[];
   summary: string;
   only_inductor: string[];
+  switches: string[];
 }
 
 /**
@@ -410,6 +421,9 @@ export interface ColdSwitch {
   warm_parts: Record<string, number>;
   call_us: number | null;
   call_interval_us: [number, number] | null;
+  cold_more_s: number | null;
+  warm_more_s: number | null;
+  call_more_us: number | null;
   how: string;
   why: string;
   problem: Problem | null;
@@ -425,6 +439,8 @@ export interface Collective {
   direction: 'backward' | 'forward' | 'inference';
   node: string;
   group: string;
+  reduction: string;
+  outside: boolean;
   bytes: number | null;
   shape: string[];
   dtype: string;
@@ -967,6 +983,8 @@ export interface KernelChange {
   why: string;
   compilation: string;
   baseline_compilation: string;
+  direction: 'backward' | 'forward' | 'inference';
+  language: string;
 }
 
 /**
@@ -1018,7 +1036,7 @@ export interface KernelLoad {
  * A call of a kernel in a wrapper.
  */
 export interface Launch {
-  artifact: 'cpp' | 'python';
+  artifact: 'aot' | 'cpp' | 'python';
   variant: string;
   line: number;
   end: number;
@@ -1863,7 +1881,7 @@ export interface VariantSummary {
   studied: string[];
   target: TargetSummary | null;
   filled: string[];
-  changed: string;
+  changed: ChangedSummary | null;
 }
 
 /**

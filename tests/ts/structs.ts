@@ -209,6 +209,7 @@ export function variantReport(
     breaks: [],
     timing: null,
     accuracy: [],
+    cold: [],
     problems: [],
     absent: {},
     target: null,

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from ..analysis.cold import compare
 from ..errors import CompilescopeError
 from ..problem import Problem
 from ..report import ColdSwitch
@@ -49,13 +50,18 @@ def study_cold(study: Study) -> None:
     device = describe(study.fn, study.args, study.kwargs).device
     known = switches(variant, device)
     looks = _Looks(study, subject, 2 + sum(not one.why for one in known))
-    report = study.report
-    report.cold = []
+    rows: list[ColdSwitch] = []
+
+    def add(row: ColdSwitch) -> None:
+        rows.append(row)
+        compare(rows)
+        study.report.cold = list(rows)
+
     with tempfile.TemporaryDirectory(prefix="compilescope-cold-") as folder:
         headers = Path(folder) / _HEADERS
         first = ColdSwitch(switch=AS_IT_IS, title="torch's settings as they are here", how=HOW)
         looks.row(first, _NONE, headers)
-        report.cold = [first]
+        add(first)
         if headers.exists():
             kept = ColdSwitch(
                 switch=HEADERS_KEPT,
@@ -63,7 +69,7 @@ def study_cold(study: Study) -> None:
                 why="Warm is as in the row before.",
             )
             looks.cold(kept, headers)
-            report.cold = [*report.cold, kept]
+            add(kept)
     for switch in known:
         row = ColdSwitch(
             switch=switch.names,
@@ -74,10 +80,10 @@ def study_cold(study: Study) -> None:
         )
         if not switch.why:
             looks.row(row, switch)
-        report.cold = [*report.cold, row]
+        add(row)
     last = ColdSwitch(switch=AS_IT_IS, value=ONCE_MORE, title="what differs by chance")
     looks.row(last, _NONE)
-    report.cold = [*report.cold, last]
+    add(last)
 
 
 class _Looks:

@@ -7,7 +7,9 @@ from html import escape
 from ..report import Report
 from . import wording
 from .html_code import wrappers
+from .html_cold import cold
 from .html_compilations import compilation_details
+from .html_package import package
 from .html_summary import details, deviations, problems, timings
 from .html_sweep import sweep
 from .html_target import targets
@@ -54,6 +56,8 @@ def render(
         timings(report, markup),
         sweep(report.sweep, markup) if report.sweep is not None else "",
         deviations(report, markup),
+        cold(report, markup),
+        package(report, markup),
         targets(report, markup, limits, hint),
         markup.element("p", "line", _counts(report)),
         wrappers(report, markup, limits, hint, left=left, right=right),

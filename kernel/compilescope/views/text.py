@@ -10,12 +10,13 @@ from ..report import (
     Break,
     Compilation,
     Kernel,
+    Package,
     Recompile,
     Report,
     TargetReport,
     VariantReport,
 )
-from . import changes, target_rows, text_target, watch_rows, wording
+from . import changes, cold_rows, package_rows, target_rows, text_target, watch_rows, wording
 from .pairs import as_written, compared, compilations, pairs
 from .summary import environment, problems
 from .text_sweep import sweep
@@ -48,6 +49,12 @@ def render(report: Report, *, width: int = 100, color: bool = False, name: str =
     if report.sweep is not None:
         blocks.append(iter(sweep(report.sweep)))
     blocks.append(_deviations(report, paint, width))
+    blocks += [_cold(variant, paint, width) for variant in cold_rows.studied(report)]
+    blocks += [
+        _package(variant, variant.package, paint, width)
+        for variant in package_rows.packaged(report)
+        if variant.package is not None
+    ]
     blocks += [_target(*one, paint, width) for one in target_rows.targeted(report)]
     for variant, compilation in compilations(report):
         blocks.append(_compilation(compilation, f"  (as in {variant.name})", paint, width))
@@ -140,6 +147,22 @@ def _deviations(report: Report, paint: _Paint, width: int) -> Iterator[str]:
         yield f"{paint('warning', 'differs:')} [{variant.name}] {asked}"
         yield from _wrapped(one.why, width, "  ")
         yield from _wrapped(one.remedy, width, "  → ")
+
+
+def _cold(variant: VariantReport, paint: _Paint, width: int) -> Iterator[str]:
+    yield paint("bold", cold_rows.headline(variant))
+    yield from (f"  {line}" for line in _table([cold_rows.HEAD, *cold_rows.rows(variant)], paint))
+    for line in cold_rows.remarks(variant):
+        yield from _wrapped(line, width, "  ")
+
+
+def _package(variant: VariantReport, made: Package, paint: _Paint, width: int) -> Iterator[str]:
+    yield paint("bold", package_rows.headline(variant, made))
+    for line in package_rows.lines(made):
+        yield from _wrapped(line, width, "  ")
+    rows = package_rows.entries(made)
+    if rows:
+        yield from (f"  {line}" for line in _table([package_rows.ENTRIES, *rows], paint))
 
 
 def _target(

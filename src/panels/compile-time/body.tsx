@@ -7,6 +7,7 @@ import { IconButton } from '../sidebar/button';
 import type { IViewContext } from '../views';
 import { Caches } from './caches';
 import { Chart } from './chart';
+import { ColdPart } from './cold';
 import { exportTrace } from './export';
 import type { Align, IPlace, Run } from './lanes';
 import { areFarApart, waterfall } from './lanes';
@@ -248,6 +249,7 @@ export function CompileTimeBody(props: {
             />
           </section>
         </div>
+        <ColdPart variant={data.variant} context={context} />
       </div>
     </>
   );

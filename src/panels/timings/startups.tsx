@@ -212,18 +212,7 @@ function FirstCall(props: {
       ) : (
         <>
           <td>
-            <span className="jp-Compilescope-firstBar" aria-hidden="true">
-              {parts.map(part => (
-                <span
-                  key={part}
-                  className={partClass(part)}
-                  style={{
-                    width: `${longest > 0 ? ((startup.parts[part] ?? 0) / longest) * 100 : 0}%`
-                  }}
-                  title={`${partTitle(part, trans)}: ${seconds(startup.parts[part])}`}
-                />
-              ))}
-            </span>
+            <FirstBar parts={startup.parts} longest={longest} trans={trans} />
           </td>
           {parts.map(part => (
             <td key={part} className="jp-mod-number">
@@ -242,6 +231,35 @@ function FirstCall(props: {
           : formatBytes(startup.memory_bytes)}
       </td>
     </tr>
+  );
+}
+
+/**
+ * The parts of a first call as a bar.
+ *
+ * @param props.longest - The time that is as wide as the bar may be.
+ */
+export function FirstBar(props: {
+  parts: Readonly<Record<string, number>>;
+  longest: number;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { parts, longest, trans } = props;
+  return (
+    <span className="jp-Compilescope-firstBar" aria-hidden="true">
+      {Object.keys(PARTS)
+        .filter(part => (parts[part] ?? 0) > 0)
+        .map(part => (
+          <span
+            key={part}
+            className={partClass(part)}
+            style={{
+              width: `${longest > 0 ? (parts[part] / longest) * 100 : 0}%`
+            }}
+            title={`${partTitle(part, trans)}: ${formatSeconds(parts[part])}`}
+          />
+        ))}
+    </span>
   );
 }
 

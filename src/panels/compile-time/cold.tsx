@@ -1,0 +1,219 @@
+import * as React from 'react';
+import { Chart } from '../../charts';
+import type { ColdSwitch, VariantReport } from '../../protocol/types';
+import { Absent, formatMicroseconds, formatSeconds } from '../common';
+import { formatInterval } from '../sidebar/format';
+import { FirstBar } from '../timings/startups';
+import { Part, StudyButton, Wide } from '../timings/study';
+import type { IViewContext } from '../views';
+import { coldChartOf, coldHeight } from './coldChart';
+import { coldTitle, coldVerdict, isMeasured } from './coldRows';
+
+/**
+ * What torch's settings change in the first call: the study's button, a chart
+ * and a table.
+ */
+export function ColdPart(props: {
+  variant: VariantReport;
+  context: IViewContext;
+}): JSX.Element {
+  const { variant, context } = props;
+  const { trans } = context;
+  const { cold: rows } = variant;
+  const chart = React.useMemo(() => coldChartOf(rows, trans), [rows, trans]);
+  const plotted = rows.filter(isMeasured).length;
+  const verdict = coldVerdict(rows, trans);
+  return (
+    <Part
+      name="cold"
+      title={trans.__('What settings change')}
+      action={
+        <StudyButton
+          study="cold"
+          label={trans.__('Measure')}
+          title={trans.__(
+            'A first call for each setting, with empty caches and with filled ones, each in a process of its own: takes minutes'
+          )}
+          variants={[variant]}
+          unbuilt={trans.__('Build and time the variant first.')}
+          context={context}
+        />
+      }
+    >
+      {rows.length === 0 ? (
+        <p className="jp-Compilescope-hint">
+          {variant.absent.cold ??
+            trans.__(
+              'Precompiled headers, the wrapper built apart or without optimisation, caches, compile threads: what each is worth to the first call in a new process, and what a call takes afterwards.'
+            )}
+        </p>
+      ) : (
+        <>
+          {verdict && <p>{verdict}</p>}
+          {plotted > 0 && (
+            <Chart
+              make={chart}
+              height={coldHeight(plotted)}
+              label={trans.__(
+                'First calls by setting, in figures below. %1',
+                verdict
+              )}
+            />
+          )}
+          <ColdTable rows={rows} context={context} />
+          <p className="jp-Compilescope-hint">{rows[0].how}</p>
+        </>
+      )}
+    </Part>
+  );
+}
+
+function ColdTable(props: {
+  rows: readonly ColdSwitch[];
+  context: IViewContext;
+}): JSX.Element {
+  const { trans } = props.context;
+  const longest = Math.max(
+    ...props.rows.flatMap(row => [row.cold_s ?? 0, row.warm_s ?? 0])
+  );
+  return (
+    <Wide label={trans.__('First calls by setting, in figures')}>
+      <table className="jp-Compilescope-figures jp-mod-cold">
+        <caption className="jp-Compilescope-hidden">
+          {trans.__('First calls by setting, each in a process of its own')}
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">{trans.__('Setting')}</th>
+            <th scope="col" className="jp-mod-number">
+              {trans.__('empty caches')}
+            </th>
+            <th scope="col" aria-label={trans.__('Its parts, drawn')} />
+            <th scope="col" className="jp-mod-number">
+              {trans.__('filled caches')}
+            </th>
+            <th scope="col" aria-label={trans.__('Its parts, drawn')} />
+            <th
+              scope="col"
+              className="jp-mod-number"
+              title={trans.__('The median of calls after the first one')}
+            >
+              {trans.__('a call afterwards')}
+            </th>
+            <th scope="col">{trans.__('what it does')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {props.rows.map((row, index) => (
+            <ColdRow
+              key={index}
+              row={row}
+              longest={longest}
+              context={props.context}
+            />
+          ))}
+        </tbody>
+      </table>
+    </Wide>
+  );
+}
+
+function ColdRow(props: {
+  row: ColdSwitch;
+  longest: number;
+  context: IViewContext;
+}): JSX.Element {
+  const { row, longest, context } = props;
+  const { trans } = context;
+  const { problem } = row;
+  const title = coldTitle(row, trans);
+  return (
+    <tr>
+      <th scope="row" title={row.code || title}>
+        {row.code ? <code>{title}</code> : title}
+      </th>
+      {isMeasured(row) ? (
+        <>
+          <Seconds row={row} figure="cold" context={context} />
+          <td>
+            <FirstBar parts={row.cold_parts} longest={longest} trans={trans} />
+          </td>
+          <Seconds row={row} figure="warm" context={context} />
+          <td>
+            <FirstBar parts={row.warm_parts} longest={longest} trans={trans} />
+          </td>
+          <td
+            className="jp-mod-number"
+            title={
+              row.call_interval_us
+                ? formatInterval(row.call_interval_us)
+                : undefined
+            }
+          >
+            {row.call_us === null ? '–' : formatMicroseconds(row.call_us)}
+            <More value={row.call_more_us} format={formatMicroseconds} />
+          </td>
+        </>
+      ) : (
+        <td colSpan={5} className="jp-Compilescope-coldWords">
+          {problem ? (
+            <span className="jp-mod-down">{problem.what}</span>
+          ) : (
+            row.why
+          )}
+        </td>
+      )}
+      <td className="jp-Compilescope-coldWords">
+        {row.title}
+        {problem && isMeasured(row) && (
+          <span className="jp-mod-down"> {problem.what}</span>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function Seconds(props: {
+  row: ColdSwitch;
+  figure: 'cold' | 'warm';
+  context: IViewContext;
+}): JSX.Element {
+  const { row, figure, context } = props;
+  const value = figure === 'cold' ? row.cold_s : row.warm_s;
+  return (
+    <td className="jp-mod-number">
+      {value === null ? (
+        <Absent why={row.why || context.trans.__('Not measured')} />
+      ) : (
+        <>
+          <strong>{formatSeconds(value)}</strong>
+          <More
+            value={figure === 'cold' ? row.cold_more_s : row.warm_more_s}
+            format={formatSeconds}
+          />
+        </>
+      )}
+    </td>
+  );
+}
+
+/**
+ * How much more than without the setting; nothing where that is chance.
+ */
+function More(props: {
+  value: number | null;
+  format: (value: number) => string;
+}): JSX.Element | null {
+  const { value, format } = props;
+  if (!value) {
+    return null;
+  }
+  return (
+    <span
+      className={`jp-Compilescope-coldMore ${value < 0 ? 'jp-mod-up' : 'jp-mod-down'}`}
+    >
+      {value < 0 ? '−' : '+'}
+      {format(Math.abs(value))}
+    </span>
+  );
+}

@@ -1,0 +1,108 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { IChartTheme, ITrace, MakeFigure } from '../../charts';
+import { asText } from '../../charts';
+import { formatSeconds } from '../common';
+import { shorten } from '../timings/distribution';
+import type { ColdSwitch } from '../../protocol/types';
+import { coldTitle, isAsItIs, isMeasured } from './coldRows';
+
+/**
+ * The height of a row, and of what is around them, in pixels.
+ */
+const ROW = 38;
+const AROUND = 76;
+
+/**
+ * How wide a letter is, in pixels, and how much of the width names may take.
+ */
+const LETTER = 6.2;
+const NAMES = 0.4;
+
+/**
+ * How high the chart of so many rows is.
+ */
+export function coldHeight(count: number): number {
+  return count * ROW + AROUND;
+}
+
+/**
+ * The first call's time under each setting, cold and warm, and lines where it
+ * is without.
+ */
+export function coldChartOf(
+  rows: readonly ColdSwitch[],
+  trans: TranslationBundle
+): MakeFigure {
+  const plotted = rows.filter(isMeasured);
+  const names = plotted.map(row => coldTitle(row, trans));
+  return (theme, { width }) => {
+    const most = Math.floor((width * NAMES) / LETTER);
+    const longest = Math.max(...names.map(name => Math.min(name.length, most)));
+    const usual = plotted.find(isAsItIs);
+    return {
+      traces: [
+        bars(plotted, 'cold_s', trans.__('empty caches'), 0, theme),
+        bars(plotted, 'warm_s', trans.__('filled caches'), 2, theme)
+      ],
+      layout: {
+        barmode: 'group',
+        bargap: 0.28,
+        margin: { l: longest * LETTER + 14, r: 52, t: 30, b: 42 },
+        showlegend: true,
+        legend: { orientation: 'h', x: 0, y: 1, yanchor: 'bottom' },
+        xaxis: { title: trans.__('first call, s'), rangemode: 'tozero' },
+        yaxis: {
+          autorange: 'reversed',
+          tickvals: plotted.map((_, place) => place),
+          ticktext: names.map(name => asText(shorten(name, most)))
+        },
+        shapes: (['cold_s', 'warm_s'] as const).flatMap((figure, place) =>
+          usual && usual[figure] !== null
+            ? [
+                {
+                  type: 'line',
+                  x0: usual[figure],
+                  x1: usual[figure],
+                  yref: 'paper',
+                  y0: 0,
+                  y1: 1,
+                  line: {
+                    color: theme.series[2 * place],
+                    width: 1,
+                    dash: 'dot'
+                  }
+                }
+              ]
+            : []
+        )
+      }
+    };
+  };
+}
+
+function bars(
+  rows: readonly ColdSwitch[],
+  figure: 'cold_s' | 'warm_s',
+  name: string,
+  colour: number,
+  theme: IChartTheme
+): ITrace {
+  const values = rows.map(row => row[figure]);
+  const told = values.map(value =>
+    value === null ? '' : formatSeconds(value)
+  );
+  return {
+    type: 'bar',
+    orientation: 'h',
+    name,
+    x: values,
+    y: rows.map((_, place) => place),
+    text: told,
+    textposition: 'outside',
+    cliponaxis: false,
+    textfont: { color: theme.text },
+    hovertext: told.map(value => `${name}: ${value}`),
+    hoverinfo: 'text',
+    marker: { color: theme.series[colour] }
+  };
+}
