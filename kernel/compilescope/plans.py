@@ -41,13 +41,24 @@ class Tiling(Struct):
     """How it is spread over threads or blocks."""
 
 
+BakedKind = Literal["size", "stride", "value", "divisible", "aligned"]
+BAKED_KINDS: dict[BakedKind, str] = {
+    "size": "A number of elements, or a block of fixed size: another size is another kernel.",
+    "stride": "A distance between elements in memory, as a number in the kernel's addresses.",
+    "value": "A number of the program, as a constant.",
+    "divisible": "Compiled for a number that 16 divides.",
+    "aligned": "Compiled for an address that 16 divides.",
+}
+"""What is taken for granted → what that means."""
+
+
 class Baked(Struct):
     """A size or value that the generated code takes for granted."""
 
     name: str
     """``xnumel``, ``s0``, ``XBLOCK``."""
     value: str
-    kind: Literal["size", "stride", "value", "divisible", "aligned"] = "size"
+    kind: BakedKind = "size"
     line: int | None = None
     """Of the kernel's source."""
     why: str = ""
@@ -76,6 +87,7 @@ class Buffer(Struct):
     bytes: float | None = None
     """For the sizes that torch compiled with."""
     shape: list[str] = []
+    stride: list[str] = []
     dtype: str = ""
     device: str = ""
     born: int = 0

@@ -54,7 +54,7 @@ def estimate(
         for launch in kernel.launches
         for name in groups.get(launch.key, ())
     }
-    graph = _Graph(nodes, groups.values(), hints)
+    graph = Traffic(nodes, groups.values(), hints)
     for kernel in kernels:
         graph.used = {}
         for launch in kernel.launches:
@@ -99,7 +99,19 @@ def _told(
         return None
 
 
-class _Graph:
+class Traffic:
+    """What the kernels of a graph read, write and compute.
+
+    Parameters
+    ----------
+    nodes
+        The graph's, after the post-grad passes.
+    groups
+        The nodes of each launch: a value that all that use it compute anew is not written.
+    hints
+        The values that symbols had when torch compiled.
+    """
+
     def __init__(
         self, nodes: Sequence[Node], groups: Iterable[Sequence[str]], hints: Hints
     ) -> None:
@@ -118,7 +130,7 @@ class _Graph:
         The others feed it: Inductor computes them in the kernels before.
         """
         found = [self._owner(self.nodes[name]) for name in names]
-        found = [node for node in found if node.op != "placeholder" and not self._is_view(node)]
+        found = [node for node in found if node.op != "placeholder" and not self.is_view(node)]
         plain = operator(kernel)
         same = [node for node in found if plain.startswith(operator_name(node.target).strip("_"))]
         products = [node for node in found if is_product(node.target)]
@@ -136,7 +148,7 @@ class _Graph:
             for name in owners
             if not (name in elsewhere and is_product(self.nodes[name].target))
         ]
-        return found if any(not self._is_view(self.nodes[name]) for name in found) else []
+        return found if any(not self.is_view(self.nodes[name]) for name in found) else []
 
     def bytes_of(self, names: Sequence[str]) -> int:
         """What a kernel of these nodes reads from elsewhere, and writes for others."""
@@ -145,7 +157,7 @@ class _Graph:
         written: dict[str, int] = {}
         for name in names:
             node = self.nodes[name]
-            if self._is_view(node):
+            if self.is_view(node):
                 continue
             if node.op == "placeholder":
                 # An input that is copied into another layout.
@@ -166,8 +178,8 @@ class _Graph:
                         count = min(count, most)
                     read.setdefault(base.name, {})[used.name] = self._bytes(base, count)
             if not back:
-                for result in self._results(node):
-                    if self._leaves(result, inside):
+                for result in self.results(node):
+                    if self.leaves(result, inside):
                         written[result.name] = self._bytes(result, self._count(result))
         # Of a buffer that is read in parts, no more than the whole.
         whole = {name: self._whole(self.nodes[name]) for name in read}
@@ -182,7 +194,7 @@ class _Graph:
         total = 0
         for name in names:
             node = self.nodes[name]
-            if self._is_view(node) or node.op in ("placeholder", "get_attr"):
+            if self.is_view(node) or node.op in ("placeholder", "get_attr"):
                 continue
             arguments = [self._shape(one) if one else None for one in self._positions(node)]
             shape = () if node.shape is None else self._shape(node) or ()
@@ -211,7 +223,7 @@ class _Graph:
     def _base(self, node: Node) -> tuple[Node, int]:
         """The buffer that a value lies in, and how many of its elements are looked at."""
         count = self._count(node) if node.shape is not None else None
-        while self._is_view(node):
+        while self.is_view(node):
             source = self.nodes.get(node.inputs[0]) if node.inputs else None
             if source is None:
                 break
@@ -225,27 +237,28 @@ class _Graph:
 
     def _owner(self, node: Node) -> Node:
         """The node that computes a value: of one of several results, the one of them all."""
-        if node.target in _ITEM and node.inputs and not self._is_view(node):
+        if node.target in _ITEM and node.inputs and not self.is_view(node):
             return self.nodes.get(node.inputs[0], node)
         return node
 
-    def _is_view(self, node: Node) -> bool:
+    def is_view(self, node: Node) -> bool:
         """Whether a value is a part or another form of one that is there already."""
         if node.op != "call_function" or operator_name(node.target) not in VIEWS:
             return False
         if node.target not in _ITEM:
             return True
         source = self.nodes.get(node.inputs[0]) if node.inputs else None
-        return source is not None and self._is_view(source)
+        return source is not None and self.is_view(source)
 
-    def _results(self, node: Node) -> list[Node]:
+    def results(self, node: Node) -> list[Node]:
+        """The tensors that a node gives: itself, or the items of several."""
         users = [self.nodes[name] for name in node.users if name in self.nodes]
         several = [user for user in users if user.target in _ITEM]
         if node.shape is None and several:
             return [one for one in several if one.shape is not None]
         return [node] if node.shape is not None else []
 
-    def _leaves(self, node: Node, inside: frozenset[str]) -> bool:
+    def leaves(self, node: Node, inside: frozenset[str]) -> bool:
         """Whether somebody outside reads a value instead of computing it again."""
         pending = list(node.users)
         while pending:
@@ -255,7 +268,7 @@ class _Graph:
                 continue
             if user.op == "output":
                 return True
-            if self._is_view(user):
+            if self.is_view(user):
                 pending += user.users
             elif name not in inside:
                 homes = self.homes.get(name)

@@ -7,13 +7,16 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from ..report import STAGES, Code, Direction, Graph, Kernel, Node, Region
+from .baked import add_baked
 from .estimates import estimate
 from .estimates_sizes import Hints
+from .fusion import add_fusions
 from .kernels import collect
 from .provenance import Provenance
 from .regions import scan, to_regions
 from .scan import Mark
 from .stages import GraphReader
+from .tiling import add_tilings
 from .units import Unit
 from .wrappers import direction_of, split
 
@@ -161,6 +164,9 @@ def _code(
     _trace(regions, marks, kernels, provenance)
     groups = {region.key: region.nodes for region in regions if region.kind == "launch"}
     estimate(kernels, groups, post_grad, hints)
+    add_fusions(kernels, groups, post_grad, hints)
+    add_tilings(kernels)
+    add_baked(kernels)
     return code, kernels
 
 

@@ -18,6 +18,8 @@ _LOOP = re.compile(
 )
 _CAST = re.compile(r"static_cast<int64_t>\((.*)\)$")
 _PARALLEL = re.compile(r"\s*#pragma omp (?:parallel )?for\b(?:.*collapse\((\d+)\))?")
+_SAID = re.compile(r"(\w*numel)=(.+?)(?=, \w*numel=|$)")
+_KIND = re.compile(r" \(\w+\)$")
 _MOST_LOOPS = 4
 
 
@@ -60,6 +62,11 @@ def _triton(source: str, launch: str) -> str:
     return f"{text} ({kind.group(1)})" if kind and text else text or (kind.group(1) if kind else "")
 
 
+def numels_of(grid: str) -> list[tuple[str, str]]:
+    """The numbers of elements in what `grid_of` says of a Triton kernel: name and number."""
+    return _SAID.findall(_KIND.sub("", grid))
+
+
 def _cpp(source: str) -> str:
     lines = source.split("\n")
     parallel: list[str] = []
@@ -79,11 +86,12 @@ def _cpp(source: str) -> str:
 
 
 def _extent(loop: re.Match[str]) -> str:
-    step = _plain(loop["step"])
-    return f"{loop['name']}: {_plain(loop['end'])}" + ("" if step == "1" else f" by {step}")
+    step = extent_of(loop["step"])
+    return f"{loop['name']}: {extent_of(loop['end'])}" + ("" if step == "1" else f" by {step}")
 
 
-def _plain(text: str) -> str:
+def extent_of(text: str) -> str:
+    """The end of a loop as torch means it: without casts and suffixes."""
     cast = _CAST.match(text.strip())
     return _SUFFIX.sub("", cast.group(1) if cast else text.strip())
 

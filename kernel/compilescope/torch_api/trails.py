@@ -3,8 +3,10 @@
 Stands on keys of ``Node.meta``, the same from 2.11 to 2.15: ``source_fn_stack`` (Dynamo's names of
 the calls that a node was traced under; AOTAutograd copies it to what it traces),
 ``fwd_source_fn_stack`` (of a backward node: that of its forward node, which torch finds by
-autograd's sequence numbers), ``desc`` (which input of the graph a placeholder is) and ``from_node``
-(with ``trace.provenance_tracking_level`` 1: the nodes that a pass put it in place of).
+autograd's sequence numbers), ``original_aten`` (the operator whose decomposition gave it),
+``partitioner_tag`` (whether it belongs to the forward or to the backward), ``desc`` (which input of
+the graph a placeholder is) and ``from_node`` (with ``trace.provenance_tracking_level`` 1: the nodes
+that a pass put it in place of).
 """
 
 from __future__ import annotations
@@ -28,6 +30,10 @@ class Trail(msgspec.Struct, frozen=True):
     """Which of the graph's inputs a placeholder is, from 0."""
     past: tuple[tuple[int, str], ...] = ()
     """Nodes that it came from, nearest first: the graph's ``id`` and the node's name."""
+    original: str = ""
+    """The operator that it was decomposed from, or its own: ``aten.gelu.default``."""
+    backward: bool = False
+    """Whether autograd made it."""
 
 
 def trail(node: FxNode) -> Trail:
@@ -43,7 +49,13 @@ def trail(node: FxNode) -> Trail:
     past: list[tuple[int, str]] = []
     if node.op != "placeholder":
         _gather(meta.get("from_node") or (), past)
-    return Trail(tuple(str(call[0]) for call in calls), argument, tuple(past))
+    return Trail(
+        calls=tuple(str(call[0]) for call in calls),
+        argument=argument,
+        past=tuple(past),
+        original=str(meta.get("original_aten") or ""),
+        backward=meta.get("partitioner_tag") == "is_backward",
+    )
 
 
 def _gather(sources: Sequence[Any], past: list[tuple[int, str]]) -> None:
