@@ -1,0 +1,55 @@
+"""What was compiled ahead of time, as HTML: a folded part for each variant."""
+
+from __future__ import annotations
+
+from html import escape
+
+from ..report import Package, Report
+from . import package_rows
+from .html_summary import details
+from .style import Markup
+
+_FILES = 40
+
+
+def package(report: Report, markup: Markup) -> str:
+    """Return the packages; empty where none was made."""
+    return "\n".join(
+        details(
+            f"<b>{escape(package_rows.headline(variant, variant.package))}</b>",
+            _inside(variant.package, markup),
+            markup,
+        )
+        for variant in package_rows.packaged(report)
+        if variant.package is not None
+    )
+
+
+def _inside(made: Package, markup: Markup) -> str:
+    told = [markup.element("p", "line", escape(line)) for line in package_rows.lines(made)]
+    files: list[tuple[str, ...]] = [
+        (file.path, file.kind, f"{file.bytes:,} bytes") for file in made.files[:_FILES]
+    ]
+    if len(made.files) > _FILES:
+        files.append((f"… and {len(made.files) - _FILES} more", "", ""))
+    return "".join(
+        [
+            *told,
+            _table(package_rows.ENTRIES, package_rows.entries(made), markup),
+            _table(("file", "kind", "size"), files, markup),
+        ]
+    )
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]], markup: Markup) -> str:
+    if not rows:
+        return ""
+    titles = "".join(markup.element("th", "head", title) for title in head)
+    body = "".join(f"<tr{markup.attributes('plain')}>{_cells(row, markup)}</tr>" for row in rows)
+    table = f"<thead><tr>{titles}</tr></thead><tbody>{body}</tbody>"
+    return markup.element("div", "scroll", markup.element("table", "table", table))
+
+
+def _cells(row: tuple[str, ...], markup: Markup) -> str:
+    title = f'<th scope="row"{markup.attributes("words")}>{escape(row[0])}</th>'
+    return title + "".join(markup.element("td", "figure", escape(cell)) for cell in row[1:])
