@@ -18,7 +18,8 @@ export type ViewId =
   | 'compile-time'
   | 'requested'
   | 'kernels'
-  | 'autotune';
+  | 'autotune'
+  | 'package';
 
 /**
  * What views have in common that stand beside each other: what was made, how
@@ -127,6 +128,18 @@ export const VIEWS: readonly IView[] = [
       new (await import('./kernels')).KernelsView(context),
     about: ['kernels'],
     nothing: trans => trans.__('Nothing is launched')
+  },
+  {
+    id: 'package',
+    group: 'made',
+    label: trans => trans.__('Ahead of time'),
+    caption: trans =>
+      trans.__('torch.export and AOTInductor: the package, opened up'),
+    create: async context =>
+      new (await import('./package')).PackageView(context),
+    about: ['package'],
+    nothing: trans => trans.__('Nothing was compiled ahead of time'),
+    makes: true
   },
   {
     id: 'timings',

@@ -20,7 +20,7 @@ from ..report import (
     TargetReport,
     VariantReport,
 )
-from . import compiled
+from . import compiled, packaged
 from .messages import (
     Artifact,
     ArtifactResult,
@@ -39,6 +39,7 @@ _WRAPPERS = {
     "python": ("Python wrapper", "python"),
     "cpp": ("C++ wrapper", "cpp"),
     "shell": ("Python around the C++ wrapper", "python"),
+    "aot": ("AOTInductor C++", "cpp"),
 }
 
 
@@ -103,6 +104,8 @@ def artifact(report: Report, variant: str, compilation: str, name: str) -> Artif
         The report does not have it; the message says why, where torch or the variant gives a
         reason.
     """
+    if packaged.is_name(name):
+        return packaged.result(report.variant(variant), name)
     found = report.compilation(compilation, variant)
     for one, text, regions in _artifacts(found):
         if one.name == name:

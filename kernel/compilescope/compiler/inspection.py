@@ -31,6 +31,7 @@ from .runs import build_variants, time_variants
 from .sources import generate
 from .standing import Standing
 from .state import Snapshot, preserved
+from .studies import UNBUILT
 from .studying import study_variants
 from .subject import describe, unwrap
 from .targets import targeting
@@ -206,7 +207,7 @@ class Inspection:
             self._note_timings(measurement.timings())
 
     def study(self, names: Sequence[str], studies: Sequence[str], monitor: Monitor) -> None:
-        """Takes closer looks at variants; builds those that are not built.
+        """Takes closer looks at variants; builds those that are not built, where that is needed.
 
         A study that is made of some of the variants only is not made of the others.
 
@@ -224,13 +225,15 @@ class Inspection:
         }
         stages = {one.name: one.stage for one in self.report.variants}
         missing = {name: one for name, one in wanted.items() if stages[name] != "built"}
-        if missing:
+        built = any(one not in UNBUILT for one in studies)
+        if missing and built:
             with self._open() as snapshot:
                 self._build(missing, snapshot, monitor)
         able = [
             one
             for one in self.report.variants
-            if one.name in names and one.stage == ("sources" if one.requested.target else "built")
+            if one.name in names
+            and one.stage in (("sources",) if one.requested.target else _READY[built])
         ]
         study_variants(
             self._kept, self._shipment, self.report, able, studies, monitor, self._studied
@@ -414,6 +417,10 @@ class Inspection:
         except Exception as error:  # noqa: BLE001 - it is the subject's problem
             return failures.own(error)
         return problem
+
+
+_READY = {True: ("built",), False: ("sources", "built")}
+"""Whether a study needs a build → the stages of variants that it can be made of."""
 
 
 def _runs(variant: Variant) -> bool:

@@ -22,16 +22,18 @@ import {
   whyNotCompiled
 } from './compiled';
 import { missing } from './missing';
-import { findCompilation } from './slices';
+import { isPackaged, packagedOf } from './packaged';
+import { findCompilation, findVariant } from './slices';
 
 const WRAPPERS: readonly [
-  'python' | 'cpp' | 'shell',
+  'python' | 'cpp' | 'shell' | 'aot',
   label: string,
   language: string
 ][] = [
   ['python', 'Python wrapper', 'python'],
   ['cpp', 'C++ wrapper', 'cpp'],
-  ['shell', 'Python around the C++ wrapper', 'python']
+  ['shell', 'Python around the C++ wrapper', 'python'],
+  ['aot', 'AOTInductor C++', 'cpp']
 ];
 
 /**
@@ -88,6 +90,13 @@ export function artifactOf(
   id: string,
   name: string
 ): ArtifactResult {
+  if (isPackaged(name)) {
+    const { path, text, language } = packagedOf(
+      findVariant(report, variant),
+      name
+    );
+    return describe(name, path, 'code', language, text);
+  }
   const found = findCompilation(report, variant, id);
   for (const each of artifactsOf(found)) {
     if (each.artifact.name === name) {
