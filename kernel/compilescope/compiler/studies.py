@@ -20,6 +20,7 @@ StudyName = Literal[
     "layers",
     "kernels",
     "steps",
+    "routes",
     "startups",
     "cold",
     "package",

@@ -21,6 +21,7 @@ _TITLES = {
     "layers": "where a call's time goes",
     "kernels": "each kernel's time",
     "steps": "what each step of the wrapper costs",
+    "routes": "ways to custom operators",
     "startups": "first calls in processes of their own",
     "cold": "settings and the first call",
     "package": "sources for ahead of time",

@@ -194,3 +194,15 @@ def _silent() -> Iterator[None]:
         yield
     finally:
         os.environ.pop(_LEVEL, None)
+
+
+def ranges_of(call: Callable[[], object], name: str, *, calls: int) -> list[float]:
+    """How long the host's ranges of a name take in some calls (ns), less an empty one."""
+    with _silent(), profile(activities=[ProfilerActivity.CPU]) as measured:
+        _calibrate()
+        for _ in range(calls):
+            call()
+    results: Any = measured.profiler
+    events = list(_events(results.kineto_results.events()))
+    empty = statistics.median(one.ns for one in events if one.name == _EMPTY)
+    return [max(one.ns - empty, 0.0) for one in events if one.name == name and one.kind == "host"]

@@ -1,0 +1,225 @@
+"""Operators called as generated wrappers call them, with what a subject gives them.
+
+A Python wrapper calls ``torch.ops``; a C++ wrapper calls ``aoti_torch_call_dispatcher``, which is
+called here through ctypes: a call that lets go of the GIL, as a C++ wrapper does.
+
+Stands on ``torch.utils._python_dispatch.TorchDispatchMode``; on the C shim's
+``aoti_torch_call_dispatcher``, ``aoti_torch_new_tensor_handle``, ``aoti_torch_get_dim``,
+``aoti_torch_delete_tensor_object`` and how it packs values into 64 bits; on
+``torch._C._aoti.unsafe_alloc_void_ptrs_from_tensors``; and on ``CustomOpDef._backend_fns``: the
+same from 2.11 to 2.15.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import struct
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch._library import custom_ops
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map
+
+
+class Made(NamedTuple):
+    """A call of an operator, with copies of what it was given."""
+
+    operator: Any
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Its name in the profiler."""
+        return str(self.operator._schema.name)
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether it is given a tensor on a GPU."""
+        given = (*self.args, *self.kwargs.values())
+        return any(isinstance(one, torch.Tensor) and one.is_cuda for one in given)
+
+    def __call__(self) -> Any:
+        """Calls it as a Python wrapper does."""
+        return self.operator(*self.args, **self.kwargs)
+
+
+@contextlib.contextmanager
+def recorded(wanted: Collection[str]) -> Iterator[dict[str, Made]]:
+    """The first call of each of these operators in the block.
+
+    Parameters
+    ----------
+    wanted
+        Names with their overloads, where they have one: ``demo::scale``, ``aten::sort.stable``.
+    """
+    found: dict[str, Made] = {}
+
+    class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
+        def __torch_dispatch__(
+            self,
+            func: Any,
+            types: Any,
+            args: tuple[Any, ...] = (),
+            kwargs: Mapping[str, Any] | None = None,
+        ) -> Any:
+            schema = func._schema
+            overload = f".{schema.overload_name}" if schema.overload_name else ""
+            name = f"{schema.name}{overload}"
+            if name in wanted and name not in found:
+                found[name] = Made(func, tree_map(_copy, args), tree_map(_copy, dict(kwargs or {})))
+            return func(*args, **(kwargs or {}))
+
+    with Recorder():  # type: ignore[no-untyped-call]
+        yield found
+
+
+def _copy(value: Any) -> Any:
+    return value.detach().clone() if isinstance(value, torch.Tensor) else value
+
+
+@contextlib.contextmanager
+def timed_inside(made: Made) -> Iterator[list[int]]:
+    """How long each call of the Python function behind an operator takes (ns), in the block.
+
+    Empty where ``torch.library.custom_op`` does not know the function.
+    """
+    definition: Any = custom_ops.OPDEFS.get(made.name)
+    functions = getattr(definition, "_backend_fns", None)
+    spent: list[int] = []
+    if not functions:
+        yield spent
+        return
+    before = dict(functions)
+    for device, function in before.items():
+        functions[device] = _timed(function, spent)
+    try:
+        yield spent
+    finally:
+        functions.update(before)
+
+
+def _timed(function: Callable[..., Any], spent: list[int]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        start = time.perf_counter_ns()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            spent.append(time.perf_counter_ns() - start)
+
+    return call
+
+
+def is_python(made: Made) -> bool:
+    """Whether the function behind an operator is known to be Python's."""
+    return made.name in custom_ops.OPDEFS
+
+
+class Dispatched:
+    """An operator called as a C++ wrapper does, and the same calls without it.
+
+    Raises
+    ------
+    TypeError
+        It takes or returns what has no place in 64 bits here: a list, a string, a device.
+    """
+
+    def __init__(self, made: Made) -> None:
+        schema = made.operator._schema
+        self._names = schema.name.encode(), schema.overload_name.encode()
+        given = _in_order(schema, made.args, made.kwargs)
+        if any(str(one.type) != "Tensor" for one in schema.returns):
+            raise TypeError("It returns something else than tensors.")
+        self._values = [
+            _packed(one, str(spec.type)) for one, spec in zip(given, schema.arguments, strict=True)
+        ]
+        tensors = [one for one in given if isinstance(one, torch.Tensor)]
+        # The handles stay the capsules': each call is given new ones, which it takes over.
+        self._capsules = torch._C._aoti.unsafe_alloc_void_ptrs_from_tensors(tensors)
+        handles = iter([_pointer(one) for one in self._capsules])
+        self._places = [
+            (place, next(handles))
+            for place, one in enumerate(given)
+            if isinstance(one, torch.Tensor)
+        ]
+        self._outputs = len(schema.returns)
+        self._stack: Any = (ctypes.c_uint64 * max(len(given), self._outputs))()
+        self._library = _library()
+
+    def close(self) -> None:
+        """Gives the tensors up."""
+        torch._C._aoti.alloc_tensors_by_stealing_from_void_ptrs(self._capsules)
+
+    def __call__(self) -> None:
+        """Calls the operator, and frees what it returns."""
+        self._fill()
+        failed = self._library.aoti_torch_call_dispatcher(*self._names, self._stack)
+        if failed:
+            raise RuntimeError(f"{self._names[0].decode()} failed.")
+        for place in range(self._outputs):
+            self._library.aoti_torch_delete_tensor_object(self._stack[place])
+
+    def without(self) -> None:
+        """All of that but the operator: a function of the shim that does nearly nothing."""
+        self._fill()
+        handle = self._places[0][1] if self._places else 0
+        self._library.aoti_torch_get_dim(handle, ctypes.byref(_DIM))
+        for place, _ in self._places:
+            self._library.aoti_torch_delete_tensor_object(self._stack[place])
+
+    def _fill(self) -> None:
+        stack = self._stack
+        for place, value in enumerate(self._values):
+            stack[place] = value
+        for place, handle in self._places:
+            self._library.aoti_torch_new_tensor_handle(handle, ctypes.byref(_HANDLE))
+            stack[place] = _HANDLE.value
+
+
+_HANDLE = ctypes.c_uint64()
+_DIM = ctypes.c_int64()
+
+
+@functools.cache
+def _library() -> Any:
+    library = ctypes.CDLL(torch._C.__file__)
+    pointer = ctypes.c_void_p
+    library.aoti_torch_call_dispatcher.argtypes = [ctypes.c_char_p, ctypes.c_char_p, pointer]
+    library.aoti_torch_new_tensor_handle.argtypes = [pointer, pointer]
+    library.aoti_torch_delete_tensor_object.argtypes = [pointer]
+    library.aoti_torch_get_dim.argtypes = [pointer, pointer]
+    return library
+
+
+def _pointer(capsule: Any) -> int:
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    name = ctypes.pythonapi.PyCapsule_GetName
+    name.restype, name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    return int(get(capsule, name(capsule)))
+
+
+def _in_order(schema: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+    """What every argument of the schema is given."""
+    given = list(args)
+    rest = schema.arguments[len(given) :]
+    return [*given, *(kwargs.get(spec.name, spec.default_value) for spec in rest)]
+
+
+def _packed(value: Any, kind: str) -> int:
+    """A value as the stable C interface puts it into 64 bits; a tensor's place is filled later."""
+    if value is None or (isinstance(value, torch.Tensor) and kind == "Tensor"):
+        return 0
+    if kind == "bool":
+        return int(value)
+    if kind == "int" and isinstance(value, int):
+        return value & 0xFFFF_FFFF_FFFF_FFFF
+    if kind == "float" and isinstance(value, (int, float)):
+        return int(struct.unpack("<Q", struct.pack("<d", float(value)))[0])
+    raise TypeError(f"It takes {kind}.")

@@ -1,0 +1,154 @@
+"""Custom operators: who implements them, how each wrapper reaches them, what that costs.
+
+The same build tells how its kernels came to be there.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.report import KernelLoad, Report, Route
+from torch import Tensor
+from torch._inductor.cpp_builder import get_cpp_compiler
+from torch.utils.cpp_extension import include_paths, library_paths
+
+SOURCE = """
+#include <torch/csrc/stable/library.h>
+#include <torch/csrc/stable/ops.h>
+#include <torch/csrc/stable/tensor.h>
+
+using torch::stable::Tensor;
+
+Tensor doubled(Tensor x, double by) {
+  Tensor y = torch::stable::empty_like(x);
+  const float* from = static_cast<const float*>(x.data_ptr());
+  float* to = static_cast<float*>(y.data_ptr());
+  for (int64_t i = 0; i < x.numel(); ++i) to[i] = from[i] * by;
+  return y;
+}
+
+STABLE_TORCH_LIBRARY(routes_cpp, m) { m.def("doubled(Tensor x, float by) -> Tensor"); }
+STABLE_TORCH_LIBRARY_IMPL(routes_cpp, CPU, m) { m.impl("doubled", TORCH_BOX(&doubled)); }
+"""
+
+
+@torch.library.custom_op("routes::halved", mutates_args=())
+def halved(x: Tensor, by: float) -> Tensor:
+    return x / by
+
+
+@halved.register_fake
+def _(x: Tensor, by: float) -> Tensor:
+    return torch.empty_like(x)
+
+
+def f(x: Tensor) -> Tensor:
+    y = torch.ops.routes_cpp.doubled(halved(x @ x, 2.0), 3.0)
+    return torch.ops.routes.listed(y, [1]).relu() + 1
+
+
+@pytest.fixture(scope="module")
+def operators(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """An operator in C++, and one that Python registers without ``custom_op``."""
+    folder = tmp_path_factory.mktemp("operators")
+    source, built = folder / "operators.cpp", folder / "operators.so"
+    source.write_text(SOURCE)
+    includes = [f"-I{path}" for path in include_paths() if Path(path).exists()]
+    command = [get_cpp_compiler(), "-std=c++20", "-shared", "-fPIC", *includes]
+    libraries = [f"-L{path}" for path in library_paths()]
+    subprocess.run(
+        [*command, str(source), *libraries, "-ltorch", "-ltorch_cpu", "-o", str(built)], check=True
+    )
+    torch.ops.load_library(built)
+    torch.library.register_fake("routes_cpp::doubled", lambda x, by: torch.empty_like(x))
+    library = torch.library.Library("routes", "FRAGMENT")
+    library.define("listed(Tensor x, int[] sizes) -> Tensor")
+    library.impl("listed", lambda x, sizes: x.clone(), "CPU")
+    library.impl("listed", lambda x, sizes: torch.empty_like(x), "Meta")
+    yield
+    library._destroy()
+
+
+@pytest.fixture(scope="module")
+def report(operators: None) -> Report:
+    with torch.no_grad():
+        report = cs.inspect(f, (torch.rand(8, 8),))
+    return cs.study(report, "routes")
+
+
+def routes(report: Report, variant: str) -> dict[str, Route]:
+    return {one.operator: one for one in report.compilation("0/0", variant).routes}
+
+
+def test_who_implements_an_operator_and_where(report: Report) -> None:
+    for variant in ("python", "cpp"):
+        found = routes(report, variant)
+        assert {name: one.registered for name, one in found.items()} == {
+            "aten::mm": "torch",
+            "routes::halved": "python",
+            "routes_cpp::doubled": "cpp",
+            "routes::listed": "python",
+        }
+        own = found["routes::halved"].where
+        assert own is not None
+        assert (Path(own.file).name, own.function) == ("test_routes.py", "halved")
+
+
+def test_the_ways_of_both_wrappers_and_the_gil(report: Report) -> None:
+    python, cpp = routes(report, "python"), routes(report, "cpp")
+    assert {name: (one.via, one.gil) for name, one in python.items()} == {
+        "aten::mm": ("library", 1),
+        "routes::halved": ("python", 2),
+        "routes_cpp::doubled": ("python", 1),
+        "routes::listed": ("python", 2),
+    }
+    assert {name: (one.via, one.gil) for name, one in cpp.items()} == {
+        "aten::mm": ("shim", 0),
+        "routes::halved": ("dispatcher", 1),
+        "routes_cpp::doubled": ("dispatcher", 0),
+        "routes::listed": ("dispatcher", 1),
+    }
+    text = (report.compilation("0/0", "cpp").code.cpp or "").split("\n")
+    for name, one in cpp.items():
+        assert all(name.partition("::")[2] in text[line - 1] for line in one.lines)
+
+
+def test_reaching_them_is_measured_without_their_own_work(report: Report) -> None:
+    for variant in ("python", "cpp"):
+        found = routes(report, variant)
+        for name in ("routes::halved", "routes_cpp::doubled"):
+            one = found[name]
+            assert one.us is not None, one.how
+            assert one.interval_us is not None
+            assert one.interval_us[0] <= one.us <= one.interval_us[1]
+            assert "rounds" in one.how
+        assert found["routes::halved"].us, "going into Python takes time"
+        assert found["routes::listed"].us is None
+        assert found["routes::listed"].how
+        assert found["aten::mm"].us is None
+
+
+def test_how_the_kernels_came_to_be_there(report: Report) -> None:
+    python, cpp = (report.variant(name) for name in ("python", "cpp"))
+    generated = [
+        kernel.name for kernel in python.compilations[0].kernels if kernel.language == "cpp"
+    ]
+    assert sorted(one.kernel for one in python.kernel_loads) == sorted(generated)
+    for one in python.kernel_loads:
+        assert one.compile_us
+        assert one.load_us
+        assert one.first_run_us
+        assert one.warm_run_us
+        assert (one.compilation, one.call, one.cached) == ("0/0", 0, False)
+    (wrapper,) = cpp.kernel_loads
+    assert isinstance(wrapper, KernelLoad)
+    assert wrapper.kernel == "C++ wrapper"
+    assert wrapper.compile_us
+    assert wrapper.load_us
+    assert wrapper.first_run_us is None
+    assert "one library" in wrapper.how
