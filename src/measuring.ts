@@ -29,6 +29,7 @@ export type StudyName =
   | 'layers'
   | 'kernels'
   | 'steps'
+  | 'routes'
   | 'startups'
   | 'cold'
   | 'package'

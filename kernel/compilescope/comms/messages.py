@@ -147,6 +147,15 @@ class TargetSummary(Message):
     """Outcome of a kernel's check → how many kernels have it."""
 
 
+class ChangedSummary(Message):
+    """What a variant changed, in a sentence."""
+
+    baseline: str
+    summary: str
+    switches: list[str] = []
+    """As `Changes.switches`."""
+
+
 class VariantSummary(Message):
     """A variant without its texts."""
 
@@ -169,8 +178,8 @@ class VariantSummary(Message):
     """The device that the code is for, where it is not that of the arguments."""
     filled: list[str] = []
     """The fields of the variant and of its compilations that hold something."""
-    changed: str = ""
-    """What it changed against another variant of the report, in a sentence."""
+    changed: ChangedSummary | None = None
+    """What it changed against another variant of the report."""
 
 
 class SweepSummary(Message):
@@ -685,6 +694,7 @@ STUDIES = (
     "layers",
     "kernels",
     "steps",
+    "routes",
     "startups",
     "cold",
     "package",
@@ -694,13 +704,23 @@ STUDIES = (
     "check",
 )
 """layers: where one call's time goes. kernels: each launch's time. steps: what
-each step of a wrapper costs the host. startups: first calls in
+each step of a wrapper costs the host. routes: what reaching custom
+operators costs. startups: first calls in
 processes of their own. cold: what settings change in a first call. package: the sources
 of a package compiled ahead of time. aot: that package built and timed. accuracy: against eager in
 higher precision. Of a variant for a target, assembly: its kernels compiled. check: its kernels
 interpreted and compared."""
 
-PARTS = ("guards", "kernels", "phases", "autotunings", "crossings", "steps")
+PARTS = (
+    "guards",
+    "kernels",
+    "phases",
+    "autotunings",
+    "crossings",
+    "steps",
+    "memory",
+    "decompositions",
+)
 """The parts of a compilation that `GetCompilation` knows. ``guards`` brings the guard tree with it,
 ``kernels`` the decisions, ``phases`` the warm ones too."""
 

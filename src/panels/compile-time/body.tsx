@@ -11,6 +11,7 @@ import { ColdPart } from './cold';
 import { exportTrace } from './export';
 import type { Align, IPlace, Run } from './lanes';
 import { areFarApart, waterfall } from './lanes';
+import { LoadsPart } from './loads';
 import { Notes } from './notes';
 import { Outline } from './outline';
 import { figuresOf } from './phrases';
@@ -249,6 +250,7 @@ export function CompileTimeBody(props: {
             />
           </section>
         </div>
+        <LoadsPart variant={data.variant} trans={trans} />
         <ColdPart variant={data.variant} context={context} />
       </div>
     </>

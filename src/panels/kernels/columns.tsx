@@ -72,7 +72,19 @@ export function columnsOf(
       label: trans.__('Kernel'),
       width: 'minmax(130px, 3fr)',
       compare: byText(({ kernel }) => kernel.name),
-      render: ({ kernel }) => <code title={kernel.name}>{kernel.name}</code>
+      render: ({ kernel }) => (
+        <>
+          <code title={kernel.name}>{kernel.name}</code>
+          {kernel.descriptors.length > 0 && (
+            <span
+              className="jp-Compilescope-tma"
+              title={trans.__('It reads or writes through TMA descriptors')}
+            >
+              {trans.__('TMA')}
+            </span>
+          )}
+        </>
+      )
     },
     {
       id: 'language',

@@ -11,6 +11,7 @@ import {
 } from '../common';
 import type { IViewContext } from '../views';
 import { Compiled } from './compiled';
+import { Descriptors } from './descriptors';
 import { Estimate } from './estimate';
 import {
   directionTitle,
@@ -69,6 +70,7 @@ export function Details(props: {
         </h3>
         <Badge>{languageTitle(kernel.language, trans)}</Badge>
         <Badge>{directionTitle(kernel.direction, trans)}</Badge>
+        {kernel.descriptors.length > 0 && <Badge>{trans.__('TMA')}</Badge>}
         {onSource ? (
           <button
             type="button"
@@ -168,6 +170,11 @@ export function Details(props: {
         {props.decisions.length > 0 && (
           <Part title={trans.__('Decided without the device')}>
             <DecisionList decisions={props.decisions} trans={trans} />
+          </Part>
+        )}
+        {kernel.descriptors.length > 0 && (
+          <Part title={trans.__('TMA descriptors')}>
+            <Descriptors descriptors={kernel.descriptors} trans={trans} />
           </Part>
         )}
         {kernel.ops.length > 0 && (

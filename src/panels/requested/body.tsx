@@ -5,6 +5,7 @@ import type { IViewContext } from '../views';
 import { Config } from './config';
 import { Crossings } from './crossings';
 import { Deviations } from './deviations';
+import { Routes } from './routes';
 import { SettingsTable } from './table';
 import { settingsOf } from './settings';
 import { Targets } from './targets';
@@ -71,6 +72,7 @@ export function RequestedBody(props: {
       )}
       {aimed.length > 0 && <Targets variants={aimed} context={context} />}
       <Crossings variants={variants} context={context} />
+      <Routes variants={variants} context={context} />
       <Config variants={variants} trans={trans} />
     </div>
   );

@@ -1,0 +1,171 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { KernelLoad, VariantReport } from '../../protocol/types';
+import { Absent, formatMicroseconds } from '../common';
+import { Part, Wide } from '../timings/study';
+
+/**
+ * How each kernel came to be there: when, and how long it was compiled, loaded,
+ * tuned and run for the first time.
+ */
+export function LoadsPart(props: {
+  variant: VariantReport;
+  trans: TranslationBundle;
+}): JSX.Element | null {
+  const { variant, trans } = props;
+  const { kernel_loads: loads } = variant;
+  if (loads.length === 0) {
+    return null;
+  }
+  const end = Math.max(...loads.map(load => load.started_us + lengthOf(load)));
+  return (
+    <Part name="loads" title={trans.__('Kernel by kernel')}>
+      <p className="jp-Compilescope-hint">
+        {trans.__(
+          'From the start of the first call (left) to the last of these steps: compiled, loaded, tuned, run for the first time. Beside that, a launch in the next call.'
+        )}
+      </p>
+      <Wide label={trans.__('Kernels as they were loaded, in figures')}>
+        <table className="jp-Compilescope-figures jp-mod-loads">
+          <caption className="jp-Compilescope-hidden">
+            {trans.__('How each kernel came to be there')}
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col">{trans.__('Kernel')}</th>
+              <th scope="col">{trans.__('when')}</th>
+              <th scope="col" aria-label={trans.__('Its steps, drawn')} />
+              <th scope="col" className="jp-mod-number">
+                <Swatch step="compile" />
+                {trans.__('compile')}
+              </th>
+              <th scope="col" className="jp-mod-number">
+                <Swatch step="load" />
+                {trans.__('load')}
+              </th>
+              <th scope="col" className="jp-mod-number">
+                <Swatch step="autotune" />
+                {trans.__('tune')}
+              </th>
+              <th scope="col" className="jp-mod-number">
+                <Swatch step="first_run" />
+                {trans.__('first run')}
+              </th>
+              <th scope="col" className="jp-mod-number">
+                {trans.__('later run')}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {loads.map((load, index) => (
+              <LoadRow key={index} load={load} end={end} trans={trans} />
+            ))}
+          </tbody>
+        </table>
+      </Wide>
+      {variant.absent.warm_runs && (
+        <p className="jp-Compilescope-hint">{variant.absent.warm_runs}</p>
+      )}
+    </Part>
+  );
+}
+
+type Step = 'compile' | 'load' | 'autotune' | 'first_run';
+const STEPS: readonly Step[] = ['compile', 'load', 'autotune', 'first_run'];
+
+function LoadRow(props: {
+  load: KernelLoad;
+  end: number;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { load, end, trans } = props;
+  const figure = (us: number | null, strong = false) => (
+    <td className="jp-mod-number">
+      {us === null ? (
+        <Absent why={load.how} />
+      ) : strong ? (
+        <strong>{formatMicroseconds(us)}</strong>
+      ) : (
+        formatMicroseconds(us)
+      )}
+    </td>
+  );
+  return (
+    <tr title={load.how}>
+      <th scope="row">
+        <code title={load.kernel}>{load.kernel}</code>{' '}
+        <span className="jp-Compilescope-muted">{load.compilation}</span>
+      </th>
+      <td>{whenText(load, trans)}</td>
+      <td>
+        <span className="jp-Compilescope-loadBar" aria-hidden="true">
+          <span
+            style={{ width: `${part(load.started_us, end)}%` }}
+            className="jp-mod-before"
+          />
+          {STEPS.map(step => {
+            const us = load[`${step}_us`];
+            return us ? (
+              <span
+                key={step}
+                className={stepClass(step)}
+                style={{ width: `${part(us, end)}%` }}
+              />
+            ) : null;
+          })}
+        </span>
+      </td>
+      {load.compile_us === null && load.cached ? (
+        <td className="jp-mod-number jp-Compilescope-muted">
+          {trans.__('cached')}
+        </td>
+      ) : (
+        figure(load.compile_us)
+      )}
+      {figure(load.load_us)}
+      {load.autotune_us === null ? (
+        <td className="jp-mod-number jp-Compilescope-muted">–</td>
+      ) : (
+        figure(load.autotune_us)
+      )}
+      {figure(load.first_run_us, true)}
+      {figure(load.warm_run_us)}
+    </tr>
+  );
+}
+
+function Swatch(props: { step: Step }): JSX.Element {
+  return (
+    <span
+      className={`${stepClass(props.step)} jp-mod-swatch`}
+      aria-hidden="true"
+    />
+  );
+}
+
+function whenText(load: KernelLoad, trans: TranslationBundle): string {
+  if (load.call > 0) {
+    return trans.__('at its first launch');
+  }
+  return load.background
+    ? trans.__('meanwhile, in the background')
+    : trans.__('while it was compiled');
+}
+
+function stepClass(step: Step): string {
+  const kinds = {
+    compile: 'cpp_build',
+    load: 'load',
+    autotune: 'autotuning',
+    first_run: 'lowering'
+  };
+  return `jp-Compilescope-kind jp-mod-${kinds[step]}`;
+}
+
+function lengthOf(load: KernelLoad): number {
+  return STEPS.reduce((sum, step) => sum + (load[`${step}_us`] ?? 0), 0);
+}
+
+function part(us: number, end: number): number {
+  return end > 0 ? (us / end) * 100 : 0;
+}

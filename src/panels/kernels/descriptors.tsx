@@ -1,0 +1,87 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { Descriptor } from '../../protocol/types';
+
+/**
+ * The TMA descriptors that a kernel goes through.
+ */
+export function Descriptors(props: {
+  descriptors: readonly Descriptor[];
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { descriptors, trans } = props;
+  const reasons = [...new Set(descriptors.map(each => each.why))].filter(
+    Boolean
+  );
+  return (
+    <>
+      <div className="jp-Compilescope-descriptors" tabIndex={0} role="group">
+        <table>
+          <caption className="jp-Compilescope-hidden">
+            {trans.__('TMA descriptors')}
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col">{trans.__('name')}</th>
+              <th scope="col">{trans.__('tensor')}</th>
+              <th scope="col">{trans.__('strides')}</th>
+              <th scope="col">{trans.__('block')}</th>
+              <th scope="col">{trans.__('built')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {descriptors.map((each, index) => (
+              <tr key={index}>
+                <th scope="row">
+                  <code>{each.name}</code>
+                </th>
+                <td>
+                  <code>
+                    {each.dtype}
+                    {listed(each.shape)}
+                  </code>
+                </td>
+                <td>
+                  <code>{listed(each.strides)}</code>
+                </td>
+                <td>
+                  <code>{listed(each.block)}</code>
+                </td>
+                <td>{builtText(each, trans)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {reasons.map(why => (
+        <p key={why} className="jp-Compilescope-muted">
+          {why}
+        </p>
+      ))}
+    </>
+  );
+}
+
+function listed(values: readonly string[]): string {
+  return values.length > 0 ? `[${values.join(', ')}]` : '';
+}
+
+function builtText(
+  { made, built, line }: Descriptor,
+  trans: TranslationBundle
+): string {
+  const where =
+    line === null
+      ? ''
+      : made === 'device'
+        ? ` · ${trans.__('line %1', line)}`
+        : '';
+  switch (built) {
+    case 'once':
+      return trans.__('once, by the wrapper');
+    case 'each call':
+      return trans.__('at each call, by the wrapper');
+    default:
+      return trans.__('by each block, in the kernel') + where;
+  }
+}
