@@ -101,13 +101,25 @@ export interface ITextPosition {
    * left, this one right.
    */
   readonly beside?: string;
+
+  /**
+   * The variant that `beside` is of, where it is another.
+   */
+  readonly besideVariant?: string;
 }
 
 /**
  * The parts of a compilation that are fetched when they are looked at.
  */
 export type CompilationPart =
-  'guards' | 'kernels' | 'phases' | 'autotunings' | 'crossings' | 'steps';
+  | 'guards'
+  | 'kernels'
+  | 'phases'
+  | 'autotunings'
+  | 'crossings'
+  | 'steps'
+  | 'memory'
+  | 'decompositions';
 
 /**
  * What is selected in every view at once. Whoever selects gives what it knows;

@@ -57,6 +57,7 @@ export class Aside extends ReactWidget {
     run: this._nothing,
     cancel: this._nothing,
     openCode: this._nothing,
+    openChanges: this._nothing,
     save: this._nothing,
     forget: this._nothing,
     setWatch: this._nothing,

@@ -18,8 +18,10 @@ export type ViewId =
   | 'compile-time'
   | 'requested'
   | 'kernels'
+  | 'memory'
   | 'autotune'
-  | 'package';
+  | 'package'
+  | 'changes';
 
 /**
  * What views have in common that stand beside each other: what was made, how
@@ -130,6 +132,16 @@ export const VIEWS: readonly IView[] = [
     nothing: trans => trans.__('Nothing is launched')
   },
   {
+    id: 'memory',
+    group: 'made',
+    label: trans => trans.__('Memory'),
+    caption: trans =>
+      trans.__('What memory is used for, and which buffers share it'),
+    create: async context => new (await import('./memory')).MemoryView(context),
+    about: ['memory'],
+    nothing: trans => trans.__('No wrapper was generated')
+  },
+  {
     id: 'package',
     group: 'made',
     label: trans => trans.__('Ahead of time'),
@@ -140,6 +152,19 @@ export const VIEWS: readonly IView[] = [
     about: ['package'],
     nothing: trans => trans.__('Nothing was compiled ahead of time'),
     makes: true
+  },
+  {
+    id: 'changes',
+    group: 'made',
+    label: trans => trans.__('Changes'),
+    caption: trans => trans.__('What a variant changed in the code, and why'),
+    create: async context =>
+      new (await import('./changes')).ChangesView(context),
+    about: ['changes'],
+    nothing: trans =>
+      trans.__(
+        'There is nothing to compare with: it takes two variants for one device'
+      )
   },
   {
     id: 'timings',

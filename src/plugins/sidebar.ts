@@ -34,6 +34,8 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
       service,
       translator: translator ?? undefined,
       openCode: () => void commands.execute(CommandIDs.openCode),
+      openChanges: () =>
+        void commands.execute(CommandIDs.openView, { view: 'changes' }),
       save: format => void commands.execute(CommandIDs.saveReport, { format })
     });
     sidebar.id = 'compilescope-sidebar';

@@ -84,7 +84,7 @@ export function variant(
     studied: [],
     target: null,
     filled: [],
-    changed: '',
+    changed: null,
     ...more
   };
 }

@@ -137,7 +137,7 @@ export function variantSummary(
     studied: [],
     target: null,
     filled: [],
-    changed: '',
+    changed: null,
     ...change
   };
 }

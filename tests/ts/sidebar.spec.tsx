@@ -31,6 +31,7 @@ describe('SidebarBody', () => {
       run: jest.fn(),
       cancel: jest.fn(),
       openCode: jest.fn(),
+      openChanges: jest.fn(),
       save: jest.fn(),
       forget: jest.fn(),
       setWatch: jest.fn(),

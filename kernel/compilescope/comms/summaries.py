@@ -12,6 +12,7 @@ from ..errors import CompilescopeError
 from ..jobs import Job
 from ..report import (
     STAGES,
+    Changes,
     Code,
     Compilation,
     Region,
@@ -24,6 +25,7 @@ from . import compiled, packaged
 from .messages import (
     Artifact,
     ArtifactResult,
+    ChangedSummary,
     CompilationSummary,
     JobState,
     ReportSummary,
@@ -139,7 +141,13 @@ def _variant(variant: VariantReport) -> VariantSummary:
         studied=variant.studied,
         target=_target(variant, variant.target) if variant.target is not None else None,
         filled=_filled(variant),
-        changed=variant.changes.summary if variant.changes is not None else "",
+        changed=_changed(variant.changes) if variant.changes is not None else None,
+    )
+
+
+def _changed(changes: Changes) -> ChangedSummary:
+    return ChangedSummary(
+        baseline=changes.baseline, summary=changes.summary, switches=changes.switches
     )
 
 

@@ -6,10 +6,12 @@ from html import escape
 
 from ..report import Report
 from . import wording
+from .html_changes import changes
 from .html_code import wrappers
 from .html_cold import cold
 from .html_compilations import compilation_details
 from .html_package import package
+from .html_routes import loads, routes
 from .html_summary import details, deviations, problems, timings
 from .html_sweep import sweep
 from .html_target import targets
@@ -56,6 +58,9 @@ def render(
         timings(report, markup),
         sweep(report.sweep, markup) if report.sweep is not None else "",
         deviations(report, markup),
+        changes(report, markup),
+        routes(report, markup),
+        loads(report, markup),
         cold(report, markup),
         package(report, markup),
         targets(report, markup, limits, hint),

@@ -16,7 +16,17 @@ from ..report import (
     TargetReport,
     VariantReport,
 )
-from . import changes, cold_rows, package_rows, target_rows, text_target, watch_rows, wording
+from . import (
+    changed_rows,
+    changes,
+    cold_rows,
+    package_rows,
+    route_rows,
+    target_rows,
+    text_target,
+    watch_rows,
+    wording,
+)
 from .pairs import as_written, compared, compilations, pairs
 from .summary import environment, problems
 from .text_sweep import sweep
@@ -25,6 +35,7 @@ _COLOURS = {"error": "31", "warning": "33", "info": "36", "bold": "1", "dim": "2
 _SHOWN_KERNELS = 12
 _SHOWN_PROBLEMS = 8
 _SHOWN_WATCHED = 40
+_SHOWN_CHANGES = 4
 
 
 def render(report: Report, *, width: int = 100, color: bool = False, name: str = "report") -> str:
@@ -49,6 +60,8 @@ def render(report: Report, *, width: int = 100, color: bool = False, name: str =
     if report.sweep is not None:
         blocks.append(iter(sweep(report.sweep)))
     blocks.append(_deviations(report, paint, width))
+    blocks.append(_changes(report, paint, width))
+    blocks.append(_routes(report, paint))
     blocks += [_cold(variant, paint, width) for variant in cold_rows.studied(report)]
     blocks += [
         _package(variant, variant.package, paint, width)
@@ -149,6 +162,13 @@ def _deviations(report: Report, paint: _Paint, width: int) -> Iterator[str]:
         yield from _wrapped(one.remedy, width, "  → ")
 
 
+def _routes(report: Report, paint: _Paint) -> Iterator[str]:
+    rows = route_rows.routes(report)
+    if rows:
+        yield paint("bold", "custom operators")
+        yield from (f"  {line}" for line in _table([route_rows.ROUTES, *rows], paint))
+
+
 def _cold(variant: VariantReport, paint: _Paint, width: int) -> Iterator[str]:
     yield paint("bold", cold_rows.headline(variant))
     yield from (f"  {line}" for line in _table([cold_rows.HEAD, *cold_rows.rows(variant)], paint))
@@ -163,6 +183,14 @@ def _package(variant: VariantReport, made: Package, paint: _Paint, width: int) -
     rows = package_rows.entries(made)
     if rows:
         yield from (f"  {line}" for line in _table([package_rows.ENTRIES, *rows], paint))
+
+
+def _changes(report: Report, paint: _Paint, width: int) -> Iterator[str]:
+    for variant, found in changed_rows.changed(report):
+        yield from _wrapped(f"{variant.name}: {found.summary}", width, "changed: ")
+        yield from _wrapped(changed_rows.only_inductor(variant, found), width, "  ")
+        for row in changed_rows.kernels(found)[:_SHOWN_CHANGES]:
+            yield from _wrapped(f"{row.what}. {row.why}".strip(), width, "  ")
 
 
 def _target(
@@ -229,7 +257,8 @@ def _kernel(kernel: Kernel) -> str:
     times = len({launch.key for launch in kernel.launches})
     called = f", called {times} times" if times > 1 else ""
     ops = f": {', '.join(kernel.ops)}" if kernel.ops else ""
-    return f"{kernel.name} ({language}{called}){ops}"
+    tma = route_rows.descriptors(kernel.descriptors)
+    return f"{kernel.name} ({language}{called}){ops}" + (f". {tma}" if tma else "")
 
 
 def _wrapped(text: str, width: int, first: str) -> Iterator[str]:

@@ -137,7 +137,11 @@ function variantSummary(variant: VariantReport): VariantSummary {
     studied: variant.studied,
     target: variant.target && targetSummary(variant, variant.target),
     filled: filledOf(variant),
-    changed: variant.changes?.summary ?? ''
+    changed: variant.changes && {
+      baseline: variant.changes.baseline,
+      summary: variant.changes.summary,
+      switches: variant.changes.switches
+    }
   };
 }
 

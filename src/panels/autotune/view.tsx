@@ -12,7 +12,8 @@ export class AutotuneView extends ReportView<Compilation> {
   constructor(context: IViewContext) {
     super(context, {
       name: 'autotune',
-      label: context.trans.__('Autotune')
+      label: context.trans.__('Autotune'),
+      isOfInductor: true
     });
     context.model.wantedChanged.connect(this.update, this);
   }

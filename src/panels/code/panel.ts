@@ -272,7 +272,10 @@ export class CodePanel extends Panel {
     this._lastUsed = side;
     this._places.moved();
     if (text.beside !== undefined) {
-      this._sides.pick('left', { variant, artifact: text.beside });
+      this._sides.pick('left', {
+        variant: text.besideVariant ?? variant,
+        artifact: text.beside
+      });
     }
     this._sides.pick(side, {
       variant,

@@ -44,6 +44,27 @@ export function whyNothing(
   return null;
 }
 
+/**
+ * The state of a view of what Inductor alone gives, for a variant of another
+ * back end; null for one of Inductor.
+ */
+export function whyOnlyInductor(
+  { report }: ISubjectModel,
+  name: string,
+  trans: TranslationBundle
+): Extract<ViewState<never>, { kind: 'empty' }> | null {
+  const variant = report?.variants.find(each => each.name === name);
+  const backend = variant?.requested.backend ?? 'inductor';
+  return backend === 'inductor'
+    ? null
+    : {
+        kind: 'empty',
+        what: trans.__('Inductor only'),
+        why: trans.__('The back end %1 gives nothing of this.', backend),
+        remedy: trans.__('Pick a variant whose back end is inductor.')
+      };
+}
+
 function whyNoReport(
   { status, subjects }: ISubjectModel,
   trans: TranslationBundle

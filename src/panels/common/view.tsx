@@ -5,7 +5,7 @@ import * as React from 'react';
 import { problemOf } from '../../protocol/client';
 import type { ISubjectModel } from '../../tokens';
 import type { IViewContext } from '../views';
-import { whyNothing } from './empty';
+import { whyNothing, whyOnlyInductor } from './empty';
 import type { IEmpty, ViewState } from './frame';
 import { ViewFrame } from './frame';
 
@@ -106,12 +106,15 @@ export abstract class ReportView<T> extends ReactWidget {
     const nothing =
       isOfSubject && report
         ? null
-        : whyNothing(
+        : (whyNothing(
             model,
             { variant: model.variant, compilation },
             !!isOfVariant,
             trans
-          );
+          ) ??
+          (this._about.isOfInductor
+            ? whyOnlyInductor(model, model.variant, trans)
+            : null));
     if (nothing) {
       this._ticket++;
       this._key = null;
@@ -242,5 +245,10 @@ export namespace ReportView {
      * Whether it shows something of a report, too, in which nothing was compiled.
      */
     isOfSubject?: boolean;
+
+    /**
+     * Whether no other back end than Inductor gives what it shows.
+     */
+    isOfInductor?: boolean;
   }
 }

@@ -26,7 +26,8 @@ export class KernelsView extends ReportView<IKernels> {
   constructor(context: IViewContext) {
     super(context, {
       name: 'kernels',
-      label: context.trans.__('Kernels')
+      label: context.trans.__('Kernels'),
+      isOfInductor: true
     });
     context.model.jobChanged.connect(this.refresh, this);
   }

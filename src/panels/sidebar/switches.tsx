@@ -1,4 +1,5 @@
 import * as React from 'react';
+import { Changed } from './changed';
 import type { IPartProps } from './types';
 import { Section } from './section';
 import { TargetSwitch } from './target';
@@ -11,7 +12,8 @@ const EAGER = 'eager';
 /**
  * torch.compile's switches as one form; a flip asks for the sources at once.
  */
-export function Switches({ state, actions, trans }: IPartProps): JSX.Element {
+export function Switches(props: IPartProps): JSX.Element {
+  const { state, actions, trans } = props;
   const { choices, wanted } = state;
   const isEager = wanted.backend === null;
   const isOff = isEager || wanted.backend !== 'inductor';
@@ -47,6 +49,7 @@ export function Switches({ state, actions, trans }: IPartProps): JSX.Element {
           isDisabled={isOff}
           onChange={cpp_wrapper => actions.setWanted({ cpp_wrapper })}
         />
+        <Changed {...props} at="cpp_wrapper" />
         <Select
           name="mode"
           title={isOff ? off : trans.__('What Inductor optimises for')}
@@ -57,6 +60,7 @@ export function Switches({ state, actions, trans }: IPartProps): JSX.Element {
             actions.setWanted({ mode: mode === 'default' ? null : mode })
           }
         />
+        <Changed {...props} at="mode" />
         <Segments
           name="dynamic"
           title={trans.__('Sizes as symbols: after a change, always, never')}
@@ -69,6 +73,7 @@ export function Switches({ state, actions, trans }: IPartProps): JSX.Element {
           isDisabled={isEager}
           onChange={dynamic => actions.setWanted({ dynamic })}
         />
+        <Changed {...props} at="dynamic" />
         <Toggle
           name="fullgraph"
           title={trans.__('Make a graph break an error')}
@@ -76,6 +81,7 @@ export function Switches({ state, actions, trans }: IPartProps): JSX.Element {
           isDisabled={isEager}
           onChange={fullgraph => actions.setWanted({ fullgraph })}
         />
+        <Changed {...props} at="fullgraph" />
         <Select
           name="backend"
           title={trans.__('What compiles the graphs')}
@@ -83,6 +89,7 @@ export function Switches({ state, actions, trans }: IPartProps): JSX.Element {
           values={choices.backends}
           onChange={backend => actions.setWanted({ backend })}
         />
+        <Changed {...props} at="backend" />
         <TargetSwitch
           choices={choices}
           value={wanted.target}
@@ -90,6 +97,8 @@ export function Switches({ state, actions, trans }: IPartProps): JSX.Element {
           onChange={target => actions.setWanted({ target })}
           trans={trans}
         />
+        <Changed {...props} at="target" />
+        <Changed {...props} at={null} />
       </fieldset>
     </Section>
   );

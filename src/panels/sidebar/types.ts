@@ -44,6 +44,7 @@ export interface ISidebarActions {
   run(): void;
   cancel(): void;
   openCode(): void;
+  openChanges(variant: string): void;
   save(format: 'json' | 'html'): void;
   forget(): void;
   setWatch(on: boolean, clear: boolean): void;

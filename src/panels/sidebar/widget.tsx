@@ -83,6 +83,12 @@ export class Sidebar extends ReactWidget {
     run: () => void this._model?.run(),
     cancel: () => void this._model?.cancel(),
     openCode: () => this._options.openCode(),
+    openChanges: variant => {
+      if (this._model) {
+        this._model.variant = variant;
+        this._options.openChanges();
+      }
+    },
     save: format => this._options.save(format),
     forget: () => void this._model?.forget(),
     setWatch: (on, clear) => void this._model?.setWatch(on, clear),
@@ -111,6 +117,11 @@ export namespace Sidebar {
      * Opens the code view of the current notebook.
      */
     openCode: () => void;
+
+    /**
+     * Opens the changes view of the current notebook.
+     */
+    openChanges: () => void;
 
     /**
      * Saves the report.

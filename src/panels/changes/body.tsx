@@ -1,0 +1,110 @@
+import * as React from 'react';
+import type {
+  Changes,
+  VariantReport,
+  VariantSummary
+} from '../../protocol/types';
+import type { IViewContext } from '../views';
+import { KernelTable } from './kernels';
+import { OtherChanges } from './others';
+
+/**
+ * All variants in a sentence each; of the shown one, its kernels beside the
+ * baseline's, and what else differs.
+ */
+export function ChangesBody(props: {
+  variant: VariantReport;
+  variants: readonly VariantSummary[];
+  context: IViewContext;
+  origin: object;
+}): JSX.Element {
+  const { variant, variants, context, origin } = props;
+  const { model, trans } = context;
+  const { changes } = variant;
+  return (
+    <div className="jp-Compilescope-changesBody">
+      <section>
+        <h3>{trans.__('Each variant against the one most like it')}</h3>
+        <ul className="jp-Compilescope-changesList">
+          {variants.map(({ name, changed }) => (
+            <li
+              key={name}
+              className={name === variant.name ? 'jp-mod-shown' : undefined}
+            >
+              <button
+                type="button"
+                className="jp-Compilescope-link"
+                aria-pressed={name === variant.name}
+                disabled={!changed && name !== variant.name}
+                onClick={() => {
+                  model.variant = name;
+                }}
+              >
+                {name}
+              </button>
+              <span>
+                {changed?.summary ?? trans.__('nothing before it to compare')}
+              </span>
+            </li>
+          ))}
+        </ul>
+      </section>
+      {changes ? (
+        <Details
+          variant={variant.name}
+          changes={changes}
+          context={context}
+          origin={origin}
+        />
+      ) : (
+        <p className="jp-Compilescope-hint">
+          {trans.__(
+            '%1 is what the others are compared with: choose one of them.',
+            variant.name
+          )}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Details(props: {
+  variant: string;
+  changes: Changes;
+  context: IViewContext;
+  origin: object;
+}): JSX.Element {
+  const { variant, changes, context, origin } = props;
+  const { trans } = context;
+  return (
+    <>
+      <section>
+        <h3>{trans.__('Kernels of %1 and %2', variant, changes.baseline)}</h3>
+        {changes.only_inductor.length > 0 ? (
+          <p className="jp-Compilescope-changesOnly">
+            <strong>{trans.__('Inductor only:')}</strong>{' '}
+            {trans.__(
+              '%1. This back end gives none of it.',
+              changes.only_inductor.join(', ')
+            )}
+          </p>
+        ) : changes.kernels.length > 0 ? (
+          <KernelTable
+            variant={variant}
+            changes={changes}
+            context={context}
+            origin={origin}
+          />
+        ) : (
+          <p className="jp-Compilescope-hint">
+            {trans.__('There is no kernel to compare.')}
+          </p>
+        )}
+      </section>
+      <section>
+        <h3>{trans.__('What else differs')}</h3>
+        <OtherChanges variant={variant} changes={changes} trans={trans} />
+      </section>
+    </>
+  );
+}
