@@ -1,0 +1,36 @@
+"""Ahead of time on a real GPU. Skipped where there is none."""
+
+from __future__ import annotations
+
+import compilescope as cs
+import pytest
+import torch
+from torch import nn
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+
+
+def test_a_package_for_a_gpu_is_built_checked_and_timed() -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(64, 64), nn.GELU()).cuda().eval().requires_grad_(False)
+    x = torch.randn(8, 64, device="cuda")
+    report = cs.inspect(model, (x,), variants={"cpp": cs.Variant(cpp_wrapper=True)}, run=False)
+    cs.study(report, "aot")
+    (variant,) = report.variants
+    made = variant.package
+    assert made is not None
+    assert (made.problem, variant.problems) == (None, [])
+    assert (made.device, made.built, made.accurate) == ("cuda", True, True)
+    kinds = {file.kind for file in made.files}
+    assert {"source", "kernel", "library"} <= kinds, [file.path for file in made.files]
+    (compilation,) = variant.compilations
+    code = compilation.code
+    assert code.aot is not None
+    ahead = [one for one in code.regions["aot"] if one.kind == "launch"]
+    here = {one.key for one in code.regions["cpp"] if one.kind == "launch"}
+    assert {one.key for one in ahead} & here
+    entries = {entry.name.partition(":")[0] for entry in made.entries if entry.timing is not None}
+    assert entries == {"eager", "in process", "standalone"}
+    for entry in made.entries:
+        assert entry.timing is not None
+        assert (entry.timing.device, entry.timing.device_us is not None) == ("cuda", True)
