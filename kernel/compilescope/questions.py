@@ -7,6 +7,7 @@ from typing import Any
 
 from .compiler import notebook_names
 from .compiler.askable import by_report_id, report_ids
+from .compiler.elsewhere import Elsewhere
 from .compiler.guard_costs import add_fails
 from .compiler.inspection import Inspection
 from .compiler.watch import Watch
@@ -42,6 +43,12 @@ def ask_text(session: Session, subject: str, variant: str, text: str, compilatio
     if isinstance(found, Watch):
         known = {one.id: one for one in found.report.compilations}
         return ask_compilation(found.code_of(compilation), compilation, text, names, known)
+    if isinstance(found, Elsewhere):
+        raise CompilescopeError(
+            f"This report is of {found.where}, which has ended.",
+            "Its guards went with its process.",
+            "Ask about a call that was inspected in this kernel.",
+        )
     return found.what_if(variant, text, names)
 
 

@@ -16,6 +16,11 @@ class Collective(Struct):
     direction: Literal["inference", "forward", "backward"] = "inference"
     node: str = ""
     group: str = ""
+    reduction: str = ""
+    """``sum``, ``max``; empty where nothing is reduced."""
+    outside: bool = False
+    """Not of the compiled code: ``torch.distributed`` called it beside that, as
+    DistributedDataParallel does."""
     bytes: float | None = None
     shape: list[str] = []
     dtype: str = ""

@@ -10,8 +10,10 @@ from typing import Any
 
 from . import subjects
 from .compiler import variants as names
+from .compiler.elsewhere import Elsewhere
 from .compiler.inspection import Inspection
 from .compiler.progress import Monitor, Progress
+from .compiler.rank_running import run_ranks
 from .compiler.standing import Standing
 from .compiler.studying import check_studies
 from .compiler.targets import known, targeting
@@ -46,7 +48,7 @@ class Session:
     """
 
     def __init__(self) -> None:
-        self.inspections: dict[str, Inspection | Watch] = {}
+        self.inspections: dict[str, Inspection | Watch | Elsewhere] = {}
         self.revisions: dict[str, int] = {}
         self.jobs = Jobs(changed=lambda job: self._tell("job", job.subject, job=job))
         self.watcher = Watcher(keep=self._keep, changed=self._watch_changed)
@@ -153,6 +155,32 @@ class Session:
         if found is not None:
             self._grown(report.subject.id, "")
         return report, running
+
+    def ranks(
+        self,
+        factory: Callable[[], Any],
+        *,
+        size: int,
+        backend: str,
+        variants: object,
+        run: bool,
+        timeout_s: float,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> list[Report]:
+        """Inspects what a factory makes on several ranks; see `compilescope.ranks`."""
+        reports = run_ranks(
+            factory,
+            names.parse(variants),
+            size=size,
+            backend=backend,
+            build=run,
+            timeout_s=timeout_s,
+            monitor=Monitor(progress),
+        )
+        for report in reports:
+            where = f"rank {report.rank.rank} of {size}" if report.rank is not None else ""
+            self._keep(Elsewhere(report, where), focus=report is reports[0])
+        return reports
 
     def _do(
         self,
@@ -305,8 +333,8 @@ class Session:
             yield watched
         self._watched = watched
 
-    def inspection(self, subject: str) -> Inspection | Watch:
-        """The inspection of a subject, or the watch that it is.
+    def inspection(self, subject: str) -> Inspection | Watch | Elsewhere:
+        """The inspection of a subject; or the watch that it is, or where it is.
 
         Raises
         ------
@@ -333,6 +361,12 @@ class Session:
 
     def _callable(self, subject: str) -> Inspection:
         inspection = self.inspection(subject)
+        if isinstance(inspection, Elsewhere):
+            raise CompilescopeError(
+                f"This report is of {inspection.where}, which has ended.",
+                "It was made in a process of its own: there is no call to make again here.",
+                "Call compilescope.ranks again.",
+            )
         if isinstance(inspection, Watch):
             raise CompilescopeError(
                 "A watch has no variants.",
@@ -394,7 +428,7 @@ class Session:
         finally:
             self._working.release()
 
-    def _keep(self, inspection: Inspection | Watch, focus: bool = False) -> None:
+    def _keep(self, inspection: Inspection | Watch | Elsewhere, focus: bool = False) -> None:
         new = inspection.report.subject
         revision = self.revisions.get(new.id, 0) + 1
         before = self.inspections.get(new.id)
@@ -409,7 +443,7 @@ class Session:
         self.sweeps.keep(self.inspections)
         self._tell("subjects", new.id if focus else "")
 
-    def _drop(self, subject: str) -> Inspection | Watch | None:
+    def _drop(self, subject: str) -> Inspection | Watch | Elsewhere | None:
         dropped = self.inspections.pop(subject, None)
         self.revisions.pop(subject, None)
         running = self.jobs.current

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from .compiler.elsewhere import Elsewhere
 from .compiler.inspection import Inspection
 from .compiler.watch import Watch
 from .report import Subject
@@ -17,14 +18,14 @@ BUILT = 3
 graphs."""
 
 
-def lighten(known: Mapping[str, Inspection | Watch]) -> None:
+def lighten(known: Mapping[str, Inspection | Watch | Elsewhere]) -> None:
     """Has all but the latest subjects let go of what was built."""
     for one in list(known.values())[:-BUILT]:
         if isinstance(one, Inspection):
             one.let_go()
 
 
-def replaced(new: Subject, known: Mapping[str, Inspection | Watch]) -> list[str]:
+def replaced(new: Subject, known: Mapping[str, Inspection | Watch | Elsewhere]) -> list[str]:
     """The subjects whose place a new one takes; a watch that is on keeps its place."""
     return [
         name
@@ -33,13 +34,13 @@ def replaced(new: Subject, known: Mapping[str, Inspection | Watch]) -> list[str]
     ]
 
 
-def superfluous(known: Mapping[str, Inspection | Watch]) -> list[str]:
+def superfluous(known: Mapping[str, Inspection | Watch | Elsewhere]) -> list[str]:
     """The oldest of too many; a watch that is on stays."""
     old = [name for name, one in known.items() if not _is_on(one)]
     return old[: max(0, len(known) - MOST)]
 
 
-def _is_on(one: Inspection | Watch) -> bool:
+def _is_on(one: Inspection | Watch | Elsewhere) -> bool:
     return isinstance(one, Watch) and one.is_on
 
 

@@ -22,7 +22,7 @@ from .asking import Questions
 from .call_text import evaluate_arguments
 from .callees import functions_of
 from .capturing import Captured, capture, key_of
-from .kept import Kept
+from .kept import EAGER, Kept
 from .measurement import Measurement
 from .progress import Monitor
 from .quiet import quiet
@@ -162,6 +162,35 @@ class Inspection:
                 others = [one for one in self.report.variants if one.name not in wanted]
                 measured = [one.name for one in others if one.timing is long.get(one.name, 0)]
                 self._note_timings(timings, but=measured)
+
+    def build(
+        self,
+        names: Sequence[str],
+        monitor: Monitor,
+        time: Callable[[Mapping[str, Callable[[], object]], Callable[[], None]], dict[str, Timing]],
+    ) -> None:
+        """Builds and checks variants, and has somebody else time them, who is given the calls.
+
+        Parameters
+        ----------
+        names
+            Which; those that are not in the report are left out.
+        time
+            Given the calls by name, eager's first, and what puts the subject's state back.
+        """
+        wanted = {
+            one.name: one.requested
+            for one in self.report.variants
+            if one.name in names and one.requested.target is None
+        }
+        with self._open() as snapshot:
+            self._build(wanted, snapshot, monitor)
+            ready = [name for name, one in wanted.items() if self._kept.find(name, one)]
+            calls = {name: self._kept.worn(name) for name in (EAGER, *ready)}
+            monitor.step("timing")
+            with quiet():
+                timings = time(calls, snapshot.restore)
+            self._note_timings(timings)
 
     def measure(
         self,

@@ -130,6 +130,16 @@ class Kept:
         fn, args, kwargs = self.fn, self.args, self.kwargs
         return lambda: fn(*args, **kwargs)
 
+    def worn(self, name: str) -> Callable[[], object]:
+        """A build's call that puts on what it wears, or eager's own."""
+        call = self.call(name)
+
+        def dressed() -> object:
+            self.dress(name)
+            return call()
+
+        return dressed
+
     def wears(self, outfit: Outfit) -> bool:
         """Whether a kept build needs what was compiled for an outfit."""
         return any(build.outfit is outfit for build in self._builds.values())

@@ -1,0 +1,173 @@
+"""The process of one rank: joins the group and inspects the call in step with the others.
+
+All ranks make the same calls in the same order: else one would wait in a collective for ever. So
+nothing here lasts a time; it takes a number of rounds.
+"""
+
+from __future__ import annotations
+
+import datetime
+import pickle
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+import torch
+import torch.distributed as dist
+
+from ..analysis.collectives import find_collectives
+from ..measure.intervals import median_interval, ratio
+from ..problem import Problem
+from ..ranks import Rank
+from ..report import Report, Timing
+from ..torch_api import failures
+from ..variant import Variant
+from .inside import Inside, serve
+from .inspection import Inspection
+from .kept import EAGER
+from .progress import Monitor, Progress
+from .rank_collectives import collectives_outside
+from .shipping import unpack
+
+ROUNDS = 20
+WARM_UP = 2
+
+
+def work(inside: Inside) -> bytes:
+    """Inspects the call on this rank; gives the report as JSON."""
+    asked = inside.header
+    variants, packed, build = pickle.loads(inside.task())
+    inside.step("joining the group")
+    device = _device(asked["backend"], asked["rank"])
+    dist.init_process_group(
+        asked["backend"],
+        init_method=f"file://{asked['meeting']}",
+        rank=asked["rank"],
+        world_size=asked["size"],
+        timeout=datetime.timedelta(seconds=asked["timeout_s"]),
+    )
+    inside.step("making the call")
+    call = unpack(packed)
+    inspection = Inspection(*call)
+    report = inspection.report
+    report.rank = Rank(
+        rank=asked["rank"],
+        size=asked["size"],
+        backend=asked["backend"],
+        device=device,
+        group=asked["group"],
+    )
+    _inspect(inspection, variants, inside, build=build)
+    report.rank.collectives += [
+        collective
+        for variant in report.variants
+        for compilation in variant.compilations
+        for collective in find_collectives(compilation, variant.name)
+    ]
+    subject = report.subject
+    subject.id = f"{asked['group']}-{asked['rank']}"
+    _leave(report)
+    return report.to_json().encode()
+
+
+def _device(backend: str, rank: int) -> str:
+    """The device of this rank; made the current one, where it is a GPU."""
+    if "nccl" not in backend:
+        return "cpu"
+    number = rank % max(1, torch.cuda.device_count())
+    torch.cuda.set_device(number)
+    return f"cuda:{number}"
+
+
+def _inspect(
+    inspection: Inspection, variants: Mapping[str, Variant], inside: Inside, *, build: bool
+) -> None:
+    def say(now: Progress) -> None:
+        inside.step(f"{now.step}, {now.variant}" if now.variant else now.step)
+
+    def time_calls(
+        calls: Mapping[str, Callable[[], object]], restore: Callable[[], None]
+    ) -> dict[str, Timing]:
+        rank = inspection.report.rank
+        for name, call in calls.items():
+            if name != EAGER and rank is not None:
+                rank.collectives += collectives_outside(call, name)
+                restore()
+        return _in_step(calls, restore)
+
+    monitor = Monitor(say)
+    try:
+        inspection.capture(variants, monitor)
+        inspection.generate(variants, monitor)
+        if build:
+            inspection.build(list(variants), monitor, time_calls)
+    except Exception as error:  # noqa: BLE001 - what the report has by now is not lost
+        inspection.fault(error)
+
+
+def _in_step(
+    calls: Mapping[str, Callable[[], object]], restore: Callable[[], None]
+) -> dict[str, Timing]:
+    """Times calls in turns, each of which all ranks make at the same time.
+
+    Parameters
+    ----------
+    calls
+        By name; the one named ``eager`` is what the others are compared to.
+    restore
+        Puts the subject's state back; called after every call.
+    """
+    on_gpu = dist.get_backend() == "nccl"
+    samples: dict[str, list[float]] = {name: [] for name in calls}
+    for number in range(WARM_UP + ROUNDS):
+        for name, call in calls.items():
+            dist.barrier()
+            start = time.perf_counter_ns()
+            call()
+            if on_gpu:
+                torch.cuda.synchronize()
+            took_us = (time.perf_counter_ns() - start) / 1000.0
+            restore()
+            if number >= WARM_UP:
+                samples[name].append(took_us)
+    timings = {}
+    for name, taken in samples.items():
+        timing = Timing(
+            median_us=statistics.median(taken),
+            interval_us=median_interval(taken),
+            samples_us=taken,
+            warmup_calls=WARM_UP,
+            device="cuda" if on_gpu else "cpu",
+            threads=torch.get_num_threads(),
+        )
+        if name != EAGER:
+            found = ratio(samples[EAGER], taken)
+            timing.ratio, timing.ratio_interval = found.value, found.interval
+            timing.differs = found.differs
+        timings[name] = timing
+    return timings
+
+
+def _leave(report: Report) -> None:
+    """Leaves the group when all have come to the end."""
+    try:
+        dist.barrier()
+    except Exception as error:  # noqa: BLE001 - the others' end is told, and not this rank's fault
+        found = failures.own(error)
+        report.problems.append(
+            Problem(
+                severity="warning",
+                what="Not all ranks came to the end.",
+                why=found.what,
+                remedy="See the other ranks' reports.",
+                detail=found.detail,
+            )
+        )
+        return
+    with suppress(RuntimeError):  # the report is complete, and the process ends
+        dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    serve(work)

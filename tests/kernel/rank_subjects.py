@@ -1,0 +1,84 @@
+"""What the tests of ranks inspect; made in each rank's process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.distributed as dist
+import torch.distributed._functional_collectives as collectives
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+Made = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+class Net(nn.Module):
+    """Two layers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(8, 8)
+        self.second = nn.Linear(8, 2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Runs them."""
+        found: Tensor = self.second(torch.relu(self.first(x)))
+        return found
+
+
+def sharded(x: Tensor, shard: Tensor) -> Tensor:
+    """As FSDP does: gather the weight, use it, scatter the result."""
+    group = dist.group.WORLD
+    weight = collectives.all_gather_tensor(shard, 0, group)
+    result = torch.relu(x @ weight)
+    mine = collectives.reduce_scatter_tensor(result, "sum", 0, group)
+    found: Tensor = collectives.all_reduce(mine.sum(), "sum", group)
+    return found
+
+
+def make_sharded() -> Made:
+    """The call of `sharded` on this rank."""
+    torch.manual_seed(0)
+    return sharded, (torch.ones(8, 16), torch.ones(16 // dist.get_world_size(), 4))
+
+
+def make_ddp() -> Made:
+    """A model under DistributedDataParallel, which trains."""
+    torch.manual_seed(0)
+    return DistributedDataParallel(Net()), (torch.ones(4, 8),)
+
+
+def uneven(x: Tensor, first: bool) -> Tensor:
+    """Calls its collectives in another order on the first rank; only to be read, never run so."""
+    group = dist.group.WORLD
+    if first:
+        return collectives.all_reduce(x, "sum", group) + 1
+    return collectives.all_reduce(x, "max", group) * 2
+
+
+def make_uneven() -> Made:
+    """A call that branches on the rank."""
+    return uneven, (torch.ones(4), dist.get_rank() == 0)
+
+
+def make_dying() -> Made:
+    """On the last rank, the end of its process."""
+    if dist.get_rank() == dist.get_world_size() - 1:
+        os._exit(3)
+    return sharded, (torch.ones(8, 16), torch.ones(16 // dist.get_world_size(), 4))
+
+
+def make_ddp_on_gpu() -> Made:
+    """The model on this rank's GPU, which is the current one."""
+    torch.manual_seed(0)
+    device = torch.cuda.current_device()
+    return DistributedDataParallel(Net().cuda(), device_ids=[device]), (torch.ones(4, 8).cuda(),)
+
+
+def make_sharded_on_gpu() -> Made:
+    """The call of `sharded` on this rank's GPU."""
+    _, args = make_sharded()
+    return sharded, tuple(one.cuda() for one in args)

@@ -1,0 +1,102 @@
+"""A call inspected on two ranks, each a process of its own: collectives, and what differs."""
+
+from __future__ import annotations
+
+import cloudpickle
+import psutil
+import pytest
+from compilescope import CompilescopeError, ranks
+from compilescope.compiler.elsewhere import Elsewhere
+from compilescope.loading import session
+from compilescope.report import Rank, Report
+from compilescope.storage import from_json
+
+from . import rank_subjects
+
+# The processes need not find the tests.
+cloudpickle.register_pickle_by_value(rank_subjects)
+
+PATIENCE_S = 300.0
+
+
+def rank_of(report: Report) -> Rank:
+    assert report.rank is not None
+    return report.rank
+
+
+def test_a_model_that_trains_under_ddp_is_built_on_both_ranks() -> None:
+    reports = ranks(rank_subjects.make_ddp, variants="python", timeout_s=PATIENCE_S)
+    assert [rank_of(one).rank for one in reports] == [0, 1]
+    assert len({rank_of(one).group for one in reports}) == 1
+    for report in reports:
+        made = report.variant("python")
+        assert made.stage == "built", (made.problems, report.problems)
+        assert made.accuracy
+        assert all(error.ok for error in made.accuracy)
+        assert made.timing is not None
+        assert made.timing.ratio is not None
+        assert report.problems == []
+        # Dynamo leaves DDP's own forward to eager, and compiles the model's.
+        assert "backward" in made.compilations[-1].graphs
+        (called,) = rank_of(report).collectives
+        assert called.outside
+        assert (called.operator, called.direction) == ("c10d.allreduce_", "backward")
+        assert rank_of(report).same, rank_of(report).differences
+        assert isinstance(session().inspection(report.subject.id), Elsewhere)
+        assert from_json(report.to_json()).rank == report.rank
+    with pytest.raises(CompilescopeError, match="rank 0 of 2, which has ended"):
+        session().queue_run(reports[0].subject.id)
+
+
+def test_collectives_in_the_code_and_where_they_are_waited_for() -> None:
+    reports = ranks(rank_subjects.make_sharded, variants="python", run=False, timeout_s=PATIENCE_S)
+    for report in reports:
+        found = rank_of(report).collectives
+        assert [one.operator.split(".")[1].rstrip("_") for one in found] == [
+            "all_gather_into_tensor",
+            "reduce_scatter_tensor",
+            "all_reduce",
+        ]
+        assert [one.bytes for one in found] == [256, 64, 4]
+        assert [one.reduction for one in found] == ["", "sum", "sum"]
+        code = report.variant("python").compilations[0].code.python
+        assert code is not None
+        lines = code.split("\n")
+        for one in found:
+            assert one.line is not None
+            assert one.waited is not None
+            assert one.operator.split(".")[1].rstrip("_") in lines[one.line - 1]
+            assert "wait_tensor" in lines[one.waited - 1]
+            assert one.sources[-1].function == "sharded"
+        assert rank_of(report).same
+
+
+def test_ranks_that_call_something_else_are_told_of() -> None:
+    first, second = ranks(
+        rank_subjects.make_uneven, variants="cpp", run=False, timeout_s=PATIENCE_S
+    )
+    assert not rank_of(first).same
+    serious = [one for one in rank_of(first).differences if one.serious]
+    assert [one.kind for one in serious] == ["collectives"]
+    assert ("sum" in serious[0].here, "max" in serious[0].there) == (True, True)
+    kinds = {one.kind for one in rank_of(second).differences}
+    assert {"graph", "code", "guards", "collectives"} <= kinds
+    (called,) = rank_of(first).collectives
+    assert called.line is not None, "found in the C++ wrapper"
+
+
+def test_a_rank_that_dies_ends_the_others_and_says_so() -> None:
+    reports = ranks(rank_subjects.make_dying, variants="python", run=False, timeout_s=PATIENCE_S)
+    assert "exit code 3" in reports[1].problems[0].what
+    assert rank_of(reports[1]).size == 2
+    mine = psutil.Process().children(recursive=True)
+    assert not [one for one in mine if "rank_process" in " ".join(one.cmdline())]
+
+
+@pytest.mark.parametrize(
+    ("size", "backend", "what"),
+    [(0, "gloo", "size is 0"), (2, "carrier-pigeon", "no backend"), (99, "gloo", "size is 99")],
+)
+def test_what_cannot_be_is_refused(size: int, backend: str, what: str) -> None:
+    with pytest.raises(CompilescopeError, match=what):
+        ranks(rank_subjects.make_ddp, size, backend=backend)
