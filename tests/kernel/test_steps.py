@@ -17,7 +17,7 @@ from compilescope.compiler.step_marks import CALIBRATING, Marked, marked
 from compilescope.compiler.studies import STUDIES, Study
 from compilescope.compiler.wardrobe import Wardrobe
 from compilescope.measure.steps import Round, step_times
-from compilescope.report import VariantReport
+from compilescope.report import Report, VariantReport
 from compilescope.torch_api import marked_wrappers, workers
 from compilescope.torch_api.dynamo import isolated
 from torch._inductor.codecache import CppPythonBindingsCodeCache
@@ -60,7 +60,7 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def measured(one_thread: None) -> dict[str, VariantReport]:
+def report(one_thread: None) -> Report:
     """A step of training, both wrappers measured."""
     w = torch.randn(16, 16, requires_grad=True)
     args = (torch.randn(8, 16), w)
@@ -71,6 +71,11 @@ def measured(one_thread: None) -> dict[str, VariantReport]:
     assert w.grad is None
     assert vars(CppPythonBindingsCodeCache)["load_pybinding"] is before
     assert not marked_wrappers._marks
+    return report
+
+
+@pytest.fixture(scope="module")
+def measured(report: Report) -> dict[str, VariantReport]:
     return {variant.name: variant for variant in report.variants}
 
 
@@ -111,6 +116,14 @@ def test_the_way_into_c_plus_plus_is_part_of_its_first_and_last_step(
         assert "handles" in one.steps[-1].how
     for one in measured["python"].compilations[0].steps:
         assert "handles" not in one.steps[0].how
+
+
+def test_text_and_html_tell_what_each_kind_costs(report: Report) -> None:
+    for shown in (str(report), report._repr_html_()):
+        assert "0/0 forward: what the wrapper" in shown
+        assert "0/0 backward: what the wrapper" in shown
+        assert "inputs checked" in shown
+        assert "the inputs become" in shown
 
 
 def test_other_back_ends_have_no_steps() -> None:

@@ -12,6 +12,7 @@ from .html_cold import cold
 from .html_compilations import compilation_details
 from .html_package import package
 from .html_routes import loads, routes
+from .html_steps import steps
 from .html_summary import details, deviations, problems, timings
 from .html_sweep import sweep
 from .html_target import targets
@@ -61,6 +62,7 @@ def render(
         changes(report, markup),
         routes(report, markup),
         loads(report, markup),
+        steps(report, markup),
         cold(report, markup),
         package(report, markup),
         targets(report, markup, limits, hint),

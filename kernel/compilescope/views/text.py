@@ -22,6 +22,7 @@ from . import (
     cold_rows,
     package_rows,
     route_rows,
+    step_rows,
     target_rows,
     text_target,
     watch_rows,
@@ -62,6 +63,7 @@ def render(report: Report, *, width: int = 100, color: bool = False, name: str =
     blocks.append(_deviations(report, paint, width))
     blocks.append(_changes(report, paint, width))
     blocks.append(_routes(report, paint))
+    blocks += [_steps(graph, paint, width) for graph in step_rows.measured(report)]
     blocks += [_cold(variant, paint, width) for variant in cold_rows.studied(report)]
     blocks += [
         _package(variant, variant.package, paint, width)
@@ -167,6 +169,14 @@ def _routes(report: Report, paint: _Paint) -> Iterator[str]:
     if rows:
         yield paint("bold", "custom operators")
         yield from (f"  {line}" for line in _table([route_rows.ROUTES, *rows], paint))
+
+
+def _steps(graph: step_rows.Graph, paint: _Paint, width: int) -> Iterator[str]:
+    yield paint("bold", step_rows.headline(graph))
+    table = [step_rows.head(graph), *step_rows.rows(graph)]
+    yield from (f"  {line}" for line in _table(table, paint))
+    for line in step_rows.remarks(graph):
+        yield from _wrapped(line, width, "  ")
 
 
 def _cold(variant: VariantReport, paint: _Paint, width: int) -> Iterator[str]:
