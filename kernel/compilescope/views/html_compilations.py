@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from ..report import STAGES, Break, Compilation, Guard, Kernel, SourceLine, VariantReport
-from . import changes, highlight, wording
+from . import changes, highlight, route_rows, wording
 from .html_summary import details
 from .limits import Limits
 from .pairs import AS_WRITTEN, codes
@@ -89,6 +89,7 @@ def _kernel(kernel: Kernel, markup: Markup, limits: Limits, hint: str) -> str:
         for artifact, numbers in _launches(kernel).items()
     ]
     told += [f"from {escape(_source(source))}" for source in kernel.sources[-4:]]
+    told += [escape(one) for one in [route_rows.descriptors(kernel.descriptors)] if one]
     told += [f"no {escape(what)}: {escape(why)}" for what, why in kernel.absent.items()]
     lines = "<br>".join(told)
     body = markup.element("p", "line", lines) if lines else ""
