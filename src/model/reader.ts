@@ -21,7 +21,9 @@ export const PART_FIELDS: Record<
   phases: ['phases', 'warm_phases'],
   autotunings: ['autotunings'],
   crossings: ['crossings', 'routes'],
-  steps: ['steps']
+  steps: ['steps'],
+  memory: ['memory', 'layouts'],
+  decompositions: ['decompositions']
 };
 
 /**

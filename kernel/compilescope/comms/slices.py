@@ -19,6 +19,8 @@ _LARGE = {
     "autotunings": ("autotunings",),
     "crossings": ("crossings", "routes"),
     "steps": ("steps",),
+    "memory": ("memory", "layouts"),
+    "decompositions": ("decompositions",),
 }
 """Part → the fields of a compilation that it brings."""
 

@@ -1,0 +1,139 @@
+import * as React from 'react';
+import { Chart } from '../../charts';
+import type { LayoutChange, Memory } from '../../protocol/types';
+import type { Sort } from '../common';
+import { Prose, Select, sorted, VirtualTable } from '../common';
+import { directionTitle } from '../kernels/phrases';
+import type { IViewContext } from '../views';
+import { columnsOf } from './columns';
+import { figureOf, heightOf, MOST_LINES } from './figure';
+import { Layouts } from './layouts';
+import type { IRow } from './rows';
+import { linesOf, rowsOf, stageOf } from './rows';
+import { Summary } from './summary';
+
+/**
+ * The memory of a compilation's wrappers, one at a time.
+ *
+ * @param props.origin - The view, to tell its own selections apart.
+ */
+export function MemoryBody(props: {
+  memories: readonly Memory[];
+  layouts: readonly LayoutChange[];
+  shown: { readonly variant: string; readonly compilation: string };
+  context: IViewContext;
+  origin: object;
+}): JSX.Element {
+  const { memories, shown, context, origin } = props;
+  const { model, trans } = context;
+  const [wanted, setWanted] = React.useState(0);
+  const [sort, setSort] = React.useState<Sort>(null);
+  const [chosen, setChosen] = React.useState<number | null>(null);
+  const memory = memories[wanted] ?? memories[0];
+  const rows = React.useMemo(() => rowsOf(memory), [memory]);
+  const figure = React.useMemo(
+    () => figureOf(memory, rows, trans),
+    [memory, rows]
+  );
+  const columns = columnsOf(memory, trans);
+  const layouts = props.layouts.filter(
+    ({ direction }) => direction === memory.direction
+  );
+  const isMarked = ({ buffer, key }: IRow) =>
+    (key !== '' && model.linked.keys.has(key)) ||
+    (model.selection.node !== null &&
+      buffer.nodes.includes(model.selection.node.name) &&
+      model.selection.node.stage === stageOf(memory.direction));
+  const choose = (row: IRow) => {
+    setChosen(row.place);
+    model.select({ key: row.key || null, origin });
+  };
+  const open = ({ buffer, key }: IRow) => {
+    const { artifact, direction } = memory;
+    model.select({
+      key: key || null,
+      text: {
+        ...shown,
+        artifact: direction === 'backward' ? `backward.${artifact}` : artifact,
+        line: buffer.line ?? 1
+      },
+      origin
+    });
+    context.open('code');
+  };
+  const lines = linesOf(rows, Infinity).length;
+  return (
+    <>
+      {memories.length > 1 && (
+        <div
+          className="jp-Compilescope-controls"
+          role="toolbar"
+          aria-label={trans.__('Whose memory is shown')}
+        >
+          <Select
+            label={trans.__('Graph')}
+            value={`${wanted}`}
+            options={memories.map(({ direction }, index) => ({
+              value: `${index}`,
+              label:
+                directionTitle(direction, trans) +
+                (memories.findIndex(each => each.direction === direction) <
+                index
+                  ? ` ${index + 1}`
+                  : '')
+            }))}
+            onChange={value => {
+              setWanted(Number(value));
+              setChosen(null);
+            }}
+          />
+        </div>
+      )}
+      <div className="jp-Compilescope-memoryBody">
+        <Summary memory={memory} trans={trans} />
+        {memory.steps.length > 0 && (
+          <Chart
+            make={figure}
+            height={heightOf(rows)}
+            label={trans.__(
+              'Live bytes at each launch, and from when to when each memory is taken'
+            )}
+            onClick={step => {
+              const key = memory.keys[Number(step)];
+              if (key) {
+                model.select({ key, origin });
+              }
+            }}
+          />
+        )}
+        {lines > MOST_LINES && (
+          <p className="jp-Compilescope-hint">
+            {trans.__(
+              'The %1 largest of %2 memories are drawn.',
+              MOST_LINES,
+              lines
+            )}
+          </p>
+        )}
+        <VirtualTable
+          label={trans.__('Buffers')}
+          columns={columns}
+          rows={sorted(rows, columns, sort)}
+          keyOf={row => row.place}
+          sort={sort}
+          onSort={setSort}
+          selected={chosen}
+          onSelect={row => (row.place === chosen ? open(row) : choose(row))}
+          isMarked={isMarked}
+          revealKey={model.selection.origin === origin ? null : model.linked}
+          none={trans.__('The wrapper takes no memory.')}
+          trans={trans}
+        />
+        <Layouts layouts={layouts} context={context} origin={origin} />
+        <p className="jp-Compilescope-hint">
+          <Prose text={memory.how} />
+        </p>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,110 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { Buffer, Memory } from '../../protocol/types';
+import type { IColumn } from '../common';
+import { Absent, compareNumbers, formatBytes } from '../common';
+import type { IRow } from './rows';
+
+/**
+ * The columns of the table of buffers.
+ */
+export function columnsOf(
+  memory: Memory,
+  trans: TranslationBundle
+): IColumn<IRow>[] {
+  const step = (place: number) => memory.steps[place] ?? '';
+  return [
+    {
+      id: 'name',
+      label: trans.__('Buffer'),
+      width: 'minmax(80px, 1fr)',
+      render: ({ buffer }) => <code title={buffer.name}>{buffer.name}</code>
+    },
+    {
+      id: 'kind',
+      label: trans.__('Kind'),
+      width: '80px',
+      from: 420,
+      render: ({ buffer }) => kindTitle(buffer.kind, trans)
+    },
+    {
+      id: 'bytes',
+      label: trans.__('Size'),
+      width: '76px',
+      isNumber: true,
+      isDescendingFirst: true,
+      compare: (a, b) => compareNumbers(a.buffer.bytes, b.buffer.bytes),
+      render: ({ buffer }) =>
+        buffer.bytes === null ? (
+          <Absent why={trans.__('The wrapper does not say how large it is')} />
+        ) : (
+          <span title={buffer.bytes.toLocaleString('en')}>
+            {formatBytes(buffer.bytes)}
+          </span>
+        )
+    },
+    {
+      id: 'shape',
+      label: trans.__('Shape'),
+      width: 'minmax(80px, 1fr)',
+      from: 520,
+      render: ({ buffer }) => (
+        <code title={trans.__('Strides (%1)', buffer.stride.join(', '))}>
+          {`${buffer.dtype}[${buffer.shape.join(', ')}]`}
+        </code>
+      )
+    },
+    {
+      id: 'from',
+      label: trans.__('From'),
+      title: trans.__('The launch that needs it first'),
+      width: '52px',
+      isNumber: true,
+      compare: (a, b) => a.buffer.born - b.buffer.born,
+      render: ({ buffer }) => (
+        <span title={step(buffer.born)}>{buffer.born}</span>
+      )
+    },
+    {
+      id: 'to',
+      label: trans.__('To'),
+      title: trans.__('The launch after which it is free'),
+      width: '52px',
+      isNumber: true,
+      compare: (a, b) => a.buffer.dies - b.buffer.dies,
+      render: ({ buffer }) => (
+        <span title={step(buffer.dies)}>{buffer.dies}</span>
+      )
+    },
+    {
+      id: 'reuses',
+      label: trans.__('Takes over'),
+      title: trans.__('The buffer whose memory it takes over'),
+      width: '80px',
+      render: ({ buffer }) => buffer.reuses && <code>{buffer.reuses}</code>
+    },
+    {
+      id: 'nodes',
+      label: trans.__('Holds'),
+      title: trans.__('The nodes whose values it holds'),
+      width: 'minmax(80px, 1fr)',
+      from: 640,
+      render: ({ buffer }) => (
+        <span title={buffer.nodes.join('\n')}>{buffer.nodes.join(', ')}</span>
+      )
+    }
+  ];
+}
+
+function kindTitle(kind: Buffer['kind'], trans: TranslationBundle): string {
+  switch (kind) {
+    case 'input':
+      return trans.__('input');
+    case 'constant':
+      return trans.__('constant');
+    case 'temporary':
+      return trans.__('temporary');
+    case 'output':
+      return trans.__('output');
+  }
+}

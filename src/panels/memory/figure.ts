@@ -1,0 +1,146 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { IChartTheme, ITrace, MakeFigure } from '../../charts';
+import { asText, fade } from '../../charts';
+import type { Memory } from '../../protocol/types';
+import { formatBytes } from '../common';
+import type { IRow } from './rows';
+import { linesOf } from './rows';
+
+/**
+ * At most so many memories are drawn as bars; the table has them all.
+ */
+export const MOST_LINES = 30;
+
+/**
+ * The height of a bar's line, and of the curve above, in pixels.
+ */
+const LINE = 15;
+const CURVE = 120;
+const MARGINS = 60;
+
+/**
+ * How high the figure has to be.
+ */
+export function heightOf(rows: readonly IRow[]): number {
+  return CURVE + MARGINS + LINE * linesOf(rows, MOST_LINES).length;
+}
+
+/**
+ * The time line: the bytes that are live at each launch, and below it from when
+ * to when each memory is taken, and by which buffers in turn.
+ */
+export function figureOf(
+  memory: Memory,
+  rows: readonly IRow[],
+  trans: TranslationBundle
+): MakeFigure {
+  const lines = linesOf(rows, MOST_LINES);
+  return (theme, { width, height }) => {
+    const split = 1 - (CURVE + 20) / Math.max(height - MARGINS, 1);
+    const steps = memory.steps.length;
+    return {
+      traces: [
+        curve(memory, theme, trans),
+        ...lines.flatMap(({ rows: line }, place) =>
+          line.map((row, turn) =>
+            bar(row, lines.length - 1 - place, turn, theme, trans)
+          )
+        )
+      ],
+      layout: {
+        barmode: 'overlay',
+        bargap: 0.25,
+        margin: { l: width < 420 ? 48 : 84, r: 12, t: 8, b: 36 },
+        xaxis: {
+          title: trans.__('launch'),
+          range: [-0.5, Math.max(steps - 0.5, 0.5)],
+          nticks: Math.max(3, Math.floor(width / 90)),
+          tickformat: 'd',
+          anchor: 'y2',
+          zeroline: false
+        },
+        yaxis: {
+          domain: [Math.max(split, 0.3), 1],
+          rangemode: 'tozero',
+          nticks: 4,
+          tickformat: '.2~s',
+          ticksuffix: 'B'
+        },
+        yaxis2: {
+          domain: [0, Math.max(split - 0.04, 0.25)],
+          range: [-0.6, lines.length - 0.4],
+          tickmode: 'array',
+          tickvals: lines.map((_, place) => lines.length - 1 - place),
+          ticktext: lines.map(({ home }) => asText(shorten(home, width))),
+          fixedrange: true,
+          zeroline: false
+        }
+      }
+    };
+  };
+}
+
+function curve(
+  memory: Memory,
+  theme: IChartTheme,
+  trans: TranslationBundle
+): ITrace {
+  // Each launch as wide as one; the last needs an end.
+  const last = memory.live_bytes[memory.live_bytes.length - 1] ?? 0;
+  return {
+    type: 'scatter',
+    mode: 'lines',
+    x: [
+      ...memory.live_bytes.map((_, step) => step - 0.5),
+      memory.live_bytes.length - 0.5
+    ],
+    y: [...memory.live_bytes, last],
+    customdata: [...memory.live_bytes.map((_, step) => step), -1],
+    line: { shape: 'hv', color: theme.accent, width: 1.5 },
+    fill: 'tozeroy',
+    fillcolor: fade(theme.accent, 0.18),
+    text: [...memory.live_bytes, last].map(
+      (bytes, step) =>
+        `${asText(memory.steps[step] ?? '')}<br>` +
+        trans.__('%1 live', formatBytes(bytes))
+    ),
+    hoverinfo: 'text'
+  };
+}
+
+function bar(
+  { buffer }: IRow,
+  line: number,
+  turn: number,
+  theme: IChartTheme,
+  trans: TranslationBundle
+): ITrace {
+  const colour = buffer.kind === 'output' ? theme.good : theme.accent;
+  const { bytes } = buffer;
+  const size = bytes === null ? trans.__('size not known') : formatBytes(bytes);
+  const taken = buffer.reuses
+    ? `<br>${asText(trans.__('in the memory of %1', buffer.reuses))}`
+    : '';
+  return {
+    type: 'bar',
+    orientation: 'h',
+    yaxis: 'y2',
+    x: [buffer.dies - buffer.born + 1],
+    base: [buffer.born - 0.5],
+    y: [line],
+    customdata: [buffer.born],
+    width: 0.75,
+    marker: {
+      color: fade(colour, turn % 2 === 0 ? 0.75 : 0.4),
+      line: { color: theme.background, width: 1 }
+    },
+    text: [`${asText(buffer.name)}: ${size}${taken}`],
+    textposition: 'none',
+    hoverinfo: 'text'
+  };
+}
+
+function shorten(name: string, width: number): string {
+  const most = width < 420 ? 6 : 12;
+  return name.length > most ? `${name.slice(0, most - 1)}…` : name;
+}

@@ -1,0 +1,1 @@
+export { MemoryView } from './view';

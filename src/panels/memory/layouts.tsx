@@ -1,0 +1,80 @@
+import * as React from 'react';
+import type { LayoutChange } from '../../protocol/types';
+import { Badge, formatBytes, SourceLink } from '../common';
+import type { IViewContext } from '../views';
+import { stageOf } from './rows';
+
+/**
+ * At most so many changes are listed at first.
+ */
+const MOST = 20;
+
+/**
+ * Where strides change: copies that do nothing else, and strides that Inductor
+ * chose.
+ */
+export function Layouts(props: {
+  layouts: readonly LayoutChange[];
+  context: IViewContext;
+  origin: object;
+}): JSX.Element {
+  const { layouts, context, origin } = props;
+  const { model, trans } = context;
+  const [isWhole, setWhole] = React.useState(false);
+  const shown = isWhole ? layouts : layouts.slice(0, MOST);
+  return (
+    <section aria-labelledby="jp-Compilescope-layouts">
+      <h3 id="jp-Compilescope-layouts">{trans.__('Changes of layout')}</h3>
+      {layouts.length === 0 && (
+        <p className="jp-Compilescope-hint">
+          {trans.__(
+            'None: every value lies as the graph has it, and no copy changes strides.'
+          )}
+        </p>
+      )}
+      <ul className="jp-Compilescope-layouts">
+        {shown.map((each, index) => (
+          <li key={index}>
+            <button
+              type="button"
+              className="jp-Compilescope-link jp-mod-code"
+              onClick={() => {
+                model.select({
+                  node: { stage: stageOf(each.direction), name: each.node },
+                  origin
+                });
+                context.open('graph');
+              }}
+            >
+              {each.node}
+            </button>
+            <code>
+              {each.old} → {each.new}
+            </code>
+            {each.bytes !== null && <span>{formatBytes(each.bytes)}</span>}
+            <Badge>
+              {each.inserted ? trans.__('copy') : trans.__('no copy')}
+            </Badge>
+            {each.sources[0] && (
+              <SourceLink
+                where={each.sources[0]}
+                context={context}
+                origin={origin}
+              />
+            )}
+            <span className="jp-Compilescope-muted">{each.why}</span>
+          </li>
+        ))}
+      </ul>
+      {shown.length < layouts.length && (
+        <button
+          type="button"
+          className="jp-Compilescope-link"
+          onClick={() => setWhole(true)}
+        >
+          {trans.__('Show all %1', layouts.length)}
+        </button>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,79 @@
+import type { Buffer, Memory } from '../../protocol/types';
+
+/**
+ * A buffer in the table.
+ */
+export interface IRow {
+  readonly buffer: Buffer;
+
+  /**
+   * Its place among the buffers: a name may occur twice.
+   */
+  readonly place: number;
+
+  /**
+   * The first buffer of the memory that it lies in.
+   */
+  readonly home: string;
+
+  /**
+   * The key of the launch that is the first to use it; empty for an input.
+   */
+  readonly key: string;
+}
+
+/**
+ * The stage of the graph whose nodes a wrapper computes.
+ */
+export function stageOf(direction: Memory['direction']): string {
+  return direction === 'backward' ? 'backward_post_grad' : 'post_grad';
+}
+
+/**
+ * The buffers of a wrapper, each with the memory that it lies in.
+ */
+export function rowsOf(memory: Memory): readonly IRow[] {
+  const homes = new Map<string, string>();
+  return memory.buffers.map((buffer, place) => {
+    const home = homes.get(buffer.reuses) ?? (buffer.reuses || buffer.name);
+    homes.set(buffer.name, home);
+    return {
+      buffer,
+      place,
+      home,
+      key: buffer.kind === 'input' ? '' : (memory.keys[buffer.born] ?? '')
+    };
+  });
+}
+
+/**
+ * The memories that are drawn, the largest first, at most so many: buffers that
+ * take over each other's lie in one line.
+ */
+export function linesOf(
+  rows: readonly IRow[],
+  most: number
+): readonly { readonly home: string; readonly rows: readonly IRow[] }[] {
+  const lines = new Map<string, IRow[]>();
+  for (const row of rows) {
+    if (row.buffer.kind !== 'input') {
+      const line = lines.get(row.home);
+      if (line) {
+        line.push(row);
+      } else {
+        lines.set(row.home, [row]);
+      }
+    }
+  }
+  const size = (line: readonly IRow[]) =>
+    Math.max(...line.map(({ buffer }) => buffer.bytes ?? 0));
+  const kept = new Set(
+    [...lines.entries()]
+      .sort(([, a], [, b]) => size(b) - size(a))
+      .slice(0, most)
+      .map(([home]) => home)
+  );
+  return [...lines.entries()]
+    .filter(([home]) => kept.has(home))
+    .map(([home, line]) => ({ home, rows: line }));
+}

@@ -1,0 +1,70 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { Memory } from '../../protocol/types';
+import { formatBytes, formatShare } from '../common';
+
+/**
+ * The peak, and what it would be without reuse and without fusion.
+ */
+export function Summary(props: {
+  memory: Memory;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { memory, trans } = props;
+  const { peak_bytes: peak } = memory;
+  const assumed = Object.entries(memory.assumed);
+  const against = (bytes: number) =>
+    bytes > peak && bytes > 0
+      ? trans.__(
+          '%1 (%2 less now)',
+          formatBytes(bytes),
+          formatShare(1 - peak / bytes)
+        )
+      : formatBytes(bytes);
+  return (
+    <dl className="jp-Compilescope-memorySummary">
+      <Fact label={trans.__('Peak')} value={formatBytes(peak)} />
+      <Fact
+        label={trans.__('Without reuse')}
+        title={trans.__(
+          'If no buffer took over memory, and none were freed before the end'
+        )}
+        value={against(memory.peak_without_reuse_bytes)}
+      />
+      {memory.peak_unfused_bytes !== null && (
+        <Fact
+          label={trans.__('Unfused')}
+          title={trans.__(
+            'If each operator of the graph wrote its result, freed after its last use'
+          )}
+          value={against(memory.peak_unfused_bytes)}
+        />
+      )}
+      {memory.measured_peak_bytes !== null && (
+        <Fact
+          label={trans.__('Measured')}
+          value={formatBytes(memory.measured_peak_bytes)}
+        />
+      )}
+      {assumed.length > 0 && (
+        <Fact
+          label={trans.__('For')}
+          value={assumed.map(([name, size]) => `${name} = ${size}`).join(', ')}
+        />
+      )}
+    </dl>
+  );
+}
+
+function Fact(props: {
+  label: string;
+  title?: string;
+  value: string;
+}): JSX.Element {
+  return (
+    <div title={props.title}>
+      <dt>{props.label}</dt>
+      <dd>{props.value}</dd>
+    </div>
+  );
+}
