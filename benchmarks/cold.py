@@ -1,23 +1,28 @@
 """What the first call costs under the C++ wrapper, model by model, and what shortens it.
 
     python benchmarks/cold.py --table results/ [--chart chart.html]
+    python benchmarks/cold.py --out results/ [--only pointwise] [--variant cpp]
 
-Reads the sweeps that ``benchmarks/wrappers.py --out results/`` left: every cell of one was compiled
-in empty caches in a process of its own. The table says what the first call took under the Python
-wrapper and under the C++ wrapper, the quotient of both, and where the difference went; the chart
-shows the quotients. The C++ headers were precompiled before: a sweep builds them once for all of
-its cells and begins the cell anew.
+The first reads the sweeps that ``benchmarks/wrappers.py --out results/`` left: every cell of one
+was compiled in empty caches in a process of its own. The table says what the first call took under
+the Python wrapper and under the C++ wrapper, the quotient of both, and where the difference went;
+the chart shows the quotients. The C++ headers were precompiled before: a sweep builds them once for
+all of its cells and begins the cell anew.
+
+The second measures what torch's settings change in it (``cs.study(report, "cold")``), on a machine
+with a GPU: some twenty first calls a model. It saves each report and prints it.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
 import compilescope as cs
-from wrappers import MODELS, TITLES
+from wrappers import MODELS, TITLES, VARIANTS, make
 
 PARTS = {"cpp_build": "C++ build", "triton": "Triton"}
 """What of a first call differs most between the wrappers."""
@@ -100,19 +105,42 @@ def chart(folder: Path) -> Any:
     return figure
 
 
+def measure(name: str, variant: str, out: Path) -> None:
+    """Studies one model's first call, setting by setting, and saves the report."""
+    fn, args = make(name)
+    report = cs.inspect(fn, args, variants={variant: VARIANTS[variant]}, run=False)
+    cs.study(report, "cold")
+    out.mkdir(parents=True, exist_ok=True)
+    report.save(out / f"{name}-{variant}-cold.compilescope.json", redact=True)
+    for row in report.variant(variant).cold:
+        figures = [row.cold_s, row.warm_s, row.call_us]
+        told = " ".join(f"{'' if one is None else format(one, '.2f'):>10}" for one in figures)
+        print(f"{told}  {row.switch} {row.value} {row.why}", flush=True)
+
+
 def _s(seconds: float) -> str:
     return f"{seconds:.1f} s"
 
 
 def main() -> None:
-    """Prints the table of what was measured."""
+    """Measures, or prints the table of what was measured."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--table", type=Path, required=True, help="a folder of sweeps")
-    parser.add_argument("--chart", type=Path, help="write the chart as a page")
+    parser.add_argument("--table", type=Path, help="print the table of a folder of sweeps")
+    parser.add_argument("--chart", type=Path, help="with --table: write the chart as a page")
+    parser.add_argument("--out", type=Path, help="measure settings; folder for the reports")
+    parser.add_argument("--only", action="append", choices=list(MODELS))
+    parser.add_argument("--variant", choices=list(VARIANTS), default="cpp")
     options = parser.parse_args()
-    print(table(options.table))
-    if options.chart:
-        chart(options.table).write_html(options.chart)
+    if options.table:
+        print(table(options.table))
+        if options.chart:
+            chart(options.table).write_html(options.chart)
+    elif options.out:
+        for name in options.only or MODELS:
+            measure(name, options.variant, options.out)
+    else:
+        parser.print_usage(sys.stderr)
+        sys.exit(2)
 
 
 if __name__ == "__main__":

@@ -142,6 +142,7 @@ def study(report: Report, *studies: str, variants: object = None) -> Report:
     *studies
         ``layers``: where one call's time goes. ``kernels``: the time of every kernel launch.
         ``startups``: first calls in processes of their own, with empty and with warm caches.
+        ``cold``: what torch's settings change in those; takes minutes, and is made only when named.
         ``package``: what AOTInductor generates; ``aot``: the same built, checked and timed.
         ``accuracy``: results against higher precision. Of variants for a target, ``assembly``:
         every kernel compiled down to machine code, ``check``: every kernel run in Triton's
