@@ -80,6 +80,8 @@ def _add_peaks(
     live = [0.0] * steps
     for one in storages:
         size = sizes[id(one)] or 0
+        if not one.owned:
+            memory.peak_without_reuse_bytes += size * (len(one.names) - 1)
         if not one.owned or one.inside is not None:
             continue
         memory.peak_without_reuse_bytes += size * len(one.names)
@@ -129,7 +131,7 @@ def _buffers(
 
 def _kind(name: Name) -> Literal["input", "temporary", "output"]:
     storage = name.storage
-    if not storage.owned:
+    if not storage.owned and name is storage.names[0]:
         return "input"
     return "output" if storage.returned and name is storage.names[-1] else "temporary"
 
@@ -142,7 +144,7 @@ def _nodes(
     Of several those count that someone outside of the launch reads.
     """
     storage = name.storage
-    if not storage.owned:
+    if not storage.owned and name is storage.names[0]:
         return [name.name] if name.name in ledger.nodes else []
     written = next((step for step in steps.get(name.name, ()) if step >= name.born), None)
     region = launches[written] if written is not None else None
