@@ -115,7 +115,8 @@ class _Assembly:
             assert self._world.device.build is not None, "a target has one"
             target_assembly.prepare(self._world.device.build)
         is_new = bool(self._jobs)
-        forks.run(self._jobs, _work, self._done, at_most=len(os.sched_getaffinity(0)))
+        # One more than there are cores: the last of an odd number would have all but one idle.
+        forks.run(self._jobs, _work, self._done, at_most=len(os.sched_getaffinity(0)) + 1)
         if is_new:
             kept_assembly.prune(self._kept)
         return [
