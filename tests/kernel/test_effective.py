@@ -26,6 +26,9 @@ VARIANTS = {
     "aot_eager": Variant(backend="aot_eager"),
 }
 
+MEASURES_ADDMM = torch.__version__.startswith("2.11.")
+"""torch 2.11 has two library calls for it on a CPU, later ones have one."""
+
 
 def f(x: Tensor) -> Tensor:
     return NET(x).sum(0)
@@ -86,9 +89,12 @@ def test_another_backend_generates_nothing(sources: Report) -> None:
 
 def test_autotuning_without_a_choice(built: Report) -> None:
     found = of(built, "tuned")["autotuning"]
-    assert (found.requested, found.differs) == ("on", True)
-    assert found.operators == ["addmm"]
-    assert "freezing" in found.remedy
+    if MEASURES_ADDMM:
+        assert (found.requested, found.actual, found.differs) == ("on", "2 measured", False)
+    else:
+        assert (found.requested, found.differs) == ("on", True)
+        assert found.operators == ["addmm"]
+        assert "freezing" in found.remedy
     assert of(built, "tuned")["vector instructions"].actual == (
         effects.vector_instructions() or "none"
     )

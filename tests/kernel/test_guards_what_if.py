@@ -161,7 +161,7 @@ CASES = {
     "dict's length": Case(all_keys, (X, NAMED), (X, {"a": 1}), "", "2 items", "1"),
     "attribute": Case(attribute, (X, Thing(1)), (X, Thing(5)), "L['thing'].size == 1", "1", "5"),
     "function": Case(
-        applied, (X, torch.sin), (X, torch.cos), "___check_obj_id(L['f']", "builtin_function"
+        applied, (X, torch.sin), (X, torch.cos), "___check_obj_id(L['f']", " that was there"
     ),
     "duplicates": Case(
         optional, (X, X + 1), (X, X), "check_no_aliasing(L['x'], L['y'])", "different", "L['y'] is"

@@ -21,7 +21,10 @@ _LENGTH = re.compile(r"len\((.*)\) != (\d+)$", re.S)
 _TYPE = re.compile(r"TYPE_MISMATCH\((.*)\)$", re.S)
 _GLOBAL = re.compile(r"GLOBAL_STATE changed: (.*)$", re.S)
 _CHECK_TYPE = re.compile(r"___check_type_id\((.*), \d+\)(?:, type=<class '(.*)'>)?$", re.S)
-_CHECK_OBJECT = re.compile(r"___check_obj_id\((.*), \d+\)(?:, type=<class '(.*)'>)?$", re.S)
+# torch 2.11 writes the object itself behind "type=", later ones its class.
+_CHECK_OBJECT = re.compile(
+    r"___check_obj_id\((.*), \d+\)(?:, type=(?:<class ')?(.*?)(?:'>)?)?$", re.S
+)
 _CONTAINS = re.compile(r"(not )?___dict_contains\((.*?), ([LG]\[.*)\)$", re.S)
 _SIZES = re.compile(r"[LG]\[[^\]]*\][\w.\[\]'\"]*?\.(?:size|stride|storage_offset)\(\)(?:\[\d+\])?")
 _DUPLICATE = "Duplicate tensor found"
