@@ -11,6 +11,8 @@ from .limits import Limits
 from .pairs import AS_WRITTEN, codes
 from .style import Markup
 
+_WRAPPERS = {"cpp": "C++", "python": "Python", "aot": "ahead of time"}
+
 
 def compilation_details(
     variant: VariantReport, compilation: Compilation, markup: Markup, limits: Limits, hint: str
@@ -101,7 +103,7 @@ def _kernel(kernel: Kernel, markup: Markup, limits: Limits, hint: str) -> str:
 def _launches(kernel: Kernel) -> dict[str, list[int]]:
     lines: dict[str, list[int]] = {}
     for launch in kernel.launches:
-        numbers = lines.setdefault({"cpp": "C++", "python": "Python"}[launch.artifact], [])
+        numbers = lines.setdefault(_WRAPPERS[launch.artifact], [])
         if launch.line not in numbers:
             numbers.append(launch.line)
     return lines
