@@ -136,11 +136,23 @@ function ColdRow(props: {
         <>
           <Seconds row={row} figure="cold" context={context} />
           <td>
-            <FirstBar parts={row.cold_parts} longest={longest} trans={trans} />
+            {row.cold_s !== null && (
+              <FirstBar
+                parts={row.cold_parts}
+                longest={longest}
+                trans={trans}
+              />
+            )}
           </td>
           <Seconds row={row} figure="warm" context={context} />
           <td>
-            <FirstBar parts={row.warm_parts} longest={longest} trans={trans} />
+            {row.warm_s !== null && (
+              <FirstBar
+                parts={row.warm_parts}
+                longest={longest}
+                trans={trans}
+              />
+            )}
           </td>
           <td
             className="jp-mod-number"

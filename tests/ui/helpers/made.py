@@ -69,6 +69,18 @@ def kernels(variant):
         ops=[EVIL],
         grid=EVIL,
         sources=[r.SourceLine(EVIL, 1, EVIL, EVIL)],
+        descriptors=[
+            r.Descriptor(
+                name="a_desc",
+                shape=["4096", "1024"],
+                strides=["1024", "1"],
+                block=["128", "64"],
+                dtype="fp16",
+                line=53,
+                why="Each block builds it.",
+            ),
+            r.Descriptor(name=EVIL, made="host", built="each call", block=[EVIL], why=EVIL),
+        ],
     )
     many = [
         r.Kernel(name=f"fused_many_{n}", language="cpp", direction="backward", ops=["aten.add"])
@@ -107,6 +119,32 @@ def compilation(variant):
         why="It has no C shim.",
         remedy='Register it in C++:\n```cpp\nm.impl("rotate", &rotate);\n```',
     )
+    shim = "cpp" if variant == "cpp" else "python"
+    routes = [
+        r.Route(
+            operator="mylib::rotate",
+            registered="python",
+            artifact=shim,
+            via="dispatcher" if variant == "cpp" else "python",
+            lines=[3],
+            gil=1 if variant == "cpp" else 2,
+            us=4.5 if variant == "cpp" else 7.25,
+            interval_us=(4.0, 8.0),
+            how="The median of 32 rounds.",
+            why="Its kernel is written in Python.",
+            remedy="Register its kernel in C++.",
+            where=r.SourceLine(CELL, 2, "rotate"),
+        ),
+        r.Route(EVIL, "unknown", shim, lines=[2], why=EVIL, how=EVIL),
+        r.Route(
+            operator="aten::mm",
+            registered="torch",
+            artifact=shim,
+            via="shim" if variant == "cpp" else "library",
+            lines=[2],
+            gil=0 if variant == "cpp" else 1,
+        ),
+    ]
     first = r.Compilation(
         id="0/0",
         frame=r.SourceLine(CELL, 3, "f", "def f(x, w):"),
@@ -127,9 +165,18 @@ def compilation(variant):
         warm_cache=[r.CacheEvent("FX graph", "hit", "f7kbbzk3koq66cto2dgp")],
         autotunings=tunings() if variant == "python" else [],
         crossings=[crossing] if variant == "cpp" else [],
+        routes=routes,
     )
     again = r.Compilation(id="0/1", phases=phases(build + 400, 300), duration_s=0.5)
     return [first, again]
+
+
+def loads():
+    """Kernels compiled in the background and at their first launch, and one from a cache."""
+    return [
+        r.KernelLoad("fused_relu_0", "0/0", 0, 2e5, 1.5e6, 600.0, None, 180.0, 60.0, True, False),
+        r.KernelLoad(EVIL, "0/0", 1, 1.9e6, None, 400.0, 2.1e5, 90.0, 12.0, cached=True, how=EVIL),
+    ]
 
 
 def variant(name, requested):
@@ -156,7 +203,46 @@ def variant(name, requested):
         compilations=compilation(name),
         compile_time=r.CompileTime(total),
         warm_compile_time=r.CompileTime(0.3, cold=False),
+        cold=cold(),
+        kernel_loads=loads(),
     )
+
+
+def cold():
+    how = "Each figure is of one first call in a process of its own."
+
+    def row(switch, value, cold_s, warm_s, call_us, title, more=(0.0, 0.0, 0.0), code=""):
+        return r.ColdSwitch(
+            switch=switch,
+            value=value,
+            title=title,
+            code=code,
+            cold_s=cold_s,
+            warm_s=warm_s,
+            cold_parts={"dynamo": 0.3, "inductor": 0.7, "cpp_build": cold_s - 1.0},
+            warm_parts={"dynamo": 0.3, "cpp_build": (warm_s or 1.0) - 0.3},
+            call_us=call_us,
+            call_interval_us=(call_us - 1.0, call_us + 1.0) if call_us else None,
+            cold_more_s=more[0],
+            warm_more_s=more[1],
+            call_more_us=more[2],
+            how=how,
+        )
+
+    separate = "cpp_wrapper_build_separate"
+    title = "the C++ wrapper in a file of its own, at -O1, and the kernels at -O3"
+    kept = "C++ headers precompiled by an earlier first call, as they stay on a machine"
+    headers = "torch's C++ headers are precompiled once on a machine"
+    code = f"torch._inductor.config.{separate} = True"
+    return [
+        row("as it is", "", 21.4, 2.1, 41.0, "torch's settings as they are here"),
+        row("precompiled headers kept", "", 9.2, None, None, kept, (-12.3, None, None)),
+        row("cpp_cache_precompile_headers", "False", 16.3, 0.9, 41.0, headers, (-5.2, -1.2, 0.0)),
+        row(separate, "True", 19.0, 2.2, 44.5, title, (-2.5, 0.0, 3.4), code),
+        row("fx_graph_cache", "False", 21.5, 8.8, 41.2, "kept on disk", (0.0, 6.7, 0.0)),
+        r.ColdSwitch(switch="use_static_cuda_launcher", value="False", why="It is of a GPU."),
+        row("as it is", "once more", 21.6, 2.1, 41.3, "what differs by chance"),
+    ]
 
 
 get_session()._keep(

@@ -93,6 +93,30 @@ test('where the time of the first call went', async ({ page }) => {
     expect(gxx).toMatchObject({ ph: 'X', dur: 1_500_000 });
   });
 
+  await test.step('kernel by kernel', async () => {
+    const part = view.getByRole('region', { name: 'Kernel by kernel' });
+    const row = part.getByRole('row', { name: /^fused_relu_0/ });
+    await expect(row).toContainText('meanwhile, in the background');
+    await expect(row).toContainText('1.50 s');
+    await expect(
+      part.getByRole('row', { name: /at its first launch/ })
+    ).toContainText('cached');
+    await part.scrollIntoViewIfNeeded();
+    await picture(page, part, 'loads');
+  });
+
+  await test.step('what settings change', async () => {
+    const part = view.getByRole('region', { name: 'What settings change' });
+    await expect(part).toContainText(
+      'in empty caches precompiled headers kept (9.20 s, 12.3 s less)'
+    );
+    const row = part.getByRole('row', { name: /build_separate/ });
+    await expect(row).toContainText('19.0 s−2.50 s');
+    await expect(part.locator('.main-svg').first()).toBeVisible();
+    await part.scrollIntoViewIfNeeded();
+    await picture(page, part, 'cold');
+  });
+
   await expectNames(view);
   await view.getByRole('combobox', { name: 'Of' }).selectOption('all');
   await picture(page, view, 'compile-time');
