@@ -371,6 +371,24 @@ describe('SidebarBody', () => {
     expect(host.textContent).toContain('no report');
   });
 
+  it('says at the switch that was flipped what it changed', () => {
+    const changed = {
+      baseline: 'python',
+      summary: 'Against python: all 2 kernels are identical.',
+      switches: ['mode']
+    };
+    const wanted = variant({ mode: 'max-autotune' });
+    const variants = [variantSummary('max-autotune', wanted, { changed })];
+    show({ wanted, report: report('f', { variants }) });
+    const note = host.querySelector('.jp-Compilescope-changed')!;
+    expect(note.textContent).toContain(changed.summary);
+    expect(note.previousElementSibling?.textContent).toContain('mode');
+    click(note.querySelector('button')!);
+    expect(actions.openChanges).toHaveBeenCalledWith('max-autotune');
+    show({ wanted: variant(), report: report('f', { variants }) });
+    expect(host.querySelector('.jp-Compilescope-changed')).toBeNull();
+  });
+
   it('names every control', () => {
     show({ job: job({ state: 'running' }) });
     for (const control of host.querySelectorAll(
