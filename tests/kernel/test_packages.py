@@ -15,7 +15,9 @@ from compilescope.analysis import packages
 from compilescope.analysis.packages import describe, read_packages
 from compilescope.comms import slices, summaries
 from compilescope.comms.messages import STUDIES
+from compilescope.compiler.progress import Monitor
 from compilescope.compiler.studies import STUDY_NAMES
+from compilescope.compiler.targets import targeting
 from compilescope.report import Report, VariantReport
 from torch import nn
 
@@ -302,3 +304,12 @@ def test_files_are_told_apart_by_their_names() -> None:
 
 def test_the_panel_knows_the_same_studies() -> None:
     assert STUDY_NAMES == STUDIES
+
+
+def test_for_a_gpu_that_is_not_here_there_is_none() -> None:
+    variant = VariantReport(name="h100", requested=cs.Variant(target="h100"))
+    shipment = targeting.Shipment(scored, (), {}, [])
+    for name in ("package", "aot"):
+        with pytest.raises(cs.CompilescopeError, match="No package is made") as refused:
+            targeting.study(variant, name, shipment, Monitor())
+        assert "open_package" in refused.value.problem.remedy

@@ -78,7 +78,14 @@ function Controls(props: {
           'Export the call and generate the package’s sources, in a process of its own; takes seconds'
         )}
         variants={[variant]}
-        unbuilt={trans.__('This variant is not for it.')}
+        unbuilt={
+          variant.requested.target === null
+            ? trans.__('This variant has no code.')
+            : trans.__(
+                'Its device is not here: make the package there, and open it with %1.',
+                'compilescope.open_package'
+              )
+        }
         context={context}
       />
       <StudyButton

@@ -29,6 +29,11 @@ from .exchange import SourcesAsked, SourcesGiven
 
 NOT_HERE = "Nothing runs for {}: it is not here. What its code would take is estimated."
 
+NO_PACKAGE = (
+    "It is not here, and AOTInductor has the kernels compiled while it generates the code.",
+    "Make the package on that GPU, and open it here: compilescope.open_package('model.pt2').",
+)
+
 
 class Shipment:
     """A subject's call, packed when it is first needed, with torch as it was when this was made."""
@@ -122,6 +127,8 @@ def study(variant: VariantReport, name: str, shipment: Shipment, monitor: Monito
     """
     monitor = _named(monitor, variant.name)
     title = variant.target.device.name if variant.target is not None else variant.requested.target
+    if name in ("package", "aot"):
+        raise CompilescopeError(f"No package is made for {title}.", *NO_PACKAGE)
     if name not in STUDIES:
         raise CompilescopeError(NOT_HERE.format(title))
     STUDIES[name](variant, shipment, the_desk(), monitor)

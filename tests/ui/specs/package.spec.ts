@@ -1,0 +1,77 @@
+import { expect, test } from '@jupyterlab/galata';
+import { openNotebook, runAll } from '../helpers/notebook';
+import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+import { expectNames, openView, picture } from '../helpers/views';
+
+/**
+ * A call whose sizes may change, with a weight of its own.
+ */
+const CELLS = [
+  '%load_ext compilescope',
+  [
+    'import torch, compilescope as cs',
+    '',
+    'layer = torch.nn.Linear(16, 8).eval()',
+    '',
+    'def score(x):',
+    '    return torch.relu(layer(x)) + 1',
+    '',
+    'report = cs.inspect(',
+    '    score,',
+    '    (torch.randn(4, 16),),',
+    '    variants={"cpp": cs.Variant(cpp_wrapper=True, dynamic=True)},',
+    '    run=False,',
+    ')'
+  ].join('\n')
+];
+
+/**
+ * How long exporting may take on a small machine, in milliseconds.
+ */
+const EXPORT = 100_000;
+
+test.use(KEEP_KERNELS);
+
+test.afterAll(({ request }) => shutDown(request));
+
+test('a call ahead of time, opened up', async ({ page }) => {
+  await openNotebook(page, SHARED, 'package.ipynb', CELLS);
+  await runAll(page, CELLS.length);
+  const view = await openView(
+    page,
+    'package',
+    'Ahead of time',
+    `${SHARED}/package.ipynb`
+  );
+
+  await test.step('its sources, when they are asked for', async () => {
+    await expect(view).toContainText('Nothing was compiled ahead of time');
+    await view.getByRole('button', { name: 'Generate the sources' }).click();
+    await expect(view).toContainText('Sources, not built', {
+      timeout: EXPORT
+    });
+    await expect(view).toContainText(/x: float32\[s\d+, 16\] cpu/);
+    await expect(view).toContainText('at least 2');
+    await expect(view.getByRole('table', { name: /tensors/ })).toContainText(
+      'layer.weight'
+    );
+  });
+
+  await test.step('a file of it', async () => {
+    await view.getByRole('button', { name: 'CMakeLists.txt' }).click();
+    await expect(view.getByLabel(/CMakeLists/).last()).toContainText(
+      'add_library'
+    );
+  });
+
+  await expectNames(view);
+  await picture(page, view, 'package');
+
+  await test.step('its code beside the wrapper', async () => {
+    await view.getByRole('button', { name: 'Show its C++' }).click();
+    const code = page.getByRole('region', { name: 'Code', exact: true });
+    await expect(code).toBeVisible();
+    await expect(code).toContainText('AOTInductor C++');
+    await expect(code).toContainText('run_impl');
+  });
+});
