@@ -224,6 +224,38 @@ describe('CompileTimeBody', () => {
     expect(page.text()).toContain('dynamo500 ms');
   });
 
+  it('shows kernel by kernel what came before its first run', () => {
+    const load = {
+      kernel: 'fused_0',
+      compilation: '0/0',
+      call: 0,
+      started_us: 1000,
+      compile_us: 2e6,
+      load_us: 500,
+      autotune_us: null,
+      first_run_us: 120,
+      warm_run_us: 12,
+      background: true,
+      cached: false,
+      how: 'A thread compiled it.'
+    };
+    show([ONE], {
+      ...BUILT,
+      kernel_loads: [
+        load,
+        { ...load, kernel: HOSTILE, call: 1, compile_us: null, cached: true }
+      ]
+    });
+    const [own, other] = page
+      .all('.jp-mod-loads tbody tr')
+      .map(row => row.textContent);
+    expect(own).toBe(
+      'fused_0 0/0meanwhile, in the background2.00 s500 µs–120 µs12.0 µs'
+    );
+    expect(other).toContain('at its first launchcached');
+    expect(other).toContain(HOSTILE);
+  });
+
   it('shows names as text', () => {
     const hostile = fullCompilation({
       phases: [phase(HOSTILE, 0, 10, { detail: HOSTILE })],

@@ -17,7 +17,12 @@ import {
   formatIntensity,
   formatOperations
 } from '../../src/panels/kernels/units';
-import type { Kernel, Launch, SourceLine } from '../../src/protocol/types';
+import type {
+  Descriptor,
+  Kernel,
+  Launch,
+  SourceLine
+} from '../../src/protocol/types';
 import { artifact } from './codeSupport';
 import { report, variantSummary } from './fakes';
 import {
@@ -276,6 +281,30 @@ describe('KernelsBody', () => {
       expect(text).toContain(part);
     }
     expect(text).toContain('about 1.02 k');
+  });
+
+  it('marks kernels with TMA descriptors and lists these', () => {
+    const descriptor: Descriptor = {
+      name: 'a_desc',
+      made: 'device',
+      shape: ['512', 'n'],
+      strides: ['n', '1'],
+      block: ['128', '64'],
+      dtype: 'fp16',
+      built: 'each block',
+      line: 53,
+      why: 'In each block.'
+    };
+    model.selection = selection({ kernel: 'triton_mm' });
+    show([
+      kernelOf('triton_mm', { language: 'triton', descriptors: [descriptor] })
+    ]);
+    const [head] = page.all('.jp-Compilescope-kernel > header');
+    expect(head.textContent).toContain('TMA');
+    expect(page.text()).toContain(
+      'a_descfp16[512, n][n, 1][128, 64]by each block, in the kernel · line 53'
+    );
+    expect(page.text()).toContain('In each block.');
   });
 
   it('marks estimates as such', () => {

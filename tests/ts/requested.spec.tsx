@@ -9,6 +9,7 @@ import {
 import type {
   Crossing,
   Effective,
+  Route,
   VariantReport
 } from '../../src/protocol/types';
 import { settle } from './fakes';
@@ -214,6 +215,54 @@ describe('RequestedBody', () => {
     expect(model.select).toHaveBeenLastCalledWith({
       text: { ...text, artifact: 'backward.cpp', line: 9 }
     });
+  });
+
+  it('shows the ways to operators, what somebody wrote first', async () => {
+    const route: Route = {
+      operator: 'aten::mm',
+      registered: 'torch',
+      artifact: 'cpp',
+      direction: 'backward',
+      via: 'shim',
+      lines: [7],
+      gil: 0,
+      us: null,
+      interval_us: null,
+      how: '',
+      why: '',
+      remedy: '',
+      where: null
+    };
+    const own: Route = {
+      ...route,
+      operator: 'mine::scale',
+      registered: 'python',
+      via: 'dispatcher',
+      gil: 1,
+      us: 4.5,
+      why: 'It is written in Python.'
+    };
+    model.getCompilation.mockResolvedValue(
+      fullCompilation({ routes: [route, own] })
+    );
+    await show([CPP]);
+    const rows = page
+      .all('.jp-mod-routes tbody tr')
+      .map(row => row.textContent);
+    expect(rows[0]).toBe(
+      'mine::scalecpp 0/0 backwardPython dispatcher, into Python14.50 µs7It is written in Python.'
+    );
+    expect(rows[1]).toContain('aten::mm');
+    page.click(page.all('.jp-mod-routes tbody button')[0]);
+    expect(model.select).toHaveBeenCalledWith({
+      text: {
+        variant: 'cpp',
+        compilation: '0/0',
+        artifact: 'backward.cpp',
+        line: 7
+      }
+    });
+    expect(context.open).toHaveBeenCalledWith('code');
   });
 
   it('says when crossings cannot be got', async () => {

@@ -210,6 +210,7 @@ export function variantReport(
     timing: null,
     accuracy: [],
     cold: [],
+    kernel_loads: [],
     problems: [],
     absent: {},
     target: null,

@@ -48,6 +48,14 @@ test('what one call launches', async ({ page }) => {
       .selectOption('triton');
     await expect(rows).toHaveCount(2);
     await expectText(page, view);
+    await expect(rows.nth(1)).toContainText('TMA');
+    await rows.nth(1).click();
+    const tma = details.getByRole('row', { name: /^a_desc/ });
+    await expect(tma).toContainText('fp16[4096, 1024]');
+    await expect(tma).toContainText('[128, 64]');
+    await expect(tma).toContainText('by each block, in the kernel');
+    await details.getByText('TMA descriptors').first().scrollIntoViewIfNeeded();
+    await picture(page, view, 'descriptors');
     await view.getByRole('combobox', { name: 'Language' }).selectOption('');
   });
 

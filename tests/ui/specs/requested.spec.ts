@@ -35,6 +35,20 @@ test('what torch made of each setting', async ({ page }) => {
   await expectNames(view);
   await picture(page, view, 'requested');
 
+  await test.step('ways to operators', async () => {
+    const part = view.getByRole('region', { name: /^Ways to operators/ });
+    const rows = part.getByRole('row', { name: /^mylib::rotate/ });
+    await expect(rows).toContainText([
+      /python.*Python.*torch\.ops, from Python.*2.*7\.25/,
+      /cpp.*Python.*dispatcher, into Python.*1.*4\.50/
+    ]);
+    await expect(
+      part.getByRole('button', { name: 'Measure the ways' })
+    ).toBeVisible();
+    await part.scrollIntoViewIfNeeded();
+    await picture(page, view, 'routes');
+  });
+
   await test.step('from a crossing to its line', async () => {
     const card = view.getByRole('article').filter({ hasText: 'mylib.rotate' });
     await card.getByRole('button', { name: '3', exact: true }).click();
