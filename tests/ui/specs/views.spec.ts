@@ -25,8 +25,8 @@ test('a report’s file opens with all views', async ({ page, tmpPath }) => {
   const names = (await tabs(panel).allTextContents()).map(each =>
     each.replace(/\d.*$/, '')
   );
-  expect(names.slice(0, 3)).toEqual(['Code', 'Graph', 'Timings']);
-  expect(names).toHaveLength(11);
+  expect(names[0]).toBe('Code');
+  expect(names.length).toBeGreaterThanOrEqual(16);
 
   await test.step('each view opens, and says no error', async () => {
     for (const name of names) {
@@ -112,8 +112,16 @@ test('all views are in a menu where the tabs do not fit', async ({
 }) => {
   await page.setViewportSize({ width: 420, height: 800 });
   const panel = await openReport(page, 'breaks', tmpPath);
-  await panel.getByRole('button', { name: 'All views' }).click();
-  await page.getByRole('menuitem', { name: /^Autotune/ }).click();
+  const all = panel.getByRole('button', { name: 'All views' });
+  await all.focus();
+  await page.keyboard.press('Enter');
+  const menu = page.locator('.lm-Menu');
+  await expect(menu).toBeVisible();
+  await page.screenshot({ path: path.join(ARTIFACTS, 'views-menu.png') });
+  await page.keyboard.press('Escape');
+  await expect(all).toBeFocused();
+  await all.click();
+  await page.getByRole('menuitem', { name: 'Autotune (empty)' }).click();
   const tab = tabs(panel).filter({ hasText: 'Autotune' });
   await expect(tab).toHaveAttribute('aria-selected', 'true');
   await expect(tab).toBeInViewport({ ratio: 1 });
