@@ -1,5 +1,6 @@
 import * as React from 'react';
 import type { IViewContext } from '../views';
+import { Decompositions } from './decompositions';
 import { Pane } from './pane';
 import { GraphToolbar } from './toolbar';
 import type { IGraphData, IPaneHandle, ISettings } from './types';
@@ -30,7 +31,8 @@ export function GraphBody(props: {
     mode: data.kernels.length > 0 ? 'kernel' : 'kind',
     basis: null,
     query: '',
-    isOutlined: false
+    isOutlined: false,
+    isListed: false
   });
   const [picked, setPicked] = React.useState<readonly string[]>([]);
   const [active, setActive] = React.useState(0);
@@ -92,6 +94,19 @@ export function GraphBody(props: {
             origin={origin}
           />
         ))}
+        {settings.isListed && (
+          <Decompositions
+            context={context}
+            data={data}
+            go={(stage, name) => {
+              if (!panes.includes(stage)) {
+                pick(side, stage);
+              }
+              // As if from elsewhere: the drawing turns to what others select.
+              context.model.select({ node: { stage, name }, origin: handles });
+            }}
+          />
+        )}
       </div>
     </>
   );

@@ -44,3 +44,9 @@ export const shutIcon = icon(
   'shut',
   '<rect x="2.5" y="2.5" width="11" height="11" rx="1.5"/><path d="M5.5 8h5"/>'
 );
+
+/** One thing that becomes three. */
+export const decomposeIcon = icon(
+  'decompose',
+  '<path d="M2.5 8h4M6.5 8l4-4.5h3M6.5 8h7M6.5 8l4 4.5h3"/>'
+);

@@ -7,6 +7,7 @@ import { stageBefore } from '../../graph/diff/stages';
 import { hasKernelNames, launchTimes } from '../../graph/kernels';
 import { SearchField, Select } from '../common';
 import {
+  decomposeIcon,
   fitIcon,
   minusIcon,
   openIcon,
@@ -187,6 +188,12 @@ export function GraphToolbar(props: {
           label={trans.__('Outline')}
           isPressed={settings.isOutlined}
           onClick={() => onSettings({ isOutlined: !settings.isOutlined })}
+        />
+        <Button
+          icon={decomposeIcon}
+          label={trans.__('Decompositions')}
+          isPressed={settings.isListed}
+          onClick={() => onSettings({ isListed: !settings.isListed })}
         />
       </span>
       <label className="jp-Compilescope-pick">

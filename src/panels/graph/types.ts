@@ -33,6 +33,11 @@ export interface ISettings {
   readonly basis: Basis | null;
   readonly query: string;
   readonly isOutlined: boolean;
+
+  /**
+   * Whether what became of each operator is listed beside the graph.
+   */
+  readonly isListed: boolean;
 }
 
 /**

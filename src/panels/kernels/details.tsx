@@ -21,6 +21,7 @@ import {
   sumText,
   timeText
 } from './phrases';
+import { Plan } from './plan';
 import type { IRow } from './rows';
 import { formatIntensity, formatOperations } from './units';
 
@@ -177,6 +178,7 @@ export function Details(props: {
             <Descriptors descriptors={kernel.descriptors} trans={trans} />
           </Part>
         )}
+        <Plan kernel={kernel} trans={trans} />
         {kernel.ops.length > 0 && (
           <Part title={trans.__('Fused operators')}>
             <p className="jp-Compilescope-kernelOps">

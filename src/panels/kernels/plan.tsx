@@ -1,0 +1,165 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { Baked, Kernel } from '../../protocol/types';
+import { formatBytes } from '../common';
+
+/**
+ * At most so many constants are listed.
+ */
+const MOST = 12;
+
+/**
+ * What Inductor planned for a kernel: what it fused and saved, how its loops are
+ * cut up, and what its code takes for granted.
+ */
+export function Plan(props: {
+  kernel: Kernel;
+  trans: TranslationBundle;
+}): JSX.Element | null {
+  const { kernel, trans } = props;
+  const { fusion, tiling, baked } = kernel;
+  if (!fusion && !tiling && baked.length === 0) {
+    return null;
+  }
+  const tiles = Object.entries(tileOf(kernel));
+  return (
+    <div>
+      <h4>{trans.__('Plan')}</h4>
+      <dl className="jp-Compilescope-kernelPlan">
+        {fusion && (
+          <Line label={trans.__('Fused')}>
+            {trans._n('%1 operator', '%1 operators', fusion.nodes)}
+            {fusion.kind && `, ${fusion.kind}`}
+          </Line>
+        )}
+        {fusion !== null && (fusion.saved_bytes ?? 0) > 0 && (
+          <Line
+            label={trans.__('Saved')}
+            title={trans.__(
+              'What its operators would move one by one, less what the kernel moves. Stay inside: %1',
+              fusion.saved.join(', ')
+            )}
+          >
+            ≈ {formatBytes(fusion.saved_bytes ?? 0)}
+          </Line>
+        )}
+        {fusion?.why && <Line label="">{fusion.why}</Line>}
+        {tiling !== null && tiling.extents.length > 0 && (
+          <Line label={trans.__('Loops')}>
+            <code>{tiling.extents.join(', ')}</code>
+          </Line>
+        )}
+        {tiles.length > 0 && (
+          <Line label={trans.__('Tile')}>
+            <code>
+              {tiles.map(([name, size]) => `${name} = ${size}`).join(', ')}
+            </code>
+          </Line>
+        )}
+        {tiling?.vector && (
+          <Line label={trans.__('Vector')}>
+            {tiling.vector_width !== null && `${tiling.vector_width} × `}
+            {tiling.vector}
+          </Line>
+        )}
+        {tiling?.threads && (
+          <Line label={trans.__('Threads')}>{tiling.threads}</Line>
+        )}
+        {KINDS.map(
+          kind => [kind, baked.filter(each => each.kind === kind)] as const
+        )
+          .filter(([, own]) => own.length > 0)
+          .map(([kind, own]) => (
+            <Line
+              key={kind}
+              label={kindLabel(kind, trans)}
+              title={kindTitle(kind, trans)}
+            >
+              <code>{own.slice(0, MOST).map(bakedText).join(', ')}</code>
+              {own.length > MOST &&
+                ` ${trans.__('and %1 more', own.length - MOST)}`}
+            </Line>
+          ))}
+      </dl>
+    </div>
+  );
+}
+
+/**
+ * The tile: of the launch configuration that stands for the kernel, where it was
+ * compiled.
+ */
+export function tileOf(kernel: Kernel): Readonly<Record<string, string>> {
+  const usual = kernel.configs.find(each => each.usual)?.config ?? {};
+  return Object.fromEntries(
+    Object.entries(kernel.tiling?.tile ?? {}).map(([name, size]) => [
+      name,
+      usual[name] ?? size
+    ])
+  );
+}
+
+const KINDS: readonly Baked['kind'][] = [
+  'size',
+  'stride',
+  'divisible',
+  'aligned',
+  'value'
+];
+
+function bakedText({ kind, name, value }: Baked): string {
+  return kind === 'aligned' || kind === 'divisible'
+    ? name
+    : kind === 'value'
+      ? value
+      : kind === 'stride'
+        ? `${value}·${name}`
+        : `${name} = ${value}`;
+}
+
+function kindLabel(kind: Baked['kind'], trans: TranslationBundle): string {
+  switch (kind) {
+    case 'size':
+      return trans.__('Baked sizes');
+    case 'stride':
+      return trans.__('Baked strides');
+    case 'divisible':
+      return trans.__('Divisible by 16');
+    case 'aligned':
+      return trans.__('Aligned to 16');
+    case 'value':
+      return trans.__('Constants');
+  }
+}
+
+function kindTitle(kind: Baked['kind'], trans: TranslationBundle): string {
+  switch (kind) {
+    case 'size':
+      return trans.__(
+        'Numbers of elements, and blocks of fixed size: another size is another kernel'
+      );
+    case 'stride':
+      return trans.__(
+        "Distances between elements in memory, as numbers in the kernel's addresses"
+      );
+    case 'divisible':
+      return trans.__('Compiled for numbers that 16 divides');
+    case 'aligned':
+      return trans.__('Compiled for addresses that 16 divides');
+    case 'value':
+      return trans.__('Numbers of the program, as constants');
+  }
+}
+
+function Line(props: {
+  label: string;
+  title?: string;
+  children: React.ReactNode;
+}): JSX.Element {
+  return (
+    <div title={props.title}>
+      <dt>{props.label}</dt>
+      <dd>{props.children}</dd>
+    </div>
+  );
+}
