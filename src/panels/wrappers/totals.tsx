@@ -11,6 +11,11 @@ import type { IPair } from './pair';
 const SIDES: readonly Steps['artifact'][] = ['python', 'cpp'];
 
 /**
+ * What is less than that share of the longest bar would be a line and no more.
+ */
+const LEAST = 0.003;
+
+/**
  * How many steps of each kind either wrapper has, and what they cost: as bars on
  * one scale, and in figures.
  */
@@ -165,14 +170,16 @@ function Stack(props: {
         {title}
       </span>
       <div className="jp-Compilescope-stackBar" aria-hidden="true">
-        {kinds.map(each => (
-          <span
-            key={each.kind}
-            className={kindClass(each.kind)}
-            style={{ width: part(each[side].us ?? 0) }}
-            title={`${kindTitle(each.kind, trans)}: ${formatMicroseconds(each[side].us ?? 0)}`}
-          />
-        ))}
+        {kinds
+          .filter(each => (each[side].us ?? 0) > longest * LEAST)
+          .map(each => (
+            <span
+              key={each.kind}
+              className={kindClass(each.kind)}
+              style={{ width: part(each[side].us ?? 0) }}
+              title={`${kindTitle(each.kind, trans)}: ${formatMicroseconds(each[side].us ?? 0)}`}
+            />
+          ))}
         <span
           className="jp-Compilescope-stackWhole"
           style={{ left: part(steps.whole_us ?? 0) }}
