@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from ..report import STAGES, Break, Compilation, Guard, Kernel, SourceLine, VariantReport
-from . import changes, highlight, route_rows, wording
+from . import changes, highlight, plan_rows, route_rows, wording
 from .html_summary import details
 from .limits import Limits
 from .pairs import AS_WRITTEN, codes
@@ -27,6 +27,7 @@ def compilation_details(
         _recompile(compilation, markup),
         "".join(_break(one, markup) for one in compilation.breaks),
         _kernels(compilation.kernels, markup, limits, hint),
+        _plans(compilation, markup),
         _graphs(compilation, markup, limits, hint),
         _guards(compilation.guards, markup, limits, hint),
         _settings(variant, markup),
@@ -74,6 +75,11 @@ def _break(broken: Break, markup: Markup) -> str:
     return markup.element("div", "problem problem-warning", body)
 
 
+def _plans(compilation: Compilation, markup: Markup) -> str:
+    told = [escape(one) for one in plan_rows.plans(compilation)]
+    return markup.element("p", "line", "<br>".join(told)) if told else ""
+
+
 def _kernels(kernels: list[Kernel], markup: Markup, limits: Limits, hint: str) -> str:
     if not kernels:
         return ""
@@ -91,6 +97,7 @@ def _kernel(kernel: Kernel, markup: Markup, limits: Limits, hint: str) -> str:
         for artifact, numbers in _launches(kernel).items()
     ]
     told += [f"from {escape(_source(source))}" for source in kernel.sources[-4:]]
+    told += [escape(one) for one in [plan_rows.kernel(kernel)] if one]
     told += [escape(one) for one in [route_rows.descriptors(kernel.descriptors)] if one]
     told += [f"no {escape(what)}: {escape(why)}" for what, why in kernel.absent.items()]
     lines = "<br>".join(told)

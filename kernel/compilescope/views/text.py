@@ -21,6 +21,8 @@ from . import (
     changes,
     cold_rows,
     package_rows,
+    plan_rows,
+    rank_rows,
     route_rows,
     step_rows,
     target_rows,
@@ -57,10 +59,16 @@ def render(report: Report, *, width: int = 100, color: bool = False, name: str =
     if report.subject.kind == "watch":
         parts = [_watched(report, paint), _problems(report, paint, width)]
         return "\n\n".join("\n".join(block) for block in map(list, parts) if block)
-    blocks = [_head(report, paint), _problems(report, paint, width), _variants(report, paint)]
+    blocks = [
+        _head(report, paint),
+        _rank(report, paint, width),
+        _problems(report, paint, width),
+        _variants(report, paint),
+    ]
     if report.sweep is not None:
         blocks.append(iter(sweep(report.sweep)))
     blocks.append(_deviations(report, paint, width))
+    blocks.append(_cuda_graphs(report, width))
     blocks.append(_changes(report, paint, width))
     blocks.append(_routes(report, paint))
     blocks += [_steps(graph, paint, width) for graph in step_rows.measured(report)]
@@ -195,6 +203,26 @@ def _package(variant: VariantReport, made: Package, paint: _Paint, width: int) -
         yield from (f"  {line}" for line in _table([package_rows.ENTRIES, *rows], paint))
 
 
+def _cuda_graphs(report: Report, width: int) -> Iterator[str]:
+    for variant, found in rank_rows.graphed(report):
+        yield f"{variant.name}: {rank_rows.graphs_line(found)}"
+        for line in rank_rows.graphs_why(found):
+            yield from _wrapped(line, width, "  ")
+
+
+def _rank(report: Report, paint: _Paint, width: int) -> Iterator[str]:
+    if report.rank is None:
+        return
+    yield paint("bold", rank_rows.rank_line(report))
+    for one in rank_rows.differences(report)[:_SHOWN_CHANGES]:
+        yield from _wrapped(rank_rows.difference_line(one, report.rank.rank), width, "  ")
+    for call in report.rank.collectives[:_SHOWN_KERNELS]:
+        yield from _wrapped(f"{call.variant}: {rank_rows.collective_line(call)}", width, "  ")
+    if len(report.rank.collectives) > _SHOWN_KERNELS:
+        left = len(report.rank.collectives) - _SHOWN_KERNELS
+        yield f"  … and {wording.count(left, 'more collective')}: .rank.collectives"
+
+
 def _changes(report: Report, paint: _Paint, width: int) -> Iterator[str]:
     for variant, found in changed_rows.changed(report):
         yield from _wrapped(f"{variant.name}: {found.summary}", width, "changed: ")
@@ -240,6 +268,8 @@ def _compilation(compilation: Compilation, whose: str, paint: _Paint, width: int
         yield from _wrapped(_kernel(kernel), width, "  ")
     if len(compilation.kernels) > _SHOWN_KERNELS:
         yield f"  … and {len(compilation.kernels) - _SHOWN_KERNELS} more: .kernels"
+    for plan in plan_rows.plans(compilation):
+        yield from _wrapped(plan, width, "  ")
 
 
 def _recompile(recompile: Recompile, width: int) -> Iterator[str]:
