@@ -21,7 +21,8 @@ export type ViewId =
   | 'memory'
   | 'autotune'
   | 'package'
-  | 'changes';
+  | 'changes'
+  | 'ranks';
 
 /**
  * What views have in common that stand beside each other: what was made, how
@@ -240,6 +241,16 @@ export const VIEWS: readonly IView[] = [
     create: async context => new (await import('./breaks')).BreaksView(context),
     about: ['breaks'],
     nothing: trans => trans.__('No graph ended before its function did')
+  },
+  {
+    id: 'ranks',
+    group: 'causes',
+    label: trans => trans.__('Ranks'),
+    caption: trans =>
+      trans.__('What one rank calls together with the others, and differs in'),
+    create: async context => new (await import('./ranks')).RanksView(context),
+    about: ['rank'],
+    nothing: trans => trans.__('It was inspected in one process')
   },
   {
     id: 'requested',

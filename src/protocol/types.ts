@@ -1413,6 +1413,7 @@ export interface ReportSummary {
   files: Record<string, string>;
   peaks: Peaks[];
   sweep: SweepSummary | null;
+  rank: Rank | null;
 }
 
 /**
@@ -1656,6 +1657,9 @@ export interface SubjectSummary {
   revision: number;
   variants: string[];
   problems: number;
+  group: string;
+  rank: number | null;
+  ranks: number;
 }
 
 /**

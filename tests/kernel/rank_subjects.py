@@ -29,13 +29,13 @@ class Net(nn.Module):
         return found
 
 
-def sharded(x: Tensor, shard: Tensor) -> Tensor:
+def sharded(x: Tensor, shard: Tensor, how: str = "sum") -> Tensor:
     """As FSDP does: gather the weight, use it, scatter the result."""
     group = dist.group.WORLD
     weight = collectives.all_gather_tensor(shard, 0, group)
     result = torch.relu(x @ weight)
     mine = collectives.reduce_scatter_tensor(result, "sum", 0, group)
-    found: Tensor = collectives.all_reduce(mine.sum(), "sum", group)
+    found: Tensor = collectives.all_reduce(mine.sum(), how, group)
     return found
 
 
@@ -51,17 +51,10 @@ def make_ddp() -> Made:
     return DistributedDataParallel(Net()), (torch.ones(4, 8),)
 
 
-def uneven(x: Tensor, first: bool) -> Tensor:
-    """Calls its collectives in another order on the first rank; only to be read, never run so."""
-    group = dist.group.WORLD
-    if first:
-        return collectives.all_reduce(x, "sum", group) + 1
-    return collectives.all_reduce(x, "max", group) * 2
-
-
 def make_uneven() -> Made:
-    """A call that branches on the rank."""
-    return uneven, (torch.ones(4), dist.get_rank() == 0)
+    """The same, but that the ranks reduce otherwise."""
+    fn, args = make_sharded()
+    return fn, (*args, "max" if dist.get_rank() else "sum")
 
 
 def make_dying() -> Made:

@@ -48,41 +48,34 @@ def test_a_model_that_trains_under_ddp_is_built_on_both_ranks() -> None:
         session().queue_run(reports[0].subject.id)
 
 
-def test_collectives_in_the_code_and_where_they_are_waited_for() -> None:
-    reports = ranks(rank_subjects.make_sharded, variants="python", run=False, timeout_s=PATIENCE_S)
-    for report in reports:
-        found = rank_of(report).collectives
-        assert [one.operator.split(".")[1].rstrip("_") for one in found] == [
-            "all_gather_into_tensor",
-            "reduce_scatter_tensor",
-            "all_reduce",
-        ]
-        assert [one.bytes for one in found] == [256, 64, 4]
-        assert [one.reduction for one in found] == ["", "sum", "sum"]
-        code = report.variant("python").compilations[0].code.python
-        assert code is not None
-        lines = code.split("\n")
-        for one in found:
-            assert one.line is not None
-            assert one.waited is not None
-            assert one.operator.split(".")[1].rstrip("_") in lines[one.line - 1]
-            assert "wait_tensor" in lines[one.waited - 1]
-            assert one.sources[-1].function == "sharded"
-        assert rank_of(report).same
-
-
 def test_ranks_that_call_something_else_are_told_of() -> None:
     first, second = ranks(
-        rank_subjects.make_uneven, variants="cpp", run=False, timeout_s=PATIENCE_S
+        rank_subjects.make_uneven, variants="python", run=False, timeout_s=PATIENCE_S
     )
+    found = rank_of(first).collectives
+    assert [one.operator.split(".")[1].rstrip("_") for one in found] == [
+        "all_gather_into_tensor",
+        "reduce_scatter_tensor",
+        "all_reduce",
+    ]
+    assert [one.bytes for one in found] == [256, 64, 4]
+    assert [one.reduction for one in found] == ["", "sum", "sum"]
+    code = first.variant("python").compilations[0].code.python
+    assert code is not None
+    lines = code.split("\n")
+    for one in found:
+        assert one.line is not None
+        assert one.waited is not None
+        assert one.operator.split(".")[1].rstrip("_") in lines[one.line - 1]
+        assert "wait_tensor" in lines[one.waited - 1]
+        assert one.sources[-1].function == "sharded"
     assert not rank_of(first).same
     serious = [one for one in rank_of(first).differences if one.serious]
     assert [one.kind for one in serious] == ["collectives"]
-    assert ("sum" in serious[0].here, "max" in serious[0].there) == (True, True)
+    assert "sum" in serious[0].here
+    assert "max" in serious[0].there
     kinds = {one.kind for one in rank_of(second).differences}
-    assert {"graph", "code", "guards", "collectives"} <= kinds
-    (called,) = rank_of(first).collectives
-    assert called.line is not None, "found in the C++ wrapper"
+    assert {"graph", "guards", "collectives"} <= kinds
 
 
 def test_a_rank_that_dies_ends_the_others_and_says_so() -> None:

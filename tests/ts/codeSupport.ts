@@ -119,7 +119,8 @@ export function report(
     problems: [],
     files: {},
     peaks: [],
-    sweep: null
+    sweep: null,
+    rank: null
   };
 }
 

@@ -155,7 +155,10 @@ export function subjectSummary(id: string, revision = 1): SubjectSummary {
     },
     revision,
     variants: ['python', 'cpp'],
-    problems: 0
+    problems: 0,
+    group: '',
+    rank: null,
+    ranks: 0
   };
 }
 
@@ -186,6 +189,7 @@ export function report(
     files: { '/tmp/ipykernel_1/1.py': '%%compile\nf(x)\n' },
     peaks: [],
     sweep: null,
+    rank: null,
     ...change
   };
 }

@@ -20,6 +20,7 @@ from ..report import (
     Guard,
     Peaks,
     Problem,
+    Rank,
     Region,
     SourceLine,
     Subject,
@@ -202,6 +203,7 @@ class ReportSummary(Message):
     files: dict[str, str] = {}
     peaks: list[Peaks] = []
     sweep: SweepSummary | None = None
+    rank: Rank | None = None
 
 
 class SubjectSummary(Message):
@@ -211,6 +213,11 @@ class SubjectSummary(Message):
     revision: int
     variants: list[str] = []
     problems: int = 0
+    group: str = ""
+    """What the ranks of one run share."""
+    rank: int | None = None
+    ranks: int = 0
+    """How many ranks the run has."""
 
 
 # --- commands ----------------------------------------------------------------------------------

@@ -53,6 +53,9 @@ def subject(report: Report, revision: int) -> SubjectSummary:
         revision=revision,
         variants=[variant.name for variant in report.variants],
         problems=problems,
+        group=report.rank.group if report.rank is not None else "",
+        rank=report.rank.rank if report.rank is not None else None,
+        ranks=report.rank.size if report.rank is not None else 0,
     )
 
 
@@ -67,6 +70,7 @@ def report(report: Report, revision: int) -> ReportSummary:
         files=report.files,
         peaks=report.peaks,
         sweep=_sweep(report.sweep) if report.sweep is not None else None,
+        rank=report.rank,
     )
 
 

@@ -11,6 +11,7 @@ from .html_code import wrappers
 from .html_cold import cold
 from .html_compilations import compilation_details
 from .html_package import package
+from .html_ranks import cuda_graphs, rank
 from .html_routes import loads, routes
 from .html_steps import steps
 from .html_summary import details, deviations, problems, timings
@@ -55,10 +56,12 @@ def render(
     found = compilations(report)
     parts = [
         _head(report, markup),
+        rank(report, markup),
         problems(report, markup, limits.problems),
         timings(report, markup),
         sweep(report.sweep, markup) if report.sweep is not None else "",
         deviations(report, markup),
+        cuda_graphs(report, markup),
         changes(report, markup),
         routes(report, markup),
         loads(report, markup),

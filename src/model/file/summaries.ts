@@ -49,7 +49,10 @@ export function subjectOf(report: Report): SubjectSummary {
     problems: variants.reduce(
       (sum, each) => sum + each.problems.length,
       problems.length
-    )
+    ),
+    group: report.rank?.group ?? '',
+    rank: report.rank?.rank ?? null,
+    ranks: report.rank?.size ?? 0
   };
 }
 
@@ -57,8 +60,16 @@ export function subjectOf(report: Report): SubjectSummary {
  * A report without its texts.
  */
 export function summaryOf(report: Report): ReportSummary {
-  const { subject, environment, variants, problems, files, peaks, sweep } =
-    report;
+  const {
+    subject,
+    environment,
+    variants,
+    problems,
+    files,
+    peaks,
+    sweep,
+    rank
+  } = report;
   return {
     revision: 1,
     subject,
@@ -74,7 +85,8 @@ export function summaryOf(report: Report): ReportSummary {
       finished: sweep.cells.filter(
         each => each.state !== 'waiting' && each.state !== 'running'
       ).length
-    }
+    },
+    rank
   };
 }
 

@@ -80,6 +80,7 @@ export function Subjects({ state, actions, trans }: IPartProps): JSX.Element {
         {subjects.map((each, position) => (
           <Row
             key={each.subject.id}
+            heading={headingOf(subjects, position, trans)}
             summary={each}
             files={report?.files ?? {}}
             isSelected={each.subject.id === subject}
@@ -93,7 +94,22 @@ export function Subjects({ state, actions, trans }: IPartProps): JSX.Element {
   );
 }
 
+/**
+ * What stands above the first of several ranks of one run.
+ */
+function headingOf(
+  subjects: readonly SubjectSummary[],
+  position: number,
+  trans: TranslationBundle
+): string {
+  const { group, subject, ranks } = subjects[position];
+  return group !== '' && subjects[position - 1]?.group !== group
+    ? trans.__('%1 on %2 ranks', subject.name, ranks)
+    : '';
+}
+
 function Row(props: {
+  heading: string;
   summary: SubjectSummary;
   files: Record<string, string>;
   isSelected: boolean;
@@ -118,11 +134,16 @@ function Row(props: {
         }
       }}
     >
+      {props.heading && (
+        <span className="jp-Compilescope-subjectRun">{props.heading}</span>
+      )}
       <span className="jp-Compilescope-sign" title={kind} aria-label={kind}>
         {SIGNS[kind]}
       </span>
       <span className="jp-Compilescope-subjectName" title={subject.name}>
-        {subject.name}
+        {summary.rank === null
+          ? subject.name
+          : trans.__('rank %1', summary.rank)}
       </span>
       {problems > 0 && (
         <span

@@ -1,0 +1,98 @@
+import * as React from 'react';
+import type { Rank } from '../../protocol/types';
+import type { IViewContext } from '../views';
+import { CollectiveTable } from './collectives';
+import { Differences } from './differences';
+
+/**
+ * The rank that the report is of: the others of its run, where it differs from
+ * them, and what it calls together with them.
+ */
+export function RanksBody(props: {
+  rank: Rank;
+  context: IViewContext;
+  origin: object;
+}): JSX.Element {
+  const { rank, context, origin } = props;
+  const { model, trans } = context;
+  const run = model.subjects.filter(
+    each => each.group !== '' && each.group === rank.group
+  );
+  const serious = rank.differences.filter(each => each.serious).length;
+  const variants = [...new Set(rank.collectives.map(each => each.variant))];
+  return (
+    <div className="jp-Compilescope-ranksBody">
+      <section>
+        <h3>
+          {trans.__(
+            'Rank %1 of %2, %3 on %4',
+            rank.rank,
+            rank.size,
+            rank.backend,
+            rank.device
+          )}
+        </h3>
+        {run.length > 1 && (
+          <div
+            className="jp-Compilescope-ranksRun"
+            role="group"
+            aria-label={trans.__('The ranks of this run')}
+          >
+            {run.map(each => (
+              <button
+                key={each.subject.id}
+                type="button"
+                className="jp-Compilescope-link"
+                aria-pressed={each.subject.id === model.subject}
+                onClick={() => {
+                  model.subject = each.subject.id;
+                }}
+              >
+                {trans.__('rank %1', each.rank ?? 0)}
+              </button>
+            ))}
+          </div>
+        )}
+      </section>
+      <section>
+        <h3>
+          {serious > 0
+            ? trans._n(
+                '%1 difference may hang the ranks or mix up data',
+                '%1 differences may hang the ranks or mix up data',
+                serious
+              )
+            : trans.__('Differences between the ranks')}
+        </h3>
+        <Differences
+          rank={rank.rank}
+          differences={rank.differences}
+          trans={trans}
+        />
+      </section>
+      <section>
+        <h3>{trans.__('Collectives, in the order of their calls')}</h3>
+        {variants.length === 0 && (
+          <p className="jp-Compilescope-hint">
+            {trans.__(
+              'The compiled code calls none. What DistributedDataParallel calls beside it is known once a variant is built.'
+            )}
+          </p>
+        )}
+        {variants.map(variant => (
+          <React.Fragment key={variant}>
+            <h4>{variant}</h4>
+            <CollectiveTable
+              variant={variant}
+              collectives={rank.collectives.filter(
+                each => each.variant === variant
+              )}
+              context={context}
+              origin={origin}
+            />
+          </React.Fragment>
+        ))}
+      </section>
+    </div>
+  );
+}

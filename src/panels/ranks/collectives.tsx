@@ -1,0 +1,127 @@
+import * as React from 'react';
+import type { Collective } from '../../protocol/types';
+import { Absent, formatBytes, SourceLink } from '../common';
+import type { IViewContext } from '../views';
+
+/**
+ * The collectives that one variant calls on this rank, in their order.
+ */
+export function CollectiveTable(props: {
+  variant: string;
+  collectives: readonly Collective[];
+  context: IViewContext;
+  origin: object;
+}): JSX.Element {
+  const { variant, collectives, context, origin } = props;
+  const { trans } = context;
+  return (
+    <div className="jp-Compilescope-collectives">
+      <table aria-label={trans.__('Collectives of %1', variant)}>
+        <thead>
+          <tr>
+            <th scope="col">{trans.__('Collective')}</th>
+            <th scope="col">{trans.__('Of')}</th>
+            <th scope="col">{trans.__('Result')}</th>
+            <th scope="col">{trans.__('Called')}</th>
+            <th scope="col">{trans.__('Waited for')}</th>
+            <th scope="col">{trans.__('Kernels meanwhile')}</th>
+            <th scope="col">{trans.__('Source')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {collectives.map((each, index) => (
+            <tr key={index}>
+              <th scope="row">
+                <code title={each.operator}>{nameOf(each)}</code>
+                {each.reduction && ` ${each.reduction}`}
+              </th>
+              <td>
+                {each.outside
+                  ? trans.__('torch.distributed, %1', each.direction)
+                  : `${each.compilation} ${each.direction}`}
+              </td>
+              <td>
+                {each.dtype || each.shape.length > 0 ? (
+                  <>
+                    <code>{`${each.dtype}[${each.shape.join(', ')}]`}</code>
+                    {each.bytes !== null && ` ${formatBytes(each.bytes)}`}
+                  </>
+                ) : (
+                  <Absent why={trans.__('Its size is not known')} />
+                )}
+              </td>
+              <td>
+                <Line collective={each} line={each.line} context={context} />
+              </td>
+              <td>
+                <Line collective={each} line={each.waited} context={context} />
+              </td>
+              <td>
+                {each.between ?? (
+                  <Absent why={trans.__('It is not in the generated code')} />
+                )}
+              </td>
+              <td>
+                {each.sources.length > 0 ? (
+                  <SourceLink
+                    where={each.sources[each.sources.length - 1]}
+                    context={context}
+                    origin={origin}
+                  />
+                ) : (
+                  <Absent why={trans.__('No line of yours calls it')} />
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/**
+ * An operator's own name: `all_reduce_`.
+ */
+function nameOf({ operator }: Collective): string {
+  const parts = operator.split('.');
+  return parts[1] ?? operator;
+}
+
+function Line(props: {
+  collective: Collective;
+  line: number | null;
+  context: IViewContext;
+}): JSX.Element {
+  const { collective, line, context } = props;
+  const { model, trans } = context;
+  if (line === null) {
+    return <Absent why={trans.__('It is not in the generated code')} />;
+  }
+  const { variant, compilation, direction } = collective;
+  const artifact = model.report?.variants.find(({ name }) => name === variant)
+    ?.requested.cpp_wrapper
+    ? 'cpp'
+    : 'python';
+  return (
+    <button
+      type="button"
+      className="jp-Compilescope-link jp-mod-code"
+      title={trans.__('Show line %1 in the code', line)}
+      onClick={() => {
+        model.select({
+          text: {
+            variant,
+            compilation,
+            artifact:
+              direction === 'backward' ? `backward.${artifact}` : artifact,
+            line
+          }
+        });
+        context.open('code');
+      }}
+    >
+      {line}
+    </button>
+  );
+}

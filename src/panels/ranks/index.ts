@@ -1,0 +1,1 @@
+export { RanksView } from './view';

@@ -1,0 +1,45 @@
+import * as React from 'react';
+import type { Rank } from '../../protocol/types';
+import type { IEmpty } from '../common';
+import { ReportView } from '../common';
+import type { IViewContext } from '../views';
+import { RanksBody } from './body';
+
+/**
+ * The Ranks view: what one rank of a distributed run calls together with the
+ * others, and where it differs from them.
+ */
+export class RanksView extends ReportView<Rank | null> {
+  constructor(context: IViewContext) {
+    super(context, {
+      name: 'ranks',
+      label: context.trans.__('Ranks'),
+      isOfSubject: true
+    });
+  }
+
+  protected override async load(): Promise<Rank | null> {
+    return this.model.report?.rank ?? null;
+  }
+
+  protected override whyEmpty(rank: Rank | null): IEmpty | null {
+    const { trans } = this;
+    return rank
+      ? null
+      : {
+          what: trans.__('This call was inspected in one process'),
+          why: trans.__('Ranks are of a run that was inspected as one.'),
+          remedy: trans.__(
+            'compilescope.ranks(factory, size=2) inspects a call on every rank.'
+          )
+        };
+  }
+
+  protected override present(rank: Rank | null): JSX.Element {
+    return rank ? (
+      <RanksBody rank={rank} context={this.context} origin={this} />
+    ) : (
+      <></>
+    );
+  }
+}
