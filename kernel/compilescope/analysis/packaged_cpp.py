@@ -12,7 +12,7 @@ _DTYPE = re.compile(r"dtype_(\w+?)\)?$")
 _INPUT = re.compile(r'inputs_info_\[\d+\]\.name = "([^"]*)";')
 _OUTPUT = re.compile(r'outputs_info_\[\d+\]\.name = "([^"]*)";')
 _EXPECTED_DTYPE = re.compile(r"int32_t (\w+)_expected_dtype = aoti_torch_dtype_(\w+)\(\);")
-_SIZES = re.compile(r"assert_size_stride\((\w+), \{([^}]*)\}")
+_SIZE = re.compile(r"if \((\d+)L* != (\w+)_size\[(\d+)\]\)")
 _SYMBOL = re.compile(r"int64_t (\w+) = (\w+)_size\[(\d+)\];")
 _BOUND = re.compile(r"if \((\w+)_size\[(\d+)\] ([<>]) (-?\d+)L*\)")
 _COMMAND = re.compile(r"^// (?:Compile|Link) cmd\n// (.*)$", re.M)
@@ -45,7 +45,15 @@ def _constant(fields: dict[str, str]) -> Constant:
 def inputs(text: str) -> list[str]:
     """One line an input, as far as the code checks it: ``arg0_1: float32[s0, 16]``."""
     dtypes = dict(_EXPECTED_DTYPE.findall(text))
-    sizes = {name: _plain(listed) for name, listed in _SIZES.findall(text)}
+    checked: dict[str, dict[int, str]] = {}
+    for value, name, dimension in _SIZE.findall(text):
+        checked.setdefault(name, {})[int(dimension)] = value
+    for symbol, name, dimension in _SYMBOL.findall(text):
+        checked.setdefault(name, {})[int(dimension)] = symbol
+    sizes = {
+        name: ", ".join(known.get(place, "?") for place in range(max(known) + 1))
+        for name, known in checked.items()
+    }
     return [
         f"{name}: {dtypes.get(name, 'tensor')}[{sizes[name]}]"
         if name in sizes
@@ -92,8 +100,3 @@ def device(texts: Iterable[str]) -> str:
         if found:
             return found.group(1)
     return ""
-
-
-def _plain(sizes: str) -> str:
-    """Sizes as in Python: ``s77, 16`` for ``s77, 16L``."""
-    return ", ".join(re.sub(r"(?<=\d)L+$", "", one.strip()) for one in sizes.split(",") if one)
