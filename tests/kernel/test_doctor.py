@@ -189,6 +189,17 @@ def test_subshells(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.uname().sysname != "Linux", reason="Triton compiles on Linux")
+@pytest.mark.parametrize(
+    ("asked", "state"), [("triton~=0.1.2", "warning"), ("triton>=1", "ok"), ("triton", "ok")]
+)
+def test_the_triton_that_torch_asks_for(
+    ground: Ground, monkeypatch: pytest.MonkeyPatch, asked: str, state: str
+) -> None:
+    lines = ["numpy", f'{asked}; platform_system == "Linux"']
+    monkeypatch.setattr(triton.metadata, "requires", lambda name: lines)
+    assert triton.fits(ground).state == state
+
+
 def test_triton_compiles_without_a_gpu(ground: Ground) -> None:
     check = triton.compiles(ground)
     assert check.state == "ok", check

@@ -35,10 +35,18 @@ def fits(ground: Ground) -> Check:
     wanted = asked[0].partition(";")[0].strip()
     if version is None:
         return problem(name, f"torch asks for {wanted}; there is none.", _INSTALL)
-    exact = wanted.partition("==")[2].strip()
-    if exact and exact != version:
+    if not _takes(wanted, version):
         return warning(name, f"torch asks for {wanted}; there is {version}.", _INSTALL)
     return ok(name, f"torch asks for {wanted}, and {version} is there.")
+
+
+def _takes(wanted: str, version: str) -> bool:
+    """Whether a version is one of those asked for; torch 2.14 on asks for a range."""
+    try:
+        from packaging.requirements import Requirement
+    except ImportError:
+        return wanted.partition("==")[2].strip() in ("", version)
+    return Requirement(wanted).specifier.contains(version, prereleases=True)
 
 
 def compiles(ground: Ground) -> Check:
