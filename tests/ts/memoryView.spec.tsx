@@ -1,0 +1,170 @@
+import * as React from 'react';
+import { MemoryBody } from '../../src/panels/memory/body';
+import { linesOf, rowsOf } from '../../src/panels/memory/rows';
+import { tileOf } from '../../src/panels/kernels/plan';
+import type { Buffer, Memory } from '../../src/protocol/types';
+import { kernelOf } from './structs';
+import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
+
+// Plotly does not draw here.
+jest.mock('../../src/charts/plot', () => ({
+  Plot: class {
+    show(): void {
+      // Nothing to show it on.
+    }
+    dispose(): void {
+      // Nothing was made.
+    }
+  }
+}));
+
+function buffer(name: string, change: Partial<Buffer> = {}): Buffer {
+  return {
+    name,
+    kind: 'temporary',
+    bytes: 1024,
+    shape: ['16', '16'],
+    stride: ['16', '1'],
+    dtype: 'float32',
+    device: 'cpu',
+    born: 0,
+    dies: 1,
+    reuses: '',
+    nodes: [],
+    line: 10,
+    ...change
+  };
+}
+
+const MEMORY: Memory = {
+  direction: 'inference',
+  artifact: 'python',
+  steps: ['cpp_fused_sin_0', 'extern_kernels.mm', 'cpp_fused_cos_1'],
+  keys: ['launch:inference:#1', 'launch:inference:#2', 'launch:inference:#3'],
+  live_bytes: [1024, 2048, 1024],
+  buffers: [
+    buffer('arg0_1', { kind: 'input', dies: 2 }),
+    buffer('buf0'),
+    buffer('buf1', { born: 1, dies: 1, bytes: 4096 }),
+    buffer('buf2', {
+      born: 2,
+      dies: 2,
+      bytes: 4096,
+      kind: 'output',
+      reuses: 'buf1',
+      nodes: [HOSTILE]
+    })
+  ],
+  peak_bytes: 2048,
+  peak_without_reuse_bytes: 4096,
+  peak_unfused_bytes: 2048,
+  assumed: { s0: 16 },
+  measured_peak_bytes: null,
+  how: 'Read from the wrapper.'
+};
+
+describe('rowsOf', () => {
+  it('finds the memory and the launch of each buffer', () => {
+    expect(rowsOf(MEMORY).map(({ home, key }) => [home, key])).toEqual([
+      ['arg0_1', ''],
+      ['buf0', 'launch:inference:#1'],
+      ['buf1', 'launch:inference:#2'],
+      ['buf1', 'launch:inference:#3']
+    ]);
+  });
+});
+
+describe('linesOf', () => {
+  it('puts buffers that share memory in one line, and keeps the largest', () => {
+    const names = (most: number) =>
+      linesOf(rowsOf(MEMORY), most).map(line => [
+        line.home,
+        line.rows.map(row => row.buffer.name)
+      ]);
+    expect(names(9)).toEqual([
+      ['buf0', ['buf0']],
+      ['buf1', ['buf1', 'buf2']]
+    ]);
+    expect(names(1)).toEqual([['buf1', ['buf1', 'buf2']]]);
+  });
+});
+
+describe('MemoryBody', () => {
+  let page: ReturnType<typeof stage>;
+  let model: ViewModel;
+
+  beforeEach(() => {
+    page = stage();
+    model = new ViewModel();
+    const context = contextOf(model);
+    page.draw(
+      <MemoryBody
+        memories={[MEMORY, { ...MEMORY, direction: 'backward', buffers: [] }]}
+        layouts={[
+          {
+            node: 'clone',
+            direction: 'inference',
+            old: '(1, 16)',
+            new: '(16, 1)',
+            bytes: 1024,
+            why: 'A pass put it there.',
+            inserted: true,
+            kernel: '',
+            sources: []
+          }
+        ]}
+        shown={{ variant: 'python', compilation: '0/0' }}
+        context={context}
+        origin={page}
+      />
+    );
+  });
+
+  afterEach(() => page.remove());
+
+  it('tells the peak, and what it would be without reuse', () => {
+    const [summary] = page.all('.jp-Compilescope-memorySummary');
+    expect(summary.textContent).toContain('Peak2.00 KiB');
+    expect(summary.textContent).toContain('4.00 KiB');
+    expect(summary.textContent).toContain('s0 = 16');
+  });
+
+  it('takes names for text, and leads from a layout to its node', () => {
+    expect(page.all('img')).toHaveLength(0);
+    page.click(page.button('clone'));
+    expect(model.selection.node).toEqual({ stage: 'post_grad', name: 'clone' });
+  });
+
+  it('has nothing of the other direction', () => {
+    page.choose(page.all('select')[0], '1');
+    expect(page.text()).toContain('None: every value lies as the graph has it');
+  });
+});
+
+describe('tileOf', () => {
+  it('takes the blocks of the configuration that was compiled', () => {
+    const kernel = kernelOf('triton_poi_fused_0', {
+      tiling: {
+        extents: ['x: 1024'],
+        tile: { XBLOCK: 'chosen at the first call', R0_BLOCK: '128' },
+        vector_width: null,
+        vector: '',
+        threads: ''
+      },
+      configs: [
+        {
+          name: 'XBLOCK=256',
+          config: { XBLOCK: '256' },
+          usual: true,
+          assembly: {},
+          assembly_lines: {},
+          resources: {},
+          limit: '',
+          why: '',
+          absent: {}
+        }
+      ]
+    });
+    expect(tileOf(kernel)).toEqual({ XBLOCK: '256', R0_BLOCK: '128' });
+  });
+});
