@@ -70,6 +70,13 @@ def test_what_two_processes_of_one_kind_differ_by_is_chance() -> None:
     assert quicker.warm_more_s == pytest.approx(0.4)
     assert quicker.call_more_us == 0.0, "one in a hundred is no difference"
     assert rows[0].cold_more_s is rows[2].cold_more_s is None
+    # On a busy machine a median alone says nothing.
+    quicker.call_us, quicker.call_interval_us = 900.0, (48.0, 2000.0)
+    compare(rows)
+    assert quicker.call_more_us == 850.0
+    rows[0].call_interval_us = (49.0, 51.0)
+    compare(rows)
+    assert quicker.call_more_us == 0.0
 
 
 def studied_report() -> Report:
