@@ -30,7 +30,9 @@ def test_launches_cost_the_host_what_handing_over_takes(name: str) -> None:
     assert 0.5 < steps.sum_us / steps.whole_us < 2
     assert all(step.us is not None for step in steps.steps)
     kinds = {step.kind for step in steps.steps}
-    assert kinds >= {"entry", "check", "stream", "allocation", "call", "launch", "return"}
+    assert kinds >= {"entry", "stream", "allocation", "call", "launch", "return"}
+    # torch 2.11's C++ wrapper checks no inputs.
+    assert "check" in kinds or name == "cpp"
     for step in steps.steps:
         if step.kind == "launch":
             assert "hands the kernel over" in step.how
