@@ -2,7 +2,9 @@
 
 Stands on ``torch._inductor.config`` and ``torch._functorch.config``, and on
 ``codecache.CppCodeCache.load_async``: 2.11 builds the C++ wrapper at ``-O3`` unless it is built
-apart from the kernels; 2.13 at ``-O1`` on a GPU in any case.
+apart from the kernels; 2.13 at ``-O1`` on a GPU in any case. And on
+``compile_fx.get_cpp_wrapper_config``, which says whether the C++ wrapper's kernels are tuned while
+the graph is compiled: as a rule in 2.11, and not in 2.13.
 """
 
 from __future__ import annotations
@@ -11,10 +13,13 @@ import importlib
 from dataclasses import dataclass, field
 from typing import Any
 
+from torch._inductor.compile_fx import get_cpp_wrapper_config
+
 from ..variant import Variant
 
 INDUCTOR = "torch._inductor.config"
 _FUNCTORCH = "torch._functorch.config"
+_TUNED = "triton.autotune_at_compile_time"
 
 Settings = dict[str, dict[str, Any]]
 """Config module → setting → value."""
@@ -98,8 +103,8 @@ def switches(variant: Variant, device: str) -> list[Switch]:
             "" if on_cpu else "There are no C++ kernels here.",
         ),
         _inductor(
-            "triton.autotune_at_compile_time",
-            not _now(variant, "triton.autotune_at_compile_time"),
+            _TUNED,
+            not _tuned(variant),
             "Triton kernels are compiled and tuned while the graph is, instead of at the first run",
             no_gpu or python,
         ),
@@ -131,6 +136,17 @@ def switches(variant: Variant, device: str) -> list[Switch]:
         _threads(variant),
     ]
     return [one for one in known if _known(one)]
+
+
+def _tuned(variant: Variant) -> bool:
+    """Whether kernels are tuned while the graph is compiled; None leaves it to torch."""
+    now = _now(variant, _TUNED)
+    if now is None and variant.cpp_wrapper:
+        config: Any = importlib.import_module(INDUCTOR)
+        # With CUDA graphs it would count one that was skipped.
+        with config.patch({"triton.cudagraphs": False}):
+            now = get_cpp_wrapper_config()[_TUNED]
+    return bool(now)
 
 
 def _threads(variant: Variant) -> Switch:
