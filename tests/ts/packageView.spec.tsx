@@ -108,7 +108,10 @@ describe('PackageBody', () => {
     }
   });
 
-  it('opens the code beside the wrapper', () => {
+  it('opens the code beside the wrapper, where it is entered', async () => {
+    model.getArtifact.mockResolvedValue({
+      regions: [{ kind: 'entry', start: 700 }]
+    });
     const artifact = (name: string) => ({
       name,
       label: name,
@@ -132,12 +135,13 @@ describe('PackageBody', () => {
     });
     show({ package: made() });
     page.click(page.button('Show its C++'));
+    await act(() => Promise.resolve());
     expect(model.select).toHaveBeenCalledWith({
       text: {
         variant: 'cpp',
         compilation: '0/0',
         artifact: 'aot',
-        line: null,
+        line: 700,
         beside: 'cpp'
       },
       origin

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..report import Code, Compilation, Kernel, Package, Region
 from .kernels import collect
@@ -86,11 +86,36 @@ def _pair(code: Code, regions: Sequence[Region]) -> None:
     matcher = difflib.SequenceMatcher(None, *names, autojunk=False)
     for number, region in enumerate(ours):
         region.key = f"launch:{ARTIFACT}={number + 1}"
-    for theirs, mine, size in matcher.get_matching_blocks():
-        for place in range(size):
-            region, partner = ours[mine + place], partners[theirs + place]
+    for tag, start, end, mine, mine_end in matcher.get_opcodes():
+        places = list(zip(range(start, end), range(mine, mine_end), strict=False))
+        if tag != "equal":
+            places = list(_similar(*names, range(start, end), range(mine, mine_end)))
+        for theirs, own in places:
+            region, partner = ours[own], partners[theirs]
             region.key = partner.key
             region.nodes, region.sources = partner.nodes, partner.sources
+
+
+def _similar(
+    left: Sequence[str], right: Sequence[str], lefts: Iterable[int], rights: range
+) -> Iterator[tuple[int, int]]:
+    """Fused kernels between two pairs that share half of their operators at least, in order.
+
+    In training a forward also computes what its backward needs.
+    """
+    first = rights.start
+    for one in lefts:
+        for other in range(first, rights.stop):
+            ours, theirs = _operators(left[one]), _operators(right[other])
+            if ours and theirs and 2 * len(ours & theirs) >= len(ours | theirs):
+                yield one, other
+                first = other + 1
+                break
+
+
+def _operators(signature: str) -> set[str]:
+    """The words of a fused kernel's name behind ``fused``."""
+    return {word for word in signature.partition("_fused_")[2].split("_") if word}
 
 
 def _launches(regions: Iterable[Region]) -> list[Region]:

@@ -122,16 +122,23 @@ function Made(props: {
           made={made}
           onCode={
             place
-              ? () => {
+              ? async () => {
                   const hasWrapper = place.artifacts.some(
                     ({ name }) => name === 'cpp'
+                  );
+                  const { regions } = await model.getArtifact(
+                    variant.name,
+                    place.id,
+                    'aot'
                   );
                   model.select({
                     text: {
                       variant: variant.name,
                       compilation: place.id,
                       artifact: 'aot',
-                      line: null,
+                      line:
+                        regions.find(each => each.kind === 'entry')?.start ??
+                        null,
                       ...(hasWrapper && { beside: 'cpp' })
                     },
                     origin
@@ -186,7 +193,7 @@ function Made(props: {
  */
 function Summary(props: {
   made: Package;
-  onCode: (() => void) | null;
+  onCode: (() => Promise<void>) | null;
   trans: TranslationBundle;
 }): JSX.Element {
   const { made, onCode, trans } = props;
@@ -217,7 +224,7 @@ function Summary(props: {
           <button
             type="button"
             className="jp-Compilescope-button"
-            onClick={onCode}
+            onClick={() => void onCode()}
           >
             {trans.__('Show its C++')}
           </button>

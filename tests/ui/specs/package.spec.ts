@@ -1,4 +1,5 @@
 import { expect, test } from '@jupyterlab/galata';
+import { editor } from '../helpers/compilescope';
 import { openNotebook, runAll } from '../helpers/notebook';
 import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
 import { expectNames, openView, picture } from '../helpers/views';
@@ -69,9 +70,10 @@ test('a call ahead of time, opened up', async ({ page }) => {
 
   await test.step('its code beside the wrapper', async () => {
     await view.getByRole('button', { name: 'Show its C++' }).click();
-    const code = page.getByRole('region', { name: 'Code', exact: true });
-    await expect(code).toBeVisible();
-    await expect(code).toContainText('AOTInductor C++');
-    await expect(code).toContainText('run_impl');
+    await expect(editor(page, 'cpp', 'AOTInductor C')).toContainText(
+      'AOTInductorModel::run_impl'
+    );
+    await expect(editor(page, 'cpp', 'C.. wrapper')).toBeVisible();
+    await expect(page.getByText('2 launches matched')).toBeVisible();
   });
 });
