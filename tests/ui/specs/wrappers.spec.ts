@@ -1,0 +1,156 @@
+import { expect, test } from '@jupyterlab/galata';
+import * as fs from 'fs';
+import * as path from 'path';
+import { editor } from '../helpers/compilescope';
+import { openReport } from '../helpers/report';
+import { expectNames } from '../helpers/views';
+
+const ARTIFACTS = path.resolve(__dirname, '../artifacts');
+const REPORT = path.resolve(
+  __dirname,
+  '../../data/reports/training.compilescope.json'
+);
+
+/**
+ * As much of a report as steps are put into.
+ */
+interface ICode {
+  direction: string;
+  regions: Record<string, IRegion[] | undefined>;
+  backward: ICode | null;
+}
+
+interface IRegion {
+  kind: string;
+  start: number;
+  end: number;
+  key: string;
+  label: string;
+  kernel: string | null;
+  sources: object[];
+}
+
+interface IReport {
+  variants: { compilations: { code: ICode; steps: object[] }[] }[];
+}
+
+const KINDS: Record<string, string> = {
+  alloc: 'allocation',
+  free: 'free',
+  guard: 'check',
+  launch: 'launch',
+  return: 'return'
+};
+
+/**
+ * Real code of a step of training. Its steps are as many as it has regions, with
+ * times for the forward.
+ */
+function withSteps(): string {
+  const report = JSON.parse(fs.readFileSync(REPORT, 'utf8')) as IReport;
+  report.variants.forEach(({ compilations }, place) => {
+    for (const compilation of compilations) {
+      const codes = [compilation.code, compilation.code.backward];
+      compilation.steps = codes.flatMap(code =>
+        ['python', 'cpp'].flatMap(artifact =>
+          code?.regions[artifact] ? [stepsOf(code, artifact, place + 1)] : []
+        )
+      );
+    }
+  });
+  return JSON.stringify(report);
+}
+
+function stepsOf(code: ICode, artifact: string, factor: number): object {
+  const isTimed = code.direction === 'forward';
+  const steps = code.regions[artifact]!.filter(({ kind }) => kind in KINDS).map(
+    ({ kind, start, end, key, label, kernel, sources }, place) => {
+      const us = (kind === 'launch' ? 12 : 1 + (place % 3)) / factor;
+      return {
+        kind: KINDS[kind],
+        start,
+        end,
+        key,
+        label,
+        kernel: kernel ?? '',
+        sources,
+        us: isTimed ? us : null,
+        interval_us: isTimed ? [us * 0.9, us * 1.1] : null,
+        how: 'The clock is read before each step.'
+      };
+    }
+  );
+  const sum = steps.reduce((total, { us }) => total + (us ?? 0), 0);
+  return {
+    artifact,
+    direction: code.direction,
+    steps,
+    whole_us: isTimed ? sum * 1.02 : null,
+    sum_us: isTimed ? sum : null
+  };
+}
+
+test('what both wrappers do, step by step', async ({ page, tmpPath }) => {
+  const file = test.info().outputPath('steps.compilescope.json');
+  fs.writeFileSync(file, withSteps());
+  const panel = await openReport(page, file, tmpPath);
+  await panel.getByRole('tab', { name: 'Wrappers' }).click();
+  const view = page.getByRole('region', { name: 'Wrappers', exact: true });
+  const table = view.getByRole('grid', { name: 'Steps of the wrappers' });
+  const rows = table.getByRole('row');
+  const sums = view.getByText(/^sum .* of /);
+
+  await test.step('by kind, and their sums', async () => {
+    const figures = view.getByRole('table');
+    const launches = figures.getByRole('row', { name: /^kernel launch/ });
+    await expect(launches).toContainText('µs');
+    await expect(
+      figures.getByRole('row', { name: /^a call without marks/ })
+    ).toBeVisible();
+    await expect(sums).toHaveCount(2);
+  });
+
+  const launch = rows.filter({ hasText: 'kernel launch' }).first();
+  const lines = launch.getByRole('button', { name: /^\d/ });
+
+  await test.step('both wrappers in one row', async () => {
+    await expect(launch).toContainText('12.0 µs');
+    await expect(launch).toContainText('6.00 µs');
+    await expect(lines).toHaveCount(2);
+  });
+
+  await expectNames(view);
+  await test.step('light, dark and narrow', async () => {
+    const take = (name: string) =>
+      page.screenshot({ path: path.join(ARTIFACTS, `wrappers-${name}.png`) });
+    await take('light');
+    await page.theme.setDarkTheme();
+    await take('dark');
+    await page.theme.setLightTheme();
+    const size = page.viewportSize()!;
+    await page.setViewportSize({ width: 460, height: 900 });
+    await expect
+      .poll(() => view.evaluate(node => node.clientWidth))
+      .toBeLessThan(460);
+    await take('narrow');
+    const wide = await table.evaluate(
+      node => node.scrollWidth - node.clientWidth
+    );
+    expect(wide).toBe(0);
+    await page.setViewportSize(size);
+  });
+
+  await test.step('the backward, which was not measured', async () => {
+    const graph = view.getByRole('combobox', { name: 'Graph' });
+    await graph.selectOption({ label: 'backward' });
+    await expect(sums).toHaveCount(0);
+    await expect(lines).toHaveCount(2);
+  });
+
+  await test.step('from a step to its line', async () => {
+    await lines.last().click();
+    await expect(
+      editor(page, 'cpp', 'C\\+\\+ wrapper, backward')
+    ).toBeVisible();
+  });
+});
