@@ -166,7 +166,7 @@ def _guards() -> str:
     return f"{len(guards)}, {sum(one.origin is not None for one in guards)} with lines"
 
 
-@row("graph breaks")
+@row("graph breaks, with the reason")
 def _breaks() -> str:
     breaks = [one for compilation in watched().compilations for one in compilation.breaks]
     return breaks[0].reason.partition("\n")[0][:60] if breaks else "no"
