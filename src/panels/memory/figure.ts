@@ -19,6 +19,11 @@ const CURVE = 120;
 const MARGINS = 60;
 
 /**
+ * The parts of the peak that the curve's axis names.
+ */
+const TICKS = [0, 0.5, 1];
+
+/**
  * How high the figure has to be.
  */
 export function heightOf(rows: readonly IRow[]): number {
@@ -54,17 +59,17 @@ export function figureOf(
         xaxis: {
           title: trans.__('launch'),
           range: [-0.5, Math.max(steps - 0.5, 0.5)],
-          nticks: Math.max(3, Math.floor(width / 90)),
-          tickformat: 'd',
+          tick0: 0,
+          dtick: Math.max(1, Math.ceil((steps * 60) / Math.max(width, 1))),
           anchor: 'y2',
           zeroline: false
         },
         yaxis: {
           domain: [Math.max(split, 0.3), 1],
           rangemode: 'tozero',
-          nticks: 4,
-          tickformat: '.2~s',
-          ticksuffix: 'B'
+          tickmode: 'array',
+          tickvals: TICKS.map(part => part * memory.peak_bytes),
+          ticktext: TICKS.map(part => formatBytes(part * memory.peak_bytes))
         },
         yaxis2: {
           domain: [0, Math.max(split - 0.04, 0.25)],

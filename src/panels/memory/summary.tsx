@@ -4,6 +4,11 @@ import type { Memory } from '../../protocol/types';
 import { formatBytes, formatShare } from '../common';
 
 /**
+ * A peak that is at most so much of another is told as a saving.
+ */
+const NOTABLE = 0.99;
+
+/**
  * The peak, and what it would be without reuse and without fusion.
  */
 export function Summary(props: {
@@ -14,7 +19,7 @@ export function Summary(props: {
   const { peak_bytes: peak } = memory;
   const assumed = Object.entries(memory.assumed);
   const against = (bytes: number) =>
-    bytes > peak && bytes > 0
+    peak < bytes * NOTABLE
       ? trans.__(
           '%1 (%2 less now)',
           formatBytes(bytes),
