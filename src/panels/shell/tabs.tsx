@@ -93,8 +93,15 @@ function TabRow(
   const cut = useCut(list);
   const isCut = cut.before || cut.after;
   React.useEffect(() => {
-    const tab = list.current?.querySelector('[aria-selected="true"]');
-    tab?.scrollIntoView?.({ block: 'nearest', inline: 'nearest' });
+    const reveal = () => {
+      const tab = list.current?.querySelector('[aria-selected="true"]');
+      tab?.scrollIntoView?.({ block: 'nearest', inline: 'nearest' });
+    };
+    // Also when the panel becomes narrower.
+    const observer = new ResizeObserver(reveal);
+    observer.observe(list.current!);
+    reveal();
+    return () => observer.disconnect();
   }, [current, isCut]);
   return (
     <>
