@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import compilescope as cs
+import msgspec
 import pytest
 import torch
 from compilescope.analysis import packages
 from compilescope.analysis.packages import describe, read_packages
 from compilescope.comms import slices, summaries
 from compilescope.comms.messages import STUDIES
+from compilescope.compiler import packaging
+from compilescope.compiler.processes import Ended
 from compilescope.compiler.progress import Monitor
 from compilescope.compiler.studies import STUDY_NAMES
 from compilescope.compiler.targets import targeting
-from compilescope.report import Report, VariantReport
+from compilescope.report import Package, Report, VariantReport
 from torch import nn
 
 from .test_isolation import compiled_frames
@@ -211,6 +214,19 @@ def written(dynamic: VariantReport, tmp_path: Path) -> Path:
         archive.writestr("two/data/sample_inputs/model.pt", pickle.dumps(_Trap()))
         archive.writestr("two/data/weights/weight_0", b"\0" * 64)
     return path
+
+
+def test_what_was_made_is_kept_where_running_it_ends_the_process(tmp_path: Path) -> None:
+    ended = Ended(how="crashed", exit_code=-11, errors="Fatal Python error")
+    made = tmp_path / "made.json"
+    missing = packaging._package(ended, made)
+    assert missing.problem is not None
+    assert missing.problem.what == "The package was not made."
+    made.write_bytes(msgspec.json.encode(Package(device="cuda", built=True)))
+    kept = packaging._package(ended, made)
+    assert (kept.device, kept.built) == ("cuda", True)
+    assert kept.problem is not None
+    assert "SIGSEGV" in kept.problem.why
 
 
 def test_a_package_is_opened_and_not_run(written: Path, dynamic: VariantReport) -> None:

@@ -212,7 +212,7 @@ class _Words:
         self._own = (
             re.compile(
                 rf"({device}:|Guard\(|Guard device_guard\(|set_device\(|get_raw_stream\("
-                rf"|stream|index=|device_index = ){number}\b"
+                rf"|stream|index=|device=|device_index = ){number}\b"
             )
             if number
             else None

@@ -32,6 +32,8 @@ from .wardrobe import Wardrobe
 
 COMMAND = "{imports}; from compilescope.compiler.package_process import main; main()"
 """What the process runs."""
+MADE = "made.json"
+"""The file with what was made, while it is run: a library that is loaded may end the process."""
 SECONDS = 1.5
 """How long its entries are timed together."""
 
@@ -101,6 +103,7 @@ class _Making:
         if any(tensor.requires_grad for tensor in self._snapshot.tensors.values()):
             made.absent["backward"] = TRAINS
         if built:
+            path.with_name(MADE).write_bytes(msgspec.json.encode(made))
             self._run(made, path)
         return made
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from pathlib import Path
 
 import cloudpickle
 import msgspec
@@ -14,7 +15,7 @@ from ..report import Package
 from ..torch_api.ahead_of_time import vector_sets
 from ..torch_api.headers import FIRST_IMPORTS
 from . import shipping
-from .package_process import COMMAND
+from .package_process import COMMAND, MADE
 from .processes import Ended, Limits, describe_exit, run
 from .progress import Cancelled
 from .studies import Study
@@ -70,7 +71,7 @@ def make_package(study: Study, *, built: bool) -> None:
                 step, variant=report.name, fraction=next(steps, 8) / (8 if built else 4)
             ),
         )
-    package = _package(ended)
+        package = _package(ended, Path(folder) / MADE)
     report.absent.pop("package", None)
     if report.compilations:
         compilation = next(
@@ -80,7 +81,8 @@ def make_package(study: Study, *, built: bool) -> None:
     report.package = package
 
 
-def _package(ended: Ended) -> Package:
+def _package(ended: Ended, made: Path) -> Package:
+    """What the process gave, or had made when it ended."""
     if ended.how == "cancelled":
         raise Cancelled
     if ended.how == "done":
@@ -89,11 +91,18 @@ def _package(ended: Ended) -> Package:
         why = f"It was ended after {TIMEOUT_S:g} s."
     else:
         why = f"Its process died: {describe_exit(ended.exit_code)}."
-    return Package(
-        problem=Problem(
-            severity="error",
-            what="The package was not made.",
-            why=why,
-            detail=ended.errors[-_LAST:],
-        )
+    problem = Problem(
+        severity="error",
+        what="The package was not made.",
+        why=why,
+        detail=ended.errors[-_LAST:],
     )
+    if not made.exists():
+        return Package(problem=problem)
+    problem.what = "The package was made, but could not be run."
+    problem.remedy = (
+        "If torch._inductor.aoti_load_package() ends Python as well, it is a fault of torch's."
+    )
+    package = msgspec.json.decode(made.read_bytes(), type=Package)
+    package.problem = problem
+    return package
