@@ -177,7 +177,8 @@ class Session:
             timeout_s=timeout_s,
             monitor=Monitor(progress),
         )
-        for report in reports:
+        # The list of subjects has the latest first.
+        for report in reversed(reports):
             where = f"rank {report.rank.rank} of {size}" if report.rank is not None else ""
             self._keep(Elsewhere(report, where), focus=report is reports[0])
         return reports

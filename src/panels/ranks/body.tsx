@@ -15,9 +15,9 @@ export function RanksBody(props: {
 }): JSX.Element {
   const { rank, context, origin } = props;
   const { model, trans } = context;
-  const run = model.subjects.filter(
-    each => each.group !== '' && each.group === rank.group
-  );
+  const run = model.subjects
+    .filter(each => each.group !== '' && each.group === rank.group)
+    .sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0));
   const serious = rank.differences.filter(each => each.serious).length;
   const variants = [...new Set(rank.collectives.map(each => each.variant))];
   return (
