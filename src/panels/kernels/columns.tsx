@@ -74,7 +74,6 @@ export function columnsOf(
       compare: byText(({ kernel }) => kernel.name),
       render: ({ kernel }) => (
         <>
-          <code title={kernel.name}>{kernel.name}</code>
           {kernel.descriptors.length > 0 && (
             <span
               className="jp-Compilescope-tma"
@@ -83,6 +82,7 @@ export function columnsOf(
               {trans.__('TMA')}
             </span>
           )}
+          <code title={kernel.name}>{kernel.name}</code>
         </>
       )
     },
