@@ -58,7 +58,8 @@ export function Plan(props: {
         )}
         {tiling?.vector && (
           <Line label={trans.__('Vector')}>
-            {tiling.vector_width !== null && `${tiling.vector_width} × `}
+            {tiling.vector_width !== null &&
+              `${trans.__('%1 elements,', tiling.vector_width)} `}
             {tiling.vector}
           </Line>
         )}
