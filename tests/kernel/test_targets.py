@@ -132,8 +132,14 @@ def twice(x: torch.Tensor) -> torch.Tensor:
 def _(x):
     return torch.empty_like(x)
 
+@torch.library.custom_op("compilescope_tests::grow", mutates_args=("x",))
+def grow(x: torch.Tensor, by: int) -> None:
+    x.add_(by)
+
 def f(x):
-    return twice(x.sin()) + torch.ops.compilescope_tests.twice(x)
+    y = x.sin()
+    grow(y, 2)
+    return twice(y) + torch.ops.compilescope_tests.twice(x)
 """,
         "compilescope_tests.twice",
     ),

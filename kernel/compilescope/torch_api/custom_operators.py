@@ -2,8 +2,8 @@
 
 Stands on ``torch._library.custom_ops`` (OPDEFS, and what a CustomOpDef keeps of its definition), on
 ``torch._library.simple_registry`` (the functions given to ``torch.library.register_fake``), on
-``torch._C._dispatch_has_kernel_for_dispatch_key``, and on ``torch.ops.loaded_libraries``: the same
-from 2.11 to 2.15.
+``torch._C`` (_dispatch_has_kernel_for_dispatch_key, parse_schema), and on
+``torch.ops.loaded_libraries``: the same from 2.11 to 2.15.
 """
 
 from __future__ import annotations
@@ -81,8 +81,10 @@ def define(definition: Definition) -> None:
     if definition.function is None:
         _define_schema(definition)
         return
+    parsed: Any = torch._C.parse_schema(f"{definition.name}{definition.schema}")
+    changed = [one.name for one in parsed.arguments if one.alias_info and one.alias_info.is_write]
     made = torch.library.custom_op(
-        definition.name, definition.function, mutates_args=(), schema=definition.schema
+        definition.name, definition.function, mutates_args=changed, schema=definition.schema
     )
     if definition.fake is not None:
         made.register_fake(definition.fake)
