@@ -59,6 +59,7 @@ export function columnsOf(
       label: trans.__('From'),
       title: trans.__('The launch that needs it first'),
       width: '52px',
+      from: 440,
       isNumber: true,
       compare: (a, b) => a.buffer.born - b.buffer.born,
       render: ({ buffer }) => (
@@ -80,7 +81,7 @@ export function columnsOf(
       id: 'reuses',
       label: trans.__('Takes over'),
       title: trans.__('The buffer whose memory it takes over'),
-      width: '80px',
+      width: '72px',
       render: ({ buffer }) => buffer.reuses && <code>{buffer.reuses}</code>
     },
     {

@@ -1,0 +1,58 @@
+import { expect, test } from '@jupyterlab/galata';
+import {
+  choice,
+  editor,
+  openSidebar,
+  sidebar,
+  toggle
+} from '../helpers/compilescope';
+import { openNotebook, runAll, SUBJECT } from '../helpers/notebook';
+import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+import { expectNames, openView, picture } from '../helpers/views';
+
+test.use(KEEP_KERNELS);
+
+test.afterAll(({ request }) => shutDown(request));
+
+test('what a switch changed, at the switch and in a view', async ({ page }) => {
+  const notebook = `${SHARED}/changes.ipynb`;
+  await openNotebook(page, SHARED, 'changes.ipynb', SUBJECT);
+  await runAll(page, SUBJECT.length);
+  await openSidebar(page);
+  const note = sidebar(page).locator('.jp-Compilescope-changed');
+
+  await test.step('a flip is told of in a sentence', async () => {
+    await toggle(page, 'cpp_wrapper').check();
+    await expect(note).toContainText(
+      /Against python: .* identical; the wrapper is C\+\+ instead of Python/
+    );
+    await toggle(page, 'cpp_wrapper').uncheck();
+    await expect(note).toHaveCount(0);
+    await sidebar(page).getByText('on', { exact: true }).click();
+    await expect(note).toContainText('1 differs');
+    await expect(note).toContainText('other guards');
+  });
+
+  await test.step('the view says which kernel, and why', async () => {
+    await note.getByRole('button', { name: 'Changes' }).click();
+    const view = await openView(page, 'changes', 'Changes', notebook);
+    const rows = view.getByRole('grid').getByRole('row');
+    await expect(rows.nth(1)).toContainText('differs');
+    await rows.nth(1).click();
+    const card = view.getByRole('article');
+    await expect(card).toContainText('Sizes are arguments here');
+    await expectNames(view);
+    await picture(page, view, 'changes');
+    await card.getByRole('button', { name: 'Both in the code view' }).click();
+    await expect(editor(page, 'python')).toContainText('kernel');
+    await expect(editor(page, 'python dynamic')).toContainText('ks0');
+  });
+
+  await test.step('another back end has what is Inductor’s alone not', async () => {
+    await sidebar(page).getByText('auto', { exact: true }).click();
+    await choice(page, 'backend').selectOption('aot_eager');
+    await expect(note).toContainText('generates no kernels');
+    const view = await openView(page, 'kernels', 'Kernels', notebook);
+    await expect(view).toContainText('Inductor only');
+  });
+});
