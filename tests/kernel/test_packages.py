@@ -96,6 +96,9 @@ def test_sizes_that_may_change_and_constants(dynamic: VariantReport) -> None:
     weights = {one.original: one for one in made.constants}
     first = next(one for name, one in weights.items() if name.endswith("0.weight"))
     assert (first.dtype, first.shape, first.bytes) == ("float32", [32, 16], 2048)
+    (number,) = made.metadata["as numbers in the code"].split(", ")
+    assert number.endswith("2.bias")
+    assert number not in weights
 
 
 def test_its_code_stands_beside_the_wrapper(report: Report, dynamic: VariantReport) -> None:

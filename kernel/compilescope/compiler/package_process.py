@@ -98,6 +98,10 @@ class _Making:
         made.inputs, made.outputs = exported.inputs, exported.outputs
         made.dynamic = [in_range(*one) for one in exported.dynamic]
         made.metadata["traced by"] = "Dynamo (strict)" if exported.strict else "torch.export"
+        numbers = set(exported.state) - {one.original for one in made.constants}
+        if numbers:
+            # Inductor writes tensors of up to eight elements so.
+            made.metadata["as numbers in the code"] = ", ".join(sorted(numbers))
         made.parts, made.seconds = parts, sum(parts.values())
         made.path = ""
         if any(tensor.requires_grad for tensor in self._snapshot.tensors.values()):

@@ -44,6 +44,8 @@ class Exported:
     outputs: list[str]
     dynamic: list[tuple[str, int, int | None]]
     """Symbols with their ranges; None is without limit."""
+    state: list[str]
+    """Names of the parameters and buffers that it reads."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -216,6 +218,11 @@ def _exported(program: Any, strict: bool) -> Exported:
         dynamic=[
             (str(symbol), _bound(found.lower) or 0, _bound(found.upper))
             for symbol, found in program.range_constraints.items()
+        ],
+        state=[
+            one.target
+            for node, one in zip(program.graph.nodes, signature.input_specs, strict=False)
+            if one.kind.name in ("PARAMETER", "BUFFER") and node.users
         ],
     )
 
