@@ -84,6 +84,10 @@ test('every control can be reached and has a name', async ({ page }) => {
     await toggle.focus();
     await page.keyboard.press('Space');
     await expect(toggle).toBeChecked({ checked: !before });
+    const changed = panel.getByRole('button', { name: 'Changes' });
+    await expect(changed).toBeVisible();
+    await page.keyboard.press('Tab');
+    await expect(changed).toBeFocused();
     await page.keyboard.press('Tab');
     await expect(panel.getByRole('combobox', { name: 'mode' })).toBeFocused();
   });
