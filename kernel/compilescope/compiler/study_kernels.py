@@ -18,10 +18,11 @@ from ..report import VariantReport
 from ..torch_api import caches, kernel_timers
 from ..torch_api.compiling import settings_of
 from ..torch_api.kernel_events import GraphRun, ProfiledCall
-from .building import Built, build
+from .building import Built
 from .outcome import outcome_of
 from .quiet import quiet
 from .studies import Study
+from .study_builds import build_for
 
 SECONDS = 2.0
 """About how long calls are profiled."""
@@ -87,17 +88,7 @@ def _measured(
     folder = caches.new_folder()
     try:
         study.snapshot.restore()
-        built = build(
-            study.fn,
-            study.args,
-            study.kwargs,
-            name=report.name,
-            variant=variant,
-            wardrobe=study.wardrobe,
-            outfit=study.wardrobe.outfit(),
-            folder=folder,
-            gradients=dict,
-        )
+        built = build_for(study, variant, folder)
         if built.problem is not None:
             report.absent["kernel_times"] = NOT_BUILT.format(built.problem.what)
             return None

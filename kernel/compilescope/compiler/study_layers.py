@@ -18,7 +18,7 @@ from ..torch_api.layer_driver import driver_us
 from ..torch_api.layers import KeptFrame, KeptGraph, keeping_layers, managers
 from ..torch_api.wrapper_launches import is_python_wrapper
 from . import layer_calls as at
-from .building import Built, build
+from .building import Built
 from .changes import changes_of
 from .layer_calls import Calls
 from .layer_parts import KERNELS_GPU, Costs, Parts, merged
@@ -27,6 +27,7 @@ from .outcome import leaves
 from .quiet import quiet
 from .state import Snapshot
 from .studies import Study
+from .study_builds import build_for
 
 SECONDS = 3.0
 """About how long layers are timed."""
@@ -62,17 +63,7 @@ def study_layers(study: Study) -> None:
     try:
         study.snapshot.restore()
         with keeping_layers(graphs, frames), caches.only(folder):
-            built = build(
-                study.fn,
-                study.args,
-                study.kwargs,
-                name=report.name,
-                variant=variant,
-                wardrobe=study.wardrobe,
-                outfit=study.wardrobe.outfit(),
-                folder=folder,
-                gradients=dict,
-            )
+            built = build_for(study, variant, folder)
             if built.problem is not None:
                 report.absent["layers"] = NOT_BUILT.format(built.problem.what)
                 return

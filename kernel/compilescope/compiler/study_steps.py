@@ -19,11 +19,12 @@ from ..report import Compilation, Step, Steps
 from ..torch_api import caches
 from ..torch_api.layers import KeptFrame, KeptGraph, keeping_layers
 from ..torch_api.marked_wrappers import MarkedWrapper, marked_cpp, marked_python, marking
-from .building import Built, build
+from .building import Built
 from .outcome import outcome_of
 from .quiet import quiet
 from .step_marks import Marked, marked
 from .studies import Study
+from .study_builds import build_for
 
 SECONDS = 2.0
 """About how long calls of all graphs are timed."""
@@ -67,17 +68,7 @@ def study_steps(study: Study) -> None:
     try:
         study.snapshot.restore()
         with keeping_layers(graphs, frames), caches.only(folder), marking(_cpp_text):
-            built = build(
-                study.fn,
-                study.args,
-                study.kwargs,
-                name=report.name,
-                variant=variant,
-                wardrobe=study.wardrobe,
-                outfit=study.wardrobe.outfit(),
-                folder=folder,
-                gradients=dict,
-            )
+            built = build_for(study, variant, folder)
             if built.problem is not None:
                 report.absent["steps"] = NOT_BUILT.format(built.problem.what)
                 return
