@@ -1551,7 +1551,7 @@ export interface StartRunResult {
 }
 
 /**
- * Asks for closer looks at variants; see `STUDIES`.
+ * Asks for closer looks at variants; `compiler.studies` names them.
  */
 export interface StartStudies {
   subject: string;

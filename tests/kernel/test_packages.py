@@ -15,11 +15,9 @@ import torch
 from compilescope.analysis import packages
 from compilescope.analysis.packages import describe, read_packages
 from compilescope.comms import slices, summaries
-from compilescope.comms.messages import STUDIES
 from compilescope.compiler import packaging
 from compilescope.compiler.processes import Ended
 from compilescope.compiler.progress import Monitor
-from compilescope.compiler.studies import STUDY_NAMES
 from compilescope.compiler.targets import targeting
 from compilescope.report import Package, Report, VariantReport
 from torch import nn
@@ -319,10 +317,6 @@ def test_files_are_told_apart_by_their_names() -> None:
         "a.wrapper_compile_flags.json": ("build", "json"),
         "x": ("other", ""),
     }
-
-
-def test_the_panel_knows_the_same_studies() -> None:
-    assert STUDY_NAMES == STUDIES
 
 
 def test_for_a_gpu_that_is_not_here_there_is_none() -> None:

@@ -30,6 +30,12 @@ StudyName = Literal[
     "check",
 ]
 STUDY_NAMES: tuple[str, ...] = get_args(StudyName)
+"""layers: where one call's time goes. kernels: each launch's time. steps: what each step of a
+wrapper costs the host. routes: what reaching custom operators costs. startups: first calls in
+processes of their own. cold: what settings change in a first call. package: the sources of a
+package compiled ahead of time. aot: that package built and timed. accuracy: against eager in higher
+precision. Of a variant for a target, assembly: its kernels compiled. check: its kernels interpreted
+and compared."""
 
 
 @dataclass

@@ -1,0 +1,108 @@
+"""The messages between the panel and the kernel, defined once.
+
+Two comms for each client (the reason is in ``docs/protocol.md``): `REQUESTS_TARGET` carries a
+request and its reply, published on only inside the handler; `EVENTS_TARGET` carries pushes from the
+kernel. Each file holds the messages of one purpose; `COMMANDS` and `EVENTS` list them all.
+"""
+
+from __future__ import annotations
+
+from ...variant import Choices as Choices
+from .asking import GuardOutcome as GuardOutcome
+from .asking import WhatIf as WhatIf
+from .asking import WhatIfResult as WhatIfResult
+from .clients import CheckupResult as CheckupResult
+from .clients import GetCheckup as GetCheckup
+from .clients import Heartbeat as Heartbeat
+from .clients import Hello as Hello
+from .clients import HelloResult as HelloResult
+from .envelopes import EVENTS_TARGET as EVENTS_TARGET
+from .envelopes import PART_BYTES as PART_BYTES
+from .envelopes import PROTOCOL_VERSION as PROTOCOL_VERSION
+from .envelopes import REQUESTS_TARGET as REQUESTS_TARGET
+from .envelopes import Done as Done
+from .envelopes import Event as Event
+from .envelopes import Message as Message
+from .envelopes import Reply as Reply
+from .envelopes import ReplyPart as ReplyPart
+from .envelopes import Request as Request
+from .measuring import GetMeasurement as GetMeasurement
+from .measuring import Measurement as Measurement
+from .measuring import Series as Series
+from .measuring import StartMeasure as StartMeasure
+from .outlines import Artifact as Artifact
+from .outlines import ChangedSummary as ChangedSummary
+from .outlines import CompilationSummary as CompilationSummary
+from .outlines import ReportSummary as ReportSummary
+from .outlines import SubjectSummary as SubjectSummary
+from .outlines import SweepSummary as SweepSummary
+from .outlines import TargetSummary as TargetSummary
+from .outlines import VariantSummary as VariantSummary
+from .pushes import JobChanged as JobChanged
+from .pushes import Measured as Measured
+from .pushes import ReportChanged as ReportChanged
+from .pushes import SubjectsChanged as SubjectsChanged
+from .pushes import SweepChanged as SweepChanged
+from .pushes import WatchChanged as WatchChanged
+from .reading import PARTS as PARTS
+from .reading import ArtifactResult as ArtifactResult
+from .reading import CompilationResult as CompilationResult
+from .reading import Forget as Forget
+from .reading import GetArtifact as GetArtifact
+from .reading import GetCompilation as GetCompilation
+from .reading import GetGraph as GetGraph
+from .reading import GetReport as GetReport
+from .reading import GetVariant as GetVariant
+from .reading import GraphResult as GraphResult
+from .reading import SaveReport as SaveReport
+from .reading import SaveReportResult as SaveReportResult
+from .reading import VariantResult as VariantResult
+from .sweeping import CancelSweep as CancelSweep
+from .sweeping import GetSweep as GetSweep
+from .sweeping import StartSweep as StartSweep
+from .sweeping import SweepResult as SweepResult
+from .watching import SetWatch as SetWatch
+from .watching import WatchedCompilation as WatchedCompilation
+from .watching import WatchState as WatchState
+from .working import AddVariant as AddVariant
+from .working import AddVariantResult as AddVariantResult
+from .working import Cancel as Cancel
+from .working import JobState as JobState
+from .working import StartRun as StartRun
+from .working import StartRunResult as StartRunResult
+from .working import StartStudies as StartStudies
+
+COMMANDS: dict[str, tuple[type[Message], type[Message]]] = {
+    "hello": (Hello, HelloResult),
+    "heartbeat": (Heartbeat, Done),
+    "get_report": (GetReport, ReportSummary),
+    "get_artifact": (GetArtifact, ArtifactResult),
+    "get_variant": (GetVariant, VariantResult),
+    "get_compilation": (GetCompilation, CompilationResult),
+    "get_graph": (GetGraph, GraphResult),
+    "what_if": (WhatIf, WhatIfResult),
+    "set_watch": (SetWatch, WatchState),
+    "add_variant": (AddVariant, AddVariantResult),
+    "start_run": (StartRun, StartRunResult),
+    "start_measure": (StartMeasure, StartRunResult),
+    "get_measurement": (GetMeasurement, Measurement),
+    "start_studies": (StartStudies, StartRunResult),
+    "start_sweep": (StartSweep, SweepResult),
+    "cancel_sweep": (CancelSweep, Done),
+    "get_sweep": (GetSweep, SweepResult),
+    "cancel": (Cancel, Done),
+    "forget": (Forget, Done),
+    "save_report": (SaveReport, SaveReportResult),
+    "get_checkup": (GetCheckup, CheckupResult),
+}
+"""Command → its arguments and its result."""
+
+EVENTS: dict[str, type[Message]] = {
+    "subjects_changed": SubjectsChanged,
+    "report_changed": ReportChanged,
+    "job_changed": JobChanged,
+    "watch_changed": WatchChanged,
+    "measured": Measured,
+    "sweep_changed": SweepChanged,
+}
+"""Event → its data."""

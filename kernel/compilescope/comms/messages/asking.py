@@ -1,0 +1,50 @@
+"""Whether a call would recompile."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ...report import Guard
+from .envelopes import Message
+
+
+class WhatIf(Message):
+    """Asks which guards would fail for other arguments; runs and compiles nothing of the user's.
+
+    ``arguments`` is Python as written in a call: ``x[:2], scale=3.0``. Its names are the
+    notebook's.
+    """
+
+    subject: str
+    variant: str
+    arguments: str
+    compilation: str = ""
+    """Of a watch, the compilation whose function would be called; a subject has its own call."""
+
+
+class GuardOutcome(Message):
+    """What one compilation's guards say."""
+
+    compilation: str
+    passes: bool
+    guard: Guard | None = None
+    """The first that fails."""
+    place: int | None = None
+    """Its place in the compilation's guards, where it is there."""
+    expected: str = ""
+    found: str = ""
+    message: str = ""
+    """torch's own words."""
+
+
+class WhatIfResult(Message):
+    """What would happen at a call with these arguments."""
+
+    arguments: list[str]
+    """One line an argument, as in `Subject.arguments`."""
+    verdict: Literal["reuse", "recompile", "limit", "unknown"]
+    reuses: str = ""
+    """The compilation that would serve the call."""
+    outcomes: list[GuardOutcome] = []
+    """In the order in which torch tries them."""
+    why: str = ""

@@ -1,0 +1,61 @@
+"""What every message travels in, and the names of the two comms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ...report import Problem
+
+PROTOCOL_VERSION = 1
+REQUESTS_TARGET = "compilescope.requests"
+EVENTS_TARGET = "compilescope.events"
+PART_BYTES = 900_000
+"""No message over the comm is longer than a megabyte: the line is shared with the notebook."""
+
+
+class Message(msgspec.Struct, kw_only=True):
+    """The base of all messages."""
+
+
+class Request(Message):
+    """From the panel. ``command`` is one of `COMMANDS`; ``arguments`` is that command's struct."""
+
+    version: int
+    client: str
+    id: str
+    command: str
+    arguments: dict[str, Any] = {}
+
+
+class Reply(Message):
+    """To the panel: ``result`` is the command's result, or ``error`` says why there is none."""
+
+    id: str
+    result: dict[str, Any] | None = None
+    error: Problem | None = None
+
+
+class ReplyPart(Message):
+    """A piece of a reply that is longer than `PART_BYTES`.
+
+    The pieces' texts, one after the other, are the reply as JSON.
+    """
+
+    id: str
+    part: int
+    """From 0."""
+    parts: int
+    text: str
+
+
+class Event(Message):
+    """A push. ``event`` names one of `EVENTS`; ``data`` is that event's struct."""
+
+    event: str
+    data: dict[str, Any] = {}
+
+
+class Done(Message):
+    """The result of commands that have none."""
