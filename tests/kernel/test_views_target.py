@@ -7,6 +7,7 @@ from compilescope import catalogue
 from compilescope.report import (
     Decision,
     Estimate,
+    Fusion,
     Kernel,
     KernelCheck,
     KernelConfig,
@@ -88,6 +89,7 @@ def _kernel() -> Kernel:
             "occupancy": 0.5,
         },
         limit="registers",
+        fusion=Fusion(nodes=2, saved_bytes=4096.0),
         configs=[
             KernelConfig(name="XBLOCK=128", usual=True),
             KernelConfig(name="XBLOCK=9999", why="It is out of shared memory."),
@@ -124,7 +126,10 @@ def test_the_text_marks_estimates() -> None:
     assert "target h100: H100 SXM" in shown
     assert "target mi300x: Instinct MI300X" in shown
     row = next(line for line in shown.splitlines() if "50 % (registers)" in line)
-    figures = "triton 1 ≥ 20.1 µs memory 32 0 B 4,096 B 4 50 % (registers) agrees, within 1.0e-07"
+    figures = (
+        "triton 1 2 ≈ 4 KiB ≥ 20.1 µs memory 32 0 B 4,096 B 4 50 % (registers) "
+        "agrees, within 1.0e-07"
+    )
     assert " ".join(row.split()) == f"{figures} triton_poi_fused_add_0"
     assert "median" not in shown
 

@@ -283,6 +283,44 @@ describe('KernelsBody', () => {
     expect(text).toContain('about 1.02 k');
   });
 
+  it('says how many operators were fused and what that saves, sortably', () => {
+    // jsdom lays nothing out: a row has no height, and a table no width.
+    jest
+      .spyOn(HTMLElement.prototype, 'offsetHeight', 'get')
+      .mockReturnValue(600);
+    jest.spyOn(Element.prototype, 'clientHeight', 'get').mockReturnValue(600);
+    jest.spyOn(Element.prototype, 'clientWidth', 'get').mockReturnValue(1900);
+    const fusion = (nodes: number, saved_bytes: number | null) => ({
+      nodes,
+      saved_bytes,
+      saved: ['relu'],
+      kind: 'pointwise',
+      why: saved_bytes === null ? 'Its sizes are not known.' : ''
+    });
+    show([
+      kernelOf('few', { fusion: fusion(2, 4096) }),
+      kernelOf('many', { fusion: fusion(7, 512) }),
+      kernelOf('unknown', { fusion: fusion(3, null) })
+    ]);
+    const head = (name: string) =>
+      page
+        .all('[role=columnheader] button')
+        .find(each => each.textContent === name)!;
+    const rows = () =>
+      page.all('[role=row]').map(each => each.textContent ?? '');
+    expect(rows()[1]).toContain('2≈ about 4.00 KiB');
+    page.click(head('est. saved'));
+    const order = () =>
+      rows()
+        .slice(1)
+        .map(each => /few|many|unknown/.exec(each)![0]);
+    expect(order()).toEqual(['few', 'many', 'unknown']);
+    page.click(head('fused'));
+    expect(order()).toEqual(['many', 'unknown', 'few']);
+    expect(page.all('[title^="Its sizes are not"]')).toHaveLength(1);
+    jest.restoreAllMocks();
+  });
+
   it('marks kernels with TMA descriptors and lists these', () => {
     const descriptor: Descriptor = {
       name: 'a_desc',

@@ -28,16 +28,22 @@ def plans(compilation: Compilation) -> Iterator[str]:
 
 def kernel(one: Kernel) -> str:
     """What a kernel fuses and how it is cut up; empty for a library call."""
-    parts = []
-    if one.fusion is not None and one.language != "extern":
-        parts.append(f"{wording.count(one.fusion.nodes, 'operator')} fused")
-        if one.fusion.saved_bytes:
-            parts.append(f"about {size(one.fusion.saved_bytes)} saved")
+    parts = fusion(one)
     if one.tiling is not None:
         tiles = [f"{name}={value}" for name, value in one.tiling.tile.items()]
         parts += [f"tile {', '.join(tiles)}"] if tiles else []
         parts += [one.tiling.vector] if one.tiling.vector else []
     return "; ".join(parts)
+
+
+def fusion(one: Kernel) -> list[str]:
+    """How many operators a kernel fuses, and the bytes saved; empty for a library call."""
+    if one.fusion is None or one.language == "extern":
+        return []
+    parts = [f"{wording.count(one.fusion.nodes, 'operator')} fused"]
+    if one.fusion.saved_bytes:
+        parts.append(f"about {size(one.fusion.saved_bytes)} saved")
+    return parts
 
 
 def size(count: float) -> str:

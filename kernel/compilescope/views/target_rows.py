@@ -19,7 +19,7 @@ from ..report import (
     TargetReport,
     VariantReport,
 )
-from . import wording
+from . import plan_rows, wording
 from .pairs import compared
 from .sweep_rows import quantity
 
@@ -27,6 +27,8 @@ HEAD = (
     "kernel",
     "language",
     "launches",
+    "fused",
+    "saved",
     "estimated",
     "bound by",
     "registers",
@@ -37,7 +39,7 @@ HEAD = (
     "checked",
 )
 """The columns of a target's kernels."""
-WORDS = frozenset((0, 1, 4, 10))
+WORDS = frozenset((0, 1, 6, 12))
 """Those that hold words, which may wrap; the others are figures."""
 
 
@@ -169,10 +171,13 @@ def _row(kernel: Kernel, launches: list[Launch]) -> tuple[str, ...]:
     known = [launch.estimated_us for launch in launches if launch.estimated_us is not None]
     bounds = sorted({launch.estimated_bound for launch in launches if launch.estimated_bound})
     complete = bool(known) and len(known) == len(launches)
+    fusion = kernel.fusion if kernel.language != "extern" else None
     return (
         kernel.name,
         language,
         str(len(launches)) if launches else "",
+        str(fusion.nodes) if fusion is not None else "",
+        f"\u2248 {plan_rows.size(fusion.saved_bytes)}" if fusion and fusion.saved_bytes else "",
         f"\u2265 {wording.duration(sum(known))}" if complete else "unknown" if launches else "",
         ", ".join(bounds),
         _figure(kernel, "registers"),

@@ -297,8 +297,9 @@ def _kernel(kernel: Kernel) -> str:
     times = len({launch.key for launch in kernel.launches})
     called = f", called {times} times" if times > 1 else ""
     ops = f": {', '.join(kernel.ops)}" if kernel.ops else ""
-    tma = route_rows.descriptors(kernel.descriptors)
-    return f"{kernel.name} ({language}{called}){ops}" + (f". {tma}" if tma else "")
+    fused = ", ".join(plan_rows.fusion(kernel))
+    told = [f"{kernel.name} ({language}{called}){ops}", fused]
+    return ". ".join(one for one in [*told, route_rows.descriptors(kernel.descriptors)] if one)
 
 
 def _wrapped(text: str, width: int, first: str) -> Iterator[str]:

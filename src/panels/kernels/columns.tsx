@@ -15,6 +15,7 @@ import {
 } from '../common';
 import type { IViewContext } from '../views';
 import { Estimate } from './estimate';
+import { fusionColumns } from './fusionColumns';
 import type { IRow, ITimeSum } from './rows';
 import { directionTitle, languageTitle, sumText, timeText } from './phrases';
 import { targetColumns } from './targetColumns';
@@ -90,7 +91,7 @@ export function columnsOf(
       id: 'language',
       label: trans.__('Language'),
       width: '68px',
-      from: from(720, 1120, 880),
+      from: from(720, 1240, 880),
       compare: byText(({ kernel }) => kernel.language),
       render: ({ kernel }) => languageTitle(kernel.language, trans)
     },
@@ -98,7 +99,7 @@ export function columnsOf(
       id: 'direction',
       label: trans.__('Direction'),
       width: '74px',
-      from: from(1000, 1220, 1200),
+      from: from(1080, 1320, 1300),
       compare: byText(({ kernel }) => kernel.direction),
       render: ({ kernel }) => directionTitle(kernel.direction, trans)
     },
@@ -106,7 +107,7 @@ export function columnsOf(
       id: 'ops',
       label: trans.__('Fused operators'),
       width: 'minmax(120px, 2fr)',
-      from: from(860, 1340),
+      from: from(980, 1460),
       compare: byText(({ kernel }) => kernel.ops.join(', ')),
       render: ({ kernel }) => (
         <span title={kernel.ops.join('\n')}>{kernel.ops.join(', ')}</span>
@@ -122,6 +123,10 @@ export function columnsOf(
       compare: (a, b) => a.own.length - b.own.length,
       render: ({ own }) => own.length
     },
+    ...fusionColumns(
+      { fused: from(640, 1100, 1180), saved: from(860, 1180, 1240) },
+      trans
+    ),
     ...(isTimed ? timeColumns(trans) : []),
     ...(target !== null ? targetColumns(target, trans) : []),
     {
@@ -152,7 +157,7 @@ export function columnsOf(
       ),
       width: '96px',
       isNumber: true,
-      from: from(1160, 1460),
+      from: from(1240, 1580),
       compare: byNumber(({ operations }) => operations.value),
       render: ({ kernel, operations }) => (
         <Estimate
@@ -172,7 +177,7 @@ export function columnsOf(
       ),
       width: '74px',
       isNumber: true,
-      from: from(1300, 1560),
+      from: from(1380, 1680),
       compare: byNumber(({ intensity }) => intensity),
       render: ({ intensity }) => (
         <Estimate
@@ -188,7 +193,7 @@ export function columnsOf(
       label: trans.__('Grid'),
       title: trans.__('The launch grid, or the extents of the parallel loop'),
       width: 'minmax(56px, 1fr)',
-      from: from(1450, 1660),
+      from: from(1530, 1780),
       compare: byText(({ kernel }) => kernel.grid),
       render: ({ kernel }) =>
         kernel.grid ? (

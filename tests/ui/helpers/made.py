@@ -59,6 +59,7 @@ def kernels(variant):
         grid="parallel x0: 64",
         estimated_bytes=2048.0,
         estimated_operations=512.0,
+        fusion=r.Fusion(nodes=2, saved_bytes=1024.0, saved=["mm"], kind="pointwise"),
     )
     mm = r.Kernel(
         name="mm", language="extern", launches=launches("launch:0", 2, 1024.0), sources=[source]

@@ -1,0 +1,71 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { IColumn } from '../common';
+import { Absent, compareNumbers, formatBytes, formatCount } from '../common';
+import { Estimate } from './estimate';
+import type { IRow } from './rows';
+
+/**
+ * The columns of what was put into one kernel: how many operators, and what that
+ * saves.
+ *
+ * @param from - The widths from which each is shown, in pixels.
+ */
+export function fusionColumns(
+  from: {
+    readonly fused: number | undefined;
+    readonly saved: number | undefined;
+  },
+  trans: TranslationBundle
+): IColumn<IRow>[] {
+  const fused = ({ kernel }: IRow) => kernel.fusion?.nodes ?? null;
+  const saved = ({ kernel }: IRow) => kernel.fusion?.saved_bytes ?? null;
+  const why = ({ kernel }: IRow) =>
+    kernel.fusion?.why || trans.__('Not known of this kernel');
+  return [
+    {
+      id: 'fused',
+      label: trans.__('fused'),
+      title: trans.__('How many operators of the graph are in this kernel'),
+      width: '52px',
+      isNumber: true,
+      from: from.fused,
+      compare: (a, b) => compareNumbers(fused(a), fused(b)),
+      render: row => {
+        const count = fused(row);
+        return count === null ? (
+          <Absent why={why(row)} />
+        ) : (
+          <span title={row.kernel.fusion?.kind}>{formatCount(count)}</span>
+        );
+      }
+    },
+    {
+      id: 'saved',
+      label: trans.__('est. saved'),
+      title: trans.__(
+        'Estimated: bytes that its operators would write and read between them, were they not in one kernel; in each launch'
+      ),
+      width: '80px',
+      isNumber: true,
+      from: from.saved,
+      compare: (a, b) => compareNumbers(saved(a), saved(b)),
+      render: row => {
+        const stay = row.kernel.fusion?.saved ?? [];
+        return (
+          <Estimate
+            value={saved(row)}
+            format={formatBytes}
+            of={
+              stay.length > 0
+                ? trans.__('Stay inside: %1', stay.join(', '))
+                : undefined
+            }
+            why={why(row)}
+            trans={trans}
+          />
+        );
+      }
+    }
+  ];
+}
