@@ -1,4 +1,4 @@
-"""What the kernel's tests share: one cache folder for the run, and a clean Dynamo for each test."""
+"""What the kernel's tests share: one cache folder for the run, a clean Dynamo, one thread."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+import torch
 
 _FOLDER = "TORCHINDUCTOR_CACHE_DIR"
 
@@ -19,3 +20,20 @@ def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     os.environ[_FOLDER] = str(tmp_path_factory.mktemp("inductor"))
     yield
     del os.environ[_FOLDER]
+
+
+@pytest.fixture
+def fresh_dynamo() -> Iterator[None]:
+    """Dynamo has compiled nothing before the test, and keeps nothing that the test compiled."""
+    torch._dynamo.reset()
+    yield
+    torch._dynamo.reset()
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """On a busy machine threads wait for each other, a thousand times as long as they compute."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

@@ -6,7 +6,6 @@ import gc
 import statistics
 import time
 import weakref
-from collections.abc import Iterator
 from typing import Any
 
 import compilescope as cs
@@ -18,6 +17,8 @@ from compilescope.measure.guard_costs import GuardCosts, measure_guards
 from compilescope.report import Compilation
 from compilescope.torch_api.guard_keeping import KeptGuards, keeping
 from compilescope.torch_api.guard_trees import Clone, nodes_of
+
+pytestmark = pytest.mark.usefixtures("fresh_dynamo")
 
 X = torch.randn(4)
 
@@ -38,13 +39,6 @@ class Many(torch.nn.Module):
         for value in self.named.values():
             x = x + value
         return self.inner(x) * self.scale + k
-
-
-@pytest.fixture(autouse=True)
-def fresh() -> Iterator[None]:
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
 
 
 def compiled(module: Any, *args: Any, **options: Any) -> tuple[Any, KeptGuards]:

@@ -28,14 +28,9 @@ from . import subjects
 from .subjects import Call
 from .world import unchanged
 
+pytestmark = pytest.mark.usefixtures("fresh_dynamo")
+
 _LEFT_BY_TORCH = ("__import_torch_",)
-
-
-@pytest.fixture(autouse=True)
-def fresh_dynamo() -> Iterator[None]:
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
 
 
 @contextmanager
