@@ -11,6 +11,7 @@ from ..artifacts import Code, Compilation, Kernel, Node, Region
 from ..capture.records import Record
 from ..problem import Problem
 from ..torch_api import cpp_messages
+from .size_checks import SizeCheck, size_checks
 
 
 class _Found(NamedTuple):
@@ -42,7 +43,7 @@ def place(problem: Problem, compilations: Sequence[Compilation]) -> None:
         "wrapper_line": str(found.line),
     }
     facts.setdefault("text", lines[found.line - 1].strip())
-    tensor = facts.get("tensor") or _tensor(lines[found.line - 1])
+    tensor = facts.get("tensor") or _tensor(facts, lines[found.line - 1])
     if tensor:
         facts["tensor"] = tensor
     _wanted(facts, lines[found.line - 1])
@@ -177,43 +178,52 @@ def _line(facts: dict[str, str], lines: list[str]) -> int | None:
 def _assertion(facts: dict[str, str], lines: list[str]) -> int | None:
     """The check of a shape that failed: by the operator, then by the sizes that it wants."""
     operator = facts["operator"].replace("::", ".")
-    hits = _containing(lines, rf"assert_size_stride\(.*\b{re.escape(operator)}\b")
-    wanted = {
-        int(dim): (size, stride)
-        for dim, size, stride in re.findall(
-            r"dim (\d+): size (-?\d+), stride (-?\d+)", facts.get("expected", "")
-        )
-    }
+    hits = _containing(
+        lines, rf"assert_(?:size_stride|tensor_meta)\w*\(.*\b{re.escape(operator)}\b"
+    )
+    wanted = _dimensions(facts.get("expected", ""))
     for hit in hits:
-        sizes, strides = _sizes(lines[hit - 1])
-        if all(
-            dim < len(sizes) and (sizes[dim], strides[dim]) == pair for dim, pair in wanted.items()
-        ):
+        if any(_fits(check, wanted) for check in size_checks(lines[hit - 1].strip())):
             return hit
     return hits[0] if hits else None
 
 
-def _sizes(line: str) -> tuple[list[str], list[str]]:
-    """The sizes and the strides that a line checks, in the spelling of either wrapper."""
-    found = re.search(r"assert_size_stride\(\w+, [({](.*?)[)}], [({](.*?)[)}]", line)
-    if not found:
-        return [], []
-    sizes, strides = (
-        [part.strip().rstrip("L") for part in group.split(",") if part.strip()]
-        for group in found.groups()
+def _dimensions(told: str) -> dict[int, tuple[str, str]]:
+    """Dimension → size and stride, as a message has them."""
+    found = re.findall(r"dim (\d+): size (-?\d+), stride (-?\d+)", told)
+    return {int(dim): (size, stride) for dim, size, stride in found}
+
+
+def _fits(check: SizeCheck, wanted: dict[int, tuple[str, str]]) -> bool:
+    sizes, strides = check.shape, check.strides
+    return all(
+        dim < len(sizes) and (_number(sizes[dim]), _number(strides[dim])) == pair
+        for dim, pair in wanted.items()
     )
-    return sizes, strides
+
+
+def _number(text: str) -> str:
+    """As Python writes it: C++ has an L after it."""
+    return text.rstrip("L")
+
+
+def _check(facts: dict[str, str], line: str) -> SizeCheck | None:
+    """The check of a line that failed: one line may check several tensors."""
+    checks = size_checks(line.strip())
+    wanted = _dimensions(facts.get("expected", ""))
+    return next((one for one in checks if _fits(one, wanted)), checks[0] if checks else None)
 
 
 def _wanted(facts: dict[str, str], line: str) -> None:
     """Say the whole shape where the message has only the dimensions that differ."""
-    sizes, strides = _sizes(line)
-    if not sizes or facts.get("kind") not in ("shape", "stride"):
+    check = _check(facts, line)
+    if check is None or not check.shape or facts.get("kind") not in ("shape", "stride"):
         return
+    sizes, strides = ([_number(one) for one in each] for each in (check.shape, check.strides))
     got, steps = list(sizes), list(strides)
-    for dim, size, stride in re.findall(r"dim (\d+): size (-?\d+), stride (-?\d+)", facts["found"]):
-        if int(dim) < len(got):
-            got[int(dim)], steps[int(dim)] = size, stride
+    for dim, (size, stride) in _dimensions(facts["found"]).items():
+        if dim < len(got):
+            got[dim], steps[dim] = size, stride
     facts["expected"] = f"({', '.join(sizes)}), strides ({', '.join(strides)})"
     if facts["found"].startswith("dim "):
         facts["found"] = f"({', '.join(got)}), strides ({', '.join(steps)})"
@@ -234,11 +244,12 @@ def _text(found: _Found) -> str:
     return str(getattr(found.code, found.artifact))
 
 
-def _tensor(line: str) -> str:
+def _tensor(facts: dict[str, str], line: str) -> str:
     """The tensor that a wrapper's line makes or checks."""
-    match = re.search(
-        r"assert_size_stride\((\w+)|&(\w+?)_handle\b|RAIIAtenTensorHandle (\w+)\(", line
-    )
+    check = _check(facts, line)
+    if check is not None:
+        return check.tensor
+    match = re.search(r"&(\w+?)_handle\b|RAIIAtenTensorHandle (\w+)\(", line)
     return next((name for name in match.groups() if name), "") if match else ""
 
 
@@ -263,6 +274,6 @@ def _region(found: _Found, lines: list[str], tensor: str, operator: str) -> Regi
     # What is checked was made before; what is allocated is filled after.
     before = [one for one in about if one.end < found.line]
     after = [one for one in about if one.start > found.line]
-    if "assert_size_stride" in lines[found.line - 1] and before:
+    if size_checks(lines[found.line - 1].strip()) and before:
         return before[-1]
     return next(iter(after + before), None)

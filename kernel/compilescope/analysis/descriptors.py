@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..report import Code, Compilation, Descriptor, Kernel
+from .size_checks import size_checks
 from .text import closing, split_list
 
 _MADE = frozenset(
@@ -165,13 +166,14 @@ def _complete(one: Descriptor, variable: str, lines: Sequence[str]) -> None:
     if wrapped is None:
         return
     tensor = re.escape(wrapped[1])
-    sized = re.search(
-        rf"(?:assert_size_stride\({tensor}, |\b{tensor} = empty_strided\w*\()"
-        r"\(([^()]*)\), \(([^()]*)\)",
-        text,
-    )
-    if sized:
-        one.shape, one.strides = split_list(sized[1]), split_list(sized[2])
+    made = re.search(rf"\b{tensor} = empty_strided\w*\(\(([^()]*)\), \(([^()]*)\)", text)
+    if made:
+        one.shape, one.strides = split_list(made[1]), split_list(made[2])
+        return
+    checks = (check for line in lines for check in size_checks(line.strip()))
+    known = next((check for check in checks if check.tensor == wrapped[1]), None)
+    if known is not None:
+        one.shape, one.strides = known.shape, known.strides
 
 
 class _Function:

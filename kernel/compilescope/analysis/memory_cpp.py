@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ..report import Region
 from .memory_ledger import Ledger, Storage
-from .memory_python import sizes_of
+from .size_checks import items_of
 from .text import closing, depth, split_list
 
 _INPUT = re.compile(r"auto (\w+) = std::move\(inputs\[\d+\]\);")
@@ -68,7 +68,7 @@ class _Reader:
             self.arrays[array.group(1)] = _plain(array.group(2)).replace("nullptr", _EMPTY)
         elif check := _CHECK.match(text):
             parts = _arguments(text)
-            sizes = [sizes_of(_plain(part)) for part in parts[1:3]]
+            sizes = [items_of(_plain(part)) for part in parts[1:3]]
             ledger.described(check.group(1), sizes, line, given=parts[-1] == '"input"')
         elif returned := _RETURN.match(text):
             for storage in ledger.scope.get(returned.group(1), ())[:1]:
@@ -110,7 +110,7 @@ class _Reader:
         if view:
             parts = _arguments(text, text.find("reinterpret_tensor_wrapper("))
             named = [self.arrays.get(part) for part in parts[2:4]]
-            known = [sizes_of(part) for part in named if part]
+            known = [items_of(part) for part in named if part]
             sizes = (known[0], known[1]) if len(known) > 1 else None
             self.ledger.rename(view.group(1), view.group(2), line, sizes)
         elif move and move.group(2):
@@ -126,8 +126,8 @@ class _Reader:
                 output.group(1),
                 0,
                 line,
-                shape=sizes_of(self.arrays.get(parts[1], _EMPTY)),
-                strides=sizes_of(self.arrays.get(parts[2], _EMPTY)),
+                shape=items_of(self.arrays.get(parts[1], _EMPTY)),
+                strides=items_of(self.arrays.get(parts[2], _EMPTY)),
                 dtype=parts[3].removeprefix("cached_torch_dtype_"),
                 device=parts[4].removeprefix("cached_torch_device_type_"),
             )
@@ -144,8 +144,8 @@ class _Reader:
                 output.group(1),
                 0,
                 line,
-                shape=sizes_of(self.arrays.get(parts[4], _EMPTY)),
-                strides=sizes_of(self.arrays.get(parts[5], _EMPTY)),
+                shape=items_of(self.arrays.get(parts[4], _EMPTY)),
+                strides=items_of(self.arrays.get(parts[5], _EMPTY)),
                 dtype=parts[2].removeprefix("cached_torch_dtype_"),
                 device=pool[0].device,
                 inside=pool[0],

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ..report import Region
 from .memory_ledger import Ledger, Storage
+from .size_checks import items_of, size_checks
 from .text import closing, depth, split_list
 
 _ALLOC = re.compile(r"(\w+) = (?:torch\.)?empty_strided(\w*)\(")
@@ -18,7 +19,6 @@ _LIST = re.compile(r"(\w+) = \[([\w, ]*)\]")
 _ITEM = re.compile(r"(\w+) = (\w+)\[(\d+)\]$")
 _ALIAS = re.compile(r"(\w+) = (\w+)(?:; del (\w+))?$")
 _UNPACK = re.compile(r"\(?([\w, ]+?),?\)? = args$")
-_CHECK = re.compile(r"assert_size_stride\((\w+), ")
 _RETURN = re.compile(r"return \(?(.*?)\)?$")
 _CALLED = re.compile(r"(?:\(?([\w, ]+?),?\)? = )?(?:self\.)?(partitions\[(\d+)\]|\w+)\((\w+)\)$")
 _RESULT = re.compile(r"(\w+) = ([\w.]+)\(")
@@ -87,16 +87,16 @@ class _Reader:
 
     def _statement(self, text: str, line: int, end: int) -> None:
         ledger = self.ledger
-        if check := _CHECK.match(text):
-            parts = _arguments(text, text.find("("))
-            sizes = [sizes_of(part) for part in parts[1:3]]
-            ledger.described(check.group(1), sizes, line, given=parts[-1] == "'input'")
+        if checks := size_checks(text):
+            for one in checks:
+                sizes = [one.shape, one.strides]
+                ledger.described(one.tensor, sizes, line, given=one.is_input)
         elif deleted := _DELETE.match(text):
             for name in deleted.group(1).split(","):
                 ledger.drop(name.strip())
         elif reuse := _REUSE.match(text):
             parts = split_list(reuse.group(3).strip(", "))
-            own = (sizes_of(parts[0]), sizes_of(parts[1])) if len(parts) > 1 else None
+            own = (items_of(parts[0]), items_of(parts[1])) if len(parts) > 1 else None
             ledger.rename(reuse.group(1), reuse.group(2), line, own)
         elif region := self.launches.get(end):
             self._launch(text, line, region)
@@ -152,8 +152,8 @@ class _Reader:
                 match.group(1),
                 0,
                 line,
-                shape=sizes_of(parts[3]),
-                strides=sizes_of(parts[4]),
+                shape=items_of(parts[3]),
+                strides=items_of(parts[4]),
                 dtype=dtype.group(1) if dtype else "",
                 device=pool[0].device,
                 inside=pool[0],
@@ -198,8 +198,8 @@ def _allocated(match: re.Match[str], text: str, line: int) -> Storage:
         match.group(1),
         0,
         line,
-        shape=sizes_of(parts[0]) if parts else None,
-        strides=sizes_of(parts[1]) if len(parts) > 1 else [],
+        shape=items_of(parts[0]) if parts else None,
+        strides=items_of(parts[1]) if len(parts) > 1 else [],
         dtype=dtype,
         device=device.partition("=")[2].strip("'\"") or match.group(2).strip("_").split("_")[0],
     )
@@ -207,8 +207,3 @@ def _allocated(match: re.Match[str], text: str, line: int) -> Storage:
 
 def _arguments(text: str, start: int) -> list[str]:
     return split_list(text[start + 1 : closing(text, start) - 1])
-
-
-def sizes_of(text: str) -> list[str]:
-    """The items of a tuple, or of what stands for one in C++."""
-    return split_list(text.strip()[1:-1])

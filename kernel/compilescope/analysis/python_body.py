@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from .scan import Comments, Mark, launch_mark, read_comment
+from .size_checks import size_checks
 from .text import depth
 
 _CALL = re.compile(r"(?:([\w, ()]+?) = )?([A-Za-z_][\w.]*)(\[[^\]]*\])?\(")
@@ -24,7 +25,7 @@ _NOT_LAUNCHES = frozenset(
 )
 _PREPARES = re.compile(r"with |\w+ = get_raw_stream\(|torch\.\w+\.set_device\(")
 """Stands between a launch's comments and the launch."""
-_GUARDS = ("assert_size_stride(", "assert_alignment(", "assert ")
+_GUARDS = ("assert_size_stride", "assert_tensor_metadata(", "assert_alignment(", "assert ")
 _ALLOC = re.compile(
     r"(\w+) = (?:empty_strided\w*|torch\.empty\w*|alloc_from_pool|reinterpret_tensor|"
     r"\w+ *; *del|torch\.as_strided)"
@@ -89,6 +90,9 @@ class Body:
             number += 1
             if not stripped:
                 continue
+            if stripped.startswith(_GUARDS):
+                marks += self._guards(stripped, start + 1, number)
+                continue
             mark = self._statement(stripped, start, number, comments)
             if mark:
                 marks.append(mark)
@@ -96,13 +100,17 @@ class Body:
                 comments = None
         return marks
 
+    def _guards(self, text: str, start: int, end: int) -> list[Mark]:
+        """Mark each tensor that a statement checks: the C++ wrapper has a statement for each."""
+        whole = " ".join([text, *(line.strip() for line in self.lines[start:end])])
+        names = [one.tensor for one in size_checks(whole)] or [_argument(text)]
+        return [Mark("guard", start, end, label=name) for name in names]
+
     def _statement(self, text: str, start: int, end: int, comments: Comments | None) -> Mark | None:
         """Mark the statement of lines [start, end), counted from 0."""
         first = start + 1
         if text.startswith("return"):
             return Mark("return", first, end, label=self.function)
-        if text.startswith(_GUARDS):
-            return Mark("guard", first, end, label=_argument(text))
         free = _FREE.match(text)
         if free:
             return Mark("free", first, end, label=free.group(1))

@@ -16,6 +16,7 @@ import msgspec
 from ..report import Code, Compilation, Region, Step, Steps
 from ..wrapping import StepKind
 from .launched import codes_of
+from .size_checks import size_checks
 from .steps_kinds import Artifact, is_library, kind_of
 from .text import depth
 
@@ -205,17 +206,14 @@ class _Function:
 
     def _add(self, kind: StepKind, start: int, end: int, text: str, region: Region | None) -> None:
         last = self._rows[-1] if self._rows else None
-        label = self._label(kind, text, region)
+        labels = self._labels(kind, text, region)
         if last is not None and self._belongs(last, kind, region):
             last.end = end
-            if label and label not in last.labels:
-                last.labels.append(label)
+            last.labels += [label for label in labels if label not in last.labels]
             return
         own = kind not in _ROWS and region is not None
         key = region.key if own and region is not None else self._row_key(kind)
-        self._rows.append(
-            _Row(kind, start, end, key, [label] if label else [], region if own else None)
-        )
+        self._rows.append(_Row(kind, start, end, key, labels, region if own else None))
         if kind in ("launch", "call") and region is not None:
             self._anchor, self._counts = region.key.rpartition(":")[2], {}
         elif self._scope and text == "}":
@@ -234,6 +232,11 @@ class _Function:
         name = f"{kind}:{self._name}:{self._anchor}"
         self._counts[name] = self._counts.get(name, 0) + 1
         return f"{name}:{self._counts[name]}"
+
+    def _labels(self, kind: StepKind, text: str, region: Region | None) -> list[str]:
+        checks = size_checks(text) if kind == "check" else []
+        label = "" if checks else self._label(kind, text, region)
+        return [one.tensor for one in checks] or ([label] if label else [])
 
     def _label(self, kind: StepKind, text: str, region: Region | None) -> str:
         if kind in ("allocation", "view", "launch") and region is not None:

@@ -1,7 +1,8 @@
 """The names that a generated Python wrapper finds in its module, as far as the CPU has them.
 
-Stands on ``torch._C._dynamo.guards``, ``torch._inductor.select_algorithm.extern_kernels`` and
-``torch._inductor.lowering``, which puts library functions of Inductor's own there.
+Stands on ``torch._C._dynamo.guards``, ``torch._inductor.select_algorithm.extern_kernels``,
+``torch._inductor.runtime.runtime_utils`` and ``torch._inductor.lowering``, which puts library
+functions of Inductor's own there.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from typing import Any
 def _names() -> dict[str, Any]:
     import torch
     import torch._inductor.lowering
+    from torch._inductor.runtime import runtime_utils
     from torch._inductor.select_algorithm import extern_kernels
 
     guards: Any = torch._C._dynamo.guards
-    return {
+    found = {
         "aten": torch.ops.aten,
         "inductor_ops": torch.ops.inductor,
         "_quantized": torch.ops._quantized,
@@ -26,6 +28,14 @@ def _names() -> dict[str, Any]:
         "reinterpret_tensor": guards._reinterpret_tensor,
         "extern_kernels": extern_kernels,
     }
+    # Since torch 2.15.
+    for name, room in (
+        ("assert_size_stride_grouped", guards),
+        ("assert_tensor_metadata", runtime_utils),
+    ):
+        if hasattr(room, name):
+            found[name] = getattr(room, name)
+    return found
 
 
 def names() -> dict[str, Any]:

@@ -7,6 +7,8 @@ import json
 
 import pytest
 from compilescope.analysis.regions import scan, to_regions
+from compilescope.analysis.size_checks import size_checks
+from compilescope.analysis.steps import steps_of
 from compilescope.analysis.wrappers import direction_of, split
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -210,3 +212,51 @@ def test_the_recordings_name_no_machine(data):
         assert "/site-packages/torch" in text
         for folder in ("/home/", "/root/", "/tmp/", "/Users/"):
             assert folder not in text
+
+
+GROUPED = """class Runner:
+    def call(self, args):
+        arg0_1, arg1_1 = args
+        args.clear()
+        assert_size_stride_grouped((arg0_1, arg1_1), ((8, 16), (s7, )), ((16, 1), (1, )), 'input')
+        buf0 = empty_strided_cpu((8, 16), (16, 1), torch.float32)
+        extern_kernels.mm(arg0_1, arg1_1, out=buf0)
+        assert_tensor_metadata(buf0, (8, 16), (16, 1), torch.float32, 'torch.ops.my.op.default')
+        return (buf0, )
+"""
+
+
+def test_a_check_of_several_tensors_is_a_region_of_each():
+    # As torch 2.15 writes it; its C++ wrapper checks each tensor in a line of its own.
+    regions = to_regions(scan(GROUPED, "python"), "inference")
+    guards = [one for one in regions if one.kind == "guard"]
+    assert [(one.key, one.start, one.end) for one in guards] == [
+        ("guard:inference:arg0_1", 5, 5),
+        ("guard:inference:arg1_1", 5, 5),
+        ("guard:inference:buf0", 8, 8),
+    ]
+    steps = steps_of(GROUPED, "python", regions)
+    assert [one.label for one in steps if one.kind == "check"] == ["arg0_1, arg1_1", "buf0"]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        (
+            GROUPED.split("\n")[4].strip(),
+            [
+                ("arg0_1", ["8", "16"], ["16", "1"], True),
+                ("arg1_1", ["s7"], ["1"], True),
+            ],
+        ),
+        (
+            'if (checked()) { assert_size_stride(u, {2L, s0}, {s0, 1L}, "input"); }',
+            [("u", ["2L", "s0"], ["s0", "1L"], True)],
+        ),
+        ("assert_size_stride(buf1, (), (), 'torch.ops.my.op')", [("buf1", [], [], False)]),
+        ("assert_alignment(buf1, 16, 'torch.ops.my.op')", []),
+        ("assert_size_stride = torch._C._dynamo.guards.assert_size_stride", []),
+    ],
+)
+def test_what_a_line_checks(line, found):
+    assert [tuple(one) for one in size_checks(line)] == found
