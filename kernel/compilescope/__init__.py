@@ -46,6 +46,7 @@ __all__ = [
     "load",
     "measure",
     "open_package",
+    "ranks",
     "read_trace",
     "study",
     "sweep",
@@ -141,12 +142,13 @@ def study(report: Report, *studies: str, variants: object = None) -> Report:
         Of an inspection made in this kernel.
     *studies
         ``layers``: where one call's time goes. ``kernels``: the time of every kernel launch.
-        ``startups``: first calls in processes of their own, with empty and with warm caches.
-        ``cold``: what torch's settings change in those; takes minutes, and is made only when named.
-        ``package``: what AOTInductor generates; ``aot``: the same built, checked and timed.
-        ``accuracy``: results against higher precision. Of variants for a target, ``assembly``:
-        every kernel compiled down to machine code, ``check``: every kernel run in Triton's
-        interpreter and compared. All that apply if none is named.
+        ``steps``: what each step of a wrapper costs the host. ``routes``: what reaching custom
+        operators costs. ``startups``: first calls in processes of their own, with empty and with
+        warm caches. ``cold``: what torch's settings change in those. ``package``: what AOTInductor
+        generates; ``aot``: the same built, checked and timed. ``accuracy``: results against higher
+        precision. Of variants for a target, ``assembly``: every kernel compiled down to machine
+        code, ``check``: every kernel run in Triton's interpreter and compared. If none is named,
+        all that apply but ``cold`` and ``aot``, which take minutes.
     variants
         As for `measure`; all that are built if None.
 

@@ -149,7 +149,7 @@ class VariantReport(Struct):
     """What it changed, against another variant of the report."""
     cuda_graphs: CudaGraphs | None = None
     kernel_loads: list[KernelLoad] = []
-    """How each Triton kernel came to be there."""
+    """How each kernel came to be there: compiled, loaded, first run."""
     cold: list[ColdSwitch] = []
     """What settings change in the first call's time."""
     package: Package | None = None

@@ -73,7 +73,9 @@ def study_routes(study: Study) -> None:
     study.snapshot.restore()
     for number, name in enumerate(names):
         study.monitor.step(
-            f"timing the way to {name}", variant=report.name, fraction=0.2 + 0.8 * number / MOST
+            f"timing the way to {name}",
+            variant=report.name,
+            fraction=0.2 + 0.8 * number / len(names),
         )
         for route in asked:
             if route.operator == name:

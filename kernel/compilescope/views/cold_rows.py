@@ -62,8 +62,10 @@ def _title(row: ColdSwitch) -> str:
         return ", ".join(part for part in (row.switch, row.value) if part)
     if not row.value:
         return row.switch
-    pairs = zip(row.switch.split(", "), row.value.split(", "), strict=True)
-    return ", ".join(f"{name} = {value}" for name, value in pairs)
+    names, values = row.switch.split(", "), row.value.split(", ")
+    if len(names) != len(values):
+        return f"{row.switch} = {row.value}"
+    return ", ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
 
 
 def _best(rows: list[ColdSwitch], more: Callable[[ColdSwitch], float | None]) -> ColdSwitch | None:

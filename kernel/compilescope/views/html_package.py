@@ -7,6 +7,7 @@ from html import escape
 from ..report import Package, Report
 from . import package_rows
 from .html_summary import details
+from .html_table import table
 from .style import Markup
 
 _FILES = 40
@@ -35,21 +36,7 @@ def _inside(made: Package, markup: Markup) -> str:
     return "".join(
         [
             *told,
-            _table(package_rows.ENTRIES, package_rows.entries(made), markup),
-            _table(("file", "kind", "size"), files, markup),
+            table(package_rows.ENTRIES, package_rows.entries(made), markup),
+            table(("file", "kind", "size"), files, markup),
         ]
     )
-
-
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]], markup: Markup) -> str:
-    if not rows:
-        return ""
-    titles = "".join(markup.element("th", "head", title) for title in head)
-    body = "".join(f"<tr{markup.attributes('plain')}>{_cells(row, markup)}</tr>" for row in rows)
-    table = f"<thead><tr>{titles}</tr></thead><tbody>{body}</tbody>"
-    return markup.element("div", "scroll", markup.element("table", "table", table))
-
-
-def _cells(row: tuple[str, ...], markup: Markup) -> str:
-    title = f'<th scope="row"{markup.attributes("words")}>{escape(row[0])}</th>'
-    return title + "".join(markup.element("td", "figure", escape(cell)) for cell in row[1:])

@@ -6,6 +6,7 @@ from html import escape
 
 from ..report import Report, Sweep
 from . import sweep_rows, wording
+from .html_table import table
 from .style import Markup
 
 _WORDS = frozenset((0, 1, 7, 8, 9))
@@ -32,24 +33,7 @@ def sweep(found: Sweep, markup: Markup) -> str:
         parts.append(markup.element("p", "line", f"<b>{escape(said)}</b>"))
         code = markup.element("pre", "code", escape(found.code))
         parts.append(markup.element("div", "paper", code))
-    return "".join(parts) + _table(found, markup)
-
-
-def _table(found: Sweep, markup: Markup) -> str:
-    rows = sweep_rows.rows(found)
-    kept = [at for at in range(len(sweep_rows.HEAD)) if any(row[at] for row in rows)]
-    head = "".join(markup.element("th", "head", sweep_rows.HEAD[at]) for at in kept)
-    body = "".join(
-        f"<tr{markup.attributes('plain')}>"
-        + "".join(_cell(row[at], at, markup) for at in kept)
-        + "</tr>"
-        for row in rows
+    made = table(
+        sweep_rows.HEAD, sweep_rows.rows(found), markup, words=_WORDS, tag="b", sparse=True
     )
-    table = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
-    return markup.element("div", "scroll", markup.element("table", "table", table))
-
-
-def _cell(text: str, column: int, markup: Markup) -> str:
-    if column == 0:
-        return f'<th scope="row"{markup.attributes("words")}><b>{escape(text)}</b></th>'
-    return markup.element("td", "words" if column in _WORDS else "figure", escape(text))
+    return "".join(parts) + made

@@ -7,6 +7,7 @@ from html import escape
 from ..report import FORMS, Kernel, Report, TargetReport, VariantReport
 from . import highlight, target_rows, wording
 from .html_summary import details
+from .html_table import table
 from .limits import Limits
 from .style import Markup
 
@@ -41,26 +42,10 @@ def _target(
 def _kernels(variant: VariantReport, markup: Markup, limits: Limits, hint: str) -> str:
     rows = target_rows.kernels(variant)
     shown = rows[: limits.target_kernels]
-    kept = [at for at in range(len(target_rows.HEAD)) if any(row[at] for row in shown)]
     if not shown:
         return ""
-    head = "".join(markup.element("th", "head", target_rows.HEAD[at]) for at in kept)
-    body = "".join(
-        f"<tr{markup.attributes('plain')}>"
-        + "".join(_cell(row[at], at, markup) for at in kept)
-        + "</tr>"
-        for row in shown
-    )
-    table = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
-    made = markup.element("div", "scroll", markup.element("table", "table", table))
+    made = table(target_rows.HEAD, shown, markup, words=target_rows.WORDS, tag="code", sparse=True)
     return made + _left_out(len(rows) - len(shown), "kernel", markup, hint)
-
-
-def _cell(text: str, column: int, markup: Markup) -> str:
-    if column == 0:
-        return f'<th scope="row"{markup.attributes("words")}><code>{escape(text)}</code></th>'
-    style = "words" if column in target_rows.WORDS else "figure"
-    return markup.element("td", style, escape(text))
 
 
 def _decisions(variant: VariantReport, markup: Markup) -> str:
