@@ -24,7 +24,7 @@ _KINDS = {
         "additional_fake_tensor_prop|convert_conv_weights_to_channels_last|debug_insert_nops"
     ),
     "lowering": r"GraphLowering\.run|inductor_compile|compile_fx_inner|fx_codegen_and_compile",
-    "scheduling": r"Scheduler\.(?:__init__|fused_nodes|create_combo_kernel_nodes)",
+    "scheduling": r"Scheduler\.(?:__init__|fused_nodes|create_combo_kernel_nodes|simple_overlap)",
     "code_generation": (
         r"code_gen|GraphLowering\..*|Scheduler\.codegen|(?:Python|Cpp)Wrapper\w*\.generate|"
         r"generate_kernel_code_from_nodes|PyCodeCache\.write|CUTLASS.*|cutlass_utils\..*"
@@ -47,7 +47,7 @@ _KINDS = {
         r"remote_.*|GraphPickler\..*|CompiledArtifact\..*|.*_code_state"
     ),
     "load": r"PyCodeCache\.load_by_key_path|CppCodeCache\._load_library|inductor_import",
-    "other": r"gc|TranslationValidator\.validate",
+    "other": r"gc|TranslationValidator\.validate|offload_constants_\w+",
 }
 _PATTERNS = [(re.compile(pattern), kind) for kind, pattern in _KINDS.items()]
 _WAIT = "async_compile.wait"

@@ -245,7 +245,7 @@ def test_one_candidate_on_the_cpu():
     assert (found.operator, found.kernel) == ("addmm", "extern_kernels.addmm")
     assert found.inputs[1] == "float32[8, 32] cpu"
     if torch.__version__.startswith("2.11."):
-        assert len(found.candidates) == 2, "torch 2.11 has two library calls for it"
+        assert len(found.choices) == 2, "torch 2.11 has two library calls for it"
     else:
         assert "freezing" in found.skipped
     assert selector() == before
