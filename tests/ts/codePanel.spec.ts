@@ -6,7 +6,9 @@ import { CodePanel } from '../../src/panels/code';
 import type {
   ArtifactResult,
   Decision,
-  Region
+  Region,
+  Step,
+  Steps
 } from '../../src/protocol/types';
 import type {
   ILinked,
@@ -79,7 +81,8 @@ class Model {
     kernels: [
       kernelOf('k0', { launches: [launchOf('launch:1', launchTime(12))] })
     ],
-    decisions: [] as Decision[]
+    decisions: [] as Decision[],
+    steps: [] as Steps[]
   }));
 
   select(change: Partial<ISelection>): void {
@@ -191,6 +194,69 @@ describe('CodePanel', () => {
     ]);
     await show('again', 'cpp');
     await until(() => times().length === 0);
+  });
+
+  it('says beside the lines what the steps cost, once that was measured', async () => {
+    const step = (kind: Step['kind'], line: number, us: number): Step => ({
+      ...{ kind, start: line, end: line, key: `${kind}:1`, label: '' },
+      ...{ kernel: '', sources: [], us, interval_us: null, how: '' }
+    });
+    const wrapper = (artifact: Steps['artifact'], steps: Step[]): Steps => ({
+      ...{ artifact, direction: 'inference', steps, whole_us: 30, sum_us: 25 },
+      ...{ agrees: true, why: '' }
+    });
+    const costs = () =>
+      all('.jp-Compilescope-code-cost.jp-mod-first').map(node => [
+        node.textContent,
+        node.style.getPropertyValue('--cs-share')
+      ]);
+    const told = () => all('.jp-Compilescope-code-told')[0]?.textContent;
+    expect(all('.jp-Compilescope-code-legend ul')).toEqual([]);
+    model.getCompilation.mockImplementation(async name => ({
+      kernels: [],
+      decisions: [],
+      steps: [
+        name === 'cpp'
+          ? wrapper('cpp', [step('entry', 1, 2), step('launch', 2, 6)])
+          : wrapper('python', [step('launch', 2, 20), step('return', 3, 1)])
+      ]
+    }));
+    for (const each of model.report.variants) {
+      each.studied = ['steps'];
+    }
+    model.report.revision++;
+    model.reportChanged.emit();
+    await until(() => costs().length === 4);
+    // One scale for both sides.
+    expect(costs()).toEqual([
+      ['20.0 µs', '100%'],
+      ['1.00 µs', '5%'],
+      ['2.00 µs', '10%'],
+      ['6.00 µs', '30%']
+    ]);
+    await until(() => all('.jp-Compilescope-code-legend li').length === 3);
+    expect(
+      all('.jp-Compilescope-code-legend li').map(item => item.textContent)
+    ).toEqual([
+      'entry – left, 2.00 µs right',
+      'kernel launch 20.0 µs left, 6.00 µs right',
+      'return 1.00 µs left, – right'
+    ]);
+    model.select({ key: 'launch:1' });
+    await until(
+      () =>
+        told() ===
+        'Step “kernel launch”: 20.0 µs left, 6.00 µs right of the host'
+    );
+    // The cursor's line counts, also one that nothing can be selected at.
+    const view = EditorView.findFromDOM(all('.cm-content')[0])!;
+    view.dispatch({ selection: { anchor: view.state.doc.line(3).from } });
+    await until(() => told() === 'Step “return”: 1.00 µs left of the host');
+    expect(all('.jp-Compilescope-code-announce')[0].textContent).toContain(
+      'Step “return”'
+    );
+    await show('other', 'eager');
+    await until(() => costs().length === 2);
   });
 
   it('marks a selection on both sides and says what it is', async () => {

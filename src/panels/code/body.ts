@@ -2,11 +2,10 @@ import { EditorState, type StateEffect } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
-import { setDecisions } from './editor/decisions';
 import { foldKernels, initialFolds, rememberFolds } from './editor/folding';
 import { linksField, setHighlight, setLinks } from './editor/links';
 import { cursorLine, type IPlace } from './editor/place';
-import { setTimes } from './editor/times';
+import { noteEffects } from './editor/notes';
 import { editorSetup, wrapping, type IEditorSetup } from './editor/setup';
 import type { IHighlight } from './highlight';
 import type { SideState } from './loader';
@@ -102,12 +101,10 @@ export class CodeBody extends Widget {
     this.annotate(this._notes);
   }
 
-  /** Say beside the lines how long launches take, and what was decided there. */
+  /** Say beside the lines what they cost, and what was decided there. */
   annotate(notes: INotes): void {
     this._notes = notes;
-    this._view?.dispatch({
-      effects: [setTimes.of(notes.times), setDecisions.of(notes.decisions)]
-    });
+    this._view?.dispatch({ effects: noteEffects(notes) });
   }
 
   /** Mark what is selected. */

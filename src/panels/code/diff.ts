@@ -4,8 +4,10 @@ import { Widget } from '@lumino/widgets';
 import type { Side } from './artifacts';
 import type { IText } from './comparison';
 import { setHighlight, linksField } from './editor/links';
+import { noteEffects } from './editor/notes';
 import { editorSetup, wrapping, type IEditorSetup } from './editor/setup';
 import type { IHighlight } from './highlight';
+import type { INotes } from './notes';
 import type { IBar } from './palette';
 
 /**
@@ -93,6 +95,11 @@ export class DiffBody extends Widget {
   mark(marks: Record<Side, IHighlight>): void {
     this._merge?.a.dispatch({ effects: setHighlight.of(marks.left) });
     this._merge?.b.dispatch({ effects: setHighlight.of(marks.right) });
+  }
+
+  /** Say beside a side's lines what they cost, and what was decided there. */
+  annotate(side: Side, notes: INotes): void {
+    this.view(side)?.dispatch({ effects: noteEffects(notes) });
   }
 
   /** Wrap a side's long lines, or let them run on. */

@@ -10,6 +10,7 @@ import type { Extension } from '@codemirror/state';
 import type { IAnchor } from './align';
 import { sameAddress, type Side } from './artifacts';
 import { compare, type IComparison } from './comparison';
+import { tell, tellKey } from './costs';
 import { mainSource, sourceText } from './describe';
 import { DiffBody } from './diff';
 import { Alignment } from './editor/alignment';
@@ -20,13 +21,14 @@ import type { IEditorSetup } from './editor/setup';
 import { Goal } from './goal';
 import { Follower } from './follower';
 import type { IHighlight } from './highlight';
+import { CostLegend } from './legend';
 import type { SideState } from './loader';
 import type { Mode } from './mode';
 import { Pane } from './pane';
 import { Places } from './places';
 import { SIDES, Sides } from './sides';
 import { SelectionStatus } from './status';
-import { SideNotes } from './notes';
+import { SideNotes, type INotes } from './notes';
 import { CompareToolbar } from './toolbar';
 import type { ISelection, ISubjectModel, Region, SourceLine } from './types';
 import type { ILanguages } from '../views';
@@ -63,8 +65,10 @@ export class CodePanel extends Panel {
       source => this._selectSource(source),
       this._trans
     );
+    this._legend = new CostLegend(this._trans);
     for (const widget of [
       this._toolbar,
+      this._legend,
       this._split,
       this._diff,
       this._status
@@ -95,7 +99,7 @@ export class CodePanel extends Panel {
     this._notes = new SideNotes({
       model: this._model,
       address: side => this._sides.choice(side)?.address ?? null,
-      apply: (side, notes) => this._panes[side].body.annotate(notes),
+      apply: (side, notes) => this._annotate(side, notes),
       isDisposed: () => this.isDisposed,
       trans: this._trans
     });
@@ -123,6 +127,7 @@ export class CodePanel extends Panel {
       this._stacked = stacked;
       this.toggleClass('jp-mod-stacked', stacked);
       this._split.orientation = stacked ? 'vertical' : 'horizontal';
+      this._showLegend();
       this._show();
     }
   }
@@ -201,6 +206,7 @@ export class CodePanel extends Panel {
     const isDiff = mode === 'diff';
     const places = this._places.remember();
     this._shown = { comparison: this._comparison, mode };
+    this._cursor = null;
     this.toggleClass('jp-mod-diff', isDiff);
     this._diff.setHidden(!isDiff);
     this._alignment?.dispose();
@@ -211,6 +217,7 @@ export class CodePanel extends Panel {
         right: this._setup('right')
       });
       this._diff.mark(marks);
+      SIDES.forEach(side => this._diff.annotate(side, this._notes.of(side)));
     } else {
       this._diff.clear();
     }
@@ -232,6 +239,18 @@ export class CodePanel extends Panel {
       }
     }
     this._scroll(mode, places, anchors);
+  }
+
+  /** Something else is to be said beside a side's lines. */
+  private _annotate(side: Side, notes: INotes): void {
+    this._panes[side].body.annotate(notes);
+    this._diff.annotate(side, notes);
+    this._showLegend();
+    this._showStatus(this._follower.marks());
+  }
+
+  private _showLegend(): void {
+    this._legend.state = { costs: this._notes.costs, stacked: this._stacked };
   }
 
   /** Scroll to where the sides were before; to where kernels are called at first. */
@@ -347,6 +366,9 @@ export class CodePanel extends Panel {
       this._places.moved();
     }
     const own = selection.origin === this;
+    if (!own) {
+      this._cursor = null;
+    }
     const seeks = selection.text !== null && !own;
     this._follower.follow(own ? other(this._lastUsed) : 'left', seeks);
     if (seeks) {
@@ -377,8 +399,13 @@ export class CodePanel extends Panel {
     const strong = [...marks.left.strong, ...marks.right.strong];
     const region =
       strong.find(item => item.kind === 'launch') ?? strong[0] ?? null;
+    const { costs } = this._notes;
+    const cursor = this._cursor;
     this._status.state = {
       region,
+      told: cursor
+        ? tell(costs, cursor.side, cursor.line)
+        : tellKey(costs, selection.key),
       left: marks.left.strong.length,
       right: marks.right.strong.length,
       unmatched:
@@ -442,6 +469,10 @@ export class CodePanel extends Panel {
       events: {
         select: region => this._selectRegion(side, region),
         clear: () => this._model.select({ origin: this }),
+        moved: line => {
+          this._cursor = { side, line };
+          this._showStatus(this._follower.marks());
+        },
         layoutChanged: () => this._alignment?.schedule()
       },
       trans: this._trans
@@ -454,6 +485,7 @@ export class CodePanel extends Panel {
   private _sides: Sides;
   private _notes: SideNotes;
   private _toolbar: CompareToolbar;
+  private _legend: CostLegend;
   private _split = new SplitPanel({ orientation: 'horizontal', spacing: 4 });
   private _observer = new ResizeObserver(() =>
     MessageLoop.postMessage(this._split, Widget.ResizeMessage.UnknownSize)
@@ -476,6 +508,8 @@ export class CodePanel extends Panel {
   private _goal = new Goal();
   private _wishes = new Map<Mode, Mode>();
   private _lastUsed: Side = 'left';
+  /** Where the cursor was put last; null where something else was selected since. */
+  private _cursor: { side: Side; line: number } | null = null;
   private _stacked = false;
   private _ticket = 0;
 }

@@ -1,6 +1,9 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
+import { formatMicroseconds } from '../common';
+import { kindTitle } from '../wrappers/kinds';
+import type { ITold } from './costs';
 import { kindLabel, shortList, sourceText, title } from './describe';
 import type { Region, SourceLine } from './types';
 
@@ -14,6 +17,8 @@ const MAX_SOURCES = 4;
 export interface IStatusState {
   /** The region that stands for the selection; null when nothing is selected. */
   region: Region | null;
+  /** What the step at the cursor, or the selected one, costs; null where that is not known. */
+  told: ITold | null;
   /** How many regions are marked on either side. */
   left: number;
   right: number;
@@ -46,6 +51,7 @@ export class SelectionStatus extends ReactWidget {
 
   private _state: IStatusState = {
     region: null,
+    told: null,
     left: 0,
     right: 0,
     unmatched: null,
@@ -61,7 +67,7 @@ interface IStatusProps extends IStatusState {
 }
 
 function Status(props: IStatusProps): JSX.Element {
-  const { files, region, trans } = props;
+  const { files, region, told, trans } = props;
   const nodes = region ? shortList(region.nodes, MAX_NODES, trans) : '';
   const sources = region ? distinct(region.sources, files, trans) : [];
   return (
@@ -96,13 +102,18 @@ function Status(props: IStatusProps): JSX.Element {
             <span>{trans.__('+%1', sources.length - MAX_SOURCES)}</span>
           )}
         </span>
-      ) : (
+      ) : told ? null : (
         <span className="jp-Compilescope-code-hint">
           {props.unmatched
             ? trans.__('Nothing here comes from %1.', props.unmatched)
             : trans.__(
                 'Click a line to find its partner. Alt+↓ next launch, Esc clears.'
               )}
+        </span>
+      )}
+      {told && (
+        <span className="jp-Compilescope-code-told">
+          {toldText(told, trans)}
         </span>
       )}
       <span className="jp-Compilescope-code-announce" aria-live="polite">
@@ -113,19 +124,43 @@ function Status(props: IStatusProps): JSX.Element {
 }
 
 function announcement(props: IStatusProps, nodes: string): string {
-  const { region, trans } = props;
+  const { region, told, trans } = props;
+  const cost = told && toldText(told, trans);
   if (!region) {
-    return props.unmatched
-      ? trans.__('Nothing here comes from %1.', props.unmatched)
-      : '';
+    return [
+      props.unmatched &&
+        trans.__('Nothing here comes from %1.', props.unmatched),
+      cost
+    ]
+      .filter(Boolean)
+      .join(' ');
   }
   return [
     `${kindLabel(region.kind, trans)} ${title(region, trans)}`,
     nodes,
-    trans.__('%1 marked left, %2 marked right', props.left, props.right)
+    trans.__('%1 marked left, %2 marked right', props.left, props.right),
+    cost
   ]
     .filter(Boolean)
     .join('. ');
+}
+
+/** What a step costs: `kernel launch: 12.0 µs left, 6.00 µs right`. */
+function toldText(
+  { kind, left, right }: ITold,
+  trans: TranslationBundle
+): string {
+  const figure = (us: number | null) =>
+    us === null ? trans.__('not measured') : formatMicroseconds(us);
+  const sides = [
+    left && trans.__('%1 left', figure(left.us)),
+    right && trans.__('%1 right', figure(right.us))
+  ];
+  return trans.__(
+    'Step “%1”: %2 of the host',
+    kindTitle(kind, trans),
+    sides.filter(Boolean).join(', ')
+  );
 }
 
 /** The source lines by their text, innermost first, each once. */

@@ -7,7 +7,7 @@ export { DecisionList, decisionTitle } from './decisions';
 export {
   estimateText,
   formatRate,
-  isTimed,
+  isStudied,
   launchesByLine,
   launchTimeText,
   peakShare

@@ -88,12 +88,16 @@ function withShare(
 }
 
 /**
- * Whether the launches of a variant were timed.
+ * Whether a closer look was taken at a variant: `kernels` times its launches.
  */
-export function isTimed(model: ISubjectModel, variant: string): boolean {
+export function isStudied(
+  model: ISubjectModel,
+  variant: string,
+  study: string
+): boolean {
   return !!model.report?.variants
     .find(each => each.name === variant)
-    ?.studied.includes('kernels');
+    ?.studied.includes(study);
 }
 
 /**

@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { Decision, Kernel } from '../../protocol/types';
 import type { IEmpty, IShown } from '../common';
-import { isTimed, ReportView } from '../common';
+import { isStudied, ReportView } from '../common';
 import type { IViewContext } from '../views';
 import { KernelsBody } from './body';
 
@@ -37,7 +37,7 @@ export class KernelsView extends ReportView<IKernels> {
     const { model } = this;
     const [{ kernels, decisions, absent }, report] = await Promise.all([
       model.getCompilation(variant, compilation, ['kernels']),
-      isTimed(model, variant) ? model.getVariant(variant) : null
+      isStudied(model, variant, 'kernels') ? model.getVariant(variant) : null
     ]);
     const whyUntimed = report?.absent.kernel_times ?? '';
     return { kernels, decisions, absent, whyUntimed };

@@ -61,6 +61,7 @@ export function TextDiff(props: {
       events: {
         select: () => undefined,
         clear: () => undefined,
+        moved: () => undefined,
         layoutChanged: () => undefined
       },
       trans

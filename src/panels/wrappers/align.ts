@@ -90,7 +90,8 @@ export function sumKinds(
     .filter(each => each.python.count + each.cpp.count > 0);
 }
 
-function sumOf(kind: Step['kind'], steps: readonly Step[]): ISum {
+/** Add up the steps of one kind. */
+export function sumOf(kind: Step['kind'], steps: readonly Step[]): ISum {
   const own = steps.filter(each => each.kind === kind);
   const measured = own.flatMap(({ us }) => (us === null ? [] : [us]));
   return {

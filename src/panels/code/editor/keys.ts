@@ -12,6 +12,8 @@ export interface IEditorEvents {
   select: (region: Region) => void;
   /** Nothing is to be selected any more. */
   clear: () => void;
+  /** The cursor is at another place. */
+  moved: (line: number) => void;
   /** Lines became higher or lower, or were folded. */
   layoutChanged: () => void;
 }

@@ -17,6 +17,7 @@ import {
 import { jupyterTheme } from '@jupyterlab/codemirror';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { partnerBars } from './bars';
+import { stepCosts } from './costs';
 import { decisionMarks } from './decisions';
 import { kernelFolding } from './folding';
 import { regionHover } from './hover';
@@ -64,6 +65,7 @@ export function editorSetup(setup: IEditorSetup): Extension {
     links,
     partnerBars(trans, setup.events.select),
     launchTimes(trans),
+    stepCosts(trans, setup.events.moved),
     decisionMarks(trans),
     lineNumbers(),
     setup.folds ? kernelFolding(trans) : [],

@@ -1,0 +1,98 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { ReactWidget } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { formatMicroseconds } from '../common';
+import { sumOf } from '../wrappers/align';
+import { KIND_ORDER, kindClass, kindTitle } from '../wrappers/kinds';
+import type { Side } from './artifacts';
+import type { ICosts } from './costs';
+import { SIDES } from './sides';
+
+/**
+ * What the legend shows.
+ */
+export interface ILegendState {
+  costs: Readonly<Record<Side, ICosts | null>>;
+  /** Whether there is little room: it is folded then, until it is opened. */
+  stacked: boolean;
+}
+
+/**
+ * What the colours beside the lines mean, and what the steps of each kind cost on either side.
+ */
+export class CostLegend extends ReactWidget {
+  constructor(trans: TranslationBundle) {
+    super();
+    this._trans = trans;
+    this.addClass('jp-Compilescope-code-legend');
+    this.hide();
+  }
+
+  set state(state: ILegendState) {
+    const { left, right } = state.costs;
+    this._state = state;
+    this.setHidden(left === null && right === null);
+    this.update();
+  }
+
+  protected override render(): JSX.Element | null {
+    return this._state && <Legend {...this._state} trans={this._trans} />;
+  }
+
+  private _state: ILegendState | null = null;
+  private _trans: TranslationBundle;
+}
+
+function Legend(
+  props: ILegendState & { trans: TranslationBundle }
+): JSX.Element {
+  const { costs, stacked, trans } = props;
+  const [wanted, setWanted] = React.useState<boolean | null>(null);
+  const isOpen = wanted ?? !stacked;
+  const shown = SIDES.filter(side => costs[side] !== null);
+  const onSides = (of: (costs: ICosts) => number | null) =>
+    shown
+      .map(side => {
+        const us = of(costs[side]!);
+        const figure = us === null ? '–' : formatMicroseconds(us);
+        return side === 'left'
+          ? trans.__('%1 left', figure)
+          : trans.__('%1 right', figure);
+      })
+      .join(', ');
+  const kinds = KIND_ORDER.filter(kind =>
+    shown.some(side => costs[side]!.steps.some(step => step.kind === kind))
+  );
+  return (
+    <>
+      <button
+        type="button"
+        className="jp-Compilescope-code-legendHead"
+        aria-expanded={isOpen}
+        title={trans.__(
+          'Measured with a clock between the steps: what the host does, not what a device does meanwhile. The call was measured without the clock, too.'
+        )}
+        onClick={() => setWanted(!isOpen)}
+      >
+        {trans.__(
+          'Steps of a call: sum %1; the call %2',
+          onSides(({ sum_us }) => sum_us),
+          onSides(({ whole_us }) => whole_us)
+        )}
+      </button>
+      {isOpen && (
+        <ul aria-label={trans.__('What the steps of each kind cost')}>
+          {kinds.map(kind => (
+            <li key={kind}>
+              <span className={kindClass(kind)} aria-hidden="true" />
+              {kindTitle(kind, trans)}{' '}
+              <span className="jp-Compilescope-code-legendTime">
+                {onSides(({ steps }) => sumOf(kind, steps).us)}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
