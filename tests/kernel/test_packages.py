@@ -282,6 +282,24 @@ def test_a_damaged_package_is_refused(written: Path) -> None:
         cs.open_package(written)
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
+def test_whatever_byte_is_wrong_a_package_is_read_or_refused(tmp_path: Path, method: int) -> None:
+    path = tmp_path / "model.pt2"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("model/data/aotinductor/model/größe.wrapper.cpp", "int x;\n" * 9)
+        archive.writestr("model/archive_format", "pt2")
+    whole = path.read_bytes()
+    remedies = []
+    for place in range(0, len(whole), 2):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        try:
+            read_packages(path)
+        except cs.CompilescopeError as error:
+            remedies.append(error.problem.remedy)
+    assert len(remedies) > len(whole) / 8
+    assert all(remedies)
+
+
 def test_a_package_without_compiled_code_says_so(tmp_path: Path) -> None:
     path = tmp_path / "exported.pt2"
     with zipfile.ZipFile(path, "w") as archive:

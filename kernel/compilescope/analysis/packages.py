@@ -24,6 +24,11 @@ TEXT_BYTES = 8_000_000
 TEXTS_BYTES = 64_000_000
 """All texts of a package together."""
 
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
+"""What zipfile raises for bytes that are no archive, or a damaged one: places in the file that are
+not there, names that are no text, methods that it does not know."""
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""How torch compresses."""
 _COMPILED = ("data", "aotinductor")
 _SHARED = ""
 """Stands for the model of a file that is of no model."""
@@ -74,6 +79,8 @@ def read_packages(path: str | Path) -> list[Package]:
     ------
     CompilescopeError
         There is no such file, or it is no package, or it is damaged.
+    PermissionError
+        The file may not be read.
     """
     path = Path(path)
     if not path.is_file():
@@ -83,9 +90,11 @@ def read_packages(path: str | Path) -> list[Package]:
             "'model.pt2'.",
         )
     try:
-        with zipfile.ZipFile(path) as archive:
+        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
             return _read(archive, path)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except PermissionError:
+        raise
+    except _DAMAGED as error:
         raise CompilescopeError(
             f"{path.name} is not a package, or it is damaged.",
             f"A .pt2 package is a zip file: {error}.",
@@ -112,6 +121,8 @@ def _read(archive: zipfile.ZipFile, path: Path) -> list[Package]:
                     what="A text", bytes=info.file_size, most=min(TEXT_BYTES, left)
                 )
             else:
+                if info.compress_type not in _METHODS:
+                    raise zipfile.BadZipFile(f"{name} is compressed as torch compresses nothing")
                 with archive.open(info) as stream:
                     file.text = _text(stream, info.file_size)
                 left -= info.file_size
