@@ -16,7 +16,8 @@ _VIEW = re.compile(
 )
 _FREE = re.compile(r"(\w+)\.reset\(\);")
 _RAII = re.compile(r"RAIIAtenTensorHandle (\w+)\(\1_handle\);")
-_SHIM = re.compile(r"\b(aoti_torch_(?:cpu|cuda|xpu|mps|hip|mtia|hpu|privateuse1)_\w+)\(")
+# A list that torch fills for a profiler has a shim's name in its own: ``aoti_…_inputs_({``.
+_SHIM = re.compile(r"\b(aoti_torch_(?:cpu|cuda|xpu|mps|hip|mtia|hpu|privateuse1)_\w+)\((?!\{)")
 _DISPATCH = re.compile(
     r'aoti_torch_call_dispatcher\("([^"]+)"|findSchemaOrThrow\("([^"]+)"|'
     r"(PyObject_CallObject)\(|(aoti_torch_proxy_executor_call_function)\("
