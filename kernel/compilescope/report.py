@@ -92,6 +92,7 @@ from .variant import Variant
 from .wrapping import STEP_KINDS as STEP_KINDS
 from .wrapping import Descriptor as Descriptor
 from .wrapping import KernelLoad as KernelLoad
+from .wrapping import LoadSpan as LoadSpan
 from .wrapping import Route as Route
 from .wrapping import Step as Step
 from .wrapping import Steps as Steps

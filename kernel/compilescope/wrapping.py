@@ -120,6 +120,21 @@ class Descriptor(Struct):
     why: str = ""
 
 
+LoadStep = Literal["compile", "load", "autotune", "first_run", "later_run"]
+
+
+class LoadSpan(Struct):
+    """When a kernel was compiled, loaded, tuned or launched."""
+
+    step: LoadStep
+    start_us: float
+    """On the axis of the first call's phases: since the earliest of them began, or, where there is
+    none, since the call began. Of a later run: since the first launch of that later call began."""
+    us: float
+    background: bool = False
+    """On another thread, meanwhile."""
+
+
 class KernelLoad(Struct):
     """How one kernel came to be there: compiled, loaded, run for the first time."""
 
@@ -140,3 +155,6 @@ class KernelLoad(Struct):
     cached: bool | None = None
     """Whether it was found compiled."""
     how: str = ""
+    spans: list[LoadSpan] = []
+    """The same on the time line. What another process compiled is not there: torch says how long
+    that took, not when. A first run holds what was compiled, loaded and tuned within it."""

@@ -1030,6 +1030,7 @@ export interface KernelLoad {
   background: boolean;
   cached: boolean | null;
   how: string;
+  spans: LoadSpan[];
 }
 
 /**
@@ -1114,6 +1115,16 @@ export interface LayoutChange {
   inserted: boolean;
   kernel: string;
   sources: SourceLine[];
+}
+
+/**
+ * When a kernel was compiled, loaded, tuned or launched.
+ */
+export interface LoadSpan {
+  step: 'autotune' | 'compile' | 'first_run' | 'later_run' | 'load';
+  start_us: number;
+  us: number;
+  background: boolean;
 }
 
 /**

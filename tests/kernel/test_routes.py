@@ -147,7 +147,16 @@ def test_how_the_kernels_came_to_be_there(report: Report) -> None:
         assert one.first_run_us
         assert one.warm_run_us
         assert (one.compilation, one.call, one.cached) == ("0/0", 0, False)
+        on_axis = [span.step for span in one.spans]
+        assert on_axis == ["compile", "load", "first_run", "later_run"]
+        compiled, loaded, run, _ = one.spans
+        assert (compiled.us, run.us) == (one.compile_us, one.first_run_us)
+        # It is on the axis of the phases: within that of the build, run when all are over.
+        (phases,) = (each.phases for each in python.compilations)
+        end = max(phase.start_us + phase.duration_us for phase in phases)
+        assert 0 < compiled.start_us < loaded.start_us < end < run.start_us
     (wrapper,) = cpp.kernel_loads
+    assert [span.step for span in wrapper.spans] == ["compile", "load"]
     assert isinstance(wrapper, KernelLoad)
     assert wrapper.kernel == "C++ wrapper"
     assert wrapper.compile_us

@@ -237,7 +237,8 @@ describe('CompileTimeBody', () => {
       warm_run_us: 12,
       background: true,
       cached: false,
-      how: 'A thread compiled it.'
+      how: 'A thread compiled it.',
+      spans: []
     };
     show([ONE], {
       ...BUILT,

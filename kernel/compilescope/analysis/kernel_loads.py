@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..capture.records import Record
-from ..report import Compilation, KernelLoad
+from ..report import Compilation, KernelLoad, LoadSpan
 from ..torch_api.kernel_loading import ARTIFACT, ENTRY
+from ..wrapping import LoadStep
 
 WRAPPER = "C++ wrapper"
 """The row of the library that holds a C++ wrapper and, on a CPU, its kernels."""
@@ -26,6 +27,13 @@ _LAUNCHED_IN_C = (
 _HOST_PART = "On the host: until the launch returns, its kernel perhaps still running."
 _ELSEWHERE = "A compile process compiled it meanwhile."
 _IN_THREAD = "A compile thread compiled it meanwhile."
+_DRAWN: dict[str, LoadStep] = {
+    "compile": "compile",
+    "load": "load",
+    "autotune": "autotune",
+    "run": "first_run",
+}
+"""What is told → the step of the time line."""
 
 
 @dataclass
@@ -43,6 +51,7 @@ def read_loads(
     again: Sequence[Record],
     compilations: Sequence[Compilation],
     begun_s: float,
+    phases_s: float | None = None,
 ) -> list[KernelLoad]:
     """How the kernels of a variant came to be there.
 
@@ -54,6 +63,8 @@ def read_loads(
         Of a later one; empty where there was none.
     begun_s
         When the first call began, in seconds since the epoch.
+    phases_s
+        When the earliest of its phases began; None where it has none.
 
     Returns
     -------
@@ -63,12 +74,18 @@ def read_loads(
     """
     first, later = _gathered(records), _gathered(again)
     warm = {(one.kernel, key): one for key, one in later.items()}
+    launches = [run for one in later.values() for run in one.steps.get("run", ())]
+    again_s = min((run["start_s"] for run in launches), default=0.0)
     loads = []
     for key, steps in first.items():
         for compilation, kernel in _named(steps, compilations):
             other = warm.get((steps.kernel, key)) or _Steps()
             load = _load(steps, other, kernel, compilation, begun_s)
             if load is not None:
+                load.spans = [
+                    *_spans(steps, _DRAWN, begun_s if phases_s is None else phases_s),
+                    *_spans(other, {"run": "later_run"}, again_s),
+                ]
                 loads.append(load)
     return sorted(loads, key=lambda one: one.started_us)
 
@@ -152,6 +169,20 @@ def _complete(load: KernelLoad, steps: _Steps, compilation: Compilation | None) 
     if load.compile_us is None and told is not None:
         load.compile_us, load.background, load.cached = told, True, False
         load.how = f"{_ELSEWHERE} {load.how}"
+
+
+def _spans(steps: _Steps, drawn: Mapping[str, LoadStep], origin_s: float) -> list[LoadSpan]:
+    found = [
+        LoadSpan(
+            step=step,
+            start_us=max((one["start_s"] - origin_s) * 1e6, 0.0),
+            us=one["us"],
+            background=one["thread"],
+        )
+        for what, step in drawn.items()
+        for one in steps.steps.get(what, ())
+    ]
+    return sorted(found, key=lambda span: span.start_us)
 
 
 def _total(steps: _Steps, what: str) -> float | None:

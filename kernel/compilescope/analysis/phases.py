@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..capture.records import Record
@@ -26,6 +26,26 @@ def build_phases(records: Sequence[Record]) -> dict[str, list[Phase]]:
         What runs on other threads (building kernels) is put into the innermost phase that spans it,
         on a track of its own: it does not take from that phase's own time.
     """
+    trees = _trees(records)
+    origin = _origin(trees) or 0.0
+    for phases in trees.values():
+        _settle(phases, origin)
+        name_kinds(phases)
+    return trees
+
+
+def phases_begin_s(records: Sequence[Record]) -> float | None:
+    """When the earliest phase began, in seconds since the epoch; None where there is none."""
+    origin = _origin(_trees(records))
+    return None if origin is None else origin / 1e6
+
+
+def _origin(trees: Mapping[str, Sequence[Phase]]) -> float | None:
+    return min((phase.start_us for phase in _all(trees)), default=None)
+
+
+def _trees(records: Sequence[Record]) -> dict[str, list[Phase]]:
+    """Compile id → its outermost phases, in µs since the epoch."""
     stacks: dict[int, list[_Open]] = {}
     roots: list[_Root] = []
     instants: list[_Root] = []
@@ -47,12 +67,7 @@ def build_phases(records: Sequence[Record]) -> dict[str, list[Phase]]:
             roots += [_Root(one.phase, one.owner, record.thread) for one in ended]
     for thread, stack in stacks.items():
         roots += [_Root(one.phase, one.owner, thread) for one in _abandon(stack)]
-    trees = _plant(roots, instants)
-    origin = min((phase.start_us for phase in _all(trees)), default=0.0)
-    for phases in trees.values():
-        _settle(phases, origin)
-        name_kinds(phases)
-    return trees
+    return _plant(roots, instants)
 
 
 class _Root(NamedTuple):
@@ -188,7 +203,7 @@ def _pop(stack: list[_Open], at: int) -> list[_Open]:
     return outermost
 
 
-def _all(trees: dict[str, list[Phase]]) -> list[Phase]:
+def _all(trees: Mapping[str, Sequence[Phase]]) -> list[Phase]:
     return [phase for phases in trees.values() for phase in phases]
 
 

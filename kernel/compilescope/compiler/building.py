@@ -12,6 +12,7 @@ import msgspec
 
 from ..analysis.assemble import assemble
 from ..analysis.cpp_errors import place
+from ..analysis.phases import phases_begin_s
 from ..capture.live import recording
 from ..capture.records import Record
 from ..capture.renumber import numbers, renumber
@@ -57,6 +58,8 @@ class Built(msgspec.Struct, kw_only=True):
     """The guards, with the values of their frames, which the caller has to drop."""
     begun_s: float = 0.0
     """When the first call began, in seconds since the epoch."""
+    phases_s: float | None = None
+    """When the earliest of its phases began; None where there is none."""
     told: list[Record] = []
     """What was told of kernels meanwhile: see `kernel_loading`."""
     modules: list[ModuleType] = []
@@ -127,6 +130,7 @@ def build(
     built.askable = Askable(guards=by_report_id(guards, ids), outfit=outfit)
     records = renumber(records)
     built.told = [record for record in records if record.name == kernel_loading.ARTIFACT]
+    built.phases_s = phases_begin_s(records)
     built.compilations = assemble(records, variant=name, nodes=nodes)
     if built.problem is not None:
         place(built.problem, built.compilations)
