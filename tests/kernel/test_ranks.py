@@ -10,6 +10,7 @@ from compilescope.compiler.elsewhere import Elsewhere
 from compilescope.loading import session
 from compilescope.report import Rank, Report
 from compilescope.storage import from_json
+from compilescope.variant import Variant
 
 from . import rank_subjects
 
@@ -46,6 +47,22 @@ def test_a_model_that_trains_under_ddp_is_built_on_both_ranks() -> None:
         assert from_json(report.to_json()).rank == report.rank
     with pytest.raises(CompilescopeError, match="rank 0 of 2, which has ended"):
         session().queue_run(reports[0].subject.id)
+
+
+def test_a_rank_that_alone_is_wrong_keeps_no_other_waiting() -> None:
+    # What is off is compared with the result in float64 too: one call more, which all make.
+    right, wrong = ranks(
+        rank_subjects.make_off_on_one,
+        variants={"traced": Variant(backend="aot_eager")},
+        timeout_s=PATIENCE_S,
+    )
+    for report, off in ((right, 0.0), (wrong, 1.0)):
+        assert report.problems == []
+        made = report.variant("traced")
+        assert (made.stage, made.timing is not None) == ("built", True)
+        assert made.accuracy[0].max_abs == off
+        assert made.accuracy[0].reference_abs == off
+        assert len(made.problems) == int(off)
 
 
 def test_ranks_that_call_something_else_are_told_of() -> None:

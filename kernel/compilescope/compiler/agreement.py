@@ -16,6 +16,7 @@ from .outcome import Outcome, outcome_of, with_changes
 from .quiet import quiet
 from .saved_tensors import free_bytes
 from .state import Snapshot
+from .together import ALONE, Together
 
 Gradients = Callable[[], Mapping[str, torch.Tensor]]
 
@@ -42,6 +43,8 @@ class Reference:
         The subject's call.
     snapshot
         Its state, as it is now; restored after each call.
+    together
+        With whom it is decided whether the call is made once more.
 
     Attributes
     ----------
@@ -59,9 +62,11 @@ class Reference:
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
         snapshot: Snapshot,
+        together: Together = ALONE,
     ) -> None:
         self._call: Callable[[], Any] = lambda: fn(*args, **kwargs)
         self._snapshot = snapshot
+        self._together = together
         self._tried = False
         self._truth: Truth | None = None
         self.why = ""
@@ -103,16 +108,18 @@ class Reference:
                 expected.pop(path, None)
                 actual.pop(path, None)
         found = compare(expected, actual)
-        if not closely and all(error.ok for error in found):
+        off = closely or any(not error.ok for error in found)
+        if not self._together.any(off):
             return found
         truth = self.truth()
         return found if truth is None else compare_with_truth(expected, actual, truth)
 
     def _computed(self) -> Truth | None:
         self.why = _no_room(self._snapshot)
-        if self.why:
+        if self._together.any(bool(self.why)):
+            self.why = self.why or NO_ROOM_ELSEWHERE
             return None
-        snapshot = self._snapshot
+        snapshot, outcome = self._snapshot, None
         try:
             with quiet(), accompanied() as mode:
                 outcome = outcome_of(self._call(), gradients_of(snapshot), mode.of)
@@ -120,9 +127,11 @@ class Reference:
         except Exception as error:  # noqa: BLE001 - then there is no reference
             first = str(error).strip().partition("\n")[0]
             self.why = f"Eager did not run in float64: {type(error).__name__}: {first}"
-            return None
         finally:
             snapshot.restore()
+        self._together.all(outcome is not None)
+        if outcome is None:
+            return None
         own = f"; by themselves: {', '.join(sorted(mode.alone))}" if mode.alone else ""
         values = {k: v for k, v in outcome.values().items() if isinstance(v, torch.Tensor)}
         truth = Truth(values, f"eager in float64{own}")
@@ -193,5 +202,6 @@ def _is_float(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.dtype in WIDER
 
 
+NO_ROOM_ELSEWHERE = "There is no room for the subject's tensors in float64 on another rank."
 _ONE = "differs from eager's by more than its tolerance."
 _SEVERAL = "outputs or gradients differ from eager's by more than their tolerance."

@@ -16,6 +16,7 @@ from .building import Built
 from .outcome import outcome_of
 from .quiet import quiet
 from .state import Snapshot
+from .together import ALONE, Together
 
 _NO_LATER = "The call could not be made a second time: {}"
 
@@ -28,6 +29,7 @@ def add_first_runs(
     snapshot: Snapshot,
     gradients: Callable[[], Mapping[str, Any]],
     folder: Path,
+    together: Together = ALONE,
 ) -> None:
     """Calls a build once more, and tells how its kernels came to be there.
 
@@ -41,9 +43,12 @@ def add_first_runs(
         Makes the call again.
     folder
         The build's caches: the call may compile once more.
+    together
+        With whom it is decided whether the call is made.
     """
     again: list[Record] = []
-    if built.told:
+    if together.any(bool(built.told)):
+        able = True
         try:
             with (
                 caches.only(folder),
@@ -53,8 +58,12 @@ def add_first_runs(
             ):
                 outcome_of(call(), gradients)
         except Exception as error:  # noqa: BLE001 - it is the subject's: it is told where it matters
+            able = False
             problem: Problem = failures.own(error)
             report.absent["warm_runs"] = _NO_LATER.format(problem.what)
         finally:
             snapshot.restore()
-    report.kernel_loads = read_loads(built.told, again, report.compilations, built.begun_s)
+        together.all(able)
+    report.kernel_loads = read_loads(
+        built.told, again, report.compilations, built.begun_s, built.phases_s
+    )

@@ -35,6 +35,7 @@ from .studies import UNBUILT
 from .studying import study_variants
 from .subject import describe, unwrap
 from .targets import targeting
+from .together import ALONE, Together
 from .wardrobe import Wardrobe
 from .what_if import runs
 from .what_if_result import WhatIf
@@ -168,6 +169,7 @@ class Inspection:
         names: Sequence[str],
         monitor: Monitor,
         time: Callable[[Mapping[str, Callable[[], object]], Callable[[], None]], dict[str, Timing]],
+        together: Together,
     ) -> None:
         """Builds and checks variants, and has somebody else time them, who is given the calls.
 
@@ -177,6 +179,8 @@ class Inspection:
             Which; those that are not in the report are left out.
         time
             Given the calls by name, eager's first, and what puts the subject's state back.
+        together
+            With whom it is decided what is called.
         """
         wanted = {
             one.name: one.requested
@@ -184,7 +188,7 @@ class Inspection:
             if one.name in names and one.requested.target is None
         }
         with self._open() as snapshot:
-            self._build(wanted, snapshot, monitor)
+            self._build(wanted, snapshot, monitor, together)
             ready = [name for name, one in wanted.items() if self._kept.find(name, one)]
             calls = {name: self._kept.worn(name) for name in (EAGER, *ready)}
             monitor.step("timing")
@@ -297,8 +301,16 @@ class Inspection:
                 self._questions.lighten(but=self._kept.wears)
         filing.note_unsaved(self.report, snapshot.unsaved)
 
-    def _build(self, wanted: Mapping[str, Variant], snapshot: Snapshot, monitor: Monitor) -> None:
-        results = build_variants(self._kept, wanted, snapshot, monitor, self._questions.keep)
+    def _build(
+        self,
+        wanted: Mapping[str, Variant],
+        snapshot: Snapshot,
+        monitor: Monitor,
+        together: Together = ALONE,
+    ) -> None:
+        results = build_variants(
+            self._kept, wanted, snapshot, monitor, self._questions.keep, together
+        )
         for result in results:
             with self._lock:
                 filing.put(self.report, filing.merged(self.report, result))

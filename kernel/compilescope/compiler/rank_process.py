@@ -10,7 +10,7 @@ import datetime
 import pickle
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 import torch
@@ -21,13 +21,13 @@ from ..measure.intervals import median_interval, ratio
 from ..problem import Problem
 from ..ranks import Rank
 from ..report import Report, Timing
-from ..torch_api import failures
 from ..variant import Variant
 from .inside import Inside, serve
 from .inspection import Inspection
 from .kept import EAGER
 from .progress import Monitor, Progress
 from .rank_collectives import collectives_outside
+from .rank_votes import LEFT, PATIENCE_S, OutOfStep, Votes
 from .shipping import unpack
 
 ROUNDS = 20
@@ -40,9 +40,13 @@ def work(inside: Inside) -> bytes:
     variants, packed, build = pickle.loads(inside.task())
     inside.step("joining the group")
     device = _device(asked["backend"], asked["rank"])
+    meeting = asked["meeting"], asked["size"]
+    store = dist.FileStore(*meeting)  # type: ignore[attr-defined]  # it is, in their docs
+    patience_s = min(PATIENCE_S, asked["timeout_s"] / 4)
+    votes = Votes(store, asked["rank"], asked["size"], patience_s)
     dist.init_process_group(
         asked["backend"],
-        init_method=f"file://{asked['meeting']}",
+        store=store,
         rank=asked["rank"],
         world_size=asked["size"],
         timeout=datetime.timedelta(seconds=asked["timeout_s"]),
@@ -58,7 +62,7 @@ def work(inside: Inside) -> bytes:
         device=device,
         group=asked["group"],
     )
-    _inspect(inspection, variants, inside, build=build)
+    wait_s = _inspect(inspection, variants, inside, votes, build=build)
     report.rank.collectives += [
         collective
         for variant in report.variants
@@ -67,7 +71,7 @@ def work(inside: Inside) -> bytes:
     ]
     subject = report.subject
     subject.id = f"{asked['group']}-{asked['rank']}"
-    _leave(report)
+    _leave(report, votes, wait_s, inside)
     return report.to_json().encode()
 
 
@@ -81,8 +85,15 @@ def _device(backend: str, rank: int) -> str:
 
 
 def _inspect(
-    inspection: Inspection, variants: Mapping[str, Variant], inside: Inside, *, build: bool
-) -> None:
+    inspection: Inspection,
+    variants: Mapping[str, Variant],
+    inside: Inside,
+    votes: Votes,
+    *,
+    build: bool,
+) -> float | None:
+    """Does the work; how long to wait for the others afterwards (s), None without an end."""
+
     def say(now: Progress) -> None:
         inside.step(f"{now.step}, {now.variant}" if now.variant else now.step)
 
@@ -98,12 +109,40 @@ def _inspect(
 
     monitor = Monitor(say)
     try:
-        inspection.capture(variants, monitor)
-        inspection.generate(variants, monitor)
+        for name, variant in variants.items():
+            inspection.capture({name: variant}, monitor)
+            inspection.generate({name: variant}, monitor)
+            votes.all(inspection.report.variant(name).stage != "failed")
         if build:
-            inspection.build(list(variants), monitor, time_calls)
+            inspection.build(list(variants), monitor, time_calls, votes)
+    except OutOfStep as error:
+        inspection.report.problems.append(_out_of_step(error))
+        return 0.0
     except Exception as error:  # noqa: BLE001 - what the report has by now is not lost
         inspection.fault(error)
+        return votes.patience_s
+    return None
+
+
+def _out_of_step(error: OutOfStep) -> Problem:
+    if error.ended:
+        why = f"{_named(error.ranks)} had ended: the call failed there."
+    else:
+        why = (
+            f"The call failed here. {_named(error.ranks)} did not come to the end of it, and may "
+            "wait in a collective that this rank does not call."
+        )
+    return Problem(
+        severity="error",
+        what="This rank stopped, as the ranks do not make the same calls.",
+        why=why,
+        remedy="See the problems of the rank on which the call failed.",
+    )
+
+
+def _named(ranks: Sequence[int]) -> str:
+    several = "s" if len(ranks) > 1 else ""
+    return f"Rank{several} {', '.join(str(one) for one in ranks)}"
 
 
 def _in_step(
@@ -149,24 +188,22 @@ def _in_step(
     return timings
 
 
-def _leave(report: Report) -> None:
-    """Leaves the group when all have come to the end."""
-    try:
-        dist.barrier()
-    except Exception as error:  # noqa: BLE001 - the others' end is told, and not this rank's fault
-        found = failures.own(error)
-        report.problems.append(
-            Problem(
-                severity="warning",
-                what="Not all ranks came to the end.",
-                why=found.what,
-                remedy="See the other ranks' reports.",
-                detail=found.detail,
-            )
-        )
+def _leave(report: Report, votes: Votes, wait_s: float | None, inside: Inside) -> None:
+    """Leaves the group when all have come to the end, or after ``wait_s``."""
+    missing = votes.end(wait_s)
+    if not missing:
+        with suppress(RuntimeError):  # the report is complete, and the process ends
+            dist.destroy_process_group()
         return
-    with suppress(RuntimeError):  # the report is complete, and the process ends
-        dist.destroy_process_group()
+    inside.step(LEFT)
+    report.problems.append(
+        Problem(
+            severity="warning",
+            what="Not all ranks came to the end.",
+            why=f"{_named(missing)} did not, and may wait for this one.",
+            remedy="See the other ranks' reports.",
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -27,10 +27,11 @@ from ..variant import Variant
 from . import shipping
 from .processes import Ended, Limits, describe_exit, run
 from .progress import Monitor
+from .rank_votes import LEFT
 
 MOST = 16
 _GRACE_S = 5.0
-"""How long the others may go on when one has died: they may still say what they met."""
+"""How long the others may go on when one has died or left: they may still say what they met."""
 _POLL_S = 0.2
 _LAST = 4000
 
@@ -134,6 +135,8 @@ def _run(
 
     def stepped(step: str) -> None:
         steps[place.rank] = step
+        if step == LEFT:
+            failed.set()
 
     ended = run(
         ("-m", "compilescope.compiler.rank_process"),
@@ -189,7 +192,7 @@ def _problem(rank: int, ended: Ended, timeout_s: float) -> Problem:
     if ended.how == "cancelled":
         return Problem(
             severity="error",
-            what=f"Rank {rank} was ended, as another rank had died.",
+            what=f"Rank {rank} was ended, as another rank had died or left.",
             detail=ended.errors[-_LAST:],
         )
     return Problem(

@@ -20,7 +20,7 @@ from .agreement import Reference, gradients_of, mismatch
 from .askable import Askable
 from .building import Built, build
 from .first_runs import add_first_runs
-from .graph_recording import count, may_record
+from .graph_recording import MORE_CALLS, count, may_record
 from .guard_costs import add_guard_costs
 from .kept import EAGER, Kept
 from .outcome import outcome_of, with_changes
@@ -29,6 +29,7 @@ from .quiet import quiet
 from .remarks import remarks
 from .state import Snapshot
 from .steady import State
+from .together import ALONE, Together
 from .turns import undisturbed
 from .warming import add_warm
 
@@ -42,20 +43,27 @@ def build_variants(
     snapshot: Snapshot,
     monitor: Monitor,
     keep: Callable[[str, Askable], None] = lambda name, askable: None,
+    together: Together = ALONE,
 ) -> Iterator[VariantReport]:
     """Builds and checks variants; yields the report of each as it grows.
 
     The caller keeps ``snapshot``, from which every variant starts, and has ``kept`` open, which has
     the builds afterwards. ``keep`` is given a variant's name and its guards, which may be asked
-    when all is done.
+    when all is done. Who work ``together`` call the subject equally often, whatever one finds.
     """
     monitor.step("running eager", variant="eager", fraction=0.0)
     try:
-        reference = Reference(kept.fn, kept.args, kept.kwargs, snapshot)
+        reference = Reference(kept.fn, kept.args, kept.kwargs, snapshot, together)
     except Exception as error:  # noqa: BLE001 - it is every variant's problem
         for name, variant in variants.items():
             yield _failed(name, variant, failures.own(error))
+        together.all(False)
         return
+    if not together.all(True):
+        for name, variant in variants.items():
+            yield _failed(name, variant, EAGER_FAILED_ELSEWHERE)
+        return
+    random = together.any(reference.random)
 
     for index, (name, variant) in enumerate(variants.items()):
         if variant.backend is None:
@@ -86,30 +94,39 @@ def build_variants(
                 if built.askable is not None:
                     add_guard_costs(built.compilations, built.askable.guards)
                     keep(name, built.askable)
-                report = _report(built, variant, reference)
-                if built.problem is None:
-                    _count_graphs(report, built, kept, snapshot, counts)
-                if built.problem is None:
-                    kept.add(built, variant)
-                    add_first_runs(
-                        report,
-                        built,
-                        functools.partial(built.call, *kept.args, **kept.kwargs),
-                        snapshot=snapshot,
-                        gradients=gradients_of(snapshot),
-                        folder=folder,
-                    )
+                report = _report(built, variant)
+                if built.problem is not None:
+                    yield report
+                if not together.all(built.problem is None):
+                    if built.problem is None:
+                        report.absent["accuracy"] = report.absent["timing"] = FAILED_ELSEWHERE
+                        yield report
+                    continue
+                _compare(report, built, reference, random=random)
+                _count_graphs(report, built, kept, snapshot, counts, together)
+                kept.add(built, variant)
+                add_first_runs(
+                    report,
+                    built,
+                    functools.partial(built.call, *kept.args, **kept.kwargs),
+                    snapshot=snapshot,
+                    gradients=gradients_of(snapshot),
+                    folder=folder,
+                    together=together,
+                )
                 yield report
-                if built.problem is None and variant.backend == "inductor":
+                if variant.backend == "inductor":
                     monitor.step(
                         "compiling again, with warm caches",
                         variant=name,
                         fraction=(index + 0.8) / (len(variants) + 1),
                     )
                     again = kept.wardrobe.outfit()
-                    add_warm(report, make(wardrobe=kept.wardrobe, outfit=again, folder=folder))
+                    warm = make(wardrobe=kept.wardrobe, outfit=again, folder=folder)
+                    add_warm(report, warm)
                     kept.wardrobe.wear(outfit)
                     yield report
+                    together.all(warm.problem is None)
         except OSError as error:
             yield _failed(name, variant, failures.explain(error))
         finally:
@@ -117,22 +134,37 @@ def build_variants(
 
 
 def _count_graphs(
-    report: VariantReport, built: Built, kept: Kept, snapshot: Snapshot, counts: Counts
+    report: VariantReport,
+    built: Built,
+    kept: Kept,
+    snapshot: Snapshot,
+    counts: Counts,
+    together: Together,
 ) -> None:
     """Counts what a build's CUDA graphs come to, where it has any."""
-    if report.cuda_graphs is None or not may_record(report.cuda_graphs):
+    found = report.cuda_graphs
+    may = found is not None and may_record(found)
+    if not together.any(may):
         return
     gradients = gradients_of(snapshot)
 
     def call() -> None:
         outcome_of(built.call(*kept.args, **kept.kwargs), gradients)
 
+    able = True
     try:
         with counting(counts), quiet():
-            count(report.cuda_graphs, report.effective, counts, call, snapshot.restore)
+            if found is not None and may:
+                count(found, report.effective, counts, call, snapshot.restore)
+            else:  # as often as those who have some
+                for _ in range(MORE_CALLS):
+                    call()
+                    snapshot.restore()
     except Exception as error:  # noqa: BLE001 - it is the variant's problem
+        able = False
         report.problems.append(failures.explain(error))
         snapshot.restore()
+    together.all(able)
 
 
 def time_variants(
@@ -179,7 +211,7 @@ def _folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _report(built: Built, variant: Variant, reference: Reference) -> VariantReport:
+def _report(built: Built, variant: Variant) -> VariantReport:
     report = VariantReport(
         name=built.name,
         requested=variant,
@@ -195,11 +227,12 @@ def _report(built: Built, variant: Variant, reference: Reference) -> VariantRepo
         return report
     report.compile_time = split(built.compilations, built.first_call_s)
     report.problems += remarks(built.compilations)
-    if (
-        reference.random
-        and "fallback_random" not in report.config
-        and variant.backend == "inductor"
-    ):
+    return report
+
+
+def _compare(report: VariantReport, built: Built, reference: Reference, *, random: bool) -> None:
+    """Adds how far the variant's results are from eager's, where that can be said."""
+    if random and "fallback_random" not in report.config and report.requested.backend == "inductor":
         report.absent["accuracy"] = RANDOM
     elif built.outcome is not None:
         report.accuracy = reference.compare(built.outcome)
@@ -210,7 +243,6 @@ def _report(built: Built, variant: Variant, reference: Reference) -> VariantRepo
         wrong = [error for error in report.accuracy if not error.ok]
         if wrong:
             report.problems.append(mismatch(wrong))
-    return report
 
 
 def _failed(name: str, variant: Variant, problem: Problem) -> VariantReport:
@@ -218,6 +250,12 @@ def _failed(name: str, variant: Variant, problem: Problem) -> VariantReport:
 
 
 NOTHING = "Eager compiles nothing."
+EAGER_FAILED_ELSEWHERE = Problem(
+    severity="error",
+    what="Nothing was built, as the call failed on another rank without torch.compile.",
+    remedy="See the other ranks' reports.",
+)
+FAILED_ELSEWHERE = "Another rank could not build this variant: it is not called again."
 NOTHING_TO_COMPARE = "The call returns nothing, leaves no gradient and changes no tensor."
 
 RANDOM = (

@@ -1,0 +1,50 @@
+"""Ranks agree on what they call next, here as threads with a store; and one that failed leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+from typing import TypeVar
+
+import torch.distributed as dist
+from compilescope.compiler.rank_votes import OutOfStep, Votes
+
+T = TypeVar("T")
+
+
+def each(folder: Path, do: Callable[[Votes, int], T], size: int = 3) -> list[T]:
+    """What each rank gets, all at the same time; none waits after a failure."""
+
+    def one(rank: int) -> T:
+        store = dist.FileStore(str(folder / "store"), size)  # type: ignore[attr-defined]
+        return do(Votes(store, rank, size, patience_s=0.0), rank)
+
+    with ThreadPoolExecutor(size) as pool:
+        return list(pool.map(one, range(size)))
+
+
+def test_all_get_the_same_answers(tmp_path: Path) -> None:
+    def ask(votes: Votes, rank: int) -> tuple[bool, bool, bool, list[int]]:
+        return votes.any(rank == 1), votes.any(False), votes.all(True), votes.end()
+
+    assert each(tmp_path, ask) == [(True, False, True, [])] * 3
+
+
+def test_one_that_failed_alone_leaves_and_the_others_hear_of_it(tmp_path: Path) -> None:
+    has_left = Event()
+
+    def ask(votes: Votes, rank: int) -> tuple[list[int], bool]:
+        if rank != 1:
+            has_left.wait()  # the others are in a collective, say
+        try:
+            votes.all(rank != 1)
+            votes.any(False)
+        except OutOfStep as error:
+            votes.end(0.0)
+            has_left.set()
+            return error.ranks, error.ended
+        return [], False
+
+    assert each(tmp_path, ask) == [([1], True), ([0, 2], False), ([1], True)]
