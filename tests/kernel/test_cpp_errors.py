@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ from compilescope.session import Session
 
 HERE = str(Path(__file__))
 X = torch.randn(4, 8)
+CHECKS_TYPES = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 15)
+"""Whether the type of what an operator returns is checked, too."""
 NAMES = "compilescope_cpp_errors"
 SHIM = "aoti_torch_cpu_other"
 """As torch makes it of the operator's name."""
@@ -35,6 +38,10 @@ def odd(x: torch.Tensor) -> torch.Tensor:
         return x.new_zeros(4, 9)
     if Behaviour.now == "stride":
         return x.new_zeros(8, 4).t()
+    if Behaviour.now == "dimensions":
+        return x.new_zeros(4, 8, 1)
+    if Behaviour.now == "type":
+        return x.double()
     if Behaviour.now == "raises":
         raise LookupError("no such row 7")
     return x + 1
@@ -125,7 +132,7 @@ def test_a_fake_implementation_that_says_another_shape() -> None:
         assert problem.facts["tensor"].startswith("buf")
         assert problem.facts["expected"] == "(4, 8), strides (8, 1)"
         assert problem.facts["found"] == "(4, 9), strides (9, 1)"
-        assert problem.facts["text"].startswith("assert_size_stride(")
+        assert re.match(r"assert_(size_stride|tensor_metadata)\(", problem.facts["text"])
         assert problem.where is not None
         assert (problem.where.file, problem.where.code) == (HERE, "z = odd(y)")
     assert set(problems) == {"python", "cpp"}
@@ -136,17 +143,26 @@ def test_what_fails_while_it_is_watched_is_told_and_raised_all_the_same() -> Non
     watch = Session().watcher.on()
     compiled = torch.compile(calls_odd, options={"cpp_wrapper": True})
     compiled(X)
-    for Behaviour.now in ("stride", "raises"):
+    for Behaviour.now in ("stride", "dimensions", "type", "raises"):
+        if Behaviour.now == "type" and not CHECKS_TYPES:
+            continue
         with pytest.raises(RuntimeError) as caught:
             compiled(X)
         watch.raised(caught.value)
     watch.stop()
-    strides, raises = watch.report.problems
+    strides, dimensions, *types, raises = watch.report.problems
     assert strides.what == (
         f"{NAMES}::odd returned a tensor with other strides than its fake implementation says."
     )
     assert strides.facts["found"] == "(4, 8), strides (1, 4)"
     assert wrapper_line(watch.report, strides).startswith("assert_size_stride(")
+
+    assert dimensions.why.startswith("Expected ndim 2 but got 3.")
+    assert wrapper_line(watch.report, dimensions).startswith("assert_size_stride(")
+    assert len(types) == CHECKS_TYPES
+    for one in types:
+        assert one.why.startswith("It is of float64; the generated code expects float32.")
+        assert wrapper_line(watch.report, one).startswith("assert_size_stride(")
 
     assert raises.what == f"{NAMES}::odd failed while the generated C++ ran."
     assert raises.why == "LookupError: no such row 7"

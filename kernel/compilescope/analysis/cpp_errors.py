@@ -161,7 +161,7 @@ def _line(facts: dict[str, str], lines: list[str]) -> int | None:
     if "symbol" in facts:
         hits = _containing(lines, rf"\b{re.escape(facts['symbol'])}\(")
         return hits[-1] if hits else None
-    if facts.get("kind") in ("shape", "stride"):
+    if facts.get("kind") in ("shape", "stride", "type"):
         return _assertion(facts, lines)
     if "call" in facts:
         call = facts["call"]

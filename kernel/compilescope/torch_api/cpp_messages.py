@@ -1,7 +1,8 @@
 """What torch says of a failure inside generated code, as a problem with its facts.
 
 Reads texts only, so that it serves an exception, and what a trace kept of one. The texts are those
-of ``assert_size_stride`` (``torch/csrc/dynamo/guards.cpp``, the same from both wrappers), of
+of ``assert_size_stride`` (``torch/csrc/dynamo/guards.cpp``, and nearly the same for the C++ wrapper
+in ``torch/csrc/inductor/aoti_runtime/utils.h``), of
 ``AOTI_TORCH_ERROR_CODE_CHECK`` (``torch/headeronly/util/shim_utils.h``), of the dynamic loader and
 of the C++ compilers; from 2.11 to 2.15.
 
@@ -18,10 +19,21 @@ from collections.abc import Callable
 from ..problem import Problem
 
 _ASSERT = re.compile(
-    r"^(?P<checks>(?:expected size |wrong number of dimensions).*?)\n"
+    r"^(?P<checks>(?:expected size |expected ndim |wrong number of dimensions).*?)\n"
     r"Error in op: (?P<operator>\S+)",
     re.M | re.S,
 )
+_TYPE = re.compile(
+    r"^expected dtype (?:torch\.)?(?P<wanted>\w+) but got "
+    r"(?:dtype code (?P<code>\d+)|(?:torch\.)?(?P<found>\w+))\nError in op: (?P<operator>\S+)",
+    re.M,
+)
+"""Since torch 2.15; from C++ with the number of the type that was found."""
+_TYPES = (
+    *("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"),
+    *("complex32", "complex64", "complex128", "bool", "qint8", "quint8", "qint32", "bfloat16"),
+)
+"""By their numbers (``torch/headeronly/core/ScalarType.h``); later ones are told by number."""
 _DIMENSION = re.compile(
     r"expected size (?P<size>-?\d+)==(?P<wanted>-?\d+), stride (?P<stride>-?\d+)==(?P<step>-?\d+) "
     r"at dim=(?P<dim>\d+)"
@@ -145,6 +157,11 @@ def _assertion(match: re.Match[str], cause: str) -> Problem:
     told = f"Its {facts['found']}; the generated code expects {facts['expected']}."
     if not differences:
         told = f"{facts['found'][0].upper()}{facts['found'][1:]}."
+    return _departs(operator, other, told, facts)
+
+
+def _departs(operator: str, other: str, told: str, facts: dict[str, str]) -> Problem:
+    """An operator's result is not what the graph was made for."""
     if _is_own(operator):
         return _problem(
             f"{operator} returned a tensor {other} than its fake implementation says.",
@@ -159,6 +176,18 @@ def _assertion(match: re.Match[str], cause: str) -> Problem:
         "Report it to PyTorch; until then keep the call out with torch.compiler.disable.",
         facts,
     )
+
+
+def _other_type(match: re.Match[str], cause: str) -> Problem:
+    """An operator made a tensor of another type than the generated code was made for."""
+    operator = _plain(match["operator"])
+    found = match["found"]
+    if not found:
+        code = int(match["code"])
+        found = _TYPES[code] if code < len(_TYPES) else f"type {code}"
+    facts = {"operator": operator, "expected": match["wanted"], "found": found, "kind": "type"}
+    told = f"It is of {found}; the generated code expects {match['wanted']}."
+    return _departs(operator, "of another type", told, facts)
 
 
 def _failed_call(match: re.Match[str], cause: str) -> Problem:
@@ -295,6 +324,7 @@ def _whose(header: str) -> tuple[str, str]:
 
 _KINDS: list[tuple[str, re.Pattern[str], Callable[[re.Match[str], str], Problem]]] = [
     ("\nError in op: ", _ASSERT, _assertion),
+    ("\nError in op: ", _TYPE, _other_type),
     (" API call failed at ", _CALL, _failed_call),
     (", index out of bounds: ", _INDEX, _out_of_bounds),
     (" fatal error: ", _HEADER, _missing_header),
