@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ..report import Change, Changes, KernelChange, Report, VariantReport
-from .changes_kernels import codes, kernel_changes
-from .changes_other import in_vain, other_changes, switches
+from .changes_kernels import kernel_changes
+from .changes_other import count_of, in_vain, other_changes, switches
+from .launched import codes_of
 
 AS_WRITTEN = "as written"
 """The variant that holds what the cell itself compiled: no setting to compare with others."""
@@ -101,7 +102,7 @@ def _summary(baseline: VariantReport, variant: VariantReport, found: Changes) ->
     if only_inductor(baseline):
         kernels = sum(len(one.kernels) for one in variant.compilations)
         return told + (
-            f"Inductor generates {_plural(kernels, 'kernel')} and the wrapper, where the back end "
+            f"Inductor generates {count_of(kernels, 'kernel')} and the wrapper, where the back end "
             f"{baseline.requested.backend} has neither."
         )
     parts = [_kernels(found.kernels), _wrapper(baseline, variant), *_rest(found.changes)]
@@ -118,7 +119,7 @@ def _kernels(kernels: Sequence[KernelChange]) -> str:
     here = len(kernels) - counts["removed"]
     if same == len(kernels):
         return "the one kernel is identical" if same == 1 else f"all {same} kernels are identical"
-    told = [f"{same} of {_plural(here, 'kernel')} {'is' if same == 1 else 'are'} identical"]
+    told = [f"{same} of {count_of(here, 'kernel')} {'is' if same == 1 else 'are'} identical"]
     if counts["differs"]:
         told.append(f"{counts['differs']} differ{'s' * (counts['differs'] == 1)}")
     if counts["added"]:
@@ -133,7 +134,7 @@ def _wrapper(baseline: VariantReport, variant: VariantReport) -> str:
         {
             ("C++" if code.cpp else "Python")
             for one in each.compilations
-            for code in codes(one)
+            for code in codes_of(one)
             if code.cpp or code.python
         }
         for each in (baseline, variant)
@@ -144,7 +145,7 @@ def _wrapper(baseline: VariantReport, variant: VariantReport) -> str:
         [
             _AOT_ID.sub("", code.cpp or code.python or "")
             for one in each.compilations
-            for code in codes(one)
+            for code in codes_of(one)
         ]
         for each in (baseline, variant)
     ]
@@ -169,7 +170,3 @@ def _graphs(changes: Sequence[Change]) -> str:
     if any(one.kind in ("graph", "compilations") for one in changes):
         return "its graphs differ too"
     return "the graphs that both have are the same"
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"

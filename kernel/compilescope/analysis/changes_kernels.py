@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ..report import Code, Compilation, Direction, Effective, Kernel, KernelChange, VariantReport
+from ..report import Compilation, Direction, Effective, Kernel, KernelChange, VariantReport
 from .bodies import body_lines
 from .changes_pairs import Pair, pair_kernels, what
 
@@ -266,12 +266,3 @@ def _listed(kernels: Sequence[Kernel]) -> str:
     names = list(dict.fromkeys(kernel.name for kernel in kernels))
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more
-
-
-def codes(compilation: Compilation) -> Iterator[Code]:
-    """A compilation's code: each graph's, the backward's last."""
-    code: Code | None = compilation.code
-    while code is not None:
-        yield code
-        yield from code.others
-        code = code.backward

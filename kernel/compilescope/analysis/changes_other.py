@@ -9,7 +9,7 @@ from typing import Any
 
 from ..report import STAGES, Change, Compilation, Effective, Graph, Guard, VariantReport
 from ..variant import Variant
-from .changes_kernels import codes
+from .launched import codes_of
 
 _SHOWN = 4
 _LONG = 100
@@ -159,7 +159,7 @@ def _graphs(baseline: Compilation, here: Compilation) -> Iterator[Change]:
             what=f"sizes in the graphs of {here.id}",
             baseline=first[0],
             here=first[1],
-            why=f"The same operations on other sizes, in {_count_of(len(resized), 'stage')}.",
+            why=f"The same operations on other sizes, in {count_of(len(resized), 'stage')}.",
         )
     yield from _stages(baseline, here)
 
@@ -181,7 +181,7 @@ def _operators(graph: Graph) -> Counter[str]:
 
 
 def _nodes(graph: Graph, only: Counter[str]) -> str:
-    text = _count_of(len(graph.nodes), "node")
+    text = count_of(len(graph.nodes), "node")
     if not only:
         return text
     listed = [
@@ -196,12 +196,16 @@ def _resized(left: Graph, right: Graph) -> tuple[str, str] | None:
     for node in right.nodes:
         before = known.get(node.name)
         if before is not None and node.shape is not None and before != node.shape:
-            return tuple(f"{node.name}: [{', '.join(one)}]" for one in (before, node.shape))  # type: ignore[return-value]
+            return _sized(node.name, before), _sized(node.name, node.shape)
     return None
 
 
+def _sized(name: str, sizes: Sequence[str]) -> str:
+    return f"{name}: [{', '.join(sizes)}]"
+
+
 def _wrappers(baseline: Compilation, here: Compilation) -> Iterator[Change]:
-    for left, right in zip(codes(baseline), codes(here), strict=False):
+    for left, right in zip(codes_of(baseline), codes_of(here), strict=False):
         sides = [_wrapper(one.python, one.cpp) for one in (left, right)]
         if sides[0] != sides[1]:
             yield Change(
@@ -262,5 +266,6 @@ def _some(texts: Sequence[str]) -> str:
     )
 
 
-def _count_of(number: int, noun: str) -> str:
+def count_of(number: int, noun: str) -> str:
+    """``1 node`` or ``2 nodes``."""
     return f"{number} {noun}{'s' * (number != 1)}"

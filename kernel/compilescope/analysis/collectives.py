@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 
 from ..ranks import Collective
 from ..report import Code, Compilation, Direction, Node, Region, SourceLine
+from .estimates_sizes import BYTES
 
 _TARGET = re.compile(
     r"torch\.ops\.(_c10d_functional(?:_autograd)?|c10d_functional|c10d|symm_mem)\."
@@ -16,8 +18,6 @@ _GROUP = re.compile(r"'([^']*)'\s*$")
 _REDUCTION = re.compile(r"'(sum|avg|min|max|product|band|bor|bxor)'")
 _LIBRARY = re.compile(r"[/\\]torch[/\\]")
 _STAGES = (("post_grad", ""), ("backward_post_grad", "backward"))
-_SIZES = {"bool": 1, "int8": 1, "uint8": 1, "float16": 2, "bfloat16": 2, "int16": 2}
-_WIDE = {"float64": 8, "int64": 8, "complex64": 8, "complex128": 16}
 
 
 def find_collectives(compilation: Compilation, variant: str) -> list[Collective]:
@@ -110,13 +110,10 @@ def _reduction(node: Node) -> str:
 
 
 def _bytes(node: Node) -> float | None:
-    if node.shape is None or not all(size.isdigit() for size in node.shape):
+    size = BYTES.get((node.dtype or "").removeprefix("torch."))
+    if size is None or node.shape is None or not all(one.isdigit() for one in node.shape):
         return None
-    count = 1.0
-    for size in node.shape:
-        count *= int(size)
-    dtype = (node.dtype or "").removeprefix("torch.")
-    return count * _SIZES.get(dtype, _WIDE.get(dtype, 4))
+    return float(size * math.prod(map(int, node.shape)))
 
 
 def _own(sources: Sequence[SourceLine]) -> list[SourceLine]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 from ..report import Code, Compilation, Crossing, Direction
 from ..torch_api.operators import python_kernel
+from .launched import codes_of
 
 DISPATCHED = re.compile(
     r"(?:aoti_torch_call_dispatcher|findSchemaOrThrow)\(\s*\"(?P<name>[^\"]+)\",\s*"
@@ -47,7 +48,7 @@ def find_crossings(compilation: Compilation) -> list[Crossing]:
     library = {kernel.name for kernel in compilation.kernels if kernel.language == "extern"}
     written = functools.cache(lambda operator: python_kernel(operator, device))
     found: list[Crossing] = []
-    for one in _all(compilation.code):
+    for one in codes_of(compilation):
         if one.cpp:
             found += _grouped(_in_cpp(one.cpp, written), "cpp", one.direction)
         if one.python:
@@ -66,8 +67,19 @@ def device_of(compilation: Compilation) -> str:
     return next(iter(sorted(kinds - {"cpu", "meta"})), "cpu")
 
 
-def _all(code: Code | None) -> list[Code]:
-    return [] if code is None else [code, *code.others, *_all(code.backward)]
+def dispatcher_name(namespace: str, name: str, overload: str | None = None) -> str:
+    """An operator as the dispatcher names it: ``aten::sort.stable``; ``default`` has no name."""
+    return f"{namespace}::{name}" + (f".{overload}" if overload not in (None, "default") else "")
+
+
+def dispatched_name(match: re.Match[str]) -> str:
+    """The operator of a `DISPATCHED`."""
+    return match["name"] + (f".{match['overload']}" if match["overload"] else "")
+
+
+def wrapped_name(match: re.Match[str]) -> str:
+    """The operator of a `WRAPPED`."""
+    return dispatcher_name(*match["name"].split(".")[:3])
 
 
 def _grouped(
@@ -89,15 +101,12 @@ def _grouped(
 
 def _in_cpp(text: str, written: Callable[[str], str | None]) -> Iterator[tuple[str, int, str, str]]:
     for match in DISPATCHED.finditer(text):
-        name = match["name"] + (f".{match['overload']}" if match["overload"] else "")
+        name = dispatched_name(match)
         place = written(name)
         if place:
             yield name, _line(text, match.start()), _registered(place), REGISTER
     for match in WRAPPED.finditer(text):
-        namespace, name, *overload = match["name"].split(".")
-        more = f".{overload[0]}" if overload and overload[0] != "default" else ""
-        operator = f"{namespace}::{name}{more}"
-        yield operator, _line(text, match.start()), NO_BRIDGE, SIGNATURE
+        yield wrapped_name(match), _line(text, match.start()), NO_BRIDGE, SIGNATURE
 
 
 def _in_python(
@@ -116,10 +125,7 @@ def _in_python(
             region.end,
         )
         node = NODE.match(region.kernel)
-        place = None
-        if node:
-            overload = f".{node[3]}" if node[3] and node[3] != "default" else ""
-            place = written(f"{node[1]}::{node[2]}{overload}")
+        place = written(dispatcher_name(*node.groups())) if node else None
         if place:
             yield region.kernel, call, f"{_PYTHON_WRAPPER} {_registered(place)}", REGISTER
         else:

@@ -6,7 +6,8 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..report import Code, Compilation, Descriptor, Kernel
+from ..report import Compilation, Descriptor, Kernel
+from .launched import codes_of
 from .size_checks import size_checks
 from .text import closing, split_list
 
@@ -44,7 +45,7 @@ _STATIC = "The C++ wrapper keeps the descriptor between calls."
 
 def add_descriptors(compilation: Compilation) -> None:
     """Fills in the descriptors of a compilation's Triton kernels."""
-    texts = list(_wrappers(compilation.code))
+    texts = [text for code in codes_of(compilation) if (text := code.python or code.cpp)]
     for kernel in compilation.kernels:
         if kernel.language == "triton" and any(hint in kernel.source for hint in _HINTS):
             kernel.descriptors = find_descriptors(kernel, texts)
@@ -88,15 +89,6 @@ def find_descriptors(kernel: Kernel, wrappers: Sequence[str]) -> list[Descriptor
     for one in found:
         one.why = " ".join(part for part in (one.why, why) if part)
     return found
-
-
-def _wrappers(code: Code | None) -> Iterator[str]:
-    if code is None:
-        return
-    for one in (code, *code.others):
-        if one.python or one.cpp:
-            yield one.python or one.cpp or ""
-    yield from _wrappers(code.backward)
 
 
 Launched = tuple[list[str], int, list[str]]

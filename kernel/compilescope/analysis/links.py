@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from ..report import Code, Compilation, Direction, Kernel, Launch, Region
 from .bodies import body
+from .launched import codes_of
 from .steps import find_steps
 
 _SHIM = re.compile(r"aoti_torch_(?:cpu|cuda|xpu|mps|hip|mtia|hpu|privateuse1)_(\w+)")
@@ -33,7 +34,7 @@ def pair(python: Compilation, cpp: Compilation) -> None:
     aligned instead; those without a partner get keys that occur on one side only.
     """
     before = [_keys(one) for one in (python, cpp)]
-    for left, right in _directions(python.code, cpp.code):
+    for left, right in _directions(python, cpp):
         ours = _launches(left, "python", python.kernels)
         theirs = _launches(right, "cpp", cpp.kernels)
         if not ours or not theirs:
@@ -99,25 +100,19 @@ def operator(name: str) -> str:
     return match.group(1).strip("_").removesuffix("_out") if match else name
 
 
-def _directions(left: Code, right: Code) -> list[tuple[Code, Code]]:
+def _directions(left: Compilation, right: Compilation) -> list[tuple[Code, Code]]:
     return [
         (ours, theirs)
-        for ours in _all(left)
-        for theirs in _all(right)
+        for ours in codes_of(left)
+        for theirs in codes_of(right)
         if _name(ours) == _name(theirs)
     ]
-
-
-def _all(code: Code | None) -> list[Code]:
-    if code is None:
-        return []
-    return [code, *code.others, *_all(code.backward)]
 
 
 def _keys(compilation: Compilation) -> list[str]:
     return [
         region.key
-        for code in _all(compilation.code)
+        for code in codes_of(compilation)
         for regions in code.regions.values()
         for region in regions
         if region.kind == "launch"

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from ..cuda_graphs import Partition
 from ..report import Code, Compilation
+from .launched import codes_of
 
 _PART = re.compile(r"def (partition_\d+)\(args\):")
 _CALL = re.compile(r"\s+def call\(self, args\):|def call\(args\):")
@@ -33,7 +34,7 @@ def read_partitions(compilation: Compilation, skipped: str = "") -> list[Partiti
         Why none of them is captured, where that is so.
     """
     found: list[Partition] = []
-    for code in _all(compilation.code):
+    for code in codes_of(compilation):
         if code.python is not None and "self.partitions = partitions" in code.python:
             found += _in_parts(code, code.python, compilation.id, skipped)
         elif code.python is not None or code.cpp is not None:
@@ -49,10 +50,6 @@ def read_partitions(compilation: Compilation, skipped: str = "") -> list[Partiti
                 )
             )
     return found
-
-
-def _all(code: Code | None) -> list[Code]:
-    return [] if code is None else [code, *code.others, *_all(code.backward)]
 
 
 def _in_parts(code: Code, text: str, compile_id: str, skipped: str) -> Iterator[Partition]:

@@ -12,7 +12,19 @@ from typing import Literal, NamedTuple
 
 from ..report import Code, Compilation, Kernel, Region, Route, SourceLine
 from ..torch_api.operators import place_of, python_kernel
-from .crossings import DISPATCHED, NO_BRIDGE, NODE, REGISTER, SIGNATURE, SWITCH, WRAPPED, device_of
+from .crossings import (
+    DISPATCHED,
+    NO_BRIDGE,
+    NODE,
+    REGISTER,
+    SIGNATURE,
+    SWITCH,
+    WRAPPED,
+    device_of,
+    dispatched_name,
+    dispatcher_name,
+    wrapped_name,
+)
 from .launched import codes_of
 
 Via = Literal["library", "shim", "dispatcher", "python", "inlined"]
@@ -115,13 +127,10 @@ def _reached(
 def _in_cpp(kernel: Kernel, text: str, written: Callable[[str], str | None]) -> _Reached:
     wrapped = WRAPPED.search(text)
     if wrapped:
-        namespace, name, *overload = wrapped["name"].split(".")
-        more = f".{overload[0]}" if overload and overload[0] != "default" else ""
-        return _Reached(f"{namespace}::{name}{more}", "python", 1, NO_BRIDGE, SIGNATURE)
+        return _Reached(wrapped_name(wrapped), "python", 1, NO_BRIDGE, SIGNATURE)
     dispatched = DISPATCHED.search(text)
     if dispatched:
-        overload = dispatched["overload"]
-        operator = dispatched["name"] + (f".{overload}" if overload else "")
+        operator = dispatched_name(dispatched)
         place = written(operator)
         if place:
             why = f"{_THROUGH} It is written in Python: {place}."
@@ -147,8 +156,7 @@ def _operator(kernel: Kernel) -> str:
     item = node or next((match for one in kernel.ops if (match := _ITEM.match(one))), None)
     if item is None:
         return kernel.name
-    overload = f".{item[3]}" if item[3] and item[3] != "default" else ""
-    return f"{item[1]}::{item[2]}{overload}"
+    return dispatcher_name(*item.groups())
 
 
 def _registered(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..report import Changes, KernelChange, Report, VariantReport
+from . import wording
 
 OUTCOMES = {
     "identical": "identical",
@@ -56,7 +57,7 @@ def _kernel(one: KernelChange) -> str:
     name = one.kernel or one.baseline
     told = f"{name}: {OUTCOMES[one.outcome]}"
     if one.lines:
-        told += f" in {one.lines} line{'s' * (one.lines != 1)}"
+        told += f" in {wording.count(one.lines, 'line')}"
     if one.kernel and one.baseline and one.kernel != one.baseline:
         told += f" from {one.baseline}"
     return told
