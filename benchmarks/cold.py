@@ -15,14 +15,12 @@ with a GPU: some twenty first calls a model. It saves each report and prints it.
 
 from __future__ import annotations
 
-import argparse
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
 import compilescope as cs
-from wrappers import MODELS, TITLES, VARIANTS, make
+from wrappers import MODELS, TITLES, VARIANTS, make, options_of, run
 
 PARTS = {"cpp_build": "C++ build", "triton": "Triton"}
 """What of a first call differs most between the wrappers."""
@@ -124,23 +122,14 @@ def _s(seconds: float) -> str:
 
 def main() -> None:
     """Measures, or prints the table of what was measured."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--table", type=Path, help="print the table of a folder of sweeps")
-    parser.add_argument("--chart", type=Path, help="with --table: write the chart as a page")
-    parser.add_argument("--out", type=Path, help="measure settings; folder for the reports")
-    parser.add_argument("--only", action="append", choices=list(MODELS))
+    parser = options_of(__doc__)
     parser.add_argument("--variant", choices=list(VARIANTS), default="cpp")
-    options = parser.parse_args()
-    if options.table:
-        print(table(options.table))
-        if options.chart:
-            chart(options.table).write_html(options.chart)
-    elif options.out:
-        for name in options.only or MODELS:
-            measure(name, options.variant, options.out)
-    else:
-        parser.print_usage(sys.stderr)
-        sys.exit(2)
+    run(
+        parser,
+        table=table,
+        chart=chart,
+        measure=lambda name, options: measure(name, options.variant, options.out),
+    )
 
 
 if __name__ == "__main__":

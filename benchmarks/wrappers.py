@@ -19,6 +19,7 @@ import argparse
 import functools
 import math
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -205,14 +206,24 @@ def _compile(cell: Any) -> str:
     return f"{cell.compile_time.total_s:.1f} s" if cell.compile_time else ""
 
 
-def main() -> None:
-    """Measures, or prints what was measured."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--out", type=Path, help="folder for the reports")
+def options_of(doc: str | None) -> argparse.ArgumentParser:
+    """The options that the benchmarks of these models share; ``doc`` is the module's."""
+    parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
+    parser.add_argument("--out", type=Path, help="measure; folder for the reports")
     parser.add_argument("--only", action="append", choices=list(MODELS))
-    parser.add_argument("--seconds", type=float, default=2.0)
-    parser.add_argument("--table", type=Path, help="print the table of a folder of reports")
+    parser.add_argument("--table", type=Path, help="print the table of a folder of sweeps")
     parser.add_argument("--chart", type=Path, help="with --table: write the chart as a page")
+    return parser
+
+
+def run(
+    parser: argparse.ArgumentParser,
+    *,
+    table: Callable[[Path], str],
+    chart: Callable[[Path], Any],
+    measure: Callable[[str, argparse.Namespace], None],
+) -> None:
+    """Measures each model, or prints what was measured, as the command line says."""
     options = parser.parse_args()
     if options.table:
         print(table(options.table))
@@ -220,10 +231,22 @@ def main() -> None:
             chart(options.table).write_html(options.chart)
     elif options.out:
         for name in options.only or MODELS:
-            measure(name, options.out, options.seconds)
+            measure(name, options)
     else:
         parser.print_usage(sys.stderr)
         sys.exit(2)
+
+
+def main() -> None:
+    """Measures, or prints what was measured."""
+    parser = options_of(__doc__)
+    parser.add_argument("--seconds", type=float, default=2.0)
+    run(
+        parser,
+        table=table,
+        chart=chart,
+        measure=lambda name, options: measure(name, options.out, options.seconds),
+    )
 
 
 if __name__ == "__main__":
