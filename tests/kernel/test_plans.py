@@ -73,6 +73,7 @@ class _Allocations:
             "extern_kernels": extern,
             "assert_size_stride": lambda *_: None,
             "assert_size_stride_grouped": lambda *_: None,
+            "assert_tensor_metadata": lambda *_: None,
             "reinterpret_tensor": torch._C._dynamo.guards._reinterpret_tensor,
             "alloc_from_pool": torch.ops.inductor._alloc_from_pool,
             "empty_strided_cpu": lambda *a: self.made(
