@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -198,6 +199,22 @@ def test_a_step_of_training_is_followed_to_its_end() -> None:
     assert "backward" in {kernel.direction for kernel in kernels}
     # The optimiser's: one kernel goes through all parameters.
     assert any(kernel.name.startswith("triton_for_") for kernel in kernels)
+
+
+def test_a_copy_is_of_the_same_world() -> None:
+    # With a mode of its own a copy would have copies of weak references that torch frees twice.
+    model = nn.Linear(32, 16)
+
+    @torch.compiler.disable
+    def followed() -> nn.Linear:
+        twin = copy.deepcopy(model)
+        assert twin.weight.fake_mode is model.weight.fake_mode, "another mode"
+        return twin
+
+    def both(x: torch.Tensor) -> torch.Tensor:
+        return model(x) - followed()(x)
+
+    assert ask("h100", both, (CPU.floats(8, 32),)).problems == []
 
 
 def branching(x: torch.Tensor) -> torch.Tensor:

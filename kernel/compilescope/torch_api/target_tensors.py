@@ -1,8 +1,9 @@
 """Tensors without data on a device that is not there.
 
 Stands on ``torch._subclasses.fake_tensor`` (FakeTensorMode, init_gpu_context), on tensors of a fake
-mode sharing a storage by ``set_``, and on ``torch.UntypedStorage.clone``, which copying a graph's
-constants comes down to; the same from 2.11 to 2.15.
+mode sharing a storage by ``set_`` and taking their mode along when they are copied, and on
+``torch.UntypedStorage.clone``, which copying a graph's constants comes down to; the same from 2.11
+to 2.15.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ def fake_mode() -> Any:
     module.init_gpu_context = lambda device: None
     storages: Any = torch.UntypedStorage
     storages.clone = _clone
+    # A tensor's copy would be one of a mode of its own, with copies of the weak references to
+    # storages that are in it. torch counts those down when they go, but not up when they are
+    # copied: memory in use would be freed.
+    module.FakeTensorMode.__deepcopy__ = lambda self, memo: self
     return fake_tensor.FakeTensorMode(allow_non_fake_inputs=True)
 
 
