@@ -4,9 +4,16 @@ import { exportTrace } from '../../src/panels/compile-time/export';
 import { onKey, onWheel } from '../../src/panels/compile-time/gestures';
 import { waterfall } from '../../src/panels/compile-time/lanes';
 import { hit, layOutLanes } from '../../src/panels/compile-time/layout';
+import {
+  figuresOf,
+  laneTitle,
+  spoken
+} from '../../src/panels/compile-time/phrases';
 import { CompileTimeView } from '../../src/panels/compile-time/view';
 import type {
   Compilation,
+  KernelLoad,
+  LoadSpan,
   Phase,
   VariantReport
 } from '../../src/protocol/types';
@@ -48,6 +55,22 @@ const ONE = fullCompilation({
   cache: [{ cache: 'FX graph', outcome: 'miss', key: 'abc', detail: '' }],
   warm_cache: [{ cache: 'FX graph', outcome: 'hit', key: 'abc', detail: '' }]
 });
+
+const LOAD: KernelLoad = {
+  kernel: 'fused_0',
+  compilation: '0/0',
+  call: 0,
+  started_us: 1000,
+  compile_us: 2e6,
+  load_us: 500,
+  autotune_us: null,
+  first_run_us: 120,
+  warm_run_us: 12,
+  background: true,
+  cached: false,
+  how: 'A thread compiled it.',
+  spans: []
+};
 
 describe('gestures', () => {
   const window = { start: 100, end: 200 };
@@ -225,26 +248,11 @@ describe('CompileTimeBody', () => {
   });
 
   it('shows kernel by kernel what came before its first run', () => {
-    const load = {
-      kernel: 'fused_0',
-      compilation: '0/0',
-      call: 0,
-      started_us: 1000,
-      compile_us: 2e6,
-      load_us: 500,
-      autotune_us: null,
-      first_run_us: 120,
-      warm_run_us: 12,
-      background: true,
-      cached: false,
-      how: 'A thread compiled it.',
-      spans: []
-    };
     show([ONE], {
       ...BUILT,
       kernel_loads: [
-        load,
-        { ...load, kernel: HOSTILE, call: 1, compile_us: null, cached: true }
+        LOAD,
+        { ...LOAD, kernel: HOSTILE, call: 1, compile_us: null, cached: true }
       ]
     });
     const [own, other] = page
@@ -255,6 +263,70 @@ describe('CompileTimeBody', () => {
     );
     expect(other).toContain('at its first launchcached');
     expect(other).toContain(HOSTILE);
+  });
+
+  it('draws kernels below the phases, those of a later call apart', () => {
+    const span = (step: LoadSpan['step'], start_us: number, us: number) => ({
+      ...{ step, start_us, us, background: step === 'compile' }
+    });
+    const kernel_loads = [
+      {
+        ...LOAD,
+        spans: [
+          span('compile', 6e5, 1e6),
+          span('load', 1.7e6, 500),
+          span('first_run', 2.1e6, 120),
+          span('later_run', 3, 12)
+        ]
+      }
+    ];
+    // jsdom lays nothing out: there would be room for no row.
+    jest.spyOn(Element.prototype, 'clientHeight', 'get').mockReturnValue(600);
+    jest.spyOn(Element.prototype, 'clientWidth', 'get').mockReturnValue(300);
+    show([ONE], { ...BUILT, kernel_loads });
+    const asTable = page
+      .all('label')
+      .find(each => each.textContent === 'As a table')!;
+    page.click(asTable.querySelector('input')!);
+    const said = page
+      .all('.jp-Compilescope-tableRow')
+      .map(row => row.textContent ?? '')
+      .filter(text => text.startsWith('fused_0'));
+    expect(said).toEqual([
+      'fused_0 compiled1.00 s1.00 s',
+      'fused_0 loaded500 µs500 µs',
+      'fused_0 first run120 µs120 µs',
+      'fused_0 later run12.0 µs12.0 µs'
+    ]);
+    // They are the same work as the phases: the sums know nothing of them.
+    expect(page.text()).toContain('C++ build1.50 s60 %');
+  });
+
+  it('says of a kernel’s bar what it is, and in which call', () => {
+    const chart = waterfall([ONE], ['cold', 'warm'], 'time', [
+      {
+        compilation: '0/0',
+        first: [phase('k', 2.1e6, 120, { kind: 'first_run', detail: 'run' })],
+        later: [phase('k', 0, 12, { kind: 'later_run' })]
+      },
+      { compilation: '', first: [phase('x', 9, 1, { track: 1 })], later: [] }
+    ]);
+    const { trans } = contextOf(new ViewModel());
+    expect(chart.total).toBe(2.1e6 + 120);
+    expect(chart.lanes.map(lane => laneTitle(lane, trans))).toEqual([
+      '0/0 · cold · 2.00 s',
+      '0/0 · kernels, first call · 120 µs to run them',
+      '0/0 · kernels, a later call · 12.0 µs to run them',
+      '0/0 · warm · 200 ms',
+      'kernels, first call'
+    ]);
+    const said = (lane: number) =>
+      spoken(figuresOf(chart, { lane, span: 0 }, trans)!);
+    expect(said(1)).toBe(
+      'k, run; first run of a kernel; Duration 120 µs; Starts at 2.10 s; Compilation 0/0, cold'
+    );
+    expect(said(2)).toContain('Compilation 0/0, a later call');
+    expect(said(4)).toContain('Thread alongside 1');
   });
 
   it('shows names as text', () => {

@@ -11,6 +11,7 @@ import { ColdPart } from './cold';
 import { exportTrace } from './export';
 import type { Align, IPlace, Run } from './lanes';
 import { areFarApart, waterfall } from './lanes';
+import { kernelPhases } from './loadPhases';
 import { LoadsPart } from './loads';
 import { Notes } from './notes';
 import { Outline } from './outline';
@@ -74,8 +75,14 @@ export function CompileTimeBody(props: {
   );
   const by = align ?? (areFarApart(shown) ? 'start' : 'time');
   const chart = React.useMemo(
-    () => waterfall(shown, runs, by),
-    [shown, runs, by]
+    () =>
+      waterfall(
+        shown,
+        runs,
+        by,
+        kernelPhases(data.variant.kernel_loads, trans)
+      ),
+    [shown, runs, by, data]
   );
   const { total } = chart;
   const [window, setWindow] = React.useState<IWindow>({ start: 0, end: total });
@@ -88,7 +95,11 @@ export function CompileTimeBody(props: {
   }
   const shares = runs.map((each): IRunShares => {
     const { lanes } = chart;
-    const own = sharesOf(lanes.filter(l => l.run === each).map(l => l.flame));
+    const own = sharesOf(
+      lanes
+        .filter(({ of, run }) => of === 'phases' && run === each)
+        .map(({ flame }) => flame)
+    );
     const { compile_time: cold, warm_compile_time: warm } = data.variant;
     const measured = (each === 'cold' ? cold : warm)?.total_s ?? 0;
     const whole = isAll ? Math.max(own.total, measured * 1e6) : own.total;

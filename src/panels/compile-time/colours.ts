@@ -1,4 +1,4 @@
-import { PHASE_KINDS } from '../../protocol/types';
+import { KINDS } from './kinds';
 import type { IPaint } from './paint';
 
 /**
@@ -19,7 +19,7 @@ export class Palette {
    */
   constructor(host: HTMLElement) {
     this._host = host;
-    for (const kind of Object.keys(PHASE_KINDS)) {
+    for (const kind of KINDS) {
       const swatch = document.createElement('span');
       swatch.className = kindClass(kind);
       swatch.hidden = true;

@@ -1,13 +1,23 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { PHASE_KINDS } from '../../protocol/types';
 
-const ORDER = Object.keys(PHASE_KINDS);
+/**
+ * The kinds of bars, in the order in which they usually come: those of torch's
+ * phases, and the steps of kernels beside them.
+ */
+export const KINDS: readonly string[] = [
+  ...Object.keys(PHASE_KINDS),
+  'compile',
+  'autotune',
+  'first_run',
+  'later_run'
+];
 
 /**
  * The kind of a phase, `other` where torch has one that is not known.
  */
 export function kindOf(kind: string): string {
-  return kind in PHASE_KINDS ? kind : 'other';
+  return KINDS.includes(kind) ? kind : 'other';
 }
 
 /**
@@ -39,6 +49,14 @@ export function kindTitle(kind: string, trans: TranslationBundle): string {
       return trans.__('caches');
     case 'load':
       return trans.__('loading');
+    case 'compile':
+      return trans.__('kernel compiled');
+    case 'autotune':
+      return trans.__('kernel tuned');
+    case 'first_run':
+      return trans.__('first run of a kernel');
+    case 'later_run':
+      return trans.__('later run of a kernel');
     default:
       return trans.__('other');
   }
@@ -48,5 +66,5 @@ export function kindTitle(kind: string, trans: TranslationBundle): string {
  * Compare kinds by the order in which they usually come.
  */
 export function compareKinds(a: string, b: string): number {
-  return ORDER.indexOf(kindOf(a)) - ORDER.indexOf(kindOf(b));
+  return KINDS.indexOf(kindOf(a)) - KINDS.indexOf(kindOf(b));
 }

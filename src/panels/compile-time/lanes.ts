@@ -1,4 +1,5 @@
 import type { Compilation, Phase } from '../../protocol/types';
+import type { IKernelPhases } from './loadPhases';
 import { earliest, layOut, type IFlame, type ISpan } from './spans';
 
 /**
@@ -13,11 +14,17 @@ export type Run = 'cold' | 'warm';
 export type Align = 'time' | 'start';
 
 /**
- * The phases of a compilation, in its place on the axis.
+ * The phases of a compilation, or the steps of its kernels, in its place on the
+ * axis.
  */
 export interface ILane {
   readonly id: string;
-  readonly run: Run;
+  readonly of: 'phases' | 'kernels';
+
+  /**
+   * later: another call of what was built in the cold run.
+   */
+  readonly run: Run | 'later';
   readonly flame: IFlame;
 }
 
@@ -42,13 +49,16 @@ export interface IPlace {
 }
 
 /**
- * Lay out compilations, each with its runs side by side. Cold and warm each
- * start at 0, on one scale.
+ * Lay out compilations, each with its runs side by side, and with its kernels
+ * below the cold one. Cold and warm each start at 0, on one scale.
+ *
+ * @param kernels - Those of which it is not known whose they are come last.
  */
 export function waterfall(
   compilations: readonly Pick<Compilation, 'id' | 'phases' | 'warm_phases'>[],
   runs: readonly Run[],
-  align: Align
+  align: Align,
+  kernels: readonly IKernelPhases[] = []
 ): IWaterfall {
   const phasesOf = (one: (typeof compilations)[number], run: Run) =>
     run === 'cold' ? one.phases : one.warm_phases;
@@ -59,16 +69,52 @@ export function waterfall(
       .reduce((first, phases) => Math.min(first, earliest(phases)), Infinity)
   );
   const lanes = compilations.flatMap(one =>
-    runs.flatMap((run, index) => {
+    runs.flatMap((run, index): ILane[] => {
       const phases = phasesOf(one, run);
       const origin = align === 'time' ? firsts[index] : earliest(phases);
-      return phases.length > 0
-        ? [{ id: one.id, run, flame: layOut(phases, origin) }]
-        : [];
+      return [
+        ...lane(one.id, 'phases', run, phases, origin),
+        ...(run === 'cold' ? kernelLanes(one.id, kernels, origin) : [])
+      ];
     })
   );
+  const cold = runs.indexOf('cold');
+  if (cold >= 0) {
+    lanes.push(...kernelLanes('', kernels, firsts[cold]));
+  }
   const total = lanes.reduce((end, lane) => Math.max(end, lane.flame.end), 0);
   return { lanes, total };
+}
+
+function kernelLanes(
+  id: string,
+  kernels: readonly IKernelPhases[],
+  origin: number
+): ILane[] {
+  return kernels
+    .filter(({ compilation }) => compilation === id)
+    .flatMap(({ first, later }) => [
+      ...lane(id, 'kernels', 'cold', first, origin),
+      ...lane(id, 'kernels', 'later', later, 0)
+    ]);
+}
+
+/** A lane, unless there is nothing in it. */
+function lane(
+  id: string,
+  of: ILane['of'],
+  run: ILane['run'],
+  phases: readonly Phase[],
+  origin: number
+): ILane[] {
+  if (phases.length === 0) {
+    return [];
+  }
+  const flame = layOut(phases, origin);
+  // The first step of a kernel may be one that the call does not wait for.
+  return [
+    { id, of, run, flame: of === 'kernels' ? { ...flame, main: 0 } : flame }
+  ];
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { IPlace, IWaterfall, Run } from './lanes';
+import type { ILane, IPlace, IWaterfall } from './lanes';
 import type { ISpan } from './spans';
 import type { IWindow } from './viewport';
 
@@ -20,7 +20,7 @@ const REACH = 3;
  */
 export interface ILaneBox {
   readonly lane: number;
-  readonly run: Run;
+  readonly run: ILane['run'];
 
   /**
    * Where its title is.

@@ -1,8 +1,10 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import type { KernelLoad, VariantReport } from '../../protocol/types';
+import type { KernelLoad, LoadSpan, VariantReport } from '../../protocol/types';
 import { Absent, formatMicroseconds } from '../common';
 import { Part, Wide } from '../timings/study';
+import { kindClass } from './colours';
+import type { LoadStep } from './loadPhases';
 
 /**
  * How each kernel came to be there: when, and how long it was compiled, loaded,
@@ -17,12 +19,15 @@ export function LoadsPart(props: {
   if (loads.length === 0) {
     return null;
   }
-  const end = Math.max(...loads.map(load => load.started_us + lengthOf(load)));
+  const end = Math.max(
+    0,
+    ...loads.flatMap(drawn).map(({ start_us, us }) => start_us + us)
+  );
   return (
     <Part name="loads" title={trans.__('Kernel by kernel')}>
       <p className="jp-Compilescope-hint">
         {trans.__(
-          'From the start of the first call (left) to the last of these steps: compiled, loaded, tuned, run for the first time. Beside that, a launch in the next call.'
+          'Compiled, loaded, tuned and run for the first time, from the start of the first call to the last of these steps; the chart above has them beside torch’s phases. Last, a launch in the next call.'
         )}
       </p>
       <Wide label={trans.__('Kernels as they were loaded, in figures')}>
@@ -70,7 +75,7 @@ export function LoadsPart(props: {
   );
 }
 
-type Step = 'compile' | 'load' | 'autotune' | 'first_run';
+type Step = Exclude<LoadStep, 'later_run'>;
 const STEPS: readonly Step[] = ['compile', 'load', 'autotune', 'first_run'];
 
 function LoadRow(props: {
@@ -99,20 +104,16 @@ function LoadRow(props: {
       <td>{whenText(load, trans)}</td>
       <td>
         <span className="jp-Compilescope-loadBar" aria-hidden="true">
-          <span
-            style={{ width: `${part(load.started_us, end)}%` }}
-            className="jp-mod-before"
-          />
-          {STEPS.map(step => {
-            const us = load[`${step}_us`];
-            return us ? (
-              <span
-                key={step}
-                className={stepClass(step)}
-                style={{ width: `${part(us, end)}%` }}
-              />
-            ) : null;
-          })}
+          {drawn(load).map(({ step, start_us, us }, place) => (
+            <span
+              key={place}
+              className={kindClass(step)}
+              style={{
+                left: `${part(start_us, end)}%`,
+                width: `${part(us, end)}%`
+              }}
+            />
+          ))}
         </span>
       </td>
       {load.compile_us === null && load.cached ? (
@@ -137,7 +138,7 @@ function LoadRow(props: {
 function Swatch(props: { step: Step }): JSX.Element {
   return (
     <span
-      className={`${stepClass(props.step)} jp-mod-swatch`}
+      className={`${kindClass(props.step)} jp-mod-swatch`}
       aria-hidden="true"
     />
   );
@@ -152,18 +153,23 @@ function whenText(load: KernelLoad, trans: TranslationBundle): string {
     : trans.__('while it was compiled');
 }
 
-function stepClass(step: Step): string {
-  const kinds = {
-    compile: 'cpp_build',
-    load: 'load',
-    autotune: 'autotuning',
-    first_run: 'lowering'
-  };
-  return `jp-Compilescope-kind jp-mod-${kinds[step]}`;
-}
-
-function lengthOf(load: KernelLoad): number {
-  return STEPS.reduce((sum, step) => sum + (load[`${step}_us`] ?? 0), 0);
+/**
+ * The steps of the first call where they were; of a report that does not know
+ * that, one after the other.
+ */
+function drawn(
+  load: KernelLoad
+): readonly Pick<LoadSpan, 'step' | 'start_us' | 'us'>[] {
+  if (load.spans.length > 0) {
+    return load.spans.filter(({ step }) => step !== 'later_run');
+  }
+  let start_us = load.started_us;
+  return STEPS.flatMap(step => {
+    const us = load[`${step}_us`] ?? 0;
+    const before = start_us;
+    start_us += us;
+    return us > 0 ? [{ step, start_us: before, us }] : [];
+  });
 }
 
 function part(us: number, end: number): number {

@@ -1,25 +1,53 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { formatMicroseconds, formatShare } from '../common';
 import { kindTitle } from './kinds';
-import type { ILane, IPlace, IWaterfall, Run } from './lanes';
+import type { ILane, IPlace, IWaterfall } from './lanes';
 import { spanAt } from './lanes';
 import type { ISpan } from './spans';
 
 /**
  * What a run is called.
  */
-export function runTitle(run: Run, trans: TranslationBundle): string {
-  return run === 'cold' ? trans.__('cold') : trans.__('warm');
+export function runTitle(run: ILane['run'], trans: TranslationBundle): string {
+  switch (run) {
+    case 'cold':
+      return trans.__('cold');
+    case 'warm':
+      return trans.__('warm');
+    case 'later':
+      return trans.__('a later call');
+  }
 }
 
 /**
- * A lane's title: `0/0 · cold · 1.84 s`.
+ * A lane's title: `0/0 · cold · 1.84 s`; of kernels `0/0 · kernels, first call ·
+ * 180 µs to run them`.
  */
 export function laneTitle(lane: ILane, trans: TranslationBundle): string {
-  const { id, run } = lane;
-  return [id, runTitle(run, trans), formatMicroseconds(wholeOf(lane))].join(
-    ' · '
+  const { id, of, run } = lane;
+  const parts =
+    of === 'phases'
+      ? [runTitle(run, trans), formatMicroseconds(wholeOf(lane))]
+      : [
+          run === 'later'
+            ? trans.__('kernels, a later call')
+            : trans.__('kernels, first call'),
+          runsText(lane, trans)
+        ];
+  return [id, ...parts].filter(Boolean).join(' · ');
+}
+
+/**
+ * What running the kernels of a lane takes, without all that comes before.
+ */
+function runsText({ flame }: ILane, trans: TranslationBundle): string {
+  const runs = flame.spans.filter(
+    ({ kind }) => kind === 'first_run' || kind === 'later_run'
   );
+  const us = runs.reduce((sum, { duration }) => sum + duration, 0);
+  return runs.length > 0
+    ? trans.__('%1 to run them', formatMicroseconds(us))
+    : '';
 }
 
 /**
@@ -62,14 +90,22 @@ export function figuresOf(
   if (!place || !span) {
     return null;
   }
-  const { id, run, flame } = chart.lanes[place.lane];
-  const whole = wholeOf(chart.lanes[place.lane]);
+  const { id, of, run, flame } = chart.lanes[place.lane];
+  const isPhase = of === 'phases';
+  const whole = isPhase ? wholeOf(chart.lanes[place.lane]) : 0;
   const lines: [string, string][] = [
-    [trans.__('Duration'), duration(span, whole)],
-    [trans.__('Itself'), formatTime(span.self)],
-    [trans.__('Starts at'), formatTime(span.start)],
-    [trans.__('Compilation'), `${id}, ${runTitle(run, trans)}`]
+    [trans.__('Duration'), duration(span, whole)]
   ];
+  if (isPhase) {
+    lines.push([trans.__('Itself'), formatTime(span.self)]);
+  }
+  lines.push(
+    [trans.__('Starts at'), formatTime(span.start)],
+    [
+      trans.__('Compilation'),
+      [id, runTitle(run, trans)].filter(Boolean).join(', ')
+    ]
+  );
   if (span.track !== flame.main) {
     lines.push([trans.__('Thread'), trackTitle(span.track, false, trans)]);
   }

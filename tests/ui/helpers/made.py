@@ -174,9 +174,23 @@ def compilation(variant):
 
 def loads():
     """Kernels compiled in the background and at their first launch, and one from a cache."""
+
+    def spans(*steps):
+        return [r.LoadSpan(step, ms * 1e3, us, step == "compile") for step, ms, us in steps]
+
+    run, later = ("first_run", 2300, 180.0), ("later_run", 0, 60.0)
+    evil = ("load", 2301, 400.0), ("autotune", 2302, 5e4), ("first_run", 2400, 90.0)
     return [
-        r.KernelLoad("fused_relu_0", "0/0", 0, 2e5, 1.5e6, 600.0, None, 180.0, 60.0, True, False),
-        r.KernelLoad(EVIL, "0/0", 1, 1.9e6, None, 400.0, 2.1e5, 90.0, 12.0, cached=True, how=EVIL),
+        r.KernelLoad(
+            *("fused_relu_0", "0/0", 0, 2e5, 1.5e6, 600.0, None, 180.0, 60.0, True, False),
+            spans=spans(("compile", 200, 1.5e6), ("load", 1750, 600.0), run, later),
+        ),
+        r.KernelLoad(
+            *(EVIL, "0/0", 1, 1.9e6, None, 400.0, 5e4, 90.0, 12.0),
+            cached=True,
+            how=EVIL,
+            spans=spans(*evil, ("later_run", 0.08, 12.0)),
+        ),
     ]
 
 

@@ -44,8 +44,19 @@ test('where the time of the first call went', async ({ page }) => {
     await expect(current).toContainText('inductor_compile; lowering');
     await page.keyboard.press('ArrowUp');
     await expect(current).toContainText('entire_frame_compile');
+    // Below it are its kernels: in the first call, and in a later one.
+    await page.keyboard.press('ArrowRight');
+    await expect(current).toContainText('fused_relu_0, compiled');
+    await expect(current).toContainText('Starts at 200 ms');
+    await picture(page, view, 'compile-time-kernels');
+    for (let n = 0; n < 6; n++) {
+      await page.keyboard.press('ArrowRight');
+    }
+    await expect(current).toContainText('fused_relu_0, later run');
+    await page.keyboard.press('ArrowRight');
     await page.keyboard.press('ArrowRight');
     await expect(current).toContainText('0/0, warm');
+    await page.keyboard.press('0');
   });
 
   await test.step('pointer', async () => {
