@@ -11,18 +11,14 @@ import pytest
 import torch
 from compilescope.compiler import agreement
 from compilescope.compiler.agreement import Reference, is_mismatch
-from compilescope.compiler.callees import functions_of
-from compilescope.compiler.progress import Monitor
 from compilescope.compiler.state import preserved
-from compilescope.compiler.studies import STUDIES, Study
-from compilescope.compiler.wardrobe import Wardrobe
 from compilescope.measure.truth import Truth, distrust
 from compilescope.report import Report
-from compilescope.torch_api import workers
-from compilescope.torch_api.dynamo import isolated
 from compilescope.torch_api.precision import accompanied
 from torch import nn
 from torch._inductor.lowering import lowerings
+
+from .studying import study
 
 aten = torch.ops.aten
 
@@ -30,26 +26,8 @@ aten = torch.ops.aten
 def studied(fn: Callable[..., Any], args: tuple[Any, ...], *names: str) -> Report:
     """A report whose variants of these names were looked at closely."""
     report = cs.inspect(fn, args, variants=list(names))
-    wardrobe = Wardrobe(functions_of(fn, args, {}))
     for name in names:
-        with (
-            preserved(fn, args) as snapshot,
-            wardrobe.guarded(),
-            isolated(),
-            workers.borrowed(),
-        ):
-            STUDIES["accuracy"](
-                Study(
-                    fn=fn,
-                    args=args,
-                    kwargs={},
-                    report=report.variant(name),
-                    peaks=[],
-                    wardrobe=wardrobe,
-                    snapshot=snapshot,
-                    monitor=Monitor(),
-                )
-            )
+        study("accuracy", fn, args, report.variant(name))
     return report
 
 

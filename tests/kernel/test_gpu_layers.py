@@ -4,37 +4,18 @@ from __future__ import annotations
 
 import pytest
 import torch
-from compilescope.compiler.callees import functions_of
-from compilescope.compiler.progress import Monitor
-from compilescope.compiler.state import preserved
-from compilescope.compiler.studies import STUDIES, Study
-from compilescope.compiler.wardrobe import Wardrobe
 from compilescope.report import VariantReport
-from compilescope.torch_api import workers
-from compilescope.torch_api.dynamo import isolated
 from compilescope.variant import Variant
 from torch import nn
+
+from .studying import study
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
 
-def study(model: nn.Module, x: torch.Tensor, variant: Variant) -> VariantReport:
+def studied(model: nn.Module, x: torch.Tensor, variant: Variant) -> VariantReport:
     report = VariantReport(name="v", requested=variant, stage="built")
-    with preserved(model, (x,)) as snapshot:
-        wardrobe = Wardrobe(functions_of(model, (x,)))
-        with wardrobe.guarded(), isolated(), workers.borrowed():
-            STUDIES["layers"](
-                Study(
-                    fn=model,
-                    args=(x,),
-                    kwargs={},
-                    report=report,
-                    peaks=[],
-                    wardrobe=wardrobe,
-                    snapshot=snapshot,
-                    monitor=Monitor(),
-                )
-            )
+    study("layers", model, (x,), report)
     return report
 
 
@@ -45,7 +26,7 @@ def network(width: int) -> nn.Sequential:
 @pytest.mark.parametrize("cpp_wrapper", [False, True], ids=["python", "cpp"])
 def test_small_kernels_run_beside_the_host(cpp_wrapper: bool) -> None:
     model = network(64).eval().requires_grad_(False)
-    report = study(model, torch.randn(8, 64, device="cuda"), Variant(cpp_wrapper=cpp_wrapper))
+    report = studied(model, torch.randn(8, 64, device="cuda"), Variant(cpp_wrapper=cpp_wrapper))
     (layers,) = report.layers
     assert layers.device == "cuda"
     assert layers.sum_us == pytest.approx(layers.whole_us, rel=0.3), layers
@@ -60,7 +41,7 @@ def test_small_kernels_run_beside_the_host(cpp_wrapper: bool) -> None:
 
 def test_the_host_waits_for_large_kernels() -> None:
     model = network(4096).eval().requires_grad_(False)
-    report = study(model, torch.randn(4096, 4096, device="cuda"), Variant())
+    report = studied(model, torch.randn(4096, 4096, device="cuda"), Variant())
     (layers,) = report.layers
     kernels = next(one for one in layers.layers if one.kind == "kernels")
     assert kernels.us > 0.7 * layers.whole_us, layers
@@ -70,7 +51,7 @@ def test_the_host_waits_for_large_kernels() -> None:
 def test_cuda_graphs_are_replayed() -> None:
     model = network(64).eval().requires_grad_(False)
     x = torch.randn(8, 64, device="cuda")
-    report = study(model, x, Variant(mode="reduce-overhead"))
+    report = studied(model, x, Variant(mode="reduce-overhead"))
     (layers,) = report.layers
     kinds = [one.kind for one in layers.layers]
     assert "wrapper" not in kinds
@@ -80,7 +61,7 @@ def test_cuda_graphs_are_replayed() -> None:
 
 def test_training() -> None:
     model = network(64)
-    report = study(model, torch.randn(8, 64, device="cuda"), Variant())
+    report = studied(model, torch.randn(8, 64, device="cuda"), Variant())
     forward, backward = report.layers
     assert (forward.direction, backward.direction) == ("forward", "backward")
     for layers in (forward, backward):

@@ -6,7 +6,7 @@ import compilescope as cs
 import pytest
 import torch
 
-from .test_steps import VARIANTS, study
+from .test_steps import VARIANTS, studied
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="There is no GPU.")
 
@@ -20,7 +20,7 @@ def test_launches_cost_the_host_what_handing_over_takes(name: str) -> None:
     args = (torch.randn(4096, 4096, device="cuda"), torch.randn(4096, 64, device="cuda"))
     report = cs.inspect(normed, args, variants={name: VARIANTS[name]}, run=False)
     (variant,) = report.variants
-    study(normed, args, variant)
+    studied(normed, args, variant)
     assert variant.absent.get("steps") is None
     (compilation,) = variant.compilations
     (steps,) = compilation.steps

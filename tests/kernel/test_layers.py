@@ -4,59 +4,35 @@ from __future__ import annotations
 
 import _thread
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 import torch
-from compilescope.compiler.callees import functions_of
 from compilescope.compiler.progress import Cancelled, Monitor, Progress
-from compilescope.compiler.state import preserved
-from compilescope.compiler.studies import STUDIES, Study
-from compilescope.compiler.wardrobe import Wardrobe
 from compilescope.measure.layers import Samples
 from compilescope.report import LAYER_KINDS, Layers, VariantReport
-from compilescope.torch_api import workers
 from compilescope.torch_api.dynamo import compiled_entries, isolated
 from compilescope.torch_api.layers import KeptGraph, keeping_layers
 from compilescope.variant import Variant
 from torch import nn
 
+from .studying import study
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 TRIES = 3
 """Other tests may run beside this one: times are looked at again before they count as wrong."""
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """On a busy machine threads wait for each other, a thousand times as long as they compute."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-def study(
+def studied(
     fn: Callable[..., Any],
     args: Sequence[Any],
     variant: Variant,
     monitor: Monitor | None = None,
 ) -> VariantReport:
     report = VariantReport(name="v", requested=variant, stage="built")
-    with preserved(fn, args) as snapshot:
-        wardrobe = Wardrobe(functions_of(fn, args, {}))
-        with wardrobe.guarded(), isolated(), workers.borrowed():
-            STUDIES["layers"](
-                Study(
-                    fn=fn,
-                    args=args,
-                    kwargs={},
-                    report=report,
-                    peaks=[],
-                    wardrobe=wardrobe,
-                    snapshot=snapshot,
-                    monitor=monitor or Monitor(),
-                )
-            )
+    study("layers", fn, args, report, monitor)
     return report
 
 
@@ -66,7 +42,7 @@ def agreeing(fn: Callable[..., Any], args: Sequence[Any], variant: Variant) -> l
     Where the whole itself varies by more than that, the machine is too busy to tell.
     """
     for _ in range(TRIES):
-        found = study(fn, args, variant).layers
+        found = studied(fn, args, variant).layers
         assert found
         if all(0.7 < one.sum_us / one.whole_us < 1.3 for one in found):
             return found
@@ -172,7 +148,7 @@ def test_a_backward_that_autograd_compiles_in_its_own_thread_is_kept() -> None:
 
 
 def test_what_has_no_layers_says_why() -> None:
-    report = study(torch.sin, (torch.randn(3),), Variant(backend="eager"))
+    report = studied(torch.sin, (torch.randn(3),), Variant(backend="eager"))
     assert not report.layers
     assert "'eager'" in report.absent["layers"]
 
@@ -188,7 +164,7 @@ def test_a_study_that_is_cancelled_leaves_the_graphs_as_they_were() -> None:
     monitor._report = cancel
     before = {name: value.clone() for name, value in model.state_dict().items()}
     with pytest.raises(Cancelled):
-        study(model, (x,), Variant(), monitor)
+        studied(model, (x,), Variant(), monitor)
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
     assert torch.is_grad_enabled()
 

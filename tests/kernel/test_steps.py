@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import compilescope as cs
 import pytest
 import torch
-from compilescope.compiler.callees import functions_of
+from compilescope.compiler import study_steps
 from compilescope.compiler.progress import Monitor
-from compilescope.compiler.state import preserved
 from compilescope.compiler.step_marks import CALIBRATING, Marked, marked
-from compilescope.compiler.studies import STUDIES, Study
-from compilescope.compiler.wardrobe import Wardrobe
 from compilescope.measure.steps import Round, step_times
-from compilescope.report import Report, VariantReport
-from compilescope.torch_api import marked_wrappers, workers
-from compilescope.torch_api.dynamo import isolated
+from compilescope.report import Compilation, Report, Step, Steps, VariantReport
+from compilescope.torch_api import marked_wrappers
 from torch._inductor.codecache import CppPythonBindingsCodeCache
+
+from .studying import study
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 TEXTS = Path(__file__).parents[1] / "data" / "targets"
 VARIANTS = {"python": cs.Variant(), "cpp": cs.Variant(cpp_wrapper=True)}
@@ -31,32 +31,9 @@ def trained(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
     return y.sum()
 
 
-def study(fn: Any, args: Any, report: VariantReport) -> None:
+def studied(fn: Any, args: Any, report: VariantReport) -> None:
     report.stage = "built"
-    with preserved(fn, args) as snapshot:
-        wardrobe = Wardrobe(functions_of(fn, args, {}))
-        with wardrobe.guarded(), isolated(), workers.borrowed():
-            STUDIES["steps"](
-                Study(
-                    fn=fn,
-                    args=args,
-                    kwargs={},
-                    report=report,
-                    peaks=[],
-                    wardrobe=wardrobe,
-                    snapshot=snapshot,
-                    monitor=Monitor(),
-                )
-            )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    """On a busy machine threads wait for each other, a thousand times as long as they compute."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+    study("steps", fn, args, report)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +44,7 @@ def report(one_thread: None) -> Report:
     before = vars(CppPythonBindingsCodeCache)["load_pybinding"]
     report = cs.inspect(trained, args, variants=VARIANTS, run=False)
     for variant in report.variants:
-        study(trained, args, variant)
+        studied(trained, args, variant)
     assert w.grad is None
     assert vars(CppPythonBindingsCodeCache)["load_pybinding"] is before
     assert not marked_wrappers._marks
@@ -126,9 +103,21 @@ def test_text_and_html_tell_what_each_kind_costs(report: Report) -> None:
         assert "the inputs become" in shown
 
 
+def test_times_of_an_earlier_look_do_not_stay() -> None:
+    timed = Step(kind="launch", start=1, end=1, us=2.0, interval_us=(1.0, 3.0), how="measured")
+    steps = Steps(artifact="python", steps=[timed], whole_us=3.0, sum_us=2.0, agrees=False)
+    report = VariantReport(name="v", requested=cs.Variant())
+    report.compilations = [Compilation(id="0/0", steps=[steps])]
+    given: Any = SimpleNamespace(report=report, monitor=Monitor())
+    built: Any = SimpleNamespace(compilations=[])
+    study_steps._measure(given, built, [], {})
+    assert (timed.us, timed.interval_us, timed.how) == (None, None, "")
+    assert (steps.whole_us, steps.sum_us, steps.why) == (None, None, study_steps.NOT_RUN)
+
+
 def test_other_back_ends_have_no_steps() -> None:
     report = VariantReport(name="v", requested=cs.Variant(backend="aot_eager"))
-    study(trained, (torch.randn(2, 2), torch.randn(2, 2)), report)
+    studied(trained, (torch.randn(2, 2), torch.randn(2, 2)), report)
     assert "aot_eager" in report.absent["steps"]
 
 

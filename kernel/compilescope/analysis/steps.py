@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from ..report import Code, Compilation, Region, Step, Steps
+from ..report import Compilation, Region, Step, Steps
 from ..wrapping import StepKind
 from .launched import codes_of
 from .size_checks import size_checks
@@ -276,20 +276,3 @@ class _Function:
             kernel=(region.kernel or "") if region is not None and is_run else "",
             sources=list(region.sources) if region is not None else [],
         )
-
-
-def code_lines(text: str, artifact: Artifact, entry: Region) -> list[int]:
-    """The lines of a wrapper's function that are neither blank nor comments."""
-    marker = _COMMENTS[artifact]
-    lines = text.split("\n")
-    return [
-        number
-        for number in range(entry.start, entry.end + 1)
-        if (stripped := lines[number - 1].strip()) and not stripped.startswith(marker)
-    ]
-
-
-def wrapper_of(code: Code, artifact: Artifact) -> str | None:
-    """The text of one of a code's wrappers."""
-    found: str | None = getattr(code, artifact)
-    return found

@@ -141,29 +141,35 @@ def _measure(study: Study, built: Built, graphs: Sequence[KeptGraph], runs: dict
         for number, steps in _numbered(compilation, artifact)
     }
     budget = SECONDS / max(len(runs), 1)
-    for index, (place, graph) in enumerate(enumerate(graphs)):
-        steps = wanted.get(places.get(place, ("", "", 0)))
+    for place, graph in enumerate(graphs):
+        steps = wanted.pop(places.get(place, ("", "", 0)), None)
         if steps is None:
             continue
         study.monitor.step(
-            "timing steps", variant=report.name, fraction=0.5 + 0.5 * index / len(graphs)
+            "timing steps", variant=report.name, fraction=0.5 + 0.5 * place / len(graphs)
         )
         run = runs.get(place)
         if run is None or graph.cudagraphs:
-            steps.why = CUDA_GRAPHS if graph.cudagraphs else NOT_RUN
+            _leave(steps, CUDA_GRAPHS if graph.cudagraphs else NOT_RUN)
             continue
         own = _marked_of(graph, artifact)
         if own is None:
-            steps.why = NOT_MARKED
+            _leave(steps, NOT_MARKED)
             continue
         made, wrapper = own
         if _spans(made.steps) != _spans(steps.steps):
-            steps.why = OTHER_STEPS
+            _leave(steps, OTHER_STEPS)
             continue
         _fill(steps, _times(study, graph, run, made, wrapper, budget), _is_on_gpu(graph))
     for steps in wanted.values():
-        if steps.whole_us is None and not steps.why:
-            steps.why = NOT_RUN
+        _leave(steps, NOT_RUN)
+
+
+def _leave(steps: Steps, why: str) -> None:
+    """Says why there are no times; those of an earlier look are not of this build."""
+    for step in steps.steps:
+        step.us, step.interval_us, step.how = None, None, ""
+    steps.whole_us, steps.sum_us, steps.agrees, steps.why = None, None, True, why
 
 
 def _marked_of(graph: KeptGraph, artifact: Artifact) -> tuple[Marked, MarkedWrapper] | None:

@@ -11,7 +11,7 @@ from compilescope.analysis.assemble import assemble
 from compilescope.analysis.launched import codes_of
 from compilescope.analysis.links import pair
 from compilescope.analysis.regions import scan, to_regions
-from compilescope.analysis.steps import code_lines, find_steps, steps_of
+from compilescope.analysis.steps import find_steps, steps_of
 from compilescope.capture.tracelog import read
 from compilescope.report import Compilation, Region, Step, Steps
 
@@ -19,6 +19,17 @@ CASES = ["breaks", "fallbacks", "mlp", "recompiles", "training"]
 DATA = Path(__file__).parents[2] / "data"
 TRACES = sorted(path.name for path in DATA.glob("traces/*.log.gz"))
 TARGETS = sorted(path.name for path in DATA.glob("targets/*.txt"))
+
+
+def code_lines(text: str, artifact: Literal["python", "cpp"], entry: Region) -> list[int]:
+    """The lines of a wrapper's function that are neither blank nor comments."""
+    marker = {"python": "#", "cpp": "//"}[artifact]
+    lines = text.split("\n")
+    return [
+        number
+        for number in range(entry.start, entry.end + 1)
+        if (stripped := lines[number - 1].strip()) and not stripped.startswith(marker)
+    ]
 
 
 def counted(
