@@ -17,7 +17,6 @@ _ARGUMENT = re.compile(r"'(\w+)':\s*'([^']*)'")
 _SIGNATURE = re.compile(r"'signature': \{([^{}]*)\}")
 _DIVISIBLE = re.compile(r"\((\d+),\): \[\['tt\.divisibility', 16\]\]")
 _OLD_DIVISIBLE = re.compile(r"divisible_by_16=\(([\d, ]*)\)")
-_DEF = re.compile(r"^def \w+\(([^)]*)\)", re.M)
 _ADDRESS = re.compile(r"tl\.(?:load|store)\(\w+ \+ \((.*?)\)[,)]")
 _CPP_ADDRESS = re.compile(
     r"_ptr\d* \+ static_cast<int64_t>\(([^;]*?)\)|_ptr\d*\[static_cast<int64_t>\((.*?)\)\]"

@@ -207,16 +207,6 @@ def _disk(error: BaseException) -> Problem:
     )
 
 
-def _not_compiled(error: BaseException) -> Problem:
-    return Problem(
-        severity="error",
-        what="fullgraph=True, and nothing was compiled.",
-        why=str(error),
-        remedy="Give the call tensors to work on, or leave fullgraph out.",
-        detail=str(error),
-    )
-
-
 def _limit(error: BaseException) -> Problem:
     return Problem(
         severity="error",
