@@ -6,8 +6,10 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope import catalogue
-from compilescope.report import Kernel, Launch, Report, VariantReport
+from compilescope.report import Report
 from torch import nn
+
+from .test_kernel_times import own
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
@@ -20,17 +22,6 @@ class Block(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x + self.down(nn.functional.gelu(self.up(self.norm(x))))
-
-
-def own(variant: VariantReport) -> list[tuple[Kernel, Launch]]:
-    artifact = "cpp" if variant.requested.cpp_wrapper else "python"
-    return [
-        (kernel, launch)
-        for compilation in variant.compilations
-        for kernel in compilation.kernels
-        for launch in kernel.launches
-        if launch.artifact == artifact
-    ]
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,10 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.analysis.estimates_operations import operator_name
-from compilescope.report import Compilation, Node, Region, Report
+from compilescope.report import Compilation, Node, Report
 
 from .linked_examples import EXAMPLES
+from .test_links import launches
 
 HERE = str(Path(__file__).with_name("linked_examples.py"))
 Inspect = Callable[[str], Report]
@@ -37,17 +38,6 @@ def inspect(name: str, *, run: bool = False) -> Report:
     report = cs.inspect(fn, args, variants=("python", "cpp"), run=run)
     assert not [problem for variant in report.variants for problem in variant.problems]
     return report
-
-
-def launches(compilation: Compilation, artifact: str) -> list[Region]:
-    codes = [compilation.code, compilation.code.backward]
-    return [
-        region
-        for code in codes
-        if code is not None
-        for region in code.regions.get(artifact, ())
-        if region.kind == "launch"
-    ]
 
 
 def count(report: Report) -> dict[str, int]:
