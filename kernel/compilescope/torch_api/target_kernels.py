@@ -62,13 +62,15 @@ def _compile(name: str, source: str, build: Build, tell: Callable[..., None]) ->
     with without_driver(), patched(CompiledKernel, "_init_handles", lambda *_: None):
         autotuner = load(name, source)
         configs = list(autotuner.configs or ())
-        result = None
         for config in configs:
             result = autotuner._precompile_config(config)
             if result.kernel.metadata.shared <= build.shared_per_block_bytes:
                 break
-        if result is None:
-            raise RuntimeError(f"{name} has no launch configuration")
+        else:
+            raise RuntimeError(
+                f"None of the {len(configs)} launch configurations of {name} has room in the "
+                f"device's {build.shared_per_block_bytes:,} bytes of shared memory."
+            )
         autotuner.save_gpu_kernel(0, result.make_launcher())
     if len(configs) > 1:
         chosen = describe(result.config)
