@@ -51,6 +51,34 @@ def make_ddp() -> Made:
     return DistributedDataParallel(Net()), (torch.ones(4, 8),)
 
 
+def halved(bucket: dist.GradBucket) -> Any:
+    """Reduces a bucket's gradients in half precision."""
+    narrow = bucket.buffer().half() / dist.get_world_size()
+    work: Any = dist.all_reduce(narrow, async_op=True)
+    return work.get_future().then(lambda done: bucket.buffer().copy_(done.value()[0]))
+
+
+def make_hooked_ddp() -> Made:
+    """A model under DistributedDataParallel that reduces in its own way."""
+    torch.manual_seed(0)
+    model = DistributedDataParallel(Net())
+    # A lambda, as torch compares annotations with its classes, and here they are texts.
+    model.register_comm_hook(None, lambda state, bucket: halved(bucket))
+    return model, (torch.ones(4, 8),)
+
+
+def make_fsdp() -> Made:
+    """A model that ``fully_shard`` spreads over the ranks, a layer and the rest by themselves."""
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    torch.manual_seed(0)
+    model, mesh = Net(), init_device_mesh("cpu", (dist.get_world_size(),))
+    fully_shard(model.first, mesh=mesh)
+    fully_shard(model, mesh=mesh)
+    return model, (torch.ones(4, 8),)
+
+
 def make_uneven() -> Made:
     """The same, but that the ranks reduce otherwise."""
     fn, args = make_sharded()

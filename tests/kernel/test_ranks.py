@@ -18,6 +18,8 @@ from . import rank_subjects
 cloudpickle.register_pickle_by_value(rank_subjects)
 
 PATIENCE_S = 300.0
+TRACED = {"traced": Variant(backend="aot_eager")}
+"""Compiled, but by no C++ compiler."""
 
 
 def rank_of(report: Report) -> Rank:
@@ -49,11 +51,38 @@ def test_a_model_that_trains_under_ddp_is_built_on_both_ranks() -> None:
         session().queue_run(reports[0].subject.id)
 
 
+def test_a_model_that_fsdp_spreads_is_called_many_times() -> None:
+    # Between a forward and its backward the model holds whole parameters: each call begins anew.
+    for report in ranks(rank_subjects.make_fsdp, variants=TRACED, timeout_s=PATIENCE_S):
+        assert report.problems == []
+        made = report.variant("traced")
+        assert (made.stage, made.timing is not None) == ("built", True), made.problems
+        assert {error.path.rpartition(".")[2] for error in made.accuracy} == {"output", "grad"}
+        assert len(made.accuracy) == 5
+        assert all(error.ok for error in made.accuracy)
+        called = [(one.operator, one.direction) for one in rank_of(report).collectives]
+        assert set(called) == {
+            ("c10d._allgather_base_", "forward"),
+            ("c10d._allgather_base_", "backward"),
+            ("c10d._reduce_scatter_base_", "backward"),
+        }
+        assert rank_of(report).same, rank_of(report).differences
+
+
+def test_a_hook_of_ddp_is_heard() -> None:
+    for report in ranks(rank_subjects.make_hooked_ddp, variants=TRACED, timeout_s=PATIENCE_S):
+        made = report.variant("traced")
+        assert (made.stage, report.problems) == ("built", []), made.problems
+        assert all(error.ok for error in made.accuracy)
+        (called,) = rank_of(report).collectives
+        assert (called.operator, called.direction) == ("c10d.allreduce_", "backward")
+
+
 def test_a_rank_that_alone_is_wrong_keeps_no_other_waiting() -> None:
     # What is off is compared with the result in float64 too: one call more, which all make.
     right, wrong = ranks(
         rank_subjects.make_off_on_one,
-        variants={"traced": Variant(backend="aot_eager")},
+        variants=TRACED,
         timeout_s=PATIENCE_S,
     )
     for report, off in ((right, 0.0), (wrong, 1.0)):

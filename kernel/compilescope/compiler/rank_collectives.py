@@ -19,7 +19,8 @@ _CARRIED_OUT = ("gloo:", "nccl:", "ucc:", "mpi:")
 """How the backends' own work begins, on whatever thread; it has the shape."""
 _COMPILED = ("_c10d_functional", "## Call CompiledFxGraph")
 """What there is around a call that compiled code makes."""
-_BACKWARD = "autograd::engine"
+_BACKWARD = ("autograd::engine", "FSDP::post_backward", "FSDP::root_post_backward")
+"""What there is around a call of the backward: the last of FSDP's come after autograd's."""
 
 
 def collectives_outside(call: Callable[[], object], variant: str) -> list[Collective]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from ..torch_api import tensors
+from ..torch_api import sharding, tensors
 from .ambient import SavedModes, SavedRandomness
 from .saved_python import Change, Saved, save
 from .saved_tensors import SavedStorage, TensorSaver
@@ -27,7 +27,8 @@ class Snapshot:
     Saved: the data, gradient, flags and hooks of every tensor that the callable and its arguments
     reach; the contents of containers; the attributes of modules, optimisers and the user's own
     objects and classes; globals and closure variables that the code rebinds; random generators;
-    torch's modes. Objects are put back in place: identities do not change.
+    torch's modes. Objects are put back in place: identities do not change. FSDP's modules hold this
+    rank's part of their parameters before a call, when its changes are looked for, and after.
 
     Parameters
     ----------
@@ -56,6 +57,10 @@ class Snapshot:
             ("torch's modes", SavedModes()),
         ]
         found = walk(fn, args, kwargs)
+        self._sharded = sharding.sharded_modules(obj for obj, _ in found.objects)
+        if self._sharded:
+            sharding.reshard(self._sharded)
+            found = walk(fn, args, kwargs)
         self.unsaved: list[str] = list(found.unsaved)
         self.tensors: dict[str, torch.Tensor] = found.tensors()
         self.objects: list[tuple[str, Saved]] = []
@@ -77,6 +82,7 @@ class Snapshot:
         until all is done.
         """
         with _uninterrupted():
+            sharding.reshard(self._sharded)
             for path, saved in self.objects:
                 self._put_back(path, saved)
             with tensors.plain():
@@ -91,9 +97,10 @@ class Snapshot:
     def changed(self) -> Iterator[tuple[str, Saved | None, Change]]:
         """What differs now: where it is, what it was saved by, and what is there.
 
-        Changes nothing, and runs none of the user's code. What it is asked for depends on what has
+        Changes no value, and runs none of the user's code. What it is asked for depends on what has
         changed, so ask it before `restore`. Of a tensor's data, the value is the tensor.
         """
+        sharding.reshard(self._sharded)
         for path, saved in self.objects:
             for change in saved.changed():
                 yield path, saved, change

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ..report import OutputError
+from ..torch_api.sharding import own_part
 
 
 class Tolerance(NamedTuple):
@@ -148,8 +149,8 @@ def _largest(errors: torch.Tensor) -> float:
 
 
 def plain(tensor: torch.Tensor) -> torch.Tensor:
-    """A strided tensor of numbers, without its history."""
-    tensor = tensor.detach()
+    """A strided tensor of numbers, without its history; of one spread over ranks, the part here."""
+    tensor = own_part(tensor.detach())
     if tensor.layout != torch.strided:
         tensor = tensor.to_dense()
     return tensor.dequantize() if tensor.is_quantized else tensor
