@@ -10,6 +10,11 @@ import { tickLabel, ticks } from './viewport';
 const THINNEST = 1;
 
 /**
+ * The same of a kernel's step, which is short and alone: it has its edge's colour.
+ */
+const THINNEST_STEP = 2;
+
+/**
  * Bars thinner than this have no text and no edge.
  */
 const LABEL_FROM = 26;
@@ -116,7 +121,9 @@ function paintLane(
   colours: IPaint
 ): void {
   const { window, width, scroll, height } = scene;
-  const { spans } = scene.chart.lanes[box.lane].flame;
+  const { of, flame } = scene.chart.lanes[box.lane];
+  const { spans } = flame;
+  const thinnest = of === 'kernels' ? THINNEST_STEP : THINNEST;
   const scale = width / (window.end - window.start);
   const title = scene.title(box.lane);
   const titleWidth = context.measureText(title).width;
@@ -137,13 +144,16 @@ function paintLane(
       const left = (span.start - window.start) * scale;
       const right = (span.start + span.duration - window.start) * scale;
       // Of bars within one pixel the first is enough.
-      if (right < painted + THINNEST / 2) {
+      if (right < painted + thinnest / 2) {
         continue;
       }
       const x = Math.max(left, -2);
-      const long = Math.max(Math.min(right, width + 2) - x, THINNEST);
+      const long = Math.max(Math.min(right, width + 2) - x, thinnest);
       painted = x + long;
-      context.fillStyle = colours.fill(span.kind);
+      const isSliver = of === 'kernels' && long < EDGE_FROM;
+      context.fillStyle = isSliver
+        ? colours.edge(span.kind)
+        : colours.fill(span.kind);
       context.fillRect(x, y, long, ROW_HEIGHT - 1);
       if (long >= EDGE_FROM) {
         context.fillStyle = colours.edge(span.kind);
