@@ -28,6 +28,17 @@ _ITEM = ("operator.getitem", "_operator.getitem")
 _WRITES_BACK = frozenset(("copy_", "index_put_", "scatter_", "fill_"))
 
 
+def library_nodes(kernels: Sequence[Kernel], groups: Mapping[str, Sequence[str]]) -> set[str]:
+    """The nodes that calls of libraries compute; ``groups`` has the nodes of a launch's key."""
+    return {
+        name
+        for kernel in kernels
+        if kernel.language == "extern"
+        for launch in kernel.launches
+        for name in groups.get(launch.key, ())
+    }
+
+
 def estimate(
     kernels: Sequence[Kernel],
     groups: Mapping[str, Sequence[str]],
@@ -47,13 +58,7 @@ def estimate(
     hints
         The values that symbols had when torch compiled.
     """
-    extern = {
-        name
-        for kernel in kernels
-        if kernel.language == "extern"
-        for launch in kernel.launches
-        for name in groups.get(launch.key, ())
-    }
+    extern = library_nodes(kernels, groups)
     graph = Traffic(nodes, groups.values(), hints)
     for kernel in kernels:
         graph.used = {}

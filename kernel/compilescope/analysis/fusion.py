@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ..report import Fusion, Kernel, Node
-from .estimates import Traffic
+from .estimates import Traffic, library_nodes
 from .estimates_operations import is_product, operator_name
 from .estimates_sizes import Hints, UnknownSize
 
@@ -61,13 +61,7 @@ def add_fusions(
     what the kernel moves: each value inside is not written and not read by those that use it, and
     an input that several operators use is read once.
     """
-    external = {
-        name
-        for kernel in kernels
-        if kernel.language == "extern"
-        for launch in kernel.launches
-        for name in groups.get(launch.key, ())
-    }
+    external = library_nodes(kernels, groups)
     fused = Traffic(nodes, groups.values(), hints)
     single = Traffic(nodes, [[node.name] for node in nodes], hints)
     libraries = _products(external, fused)

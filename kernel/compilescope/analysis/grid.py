@@ -7,17 +7,19 @@ import re
 from .text import closing, split_list
 
 _SIGNATURE = re.compile(r"'signature': \{([^{}]*)\}")
-_GRID_TYPE = re.compile(r"'grid_type': '(\w+)'")
+GRID_TYPE = re.compile(r"'grid_type': '(\w+)'")
 _ARGUMENT = re.compile(r"'(\w+)':\s*'([^']*)'")
 _NUMEL = re.compile(r"^\s+(\w*numel) = (\d+)$", re.M)
 _SUFFIX = re.compile(r"(?<=\d)L\b")
 _CALL = re.compile(r"[\w.]+\(")
-_LOOP = re.compile(
+LOOP = re.compile(
     r"(?P<indent> *)for\s*\(\s*int64_t (?P<name>\w+)=.*?; ?\w+<(?P<end>.*?); ?"
     r"\w+\+=(?P<step>.*)\)\s*$"
 )
+"""A loop of generated C++."""
 _CAST = re.compile(r"static_cast<int64_t>\((.*)\)$")
-_PARALLEL = re.compile(r"\s*#pragma omp (?:parallel )?for\b(?:.*collapse\((\d+)\))?")
+PARALLEL = re.compile(r"\s*#pragma omp (?:parallel )?for\b(?:.*collapse\((\d+)\))?")
+"""A directive that spreads the loop below it over threads; with how many loops, where it says."""
 _SAID = re.compile(r"(\w*numel)=(.+?)(?=, \w*numel=|$)")
 _KIND = re.compile(r" \(\w+\)$")
 _MOST_LOOPS = 4
@@ -57,7 +59,7 @@ def _triton(source: str, launch: str) -> str:
         for name, value in zip(names, given, strict=False):
             if name.endswith("numel"):
                 numels[name] = _SUFFIX.sub("", value)
-    kind = _GRID_TYPE.search(source)
+    kind = GRID_TYPE.search(source)
     text = ", ".join(f"{name}={value}" for name, value in sorted(numels.items(), reverse=True))
     return f"{text} ({kind.group(1)})" if kind and text else text or (kind.group(1) if kind else "")
 
@@ -72,12 +74,12 @@ def _cpp(source: str) -> str:
     parallel: list[str] = []
     loops: list[tuple[int, str]] = []
     for number, line in enumerate(lines):
-        pragma = _PARALLEL.match(line)
+        pragma = PARALLEL.match(line)
         if pragma:
             wanted = int(pragma.group(1) or 1)
-            inner = [match for other in lines[number:] if (match := _LOOP.match(other))]
+            inner = [match for other in lines[number:] if (match := LOOP.match(other))]
             parallel.append(", ".join(_extent(match) for match in inner[:wanted]))
-        elif match := _LOOP.match(line):
+        elif match := LOOP.match(line):
             loops.append((len(match["indent"]), _extent(match)))
     if parallel:
         return _joined("parallel", parallel)

@@ -6,22 +6,17 @@ import re
 from collections.abc import Sequence
 
 from ..report import Autotuning, Kernel, Tiling
-from .grid import extent_of, numels_of
+from .grid import GRID_TYPE, LOOP, PARALLEL, extent_of, numels_of
 
 CHOSEN = "chosen at the first call"
 SCALAR = "scalar: Inductor wrote no vector code for it"
 NO_LOOP = "scalar: it has no loop"
 VECTOR = "vectors"
 SERIAL = "one thread"
-_LOOP = re.compile(
-    r" *for\s*\(\s*int64_t (?P<name>\w+)=.*?; ?\w+<(?P<end>.*?); ?\w+\+=(?P<step>.*)\)\s*$"
-)
-_PARALLEL = re.compile(r"#pragma omp (?:parallel )?for\b(?:.*collapse\((\d+)\))?")
 _THREADS = re.compile(r"num_threads\((\d+)\)")
 _VECTOR = re.compile(r"at::vec::Vectorized<(\w+)>")
 _BLOCK = re.compile(r"'(\w*BLOCK\w*)':\s*'constexpr'")
 _FIXED = re.compile(r"^\s+(\w*BLOCK\w*)\s*: tl\.constexpr = (.+)$", re.M)
-_GRID = re.compile(r"'grid_type': '(\w+)'")
 _BITS = {"float": 32, "int32_t": 32, "double": 64, "int64_t": 64, "half": 16, "bfloat16": 16}
 _SETS = {
     128: "128 bits (NEON, SSE)",
@@ -66,7 +61,7 @@ def _triton(kernel: Kernel) -> Tiling:
     for name, value in _FIXED.findall(kernel.source):
         if value not in blocks:  # RBLOCK: tl.constexpr = R0_BLOCK is only another name
             blocks[name] = value.strip()
-    match = _GRID.search(kernel.source)
+    match = GRID_TYPE.search(kernel.source)
     return Tiling(
         extents=[f"{name.removesuffix('numel').strip('_')}: {size}" for name, size in numels],
         tile=blocks,
@@ -82,11 +77,11 @@ def _cpp(source: str) -> Tiling:
     parallel: list[str] = []
     pending = 0
     for line in source.split("\n"):
-        pragma = _PARALLEL.search(line)
+        pragma = PARALLEL.match(line)
         if pragma:
             pending = int(pragma.group(1) or 1)
             continue
-        loop = _LOOP.match(line)
+        loop = LOOP.match(line)
         if loop is None:
             continue
         name, end, step = loop["name"], extent_of(loop["end"]), extent_of(loop["step"])
