@@ -16,6 +16,7 @@ import torch
 import torch._inductor.config as config
 from compilescope.report import Problem, Report
 from compilescope.session import Session
+from compilescope.torch_api import cpp_messages
 
 HERE = str(Path(__file__))
 X = torch.randn(4, 8)
@@ -255,6 +256,14 @@ def without_headers(tmp_path: Path) -> str:
     script.write_text(f'#!/bin/sh\nexec {real} -nostdinc++ "$@"\n', encoding="utf-8")
     script.chmod(0o755)
     return str(script)
+
+
+def test_a_kernel_that_torch_did_not_keep_for_the_wrapper() -> None:
+    # It takes torch 2.11 and a GPU to provoke it: here are its words alone.
+    problem = cpp_messages.explain("CudaKernelParamCache not populated for triton_poi_fused_0")
+    assert problem is not None
+    assert problem.facts == {"kernel": "triton_poi_fused_0"}
+    assert "'triton.store_cubin': True" in problem.remedy
 
 
 def test_a_header_that_is_not_there(without_headers: str) -> None:

@@ -4,7 +4,8 @@ Reads texts only, so that it serves an exception, and what a trace kept of one. 
 of ``assert_size_stride`` (``torch/csrc/dynamo/guards.cpp``, and nearly the same for the C++ wrapper
 in ``torch/csrc/inductor/aoti_runtime/utils.h``), of
 ``AOTI_TORCH_ERROR_CODE_CHECK`` (``torch/headeronly/util/shim_utils.h``), of the dynamic loader and
-of the C++ compilers; from 2.11 to 2.15.
+of the C++ compilers; from 2.11 to 2.15. And ``CudaKernelParamCache not populated``, which Inductor
+says while it writes a C++ wrapper (``codegen/cpp_wrapper_gpu.py``).
 
 The facts that a problem may have: ``operator``, ``tensor``, ``expected``, ``found``, ``cause``,
 ``call`` (what the wrapper called), ``kernel``, ``header``, ``symbol``, ``kind``, ``amount``,
@@ -56,6 +57,7 @@ _UNDECLARED = re.compile(
 _INDEX = re.compile(
     r"^(?P<kernel>\w+), (?P<file>\S+):(?P<line>\d+), index out of bounds: (?P<test>.*)$", re.M
 )
+_NOT_KEPT = re.compile(r"CudaKernelParamCache not populated for (?P<kernel>\w+)")
 _MEMORY = re.compile(
     r"can't allocate memory|not enough memory|out of memory|bad_alloc|Cannot allocate memory", re.I
 )
@@ -284,6 +286,18 @@ def _undeclared(match: re.Match[str], cause: str) -> Problem:
     )
 
 
+def _kernel_not_kept(match: re.Match[str], cause: str) -> Problem:
+    """The wrapper is to launch a kernel that was not compiled before."""
+    return _problem(
+        f"The C++ wrapper cannot be written: the kernel {match['kernel']} was not compiled before.",
+        "torch 2.11 compiles a backward without the settings that the C++ wrapper needs, where "
+        "cpp_wrapper is one of torch.compile's options: its kernels are run, and not kept.",
+        "Add options={'triton.autotune_at_compile_time': True, 'triton.store_cubin': True}, which "
+        "count for the backward too; or take a later torch, 2.13 say.",
+        {"kernel": match["kernel"]},
+    )
+
+
 def _missing_header(match: re.Match[str], cause: str) -> Problem:
     header = match["header"]
     facts = {"header": header, "file": match["file"], "line": match["line"]}
@@ -330,6 +344,7 @@ _KINDS: list[tuple[str, re.Pattern[str], Callable[[re.Match[str], str], Problem]
     (" fatal error: ", _HEADER, _missing_header),
     ("aoti_torch_", _UNDECLARED, _undeclared),
     (" symbol", _SYMBOL, _missing_symbol),
+    ("CudaKernelParamCache", _NOT_KEPT, _kernel_not_kept),
 ]
 """What a text of the kind has in it, how it is read, and what it means."""
 
