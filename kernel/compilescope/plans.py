@@ -120,8 +120,6 @@ class Memory(Struct):
     """If each operator of the graph had written its result, freed after its last use."""
     assumed: dict[str, int] = {}
     """Symbol → the value that the sizes take for it."""
-    measured_peak_bytes: float | None = None
-    """What the allocator said, where it was asked."""
     how: str = ""
 
 

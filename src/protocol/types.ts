@@ -1163,7 +1163,6 @@ export interface Memory {
   peak_without_reuse_bytes: number;
   peak_unfused_bytes: number | null;
   assumed: Record<string, number>;
-  measured_peak_bytes: number | null;
   how: string;
 }
 

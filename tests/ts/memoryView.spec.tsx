@@ -59,7 +59,6 @@ const MEMORY: Memory = {
   peak_without_reuse_bytes: 4096,
   peak_unfused_bytes: 2048,
   assumed: { s0: 16 },
-  measured_peak_bytes: null,
   how: 'Read from the wrapper.'
 };
 

@@ -45,12 +45,6 @@ export function Summary(props: {
           value={against(memory.peak_unfused_bytes)}
         />
       )}
-      {memory.measured_peak_bytes !== null && (
-        <Fact
-          label={trans.__('Measured')}
-          value={formatBytes(memory.measured_peak_bytes)}
-        />
-      )}
       {assumed.length > 0 && (
         <Fact
           label={trans.__('For')}
