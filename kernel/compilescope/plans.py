@@ -42,14 +42,10 @@ class Tiling(Struct):
 
 
 BakedKind = Literal["size", "stride", "value", "divisible", "aligned"]
-BAKED_KINDS: dict[BakedKind, str] = {
-    "size": "A number of elements, or a block of fixed size: another size is another kernel.",
-    "stride": "A distance between elements in memory, as a number in the kernel's addresses.",
-    "value": "A number of the program, as a constant.",
-    "divisible": "Compiled for a number that 16 divides.",
-    "aligned": "Compiled for an address that 16 divides.",
-}
-"""What is taken for granted → what that means."""
+"""size: a number of elements, or a block of fixed size: another size is another kernel. stride: a
+distance between elements in memory, as a number in the kernel's addresses. value: a number of the
+program, as a constant. divisible: compiled for a number that 16 divides. aligned: compiled for an
+address that 16 divides."""
 
 
 class Baked(Struct):

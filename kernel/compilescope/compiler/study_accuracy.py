@@ -13,12 +13,13 @@ from ..torch_api import caches
 from ..torch_api.kernel_results import Findings, Lowered, looked_at, lowerings
 from ..variant import Variant
 from .agreement import Reference, gradients_of, is_mismatch, mismatch
-from .building import Built, build
+from .building import Built
 from .departure import Search, nothing_found
 from .outcome import outcome_of, with_changes
 from .quiet import quiet
 from .saved_tensors import free_bytes
 from .studies import Study
+from .study_builds import build_for
 
 SAME_NUMBERS = "both drawing eager's random numbers (fallback_random)"
 NOT_BUILT = "The variant could not be built again to be compared. {}"
@@ -112,17 +113,7 @@ def _built(study: Study, variant: Variant) -> Iterator[Built]:
     """The variant built once more, with its outcome; the state is put back."""
     folder = caches.new_folder()
     try:
-        built = build(
-            study.fn,
-            study.args,
-            study.kwargs,
-            name=study.report.name,
-            variant=variant,
-            wardrobe=study.wardrobe,
-            outfit=study.wardrobe.outfit(),
-            folder=folder,
-            gradients=gradients_of(study.snapshot),
-        )
+        built = build_for(study, variant, folder, gradients=gradients_of(study.snapshot))
         if built.outcome is not None:
             built.outcome = with_changes(built.outcome, study.snapshot)
         study.snapshot.restore()

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from ..variant import Variant
 from .building import Built, build
 from .studies import Study
 
 
-def build_for(study: Study, variant: Variant, folder: Path) -> Built:
-    """Builds the study's subject, in an empty cache in ``folder``; its gradients are not kept."""
+def build_for(
+    study: Study,
+    variant: Variant,
+    folder: Path,
+    *,
+    gradients: Callable[[], Mapping[str, Any]] = dict,
+) -> Built:
+    """Builds the study's subject, in an empty cache in ``folder``.
+
+    Parameters
+    ----------
+    gradients
+        As `build` takes it; without it no gradient is kept.
+    """
     return build(
         study.fn,
         study.args,
@@ -20,5 +34,5 @@ def build_for(study: Study, variant: Variant, folder: Path) -> Built:
         wardrobe=study.wardrobe,
         outfit=study.wardrobe.outfit(),
         folder=folder,
-        gradients=dict,
+        gradients=gradients,
     )
