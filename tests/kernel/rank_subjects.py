@@ -96,19 +96,6 @@ def make_off_on_one() -> Made:
     return off_when_compiled, (torch.ones(8, 4), float(dist.get_rank()))
 
 
-def refused_when_compiled(x: Tensor, refuse: bool) -> Tensor:
-    """Cannot be compiled where it refuses."""
-    if refuse and torch.compiler.is_compiling():
-        raise ValueError("refused")
-    found: Tensor = collectives.all_reduce(x.sin(), "sum", dist.group.WORLD)
-    return found
-
-
-def make_refused_on_one() -> Made:
-    """The call of `refused_when_compiled`, which fails on rank 1 alone."""
-    return refused_when_compiled, (torch.ones(8, 4), dist.get_rank() == 1)
-
-
 def make_dying() -> Made:
     """On the last rank, the end of its process."""
     if dist.get_rank() == dist.get_world_size() - 1:
