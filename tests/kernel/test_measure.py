@@ -7,7 +7,7 @@ import itertools
 import math
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import compilescope as cs
@@ -27,18 +27,12 @@ from compilescope.torch_api import compiling
 from . import subjects
 from .test_isolation import Mine, compiled_frames
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 # Built by Dynamo alone: what is measured is not what these tests are about.
 QUICK = {"quick": cs.Variant(backend="eager")}
 BOTH = {**QUICK, "aot": cs.Variant(backend="aot_eager")}
 X = torch.randn(4, 8)
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def inspected(
