@@ -146,11 +146,13 @@ def _complete(one: Descriptor, variable: str, lines: Sequence[str]) -> None:
     """Adds what the wrapper builds a descriptor of, from the lines above its launch."""
     text = "\n".join(lines)
     name = re.escape(variable)
-    if re.search(rf"StableTMADescriptor {name};", text):
+    # Since torch 2.15 it is cleared where it is declared.
+    declared = rf"StableTMADescriptor {name}(?:\{{\}})?;"
+    if re.search(declared, text):
         one.shape = re.findall(rf"\b{name}\.global_shape\[\d+\] = (.*?)L*;", text)
         one.strides = re.findall(rf"\b{name}\.strides\[\d+\] = (.*?)L*;", text)
         one.why = _CPP
-        if re.search(rf"static .*StableTMADescriptor {name};", text):
+        if re.search(rf"static .*{declared}", text):
             one.built, one.why = "once", _STATIC
         return
     one.why = _PYTHON
