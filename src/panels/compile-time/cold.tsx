@@ -4,7 +4,8 @@ import type { ColdSwitch, VariantReport } from '../../protocol/types';
 import { Absent, formatMicroseconds, formatSeconds } from '../common';
 import { formatInterval } from '../sidebar/format';
 import { FirstBar } from '../timings/startups';
-import { Part, StudyButton, Wide } from '../timings/study';
+import { Figures } from '../timings/figures';
+import { Part, StudyButton } from '../timings/study';
 import type { IViewContext } from '../views';
 import { coldChartOf, coldHeight } from './coldChart';
 import { coldTitle, coldVerdict, isMeasured } from './coldRows';
@@ -77,44 +78,33 @@ function ColdTable(props: {
     ...props.rows.flatMap(row => [row.cold_s ?? 0, row.warm_s ?? 0])
   );
   return (
-    <Wide label={trans.__('First calls by setting, in figures')}>
-      <table className="jp-Compilescope-figures jp-mod-cold">
-        <caption className="jp-Compilescope-hidden">
-          {trans.__('First calls by setting, each in a process of its own')}
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">{trans.__('Setting')}</th>
-            <th scope="col" className="jp-mod-number">
-              {trans.__('empty caches')}
-            </th>
-            <th scope="col" aria-label={trans.__('Its parts, drawn')} />
-            <th scope="col" className="jp-mod-number">
-              {trans.__('filled caches')}
-            </th>
-            <th scope="col" aria-label={trans.__('Its parts, drawn')} />
-            <th
-              scope="col"
-              className="jp-mod-number"
-              title={trans.__('The median of calls after the first one')}
-            >
-              {trans.__('a call afterwards')}
-            </th>
-            <th scope="col">{trans.__('what it does')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {props.rows.map((row, index) => (
-            <ColdRow
-              key={index}
-              row={row}
-              longest={longest}
-              context={props.context}
-            />
-          ))}
-        </tbody>
-      </table>
-    </Wide>
+    <Figures
+      label={trans.__('First calls by setting, in figures')}
+      name="cold"
+      caption={trans.__('First calls by setting, each in a process of its own')}
+      heads={[
+        { label: trans.__('Setting') },
+        { label: trans.__('empty caches'), isNumber: true },
+        { spoken: trans.__('Its parts, drawn') },
+        { label: trans.__('filled caches'), isNumber: true },
+        { spoken: trans.__('Its parts, drawn') },
+        {
+          label: trans.__('a call afterwards'),
+          title: trans.__('The median of calls after the first one'),
+          isNumber: true
+        },
+        { label: trans.__('what it does') }
+      ]}
+    >
+      {props.rows.map((row, index) => (
+        <ColdRow
+          key={index}
+          row={row}
+          longest={longest}
+          context={props.context}
+        />
+      ))}
+    </Figures>
   );
 }
 

@@ -2,7 +2,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { KernelLoad, LoadSpan, VariantReport } from '../../protocol/types';
 import { Absent, formatMicroseconds } from '../common';
-import { Part, Wide } from '../timings/study';
+import { Figures, type IHead } from '../timings/figures';
+import { Part } from '../timings/study';
 import { kindClass } from './colours';
 import type { LoadStep } from './loadPhases';
 
@@ -30,44 +31,25 @@ export function LoadsPart(props: {
           'Compiled, loaded, tuned and run for the first time, from the start of the first call to the last of these steps; the chart above has them beside torch’s phases. Last, a launch in the next call.'
         )}
       </p>
-      <Wide label={trans.__('Kernels as they were loaded, in figures')}>
-        <table className="jp-Compilescope-figures jp-mod-loads">
-          <caption className="jp-Compilescope-hidden">
-            {trans.__('How each kernel came to be there')}
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col">{trans.__('Kernel')}</th>
-              <th scope="col">{trans.__('when')}</th>
-              <th scope="col" aria-label={trans.__('Its steps, drawn')} />
-              <th scope="col" className="jp-mod-number">
-                <Swatch step="compile" />
-                {trans.__('compile')}
-              </th>
-              <th scope="col" className="jp-mod-number">
-                <Swatch step="load" />
-                {trans.__('load')}
-              </th>
-              <th scope="col" className="jp-mod-number">
-                <Swatch step="autotune" />
-                {trans.__('tune')}
-              </th>
-              <th scope="col" className="jp-mod-number">
-                <Swatch step="first_run" />
-                {trans.__('first run')}
-              </th>
-              <th scope="col" className="jp-mod-number">
-                {trans.__('later run')}
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {loads.map((load, index) => (
-              <LoadRow key={index} load={load} end={end} trans={trans} />
-            ))}
-          </tbody>
-        </table>
-      </Wide>
+      <Figures
+        label={trans.__('Kernels as they were loaded, in figures')}
+        name="loads"
+        caption={trans.__('How each kernel came to be there')}
+        heads={[
+          { label: trans.__('Kernel') },
+          { label: trans.__('when') },
+          { spoken: trans.__('Its steps, drawn') },
+          stepHead('compile', trans.__('compile')),
+          stepHead('load', trans.__('load')),
+          stepHead('autotune', trans.__('tune')),
+          stepHead('first_run', trans.__('first run')),
+          { label: trans.__('later run'), isNumber: true }
+        ]}
+      >
+        {loads.map((load, index) => (
+          <LoadRow key={index} load={load} end={end} trans={trans} />
+        ))}
+      </Figures>
       {variant.absent.warm_runs && (
         <p className="jp-Compilescope-hint">{variant.absent.warm_runs}</p>
       )}
@@ -135,13 +117,14 @@ function LoadRow(props: {
   );
 }
 
-function Swatch(props: { step: Step }): JSX.Element {
-  return (
-    <span
-      className={`${kindClass(props.step)} jp-mod-swatch`}
-      aria-hidden="true"
-    />
+function stepHead(step: Step, title: string): IHead {
+  const label = (
+    <>
+      <span className={`${kindClass(step)} jp-mod-swatch`} aria-hidden="true" />
+      {title}
+    </>
   );
+  return { label, isNumber: true };
 }
 
 function whenText(load: KernelLoad, trans: TranslationBundle): string {

@@ -2,28 +2,14 @@ import * as React from 'react';
 import type { Crossing, VariantReport } from '../../protocol/types';
 import { Badge, useLoaded, ViewFrame } from '../common';
 import type { IViewContext } from '../views';
+import { findEverywhere, type IFindings, type IFound } from './everywhere';
+import { WrapperLines } from './lines';
 import { Prose } from './prose';
 
 /**
  * As many lines of a wrapper as are listed at once.
  */
 const MOST_LINES = 12;
-
-/**
- * At most so many compilations of a variant are asked for their crossings.
- */
-const MOST_COMPILATIONS = 50;
-
-interface IFound {
-  readonly variant: string;
-  readonly compilation: string;
-  readonly crossing: Crossing;
-}
-
-interface IFindings {
-  readonly found: readonly IFound[];
-  readonly omitted: number;
-}
 
 /**
  * The operators that generated code calls through Python's dispatcher.
@@ -36,7 +22,13 @@ export function Crossings(props: {
   const { model, trans } = context;
   const key = [model.subject, model.report?.revision].join(' ');
   const state = useLoaded(
-    () => find(variants, context),
+    () =>
+      findEverywhere(
+        variants,
+        context,
+        'crossings',
+        ({ crossings }) => crossings
+      ),
     key,
     trans.__('Looking for crossings…')
   );
@@ -53,7 +45,7 @@ export function Crossings(props: {
       <ViewFrame
         state={state}
         trans={trans}
-        show={({ found, omitted }: IFindings) => (
+        show={({ found, omitted }: IFindings<Crossing>) => (
           <>
             {found.length === 0 ? (
               <p className="jp-Compilescope-requestedGood">
@@ -83,23 +75,14 @@ export function Crossings(props: {
   );
 }
 
-function CrossingCard(props: IFound & { context: IViewContext }): JSX.Element {
-  const { variant, compilation, crossing, context } = props;
-  const { model, trans } = context;
+function CrossingCard(
+  props: IFound<Crossing> & { context: IViewContext }
+): JSX.Element {
+  const { variant, compilation, own: crossing, context } = props;
+  const { trans } = context;
   const { operator, artifact, lines, direction, why, remedy } = crossing;
   const [isWhole, setWhole] = React.useState(false);
   const shown = isWhole ? lines : lines.slice(0, MOST_LINES);
-  const open = (line: number) => {
-    model.select({
-      text: {
-        variant,
-        compilation,
-        artifact: direction === 'backward' ? `backward.${artifact}` : artifact,
-        line
-      }
-    });
-    context.open('code');
-  };
   return (
     <article className="jp-Compilescope-crossing">
       <header>
@@ -114,17 +97,13 @@ function CrossingCard(props: IFound & { context: IViewContext }): JSX.Element {
                 ? trans.__('C++ wrapper, line')
                 : trans.__('Python wrapper, line')}
             </span>
-            {shown.map(line => (
-              <button
-                key={line}
-                type="button"
-                className="jp-Compilescope-link jp-mod-code"
-                title={trans.__('Show line %1 in the code', line)}
-                onClick={() => open(line)}
-              >
-                {line}
-              </button>
-            ))}
+            <WrapperLines
+              variant={variant}
+              compilation={compilation}
+              of={crossing}
+              lines={shown}
+              context={context}
+            />
             {shown.length < lines.length && (
               <button
                 type="button"
@@ -145,27 +124,4 @@ function CrossingCard(props: IFound & { context: IViewContext }): JSX.Element {
       )}
     </article>
   );
-}
-
-async function find(
-  variants: readonly VariantReport[],
-  { model }: IViewContext
-): Promise<IFindings> {
-  let omitted = 0;
-  const all = variants.flatMap(({ name, compilations }) => {
-    const wanted = compilations.slice(0, MOST_COMPILATIONS);
-    omitted += compilations.length - wanted.length;
-    return wanted.map(({ id }) => ({ variant: name, id }));
-  });
-  const found = await Promise.all(
-    all.map(async ({ variant, id }) => {
-      const one = await model.getCompilation(variant, id, ['crossings']);
-      return one.crossings.map(crossing => ({
-        variant,
-        compilation: id,
-        crossing
-      }));
-    })
-  );
-  return { found: found.flat(), omitted };
 }

@@ -9,24 +9,16 @@ import {
   ViewFrame
 } from '../common';
 import { formatInterval } from '../sidebar/format';
-import { StudyButton, Wide } from '../timings/study';
+import { Figures } from '../timings/figures';
+import { StudyButton } from '../timings/study';
 import type { IViewContext } from '../views';
-
-/**
- * At most so many compilations of a variant are asked for their routes.
- */
-const MOST_COMPILATIONS = 50;
+import { findEverywhere, type IFindings, type IFound } from './everywhere';
+import { WrapperLines } from './lines';
 
 /**
  * As many lines of a wrapper as are listed at once.
  */
 const MOST_LINES = 4;
-
-interface IFound {
-  readonly variant: string;
-  readonly compilation: string;
-  readonly route: Route;
-}
 
 /**
  * How each wrapper reaches the operators that it has no kernel for.
@@ -71,7 +63,7 @@ export function Routes(props: {
       <ViewFrame
         state={state}
         trans={trans}
-        show={(found: readonly IFound[]) =>
+        show={({ found }: IFindings<Route>) =>
           found.length === 0 ? (
             <p className="jp-Compilescope-requestedGood">
               {trans.__(
@@ -93,69 +85,51 @@ export function Routes(props: {
 }
 
 function RoutesTable(props: {
-  found: readonly IFound[];
+  found: readonly IFound<Route>[];
   context: IViewContext;
 }): JSX.Element {
   const { trans } = props.context;
   return (
-    <Wide label={trans.__('Ways to operators, in figures')}>
-      <table className="jp-Compilescope-figures jp-mod-routes">
-        <caption className="jp-Compilescope-hidden">
-          {trans.__('Ways to operators without a generated kernel')}
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">{trans.__('Operator')}</th>
-            <th scope="col">{trans.__('Variant')}</th>
-            <th scope="col">{trans.__('implemented in')}</th>
-            <th scope="col">{trans.__('way')}</th>
-            <th
-              scope="col"
-              className="jp-mod-number"
-              title={trans.__(
-                'How often one call of the wrapper takes the GIL for it; counted in the code'
-              )}
-            >
-              {trans.__('GIL')}
-            </th>
-            <th
-              scope="col"
-              className="jp-mod-number"
-              title={trans.__(
-                'What reaching it costs in one call of the wrapper, without its own work'
-              )}
-            >
-              {trans.__('cost of the way')}
-            </th>
-            <th scope="col">{trans.__('lines')}</th>
-            <th scope="col">{trans.__('why')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {props.found.map((each, index) => (
-            <RouteRow key={index} {...each} context={props.context} />
-          ))}
-        </tbody>
-      </table>
-    </Wide>
+    <Figures
+      label={trans.__('Ways to operators, in figures')}
+      name="routes"
+      caption={trans.__('Ways to operators without a generated kernel')}
+      heads={[
+        { label: trans.__('Operator') },
+        { label: trans.__('Variant') },
+        { label: trans.__('implemented in') },
+        { label: trans.__('way') },
+        {
+          label: trans.__('GIL'),
+          title: trans.__(
+            'How often one call of the wrapper takes the GIL for it; counted in the code'
+          ),
+          isNumber: true
+        },
+        {
+          label: trans.__('cost of the way'),
+          title: trans.__(
+            'What reaching it costs in one call of the wrapper, without its own work'
+          ),
+          isNumber: true
+        },
+        { label: trans.__('lines') },
+        { label: trans.__('why') }
+      ]}
+    >
+      {props.found.map((each, index) => (
+        <RouteRow key={index} {...each} context={props.context} />
+      ))}
+    </Figures>
   );
 }
 
-function RouteRow(props: IFound & { context: IViewContext }): JSX.Element {
-  const { variant, compilation, route, context } = props;
-  const { model, trans } = context;
-  const { artifact, direction, interval_us: interval, where } = route;
-  const open = (line: number) => {
-    model.select({
-      text: {
-        variant,
-        compilation,
-        artifact: direction === 'backward' ? `backward.${artifact}` : artifact,
-        line
-      }
-    });
-    context.open('code');
-  };
+function RouteRow(
+  props: IFound<Route> & { context: IViewContext }
+): JSX.Element {
+  const { variant, compilation, own: route, context } = props;
+  const { trans } = context;
+  const { direction, interval_us: interval, where } = route;
   return (
     <tr>
       <th scope="row">
@@ -191,17 +165,13 @@ function RouteRow(props: IFound & { context: IViewContext }): JSX.Element {
         )}
       </td>
       <td>
-        {route.lines.slice(0, MOST_LINES).map(line => (
-          <button
-            key={line}
-            type="button"
-            className="jp-Compilescope-link jp-mod-code"
-            title={trans.__('Show line %1 in the code', line)}
-            onClick={() => open(line)}
-          >
-            {line}
-          </button>
-        ))}
+        <WrapperLines
+          variant={variant}
+          compilation={compilation}
+          of={route}
+          lines={route.lines.slice(0, MOST_LINES)}
+          context={context}
+        />
         {route.lines.length > MOST_LINES && (
           <span className="jp-Compilescope-muted">
             {trans.__('%1 more', route.lines.length - MOST_LINES)}
@@ -262,26 +232,21 @@ function viaTitle(
 
 async function find(
   variants: readonly VariantReport[],
-  { model }: IViewContext
-): Promise<readonly IFound[]> {
-  const found = await Promise.all(
-    variants.flatMap(({ name, compilations }) =>
-      compilations.slice(0, MOST_COMPILATIONS).map(async ({ id }) => {
-        const one = await model.getCompilation(name, id, ['crossings']);
-        return one.routes.map(route => ({
-          variant: name,
-          compilation: id,
-          route
-        }));
-      })
-    )
+  context: IViewContext
+): Promise<IFindings<Route>> {
+  const { found, omitted } = await findEverywhere(
+    variants,
+    context,
+    'crossings',
+    ({ routes }) => routes
   );
   // What somebody wrote comes before what torch has.
-  const rank = ({ route }: IFound) => Number(route.registered === 'torch');
-  return found
-    .flat()
-    .sort(
+  const rank = ({ own }: IFound<Route>) => Number(own.registered === 'torch');
+  return {
+    found: [...found].sort(
       (a, b) =>
-        rank(a) - rank(b) || a.route.operator.localeCompare(b.route.operator)
-    );
+        rank(a) - rank(b) || a.own.operator.localeCompare(b.own.operator)
+    ),
+    omitted
+  };
 }

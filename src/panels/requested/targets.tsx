@@ -8,29 +8,16 @@ import {
   ViewFrame
 } from '../common';
 import type { IViewContext } from '../views';
+import { findEverywhere, type IFindings, type IFound } from './everywhere';
 import { VariantTable } from './variants';
 import type { IVariantRow } from './variants';
-
-/**
- * At most so many compilations of a variant are asked for what was decided.
- */
-const MOST_COMPILATIONS = 50;
 
 /**
  * As many lines of a wrapper as are listed at once.
  */
 const MOST_LINES = 8;
 
-interface IDecided {
-  readonly variant: string;
-  readonly compilation: string;
-  readonly decisions: readonly Decision[];
-}
-
-interface IFindings {
-  readonly found: readonly IDecided[];
-  readonly omitted: number;
-}
+type Decided = readonly Decision[];
 
 /**
  * The devices that code was generated for without being there, and what a rule
@@ -46,7 +33,10 @@ export function Targets(props: {
   const { model, trans } = context;
   const key = [model.subject, model.report?.revision].join(' ');
   const state = useLoaded(
-    () => find(variants, context),
+    () =>
+      findEverywhere<Decided>(variants, context, 'kernels', ({ decisions }) =>
+        decisions.length > 0 ? [decisions] : []
+      ),
     key,
     trans.__('Looking for decisions…')
   );
@@ -87,7 +77,9 @@ export function Targets(props: {
   );
 }
 
-function Found(props: IFindings & { context: IViewContext }): JSX.Element {
+function Found(
+  props: IFindings<Decided> & { context: IViewContext }
+): JSX.Element {
   const { found, omitted, context } = props;
   const { trans } = context;
   return (
@@ -106,7 +98,7 @@ function Found(props: IFindings & { context: IViewContext }): JSX.Element {
             {each.variant} <code>{each.compilation}</code>
           </h4>
           <DecisionList
-            decisions={each.decisions}
+            decisions={each.own}
             aside={decision => (
               <Lines {...each} decision={decision} context={context} />
             )}
@@ -127,7 +119,7 @@ function Found(props: IFindings & { context: IViewContext }): JSX.Element {
  * Where a decision shows in the wrappers.
  */
 function Lines(
-  props: Omit<IDecided, 'decisions'> & {
+  props: Omit<IFound<Decided>, 'own'> & {
     decision: Decision;
     context: IViewContext;
   }
@@ -158,29 +150,6 @@ function Lines(
       ))}
     </p>
   ) : null;
-}
-
-async function find(
-  variants: readonly VariantReport[],
-  { model }: IViewContext
-): Promise<IFindings> {
-  let omitted = 0;
-  const all = variants.flatMap(({ name, compilations }) => {
-    const wanted = compilations.slice(0, MOST_COMPILATIONS);
-    omitted += compilations.length - wanted.length;
-    return wanted.map(({ id }) => ({ variant: name, compilation: id }));
-  });
-  const found = await Promise.all(
-    all.map(async each => {
-      const { decisions } = await model.getCompilation(
-        each.variant,
-        each.compilation,
-        ['kernels']
-      );
-      return { ...each, decisions };
-    })
-  );
-  return { found: found.filter(each => each.decisions.length > 0), omitted };
 }
 
 function rowsOf(

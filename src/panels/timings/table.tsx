@@ -6,9 +6,9 @@ import {
   formatMicroseconds,
   formatRatio
 } from '../sidebar/format';
+import { Figures, type IHead } from './figures';
 import { comparison, formatRatioInterval, keepingText, tone } from './phrases';
 import type { ITimed } from './rows';
-import { Wide } from './study';
 
 /**
  * What the plots show, in figures.
@@ -24,91 +24,60 @@ export function TimesTable(props: {
   );
   return (
     <>
-      <Wide label={trans.__('Times in figures')}>
-        <table className="jp-Compilescope-figures">
-          <caption className="jp-Compilescope-hidden">
-            {trans.__('How long a call takes, by variant')}
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col">{trans.__('Variant')}</th>
-              <th scope="col" className="jp-mod-number">
-                {trans.__('median')}
-              </th>
-              <th
-                scope="col"
-                className="jp-mod-number"
-                title={trans.__('Of the median')}
-              >
-                {trans.__('95 % interval')}
-              </th>
-              <th scope="col" className="jp-mod-number">
-                {trans.__('× %1', baseline)}
-              </th>
-              <th
-                scope="col"
-                className="jp-mod-number"
-                title={trans.__('Of the ratio, round by round')}
-              >
-                {trans.__('99 % interval')}
-              </th>
-              <th scope="col">{trans.__('in words')}</th>
-              {hasDevice && (
-                <>
-                  <th
-                    scope="col"
-                    className="jp-mod-number"
-                    title={trans.__(
-                      'Until the call returns; its kernels may still run'
-                    )}
-                  >
-                    {trans.__('host')}
-                  </th>
-                  <th
-                    scope="col"
-                    className="jp-mod-number"
-                    title={trans.__(
-                      'Between two events of the stream around the call'
-                    )}
-                  >
-                    {trans.__('device')}
-                  </th>
-                </>
-              )}
-              <th scope="col" className="jp-mod-number">
-                {trans.__('samples')}
-              </th>
-              <th
-                scope="col"
-                className="jp-mod-number"
-                title={trans.__('A sample is a batch of so many calls')}
-              >
-                {trans.__('calls a sample')}
-              </th>
-              <th
-                scope="col"
-                className="jp-mod-number"
-                title={trans.__('Calls before the first sample')}
-              >
-                {trans.__('warm-up calls')}
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(row => (
-              <Row
-                key={row.name}
-                row={row}
-                hasDevice={hasDevice}
-                trans={trans}
-              />
-            ))}
-          </tbody>
-        </table>
-      </Wide>
+      <Figures
+        label={trans.__('Times in figures')}
+        caption={trans.__('How long a call takes, by variant')}
+        heads={[
+          { label: trans.__('Variant') },
+          { label: trans.__('median'), isNumber: true },
+          {
+            label: trans.__('95 % interval'),
+            title: trans.__('Of the median'),
+            isNumber: true
+          },
+          { label: trans.__('× %1', baseline), isNumber: true },
+          {
+            label: trans.__('99 % interval'),
+            title: trans.__('Of the ratio, round by round'),
+            isNumber: true
+          },
+          { label: trans.__('in words') },
+          ...(hasDevice ? deviceHeads(trans) : []),
+          { label: trans.__('samples'), isNumber: true },
+          {
+            label: trans.__('calls a sample'),
+            title: trans.__('A sample is a batch of so many calls'),
+            isNumber: true
+          },
+          {
+            label: trans.__('warm-up calls'),
+            title: trans.__('Calls before the first sample'),
+            isNumber: true
+          }
+        ]}
+      >
+        {rows.map(row => (
+          <Row key={row.name} row={row} hasDevice={hasDevice} trans={trans} />
+        ))}
+      </Figures>
       <Conditions rows={rows} trans={trans} />
     </>
   );
+}
+
+function deviceHeads(trans: TranslationBundle): IHead[] {
+  return [
+    {
+      label: trans.__('host'),
+      title: trans.__('Until the call returns; its kernels may still run'),
+      isNumber: true
+    },
+    {
+      label: trans.__('device'),
+      title: trans.__('Between two events of the stream around the call'),
+      isNumber: true
+    }
+  ];
 }
 
 function Row(props: {

@@ -4,7 +4,8 @@ import { Absent } from '../common';
 import { Estimate } from '../kernels/estimate';
 import { formatMicroseconds } from '../sidebar/format';
 import type { IViewContext } from '../views';
-import { Part, Wide } from './study';
+import { Figures } from './figures';
+import { Part } from './study';
 
 /**
  * What a call would take at best on devices that are not there. It stands by
@@ -33,50 +34,40 @@ export function TargetEstimates(props: {
           'Nothing runs on them, so nothing is measured. No kernel can be faster than this; how much slower it is, only the device can tell.'
         )}
       </p>
-      <Wide label={trans.__('Estimated times')}>
-        <table className="jp-Compilescope-figures">
-          <thead>
-            <tr>
-              <th scope="col">{trans.__('variant')}</th>
-              <th scope="col">{trans.__('device')}</th>
-              <th scope="col" className="jp-mod-number">
-                {trans.__('kernels, at best')}
-              </th>
-              <th
-                scope="col"
-                className="jp-mod-number"
-                title={trans.__(
-                  'The processor’s, where it is not hidden behind kernels; apart from them'
-                )}
-              >
-                {trans.__('launching them')}
-              </th>
-              <th scope="col" className="jp-mod-number">
-                {trans.__('launches')}
-              </th>
-              {isPartial && (
-                <th
-                  scope="col"
-                  className="jp-mod-number"
-                  title={trans.__('Launches without an estimate')}
-                >
-                  {trans.__('not in it')}
-                </th>
-              )}
-            </tr>
-          </thead>
-          <tbody>
-            {variants.map(variant => (
-              <Row
-                key={variant.name}
-                variant={variant}
-                isPartial={isPartial}
-                context={props.context}
-              />
-            ))}
-          </tbody>
-        </table>
-      </Wide>
+      <Figures
+        label={trans.__('Estimated times')}
+        heads={[
+          { label: trans.__('variant') },
+          { label: trans.__('device') },
+          { label: trans.__('kernels, at best'), isNumber: true },
+          {
+            label: trans.__('launching them'),
+            title: trans.__(
+              'The processor’s, where it is not hidden behind kernels; apart from them'
+            ),
+            isNumber: true
+          },
+          { label: trans.__('launches'), isNumber: true },
+          ...(isPartial
+            ? [
+                {
+                  label: trans.__('not in it'),
+                  title: trans.__('Launches without an estimate'),
+                  isNumber: true
+                }
+              ]
+            : [])
+        ]}
+      >
+        {variants.map(variant => (
+          <Row
+            key={variant.name}
+            variant={variant}
+            isPartial={isPartial}
+            context={props.context}
+          />
+        ))}
+      </Figures>
       {[...notes].map(note => (
         <p key={note} className="jp-Compilescope-hint">
           {note}

@@ -1,0 +1,52 @@
+import type { Compilation, VariantReport } from '../../protocol/types';
+import type { CompilationPart } from '../../tokens';
+import type { IViewContext } from '../views';
+
+/**
+ * At most so many compilations of a variant are read.
+ */
+const MOST_COMPILATIONS = 50;
+
+/**
+ * Something of a compilation.
+ */
+export interface IFound<T> {
+  readonly variant: string;
+  readonly compilation: string;
+  readonly own: T;
+}
+
+/**
+ * What was found, and how many compilations were not looked at.
+ */
+export interface IFindings<T> {
+  readonly found: readonly IFound<T>[];
+  readonly omitted: number;
+}
+
+/**
+ * Read a part of each compilation of some variants.
+ *
+ * @param take - What is wanted of a compilation: none, one, or several.
+ */
+export async function findEverywhere<T>(
+  variants: readonly VariantReport[],
+  { model }: IViewContext,
+  part: CompilationPart,
+  take: (compilation: Compilation) => readonly T[]
+): Promise<IFindings<T>> {
+  let omitted = 0;
+  const places = variants.flatMap(({ name, compilations }) => {
+    const wanted = compilations.slice(0, MOST_COMPILATIONS);
+    omitted += compilations.length - wanted.length;
+    return wanted.map(({ id }) => ({ variant: name, compilation: id }));
+  });
+  const found = await Promise.all(
+    places.map(async place => {
+      const { variant, compilation } = place;
+      const one = await model.getCompilation(variant, compilation, [part]);
+      return take(one).map(own => ({ ...place, own }));
+    })
+  );
+  return { found: found.flat(), omitted };
+}
