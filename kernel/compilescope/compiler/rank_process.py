@@ -196,6 +196,8 @@ def _leave(report: Report, votes: Votes, wait_s: float | None, inside: Inside) -
             dist.destroy_process_group()
         return
     inside.step(LEFT)
+    if not wait_s:
+        return  # it was out of step, which is said already
     report.problems.append(
         Problem(
             severity="warning",
