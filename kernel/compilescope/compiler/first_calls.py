@@ -18,6 +18,8 @@ from .progress import Cancelled
 from .studies import Study
 
 TIMEOUT_S = 600.0
+AFTER_TIMEOUT = "Give the study a call that compiles faster: a part of the model, say."
+AFTER_DEATH = "See what it wrote last. If the call alone ends Python as well, it is not the study."
 _LAST = 2000
 """How much of what a process wrote is shown when it died."""
 
@@ -83,14 +85,23 @@ def first_call(
     )
     if ended.how == "cancelled":
         raise Cancelled
-    return ended.result if ended.how == "done" else _problem(ended)
-
-
-def _problem(ended: Ended) -> Problem:
-    if ended.how == "timeout":
-        return Problem(severity="error", what=f"It was ended after {TIMEOUT_S:g} s.")
+    if ended.how == "done":
+        return ended.result
     return Problem(
         severity="error",
-        what=f"Its process died: {describe_exit(ended.exit_code)}.",
-        detail=ended.errors[-_LAST:],
+        what=how_it_ended(ended, TIMEOUT_S),
+        remedy=AFTER_TIMEOUT if ended.how == "timeout" else AFTER_DEATH,
+        detail=last_words(ended),
     )
+
+
+def how_it_ended(ended: Ended, timeout_s: float) -> str:
+    """What became of a process that gave nothing, in a sentence."""
+    if ended.how == "timeout":
+        return f"It was ended after {timeout_s:g} s."
+    return f"Its process died: {describe_exit(ended.exit_code)}."
+
+
+def last_words(ended: Ended) -> str:
+    """The end of what a process wrote."""
+    return ended.errors[-_LAST:]

@@ -5,24 +5,21 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-import cloudpickle
 import msgspec
 
 from ..analysis.ahead_of_time import add_code
-from ..errors import CompilescopeError
 from ..problem import Problem
 from ..report import Package
 from ..torch_api.ahead_of_time import vector_sets
 from ..torch_api.headers import FIRST_IMPORTS
 from . import shipping
+from .first_calls import AFTER_DEATH, AFTER_TIMEOUT, how_it_ended, last_words, packed, task
 from .package_process import COMMAND, MADE
-from .processes import Ended, Limits, describe_exit, run
+from .processes import Ended, Limits, run
 from .progress import Cancelled
 from .studies import Study
 
 TIMEOUT_S = 900.0
-_LAST = 2000
-"""How much of what a process wrote is shown when it died."""
 
 OTHER_BACKEND = "AOTInductor is Inductor ahead of time: the backend {!r} has no such thing."
 
@@ -46,19 +43,13 @@ def make_package(study: Study, *, built: bool) -> None:
     if variant.backend != "inductor":
         report.absent["package"] = OTHER_BACKEND.format(variant.backend or "eager")
         return
-    study.snapshot.restore()
-    try:
-        packed = shipping.pack(study.fn, (tuple(study.args), dict(study.kwargs)))
-    except CompilescopeError as error:
-        raise CompilescopeError(
-            error.problem.what, error.problem.why, "Have it refer to nothing that cannot travel."
-        ) from error
+    given = task(variant, packed(study))
     study.monitor.step("starting", variant=report.name, fraction=0.0)
     steps = iter(range(1, 9))
     with tempfile.TemporaryDirectory(prefix="compilescope-package-") as folder:
         ended = run(
             ("-c", COMMAND.format(imports=FIRST_IMPORTS)),
-            cloudpickle.dumps((variant, packed)),
+            given,
             header={
                 **shipping.header(),
                 "folder": folder,
@@ -87,15 +78,12 @@ def _package(ended: Ended, made: Path) -> Package:
         raise Cancelled
     if ended.how == "done":
         return msgspec.json.decode(ended.result, type=Package)
-    if ended.how == "timeout":
-        why = f"It was ended after {TIMEOUT_S:g} s."
-    else:
-        why = f"Its process died: {describe_exit(ended.exit_code)}."
     problem = Problem(
         severity="error",
         what="The package was not made.",
-        why=why,
-        detail=ended.errors[-_LAST:],
+        why=how_it_ended(ended, TIMEOUT_S),
+        remedy=AFTER_TIMEOUT if ended.how == "timeout" else AFTER_DEATH,
+        detail=last_words(ended),
     )
     if not made.exists():
         return Package(problem=problem)
