@@ -74,6 +74,7 @@ function Legend(
         )}
         onClick={() => setWanted(!isOpen)}
       >
+        <span aria-hidden="true">{isOpen ? '▾ ' : '▸ '}</span>
         {trans.__(
           'Steps of a call: sum %1; the call %2',
           onSides(({ sum_us }) => sum_us),

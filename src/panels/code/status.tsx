@@ -145,7 +145,7 @@ function announcement(props: IStatusProps, nodes: string): string {
     .join('. ');
 }
 
-/** What a step costs: `kernel launch: 12.0 µs left, 6.00 µs right`. */
+/** What a step costs: `Host time of the step “kernel launch”: 12.0 µs left`. */
 function toldText(
   { kind, left, right }: ITold,
   trans: TranslationBundle
@@ -157,7 +157,7 @@ function toldText(
     right && trans.__('%1 right', figure(right.us))
   ];
   return trans.__(
-    'Step “%1”: %2 of the host',
+    'Host time of the step “%1”: %2',
     kindTitle(kind, trans),
     sides.filter(Boolean).join(', ')
   );

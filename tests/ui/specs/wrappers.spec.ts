@@ -31,7 +31,10 @@ interface IRegion {
 }
 
 interface IReport {
-  variants: { compilations: { code: ICode; steps: object[] }[] }[];
+  variants: {
+    studied?: string[];
+    compilations: { code: ICode; steps: object[] }[];
+  }[];
 }
 
 const KINDS: Record<string, string> = {
@@ -48,8 +51,9 @@ const KINDS: Record<string, string> = {
  */
 function withSteps(): string {
   const report = JSON.parse(fs.readFileSync(REPORT, 'utf8')) as IReport;
-  report.variants.forEach(({ compilations }, place) => {
-    for (const compilation of compilations) {
+  report.variants.forEach((variant, place) => {
+    variant.studied = ['steps'];
+    for (const compilation of variant.compilations) {
       const codes = [compilation.code, compilation.code.backward];
       compilation.steps = codes.flatMap(code =>
         ['python', 'cpp'].flatMap(artifact =>
@@ -152,5 +156,38 @@ test('what both wrappers do, step by step', async ({ page, tmpPath }) => {
     await expect(
       editor(page, 'cpp', 'C\\+\\+ wrapper, backward')
     ).toBeVisible();
+  });
+
+  await test.step('what each step costs, beside its lines', async () => {
+    await panel.getByRole('tab', { name: 'Wrappers' }).click();
+    await view
+      .getByRole('combobox', { name: 'Graph' })
+      .selectOption({ label: 'forward' });
+    await lines.last().click();
+    const code = page.locator('.jp-Compilescope-code:visible');
+    const costs = code.locator('.jp-Compilescope-code-cost.jp-mod-first');
+    await expect(costs.filter({ hasText: '6.00 µs' }).first()).toBeVisible();
+    await expect(
+      code.getByRole('list', { name: 'What the steps of each kind cost' })
+    ).toContainText('kernel launch');
+    await expect(code).toContainText(
+      'Host time of the step “kernel launch”: 12.0 µs left, 6.00 µs right'
+    );
+    for (const [name, theme] of [
+      ['light', 'setLightTheme'],
+      ['dark', 'setDarkTheme']
+    ] as const) {
+      await page.theme[theme]();
+      await page.screenshot({
+        path: path.join(ARTIFACTS, `code-costs-${name}.png`)
+      });
+    }
+    await page.theme.setLightTheme();
+    await page.setViewportSize({ width: 460, height: 900 });
+    const legend = code.getByRole('button', { name: /^Steps of a call/ });
+    await expect(legend).toHaveAttribute('aria-expanded', 'false');
+    await page.screenshot({
+      path: path.join(ARTIFACTS, 'code-costs-narrow.png')
+    });
   });
 });
