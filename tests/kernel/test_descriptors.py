@@ -22,6 +22,8 @@ TEMPLATE = {
     "triton.enable_persistent_tma_matmul": True,
     "test_configs.autotune_choice_name_regex": "persistent_tma",
 }
+WITH_SOURCES = ("python",) if torch.__version__.startswith("2.11.") else ("python", "cpp")
+"""torch 2.11's C++ wrapper does not hold the sources of Triton kernels, which it builds before."""
 GENERATED = {"triton.use_tensor_descriptor": True, "assume_aligned_inputs": True}
 
 
@@ -55,7 +57,7 @@ def kernel_of(report: Report, variant: str) -> Kernel:
 
 def test_a_template_builds_its_descriptors_in_each_block(inspected: Callable[..., Report]) -> None:
     report = inspected("product", TEMPLATE, half=True)
-    for variant in ("python", "cpp"):
+    for variant in WITH_SOURCES:
         kernel = kernel_of(report, variant)
         a, b = kernel.descriptors
         assert (a.name, b.name) == ("a_desc", "b_desc")
@@ -79,7 +81,7 @@ def test_a_kernel_of_the_users_that_makes_them_itself(inspected: Callable[..., R
     report = inspected("made_on_device")
     assert not [problem for one in report.variants for problem in one.problems]
     expected = {"shape": ["256", "512"], "strides": ["512", "1"], "block": ["64", "64"]}
-    for variant in ("python", "cpp"):
+    for variant in WITH_SOURCES:
         kernel = kernel_of(report, variant)
         for one, name in zip(kernel.descriptors, ("source", "target"), strict=True):
             assert one.name == name
@@ -91,7 +93,8 @@ def test_the_host_builds_those_that_it_passes_at_each_call(
     inspected: Callable[..., Report],
 ) -> None:
     report = inspected("made_on_host")
-    for variant, who in (("python", "Python wrapper"), ("cpp", "C++ wrapper")):
+    for variant in WITH_SOURCES:
+        who = {"python": "Python wrapper", "cpp": "C++ wrapper"}[variant]
         found = kernel_of(report, variant).descriptors
         assert [one.name for one in found] == ["source", "target"]
         for one in found:
@@ -99,7 +102,7 @@ def test_the_host_builds_those_that_it_passes_at_each_call(
             assert (one.shape, one.strides) == (["256", "512"], ["512", "1"])
             assert one.block == ["64", "64"]
             assert who in one.why
-    older = msgspec.structs.replace(kernel_of(report, "cpp"))
+    older = msgspec.structs.replace(kernel_of(report, WITH_SOURCES[-1]))
     older.source = older.source.replace("cc=90", "cc=80")
     assert all("no TMA" in one.why for one in find_descriptors(older, []))
 

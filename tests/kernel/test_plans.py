@@ -216,7 +216,9 @@ def test_tiles_and_baked_sizes(reports: dict[str, cs.Report], dynamic: cs.Report
         for one in kernel.baked:
             assert one.line is not None
             assert one.value in kernel.source.split("\n")[one.line - 1]
-    for variant in reports["normed"].variants[2:]:
+    # torch 2.11's C++ wrapper for a GPU does not hold the sources of its Triton kernels.
+    last = 3 if torch.__version__.startswith("2.11.") else 4
+    for variant in reports["normed"].variants[2:last]:
         kernel = next(k for k in _only(variant).kernels if k.language == "triton")
         assert kernel.tiling is not None
         assert "XBLOCK" in kernel.tiling.tile
