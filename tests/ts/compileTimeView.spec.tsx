@@ -4,6 +4,7 @@ import { exportTrace } from '../../src/panels/compile-time/export';
 import { onKey, onWheel } from '../../src/panels/compile-time/gestures';
 import { waterfall } from '../../src/panels/compile-time/lanes';
 import { hit, layOutLanes } from '../../src/panels/compile-time/layout';
+import { kernelPhases } from '../../src/panels/compile-time/loadPhases';
 import {
   figuresOf,
   laneTitle,
@@ -300,6 +301,28 @@ describe('CompileTimeBody', () => {
     ]);
     // They are the same work as the phases: the sums know nothing of them.
     expect(page.text()).toContain('C++ build1.50 s60 %');
+  });
+
+  it('puts what is done within a first run into its bar', () => {
+    const { trans } = contextOf(new ViewModel());
+    const span = (step: LoadSpan['step'], start_us: number, us: number) => ({
+      ...{ step, start_us, us, background: false }
+    });
+    const spans = [
+      span('load', 10, 5),
+      span('first_run', 100, 60),
+      span('autotune', 110, 40)
+    ];
+    const kernels = kernelPhases([{ ...LOAD, spans }], trans);
+    const [, lane] = waterfall([ONE], ['cold'], 'time', kernels).lanes;
+    expect(
+      lane.flame.spans.map(({ kind, self, row }) => [kind, self, row])
+    ).toEqual([
+      ['load', 5, 0],
+      ['first_run', 20, 0],
+      ['autotune', 40, 1]
+    ]);
+    expect(laneTitle(lane, trans)).toContain('20.0 µs to run them');
   });
 
   it('says of a kernel’s bar what it is, and in which call', () => {

@@ -52,26 +52,44 @@ export function kernelPhases(
   loads: readonly KernelLoad[],
   trans: TranslationBundle
 ): IKernelPhases[] {
-  const spansOf = (compilation: string, isLater: boolean): Phase[] =>
+  const phasesOf = (compilation: string, isLater: boolean): Phase[] =>
     loads
       .filter(load => load.compilation === compilation)
       .flatMap(({ kernel, spans }) =>
-        spans
-          .filter(({ step }) => (step === 'later_run') === isLater)
-          .map(({ step, start_us, us, background }) => ({
-            name: kernel,
-            detail: stepTitle(step, trans),
-            kind: step,
-            start_us,
-            duration_us: us,
-            track: background ? 1 : 0,
-            children: []
-          }))
+        nested(
+          spans
+            .filter(({ step }) => (step === 'later_run') === isLater)
+            .map(({ step, start_us, us, background }) => ({
+              name: kernel,
+              detail: stepTitle(step, trans),
+              kind: step,
+              start_us,
+              duration_us: us,
+              track: background ? 1 : 0,
+              children: []
+            }))
+        )
       );
   const ids = new Set(loads.map(({ compilation }) => compilation));
   return [...ids].map(compilation => ({
     compilation,
-    first: spansOf(compilation, false),
-    later: spansOf(compilation, true)
+    first: phasesOf(compilation, false),
+    later: phasesOf(compilation, true)
   }));
+}
+
+/** What is compiled, loaded or tuned within a kernel's first run stands in it. */
+function nested(phases: readonly Phase[]): Phase[] {
+  const run = phases.find(({ kind }) => kind === 'first_run');
+  if (!run) {
+    return [...phases];
+  }
+  const end = run.start_us + run.duration_us;
+  const isInside = ({ start_us }: Phase) =>
+    start_us >= run.start_us && start_us <= end;
+  const others = phases.filter(phase => phase !== run);
+  return [
+    ...others.filter(phase => !isInside(phase)),
+    { ...run, children: others.filter(isInside) }
+  ];
 }

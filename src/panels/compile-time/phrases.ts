@@ -44,7 +44,7 @@ function runsText({ flame }: ILane, trans: TranslationBundle): string {
   const runs = flame.spans.filter(
     ({ kind }) => kind === 'first_run' || kind === 'later_run'
   );
-  const us = runs.reduce((sum, { duration }) => sum + duration, 0);
+  const us = runs.reduce((sum, { self }) => sum + self, 0);
   return runs.length > 0
     ? trans.__('%1 to run them', formatMicroseconds(us))
     : '';
