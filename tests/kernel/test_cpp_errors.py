@@ -22,6 +22,8 @@ HERE = str(Path(__file__))
 X = torch.randn(4, 8)
 CHECKS_TYPES = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 15)
 """Whether the type of what an operator returns is checked, too."""
+OLDEST = torch.__version__.startswith("2.11.")
+"""Its C++ wrapper checks no shapes, and gives no reason for a call that fails."""
 NAMES = "compilescope_cpp_errors"
 SHIM = "aoti_torch_cpu_other"
 """As torch makes it of the operator's name."""
@@ -121,6 +123,7 @@ def wrapper_line(report: Report, problem: Problem) -> str:
     return str(text.split("\n")[int(facts["wrapper_line"]) - 1].strip())
 
 
+@pytest.mark.skipif(OLDEST, reason="the C++ wrapper of torch 2.11 checks no shapes")
 def test_a_fake_implementation_that_says_another_shape() -> None:
     Behaviour.now = "shape"
     problems = inspect(calls_odd, X)
@@ -139,6 +142,7 @@ def test_a_fake_implementation_that_says_another_shape() -> None:
     assert set(problems) == {"python", "cpp"}
 
 
+@pytest.mark.skipif(OLDEST, reason="the C++ wrapper of torch 2.11 checks no shapes")
 def test_what_fails_while_it_is_watched_is_told_and_raised_all_the_same() -> None:
     """One compilation, three ways to fail: what the operator does is not compiled in."""
     watch = Session().watcher.on()
@@ -210,7 +214,7 @@ def test_memory_that_is_not_there() -> None:
     _, report = watched(wide, (x, 2), (x, 10_000_000_000), dynamic=True)
     [problem] = report.problems
     assert problem.what.startswith("There was no memory for buf")
-    assert "41943040000000000 bytes" in problem.what.replace("_", "")
+    assert OLDEST or "41943040000000000 bytes" in problem.what.replace("_", "")
     assert problem.facts["tensor"].startswith("buf")
     assert "_empty_strided" in problem.facts["call"]
     assert problem.where is not None

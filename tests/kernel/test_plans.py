@@ -15,6 +15,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 
 from . import plan_subjects
 
+OLDEST = torch.__version__.startswith("2.11.")
 _CASES: dict[str, Callable[[], tuple[Any, tuple[Any, ...]]]] = {
     "chain": lambda: (plan_subjects.chain, (torch.randn(64, 64),)),
     "normed": lambda: (plan_subjects.normed, (torch.randn(96, 64), torch.randn(64, 64))),
@@ -143,6 +144,8 @@ def test_memory_is_what_the_wrapper_holds(reports: dict[str, cs.Report], case: s
 
 @pytest.mark.parametrize("case", _CASES)
 def test_both_wrappers_hold_the_same(reports: dict[str, cs.Report], case: str) -> None:
+    if OLDEST and case == "convolved":
+        pytest.skip("torch 2.11's C++ wrapper does not say the sizes of what a library returns")
     found = [_only(each) for each in reports[case].variants]
     for ours, theirs in zip(found[::2], found[1::2], strict=True):
         assert len(ours.memory) == len(theirs.memory) > 0
@@ -217,7 +220,7 @@ def test_tiles_and_baked_sizes(reports: dict[str, cs.Report], dynamic: cs.Report
             assert one.line is not None
             assert one.value in kernel.source.split("\n")[one.line - 1]
     # torch 2.11's C++ wrapper for a GPU does not hold the sources of its Triton kernels.
-    last = 3 if torch.__version__.startswith("2.11.") else 4
+    last = 3 if OLDEST else 4
     for variant in reports["normed"].variants[2:last]:
         kernel = next(k for k in _only(variant).kernels if k.language == "triton")
         assert kernel.tiling is not None
@@ -230,7 +233,8 @@ def test_tiles_and_baked_sizes(reports: dict[str, cs.Report], dynamic: cs.Report
 
 
 def test_layout_changes(reports: dict[str, cs.Report]) -> None:
-    for variant in reports["convolved"].variants[:2]:
+    # The C++ wrapper of torch 2.11 does not say the strides of what a library returns.
+    for variant in reports["convolved"].variants[: 1 if OLDEST else 2]:
         changes = _only(variant).layouts
         inserted = [each for each in changes if each.inserted]
         assert {each.kernel for each in inserted} == {"cpp_fused_convolution_0"}
