@@ -64,11 +64,12 @@ def test_the_parts_add_up_to_the_whole(dynamic: bool) -> None:
     guards = {key: min(one.guards[key] for one in looks) for key in costs.guards}
     parts = {key: min(one.subtrees[key] for one in looks) for key in costs.subtrees}
     whole = {key: statistics.median(one.subtrees[key] for one in looks) for key in costs.subtrees}
-    assert set(whole) == set(range(len(costs.nodes)))
-    for place, node in enumerate(costs.nodes):
+    assert set(whole) == _reached(costs)
+    for place in whole:
+        node = costs.nodes[place]
         below = [i for i, one in enumerate(costs.nodes) if one.parent == place]
         own = sum(cost for (owner, _), cost in guards.items() if owner == place)
-        inside = own + sum(parts[i] for i in below)
+        inside = own + sum(parts.get(i, 0.0) for i in below)
         # A few dozen ns are within the clock's noise on a busy machine.
         assert inside <= 1.5 * whole[place] + 60 * (1 + len(below)), node.source
     top = [i for i, one in enumerate(costs.nodes) if one.parent == 0]
@@ -76,6 +77,15 @@ def test_the_parts_add_up_to_the_whole(dynamic: bool) -> None:
     assert sum(whole[i] for i in top) + own > 0.5 * whole[0]
     costs.subtrees = whole
     assert costs.subtrees[0] > 40 * 10  # 40 tensors cannot be checked in less
+
+
+def _reached(costs: GuardCosts) -> set[int]:
+    """The nodes that a check comes to: torch passes over what is below one with a shortcut."""
+    reached = {0}
+    for place, node in enumerate(costs.nodes):  # parents come first
+        if node.parent in reached and not costs.nodes[node.parent].shortcut:
+            reached.add(place)
+    return reached
 
 
 def test_the_live_tree_is_left_as_it_is() -> None:
@@ -131,7 +141,7 @@ def test_thousands_of_guards_stay_within_the_time() -> None:
     start = time.thread_time()  # its own: others may be busy
     text = str(kept.manager)
     guards, managers = parse_guards(text)
-    assert len(guards) > 5000
+    assert len(guards) > 2500  # torch 2.13 has twice as many
     assert time.thread_time() - start < 5.0
     compilation = Compilation(id=kept.compile_id, guards=guards, guard_tree=managers)
     start = time.thread_time()

@@ -189,7 +189,7 @@ def _inside(theirs: Kernel, ours: Kernel, asked: str) -> str:
     if symbols[0] and not symbols[1]:
         return f"Sizes are constants here, and arguments there ({', '.join(symbols[0])})."
     kinds = [launch_settings(kernel.source).get("heuristic", "") for kernel in (theirs, ours)]
-    if kinds[0] != kinds[1]:
+    if all(kinds) and kinds[0] != kinds[1]:
         return f"torch took another kind of kernel: {kinds[1]} here, and {kinds[0]} there."
     if theirs.nodes and ours.nodes and set(theirs.nodes) != set(ours.nodes):
         return "It does other operations: the graph differs."
