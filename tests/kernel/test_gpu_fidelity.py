@@ -21,12 +21,9 @@ from compilescope.analysis.launched import codes_of
 from compilescope.report import VariantReport
 
 from .fidelity_subjects import CASES, NEEDS, Make
+from .generated_arrays import with_arrays_in_place
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-
-_ARRAY = re.compile(
-    r"\s*(?:static )?const(?:expr)? int64_t \*?(?P<name>int_array_\d+)(?:\[\] = (?P<value>{.*}))?"
-)
 
 _BUILT = ("pointwise", "norm_gelu_product", "training")
 """Subjects that are built for real: what torch.compile itself made is compared."""
@@ -78,26 +75,6 @@ def plain(text: str) -> str:
     text = re.sub(r"(?:/[\w.@+-]+)+\.(?:py|cpp|so|cubin|json)\b", "FILE", text)
     text = re.sub(r"\b[0-9a-fA-F]{40,64}\b", "HASH", text)
     return re.sub(r"\bc[a-z2-7]{50,52}\b", "KEY", text)
-
-
-def with_arrays_in_place(text: str) -> str:
-    """C++ with the values of its arrays of sizes instead of their names.
-
-    torch 2.11 uses an array again where a method object happens to lie at the same address as an
-    earlier one (``CppWrapperCpu.codegen_int_array_var``): so two runs on one device differ too.
-    """
-    values: dict[str, str] = {}
-    lines = []
-    for line in text.splitlines():
-        if line.startswith("==="):
-            values.clear()
-        declared = _ARRAY.match(line)
-        if declared:
-            values[declared["name"]] = declared["value"] or "nullptr"
-        else:
-            line = re.sub(r"int_array_\d+", lambda found: values[found[0]], line)
-            lines.append(re.sub(r"^<\d+ lines of C\+\+", "<lines of C++", line))
-    return "\n".join(lines)
 
 
 def without_configurations(text: str) -> str:

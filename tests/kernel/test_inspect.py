@@ -15,6 +15,7 @@ from compilescope.report import STAGES, Code, Compilation, Report
 from compilescope.session import Session
 
 from . import subjects
+from .generated_arrays import with_arrays_in_place
 from .subjects import Call
 
 HERE = str(Path(subjects.__file__))
@@ -345,6 +346,8 @@ def normalized(text: str) -> str:
 
     torch numbers a backward's launches anew when it compiles it later than the forward.
     """
+    if torch.__version__.startswith("2.11."):
+        text = with_arrays_in_place(text)
     text = re.sub(r"(\[Provenance debug handles\] [\w.]+):\d+", r"\1", text)
     text = re.sub(r"# AOT ID: .*", "# AOT ID", text)
     text = re.sub(r"(?:/[\w.+-]+)+/(?=[\w.+-]+)", "/", text)

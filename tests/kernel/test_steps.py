@@ -79,7 +79,9 @@ def test_each_step_of_forward_and_backward_is_measured(
             assert step.interval_us[0] <= step.us <= step.interval_us[1]
             assert "clock is read" in step.how
         kinds = {step.kind for step in one.steps}
-        assert kinds >= {"entry", "check", "allocation", "launch", "call", "return"}
+        assert kinds >= {"entry", "allocation", "launch", "call", "return"}
+        # The C++ wrapper of torch 2.11 checks no sizes.
+        assert "check" in kinds or (name == "cpp" and torch.__version__.startswith("2.11."))
         # A product of matrices takes longer than handing back a reference.
         calls = [step.us or 0.0 for step in one.steps if step.kind == "call"]
         assert max(calls) > 0.2
