@@ -157,7 +157,7 @@ def _measure(study: Study, built: Built, graphs: Sequence[KeptGraph], runs: dict
             _leave(steps, NOT_MARKED)
             continue
         made, wrapper = own
-        if _spans(made.steps) != _spans(steps.steps):
+        if _told(made.steps) != _told(steps.steps):
             _leave(steps, OTHER_STEPS)
             continue
         _fill(steps, _times(study, graph, run, made, wrapper, budget), _is_on_gpu(graph))
@@ -274,8 +274,9 @@ def _numbered(compilation: Compilation, artifact: Artifact) -> Iterator[tuple[in
             yield number, steps
 
 
-def _spans(steps: Sequence[Step]) -> list[tuple[int, int]]:
-    return [(step.start, step.end) for step in steps]
+def _told(steps: Sequence[Step]) -> list[tuple[str, str]]:
+    """What the steps are. Not their lines: torch 2.11 names an array of sizes anew by chance."""
+    return [(step.kind, step.label) for step in steps]
 
 
 def _is_on_gpu(graph: KeptGraph) -> bool:
