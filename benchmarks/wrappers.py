@@ -31,6 +31,9 @@ VARIANTS = {
     "cudagraphs": cs.Variant(options={"triton.cudagraphs": True}),
 }
 
+BACKWARD = {"triton.autotune_at_compile_time": True, "triton.store_cubin": True}
+"""What torch 2.11 has to be told for a backward's C++ wrapper; for the forward it sets both."""
+
 TITLES = {
     "python": ("Python wrapper", "#4477aa"),
     "cpp": ("C++ wrapper", "#ee7733"),
@@ -108,11 +111,20 @@ def make(name: str) -> tuple[Any, tuple[Any, ...]]:
     return half(timm.create_model(known[name], pretrained=False)), (image,)
 
 
+def variants_of(name: str) -> dict[str, cs.Variant]:
+    """What a model is swept under."""
+    import torch
+
+    if name != "train_mlp" or not torch.__version__.startswith("2.11."):
+        return VARIANTS
+    return {**VARIANTS, "cpp": cs.Variant(cpp_wrapper=True, options=BACKWARD)}
+
+
 def measure(name: str, out: Path, seconds: float) -> None:
     """Sweeps one model and saves the report."""
     result = cs.sweep(
         factory=functools.partial(make, name),
-        variants=VARIANTS,
+        variants=variants_of(name),
         seconds=seconds,
         timeout_s=300,
         resume=False,
