@@ -480,8 +480,8 @@ def test_a_backward_s_sources_are_what_is_built() -> None:
                 (node.name, node.target) for node in after.graphs[stage].nodes
             ]
         # torch maps no kernel of a backward that it leaves until it is needed; the sources do.
-        assert [(one.name, one.nodes, one.ops) for one in before.kernels] == [
-            (one.name, one.nodes, one.ops) for one in after.kernels
+        assert [(one.name, one.nodes, one.ops, one.fusion) for one in before.kernels] == [
+            (one.name, one.nodes, one.ops, one.fusion) for one in after.kernels
         ]
         assert all(kernel.nodes for kernel in after.kernels)
 

@@ -7,6 +7,8 @@ known of the one holds for the other.
 
 from __future__ import annotations
 
+import msgspec
+
 from ..report import Code, Compilation, Kernel, Region
 from .estimates import summarize
 
@@ -38,6 +40,9 @@ def complete(built: Compilation, sources: Compilation) -> None:
         same_kernel = known[kernel.name]
         if kernel.estimated_bytes is None and kernel.estimated_operations is None:
             _take_estimates(kernel, same_kernel)
+        if kernel.fusion is None and same_kernel.fusion is not None:
+            kernel.fusion = msgspec.structs.replace(same_kernel.fusion)
+            kernel.absent.pop("fusion", None)
         if same_kernel.nodes:
             kernel.nodes, kernel.ops = list(same_kernel.nodes), list(same_kernel.ops)
             kernel.absent.pop("nodes", None)

@@ -15,6 +15,7 @@ BETWEEN = (
     "It holds one operator, and what it reads and what reads it are library calls: Inductor does "
     "not fuse into these."
 )
+UNMAPPED = "torch does not say which operators it computes."
 LIBRARY = "A library computes it. Inductor fuses nothing into a library call."
 LAYOUT = "layout"
 """A kernel that computes nothing: it copies a value into other strides."""
@@ -72,11 +73,15 @@ def add_fusions(
         found = Fusion(kind=kind_of(kernel))
         for launch in kernel.launches[:1]:
             named = [name for name in groups.get(launch.key, ()) if name in fused.nodes]
+            if not named and not _NAMELESS.search(kernel.name):
+                kernel.absent["fusion"] = UNMAPPED
+                continue
             computed = fused.computed(named, external)
             _fill(found, computed, fused, single, libraries)
-            if not found.nodes and (named or _NAMELESS.search(kernel.name)):
+            if not found.nodes:
                 found.kind = LAYOUT
-        kernel.fusion = found
+        if "fusion" not in kernel.absent:
+            kernel.fusion = found
 
 
 def kind_of(kernel: Kernel) -> str:
