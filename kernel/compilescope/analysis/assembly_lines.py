@@ -194,14 +194,21 @@ def _llvm(text: str, file: str) -> Listing:
     return _gather(kept)
 
 
-_LOC = re.compile(r"\s*\.loc\s+\d+\s+\d+.*?(?://|;)\s*(.*)$")
+_LOC = re.compile(
+    r"\s*\.loc\s+(?P<place>\d+\s\d+\s\d+)(?:.*?\binlined_at\s(?P<caller>\d+\s\d+\s\d+))?"
+    r".*?(?://|;)\s*(?P<frames>.*)$"
+)
+_FILE = re.compile(r'(?m)^\s*\.file\s+(\d+)\s.*?([^"/\n]*)"[^"\n]*$')
 _FRAME = re.compile(r"([^\s:\[\]]+):(\d+):\d+")
 _TEMPORARY = re.compile(r"(?:\$L__|\.L)(?:tmp|func_begin|func_end)\d+:")
 _INSTRUCTION = re.compile(r"\s+[^\s./;#]")
 
 
 class _Assembler:
-    """Assembly with ``.loc`` directives whose comments tell how it was inlined.
+    """Assembly with ``.loc`` directives, which tell how it was inlined.
+
+    Their comments do, and from Triton 3.9 on they themselves alone: by the place of the call, which
+    is one of an earlier directive.
 
     Parameters
     ----------
@@ -217,14 +224,18 @@ class _Assembler:
         self._file = file
         self._cuts, self._ends = re.compile(cuts), re.compile(ends)
         self._directives = re.compile(directives)
+        self._own: set[str] = set()
+        self._called: dict[str, int] = {}
 
     def read(self, text: str) -> Listing:
         kept: list[tuple[str, int] | None] = []
         current, cut = 0, False
+        self._own = {number for number, name in _FILE.findall(text) if name == self._file}
         for line in text.split("\n"):
             loc = _LOC.match(line)
             if loc:
-                current = self._line(loc.group(1))
+                current = self._line(loc["frames"]) or self._line_of_call(loc["caller"])
+                self._called[loc["place"]] = current
             if self._cuts.match(line):
                 cut = True
             elif cut and self._ends.match(line):
@@ -243,6 +254,13 @@ class _Assembler:
             if name == self._file and line != "0":
                 return int(line)
         return 0
+
+    def _line_of_call(self, place: str | None) -> int:
+        """Of ``1 38 24`` (file, line, column)."""
+        if place is None:
+            return 0
+        number, line, _ = place.split()
+        return int(line) if number in self._own else self._called.get(place, 0)
 
 
 def _ptx(text: str, file: str) -> Listing:
