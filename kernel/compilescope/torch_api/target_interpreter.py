@@ -212,6 +212,8 @@ def _patch_once() -> None:
     """Makes Triton's language run here for good, not anew for each function that is called."""
     stand_in = SimpleNamespace(__globals__={"tl": tl, "core": tl.core})
     interpreter._patch_lang(stand_in)
+    # Triton 3.6 makes a number of an array with one element, which NumPy 2.4 refuses.
+    tl.tensor.__index__ = lambda self: int(self.handle.data.item())
     interpreter._patch_lang = lambda fn: interpreter._LangPatchScope()
 
 
