@@ -39,6 +39,7 @@ MEMORY = {
     "amdgcn": (r"(?:global|buffer)_load", r"(?:global|buffer)_store"),
 }
 """Form → what loads and what stores, there."""
+OLDEST = torch.__version__.startswith("2.11.")
 RECENT = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 15)
 
 
@@ -184,6 +185,7 @@ def test_a_line_of_assembly_leads_to_the_line_of_the_kernel(
 
 
 @here
+@pytest.mark.skipif(OLDEST, reason="a target's C++ wrapper of torch 2.11 holds no Triton kernels")
 def test_both_wrappers_have_the_same_assembly(compiled: dict[str, VariantReport]) -> None:
     python, cpp = (triton_kernels(compiled[name]) for name in ("a100", "a100-cpp"))
     for ours, theirs in zip(python, cpp, strict=True):

@@ -128,6 +128,10 @@ def test_a_fault_in_one_kernel_is_not_told_of_the_next() -> None:
     assert verdicts.count("agrees") == len(verdicts) - 1
 
 
+@pytest.mark.skipif(
+    torch.__version__.startswith("2.11."),
+    reason="a target's C++ wrapper of torch 2.11 holds no Triton kernels",
+)
 def test_both_wrappers_share_a_check() -> None:
     shipment = targeting.Shipment(subjects.scaled, (rows(16, 17),), {}, [])
     python = generated_for("h100", shipment, "python")

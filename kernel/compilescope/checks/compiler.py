@@ -17,13 +17,19 @@ INSTALL = (
 )
 _PROGRAM = """\
 #include <array>
-#include <concepts>
 #include <numeric>
-template <std::integral T> T sum(const std::array<T, 4>& of) {
+#if __cplusplus >= 202002L
+#include <concepts>
+template <std::integral T>
+#else
+template <typename T>
+#endif
+T sum(const std::array<T, 4>& of) {
     return std::accumulate(of.begin(), of.end(), T{});
 }
 extern "C" int answer() { return sum(std::array<int, 4>{10, 11, 12, 9}); }
 """
+"""torch 2.11 asks for C++17, later ones for C++20: it takes what the compiler was asked for."""
 _CALL = "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).answer())"
 
 
