@@ -268,10 +268,13 @@ def test_what_cannot_be_compiled_says_why() -> None:
     assert "Invalid $ operand number" in deadly.absent["assembly"]
     assert "ptxas" in unknown.absent["assembly"]
     assert "nonsense" in unknown.absent["assembly"]
+    refused = ["wrong", "broken", "deadly", "unknown"]
+    refused += ["large"] if OLDEST else []  # torch 2.11 tries nothing else
     assert [problem.what for problem in variant.problems] == [
-        f"{name} cannot be compiled for A100 SXM 80 GB."
-        for name in ("wrong", "broken", "deadly", "unknown")
+        f"{name} cannot be compiled for A100 SXM 80 GB." for name in refused
     ]
+    if OLDEST:
+        return
     eight, one = large.configs
     assert "shared memory" in eight.why.lower()
     assert not eight.assembly

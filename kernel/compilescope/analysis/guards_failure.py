@@ -15,7 +15,11 @@ _MISMATCH = re.compile(
     r"[Ee]xpected (?:device index to be )?(.*?)(?:, actual (.*?))?(?:\. Guard failed on .*)?$",
     re.S,
 )
-_NO_TENSOR = re.compile(r"expected type of '(.*?)' to be a tensor type, '? ?but found (.*)$", re.S)
+_NO_TENSOR = re.compile(
+    r"expected type of '(.*?)' to be (?:a tensor type|<class 'torch\.Tensor'>), '? ?"
+    r"but found (.*)$",
+    re.S,
+)
 _NO_ACCESS = re.compile(r"(?:getattr failed on source|\w*Error on) (.*)$", re.S)
 _LENGTH = re.compile(r"len\((.*)\) != (\d+)$", re.S)
 _TYPE = re.compile(r"TYPE_MISMATCH\((.*)\)$", re.S)
