@@ -70,7 +70,7 @@ def test_each_step_of_forward_and_backward_is_measured(
     for one in compilation.steps:
         assert one.whole_us is not None
         assert one.sum_us is not None
-        # How nearly is the benchmarks' (and `agrees` tells): they were measured one after the other.
+        # They were measured one after the other; `agrees` tells how nearly they meet.
         assert 0.2 < one.sum_us / one.whole_us < 5
         assert one.agrees == (abs(one.sum_us - one.whole_us) <= 0.1 * one.whole_us)
         assert one.agrees or "add up" in one.why
