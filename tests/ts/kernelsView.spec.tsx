@@ -300,7 +300,8 @@ describe('KernelsBody', () => {
     show([
       kernelOf('few', { fusion: fusion(2, 4096) }),
       kernelOf('many', { fusion: fusion(7, 512) }),
-      kernelOf('unknown', { fusion: fusion(3, null) })
+      kernelOf('unknown', { fusion: fusion(3, null) }),
+      kernelOf('unmapped', { absent: { fusion: 'torch does not say.' } })
     ]);
     const head = (name: string) =>
       page
@@ -313,11 +314,12 @@ describe('KernelsBody', () => {
     const order = () =>
       rows()
         .slice(1)
-        .map(each => /few|many|unknown/.exec(each)![0]);
-    expect(order()).toEqual(['few', 'many', 'unknown']);
+        .map(each => /few|many|unknown|unmapped/.exec(each)![0]);
+    expect(order()).toEqual(['few', 'many', 'unknown', 'unmapped']);
     page.click(head('fused'));
-    expect(order()).toEqual(['many', 'unknown', 'few']);
+    expect(order()).toEqual(['many', 'unknown', 'few', 'unmapped']);
     expect(page.all('[title^="Its sizes are not"]')).toHaveLength(1);
+    expect(page.all('[title="torch does not say."]')).toHaveLength(2);
     jest.restoreAllMocks();
   });
 

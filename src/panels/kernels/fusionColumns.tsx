@@ -21,7 +21,8 @@ export function fusionColumns(
   const fused = ({ kernel }: IRow) => kernel.fusion?.nodes ?? null;
   const saved = ({ kernel }: IRow) => kernel.fusion?.saved_bytes ?? null;
   const why = ({ kernel }: IRow) =>
-    kernel.fusion?.why || trans.__('Not known of this kernel');
+    (kernel.fusion ? kernel.fusion.why : kernel.absent.fusion) ||
+    trans.__('Not known of this kernel');
   return [
     {
       id: 'fused',
