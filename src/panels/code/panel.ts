@@ -10,8 +10,8 @@ import type { Extension } from '@codemirror/state';
 import type { IAnchor } from './align';
 import { sameAddress, type Side } from './artifacts';
 import { compare, type IComparison } from './comparison';
-import { tell, tellKey } from './costs';
-import { mainSource, sourceText } from './describe';
+import { CostTeller } from './costTeller';
+import { mainSource } from './describe';
 import { DiffBody } from './diff';
 import { Alignment } from './editor/alignment';
 import { embeddedKernels } from './editor/embedded';
@@ -21,13 +21,12 @@ import type { IEditorSetup } from './editor/setup';
 import { Goal } from './goal';
 import { Follower } from './follower';
 import type { IHighlight } from './highlight';
-import { CostLegend } from './legend';
 import type { SideState } from './loader';
 import type { Mode } from './mode';
 import { Pane } from './pane';
 import { Places } from './places';
 import { SIDES, Sides } from './sides';
-import { SelectionStatus } from './status';
+import { SelectionStatus, statusOf } from './status';
 import { SideNotes, type INotes } from './notes';
 import { CompareToolbar } from './toolbar';
 import type { ISelection, ISubjectModel, Region, SourceLine } from './types';
@@ -65,10 +64,10 @@ export class CodePanel extends Panel {
       source => this._selectSource(source),
       this._trans
     );
-    this._legend = new CostLegend(this._trans);
+    this._costs = new CostTeller(() => this._notes.costs, this._trans);
     for (const widget of [
       this._toolbar,
-      this._legend,
+      this._costs.legend,
       this._split,
       this._diff,
       this._status
@@ -127,7 +126,7 @@ export class CodePanel extends Panel {
       this._stacked = stacked;
       this.toggleClass('jp-mod-stacked', stacked);
       this._split.orientation = stacked ? 'vertical' : 'horizontal';
-      this._showLegend();
+      this._costs.show(stacked);
       this._show();
     }
   }
@@ -206,7 +205,7 @@ export class CodePanel extends Panel {
     const isDiff = mode === 'diff';
     const places = this._places.remember();
     this._shown = { comparison: this._comparison, mode };
-    this._cursor = null;
+    this._costs.leave();
     this.toggleClass('jp-mod-diff', isDiff);
     this._diff.setHidden(!isDiff);
     this._alignment?.dispose();
@@ -245,12 +244,8 @@ export class CodePanel extends Panel {
   private _annotate(side: Side, notes: INotes): void {
     this._panes[side].body.annotate(notes);
     this._diff.annotate(side, notes);
-    this._showLegend();
+    this._costs.show(this._stacked);
     this._showStatus(this._follower.marks());
-  }
-
-  private _showLegend(): void {
-    this._legend.state = { costs: this._notes.costs, stacked: this._stacked };
   }
 
   /** Scroll to where the sides were before; to where kernels are called at first. */
@@ -367,7 +362,7 @@ export class CodePanel extends Panel {
     }
     const own = selection.origin === this;
     if (!own) {
-      this._cursor = null;
+      this._costs.leave();
     }
     const seeks = selection.text !== null && !own;
     this._follower.follow(own ? other(this._lastUsed) : 'left', seeks);
@@ -394,26 +389,8 @@ export class CodePanel extends Panel {
   }
 
   private _showStatus(marks: Record<Side, IHighlight>): void {
-    const { selection, report } = this._model;
-    const files = report?.files ?? {};
-    const strong = [...marks.left.strong, ...marks.right.strong];
-    const region =
-      strong.find(item => item.kind === 'launch') ?? strong[0] ?? null;
-    const { costs } = this._notes;
-    const cursor = this._cursor;
-    this._status.state = {
-      region,
-      told: cursor
-        ? tell(costs, cursor.side, cursor.line)
-        : tellKey(costs, selection.key),
-      left: marks.left.strong.length,
-      right: marks.right.strong.length,
-      unmatched:
-        !region && selection.source
-          ? sourceText(selection.source, files, this._trans)
-          : null,
-      files
-    };
+    const told = this._costs.told(this._model.selection.key);
+    this._status.state = statusOf(this._model, marks, told, this._trans);
   }
 
   private _selectRegion(side: Side, region: Region): void {
@@ -470,7 +447,7 @@ export class CodePanel extends Panel {
         select: region => this._selectRegion(side, region),
         clear: () => this._model.select({ origin: this }),
         moved: line => {
-          this._cursor = { side, line };
+          this._costs.moved(side, line);
           this._showStatus(this._follower.marks());
         },
         layoutChanged: () => this._alignment?.schedule()
@@ -485,7 +462,7 @@ export class CodePanel extends Panel {
   private _sides: Sides;
   private _notes: SideNotes;
   private _toolbar: CompareToolbar;
-  private _legend: CostLegend;
+  private _costs: CostTeller;
   private _split = new SplitPanel({ orientation: 'horizontal', spacing: 4 });
   private _observer = new ResizeObserver(() =>
     MessageLoop.postMessage(this._split, Widget.ResizeMessage.UnknownSize)
@@ -508,8 +485,6 @@ export class CodePanel extends Panel {
   private _goal = new Goal();
   private _wishes = new Map<Mode, Mode>();
   private _lastUsed: Side = 'left';
-  /** Where the cursor was put last; null where something else was selected since. */
-  private _cursor: { side: Side; line: number } | null = null;
   private _stacked = false;
   private _ticket = 0;
 }

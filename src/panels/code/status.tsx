@@ -3,9 +3,11 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { formatMicroseconds } from '../common';
 import { kindTitle } from '../wrappers/kinds';
+import type { Side } from './artifacts';
 import type { ITold } from './costs';
 import { kindLabel, shortList, sourceText, title } from './describe';
-import type { Region, SourceLine } from './types';
+import type { IHighlight } from './highlight';
+import type { ISubjectModel, Region, SourceLine } from './types';
 
 /** What fits into one slim line. */
 const MAX_NODES = 4;
@@ -25,6 +27,32 @@ export interface IStatusState {
   /** The selected line of the user's code, where a line was selected that nothing comes from. */
   unmatched: string | null;
   files: Readonly<Record<string, string>>;
+}
+
+/**
+ * What the status line says of what is selected and marked.
+ */
+export function statusOf(
+  { report, selection }: Pick<ISubjectModel, 'report' | 'selection'>,
+  { left, right }: Readonly<Record<Side, IHighlight>>,
+  told: ITold | null,
+  trans: TranslationBundle
+): IStatusState {
+  const files = report?.files ?? {};
+  const strong = [...left.strong, ...right.strong];
+  const region =
+    strong.find(item => item.kind === 'launch') ?? strong[0] ?? null;
+  return {
+    region,
+    told,
+    left: left.strong.length,
+    right: right.strong.length,
+    unmatched:
+      !region && selection.source
+        ? sourceText(selection.source, files, trans)
+        : null,
+    files
+  };
 }
 
 /**
