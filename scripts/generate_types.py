@@ -12,6 +12,7 @@ import difflib
 import json
 import sys
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ sys.path.insert(0, str(ROOT / "kernel"))
 
 from compilescope import report
 from compilescope.comms import messages
+from compilescope.compiler.studies import STUDY_NAMES
 
 WIDTH = 80
 HEADER = """\
@@ -95,6 +97,11 @@ def interface(name: str, schema: dict[str, Any]) -> str:
     if not body:
         return "\n".join([*doc, f"export type {name} = Record<string, never>;"])
     return "\n".join([*doc, f"export interface {name} {{", *body, "}"])
+
+
+def names(name: str, doc: str, known: Sequence[str]) -> str:
+    rows = "\n".join(f"  | {literal(each)}" for each in known)
+    return f"{comment(doc)}\nexport type {name} =\n{rows};"
 
 
 def constant(name: str, value: object) -> str:
@@ -172,6 +179,7 @@ def generate() -> str:
             "Form of a compiled kernel → its language.",
             {form: language for form, (_, language) in report.FORMS.items()},
         ),
+        names("StudyName", "The closer looks that a kernel can take at a variant.", STUDY_NAMES),
         *(interface(name, components[name]) for name in sorted(components)),
         commands(),
         events(),

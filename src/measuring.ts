@@ -1,5 +1,5 @@
 import type { ISignal } from '@lumino/signaling';
-import type { Measurement } from './protocol/types';
+import type { Measurement, StudyName } from './protocol/types';
 
 /**
  * How a measurement is to be made.
@@ -21,22 +21,6 @@ export interface IMeasureOptions {
    */
   readonly again?: boolean;
 }
-
-/**
- * The closer looks that a kernel can take at a variant.
- */
-export type StudyName =
-  | 'layers'
-  | 'kernels'
-  | 'steps'
-  | 'routes'
-  | 'startups'
-  | 'cold'
-  | 'package'
-  | 'aot'
-  | 'accuracy'
-  | 'assembly'
-  | 'check';
 
 /**
  * What can be measured of a subject, as a view sees it.

@@ -1,9 +1,10 @@
-import type { IMeasureOptions, IMeasuring, StudyName } from '../measuring';
+import type { IMeasureOptions, IMeasuring } from '../measuring';
 import type { IConnection } from '../protocol/connection';
 import type {
   JobState,
   Measurement,
   StartRunResult,
+  StudyName,
   Sweep
 } from '../protocol/types';
 import type { ISweeping, ISweepOptions } from '../sweeping';

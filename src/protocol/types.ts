@@ -142,6 +142,22 @@ export const FORM_LANGUAGES: Record<string, string> = {
 };
 
 /**
+ * The closer looks that a kernel can take at a variant.
+ */
+export type StudyName =
+  | 'layers'
+  | 'kernels'
+  | 'steps'
+  | 'routes'
+  | 'startups'
+  | 'cold'
+  | 'package'
+  | 'aot'
+  | 'accuracy'
+  | 'assembly'
+  | 'check';
+
+/**
  * Asks for the sources of a variant that the report may not have yet.
  */
 export interface AddVariant {

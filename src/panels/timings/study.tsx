@@ -1,7 +1,6 @@
 import * as React from 'react';
 import { isActive } from '../../model/jobs';
-import type { StudyName } from '../../measuring';
-import type { VariantReport } from '../../protocol/types';
+import type { StudyName, VariantReport } from '../../protocol/types';
 import type { IViewContext } from '../views';
 
 /**
