@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from typing import Literal
 
 import msgspec
@@ -36,3 +37,18 @@ class Problem(Struct):
     """What is known by name, of a failure inside generated code: ``operator``, ``tensor``,
     ``expected``, ``found``, ``cause``, ``call``, and where in the wrapper: ``compilation``,
     ``artifact``, ``wrapper_line``."""
+
+
+FAULT = "compilescope failed: "
+"""How a problem begins that is a fault of ours."""
+
+
+def fault(error: BaseException) -> Problem:
+    """The problem of an error that is compilescope's own, and not the subject's or torch's."""
+    return Problem(
+        severity="error",
+        what=f"{FAULT}{type(error).__name__}: {error}",
+        why="This is a fault of compilescope, not of your code.",
+        remedy="Please report it with the details below.",
+        detail="".join(traceback.format_exception(error)),
+    )

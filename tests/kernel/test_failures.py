@@ -18,6 +18,7 @@ import torch
 import torch._inductor.config
 from compilescope.report import Problem, Report
 from compilescope.session import Session
+from compilescope.torch_api import codegen
 from torch._inductor import cpp_builder
 from torch._inductor import exc as inductor
 from torch._inductor.codegen.cpp import CppScheduling
@@ -90,6 +91,27 @@ def test_a_frame_given_up_names_its_graph_break() -> None:
     assert problem.where is not None
     # torch 2.11 says where in its own sum() it gave up.
     assert problem.where.file == HERE or torch.__version__.startswith("2.11.")
+
+
+def test_a_fault_of_ours_ends_no_call_and_is_told_as_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    copied, asked = codegen._copied, []
+
+    def faulty(graph: Any) -> Any:
+        asked.append(graph)
+        if len(asked) == 1:
+            raise IndexError("a slip")
+        return copied(graph)
+
+    monkeypatch.setattr(codegen, "_copied", faulty)
+    report = inspect(Call(subjects.broken, (X,)), run=False)
+    problem = the_problem(report)
+    assert problem.what == "compilescope failed: IndexError: a slip"
+    assert problem.why == "This is a fault of compilescope, not of your code."
+    assert "report it" in problem.remedy
+    assert "in faulty" in problem.detail
+    # The call went on past the graph break, and the graph after that has its code.
+    first, second, *_ = report.variant("python").compilations
+    assert (first.code.python is None, second.code.python is None) == (True, False)
 
 
 def test_an_operator_without_a_fake_implementation() -> None:

@@ -8,7 +8,6 @@ on `EVENTS_TARGET`, on which the panel never speaks.
 
 from __future__ import annotations
 
-import traceback
 from typing import Any
 
 import comm
@@ -17,7 +16,7 @@ from comm.base_comm import BaseComm
 
 from ..errors import CompilescopeError
 from ..jobs import Job
-from ..problem import Problem
+from ..problem import Problem, fault
 from ..session import Session
 from . import commands, messages, replies, summaries, sweeps
 from .clients import Clients, plain
@@ -75,13 +74,7 @@ class Endpoints:
                 remedy="Install the same version of jupyterlab-compilescope in both.",
             )
         except Exception as error:  # noqa: BLE001 - an error is a reply too
-            reply.error = Problem(
-                severity="error",
-                what=f"compilescope failed: {type(error).__name__}: {error}",
-                why="This is a fault of compilescope, not of your code.",
-                remedy="Please report it with the details below.",
-                detail=traceback.format_exc(),
-            )
+            reply.error = fault(error)
         return plain(reply)
 
     def _result(self, data: Any) -> messages.Message:

@@ -13,7 +13,7 @@ from ..capture.live import recording
 from ..capture.records import Record
 from ..capture.renumber import numbers
 from ..measure.collection import resting
-from ..problem import Problem
+from ..problem import Problem, fault
 from ..report import Node
 from ..torch_api import failures, workers
 from ..torch_api.codegen import Capture, CapturingBackend
@@ -35,11 +35,15 @@ class Captured(msgspec.Struct, kw_only=True):
     records: list[Record] = []
     nodes: dict[str, list[Node]] = {}
     problem: Problem | None = None
-    """Why the capture ended early, if it did."""
+    """Why the capture ended early or is not whole, if so."""
     askable: Askable | None = None
     """The guards of what Dynamo compiled."""
     context: contextvars.Context
     """Inductor's settings are context variables: another thread must take them from here."""
+
+    def fault(self, error: Exception) -> None:
+        """Notes that a graph could not be kept, through no fault of the subject's."""
+        self.problem = self.problem or fault(error)
 
 
 def key_of(variant: Variant) -> tuple[bool | None, bool]:
@@ -89,7 +93,7 @@ def capture(
             # Fails by itself where torch's cache folder cannot be made.
             compiled = compile_callable(
                 fn,
-                backend=CapturingBackend(captured.graphs.append, within),
+                backend=CapturingBackend(captured.graphs.append, captured.fault, within),
                 dynamic=variant.dynamic,
                 fullgraph=variant.fullgraph,
             )

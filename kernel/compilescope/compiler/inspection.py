@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import datetime
 import threading
-import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 
-from ..problem import Problem
+from ..problem import Problem, fault
 from ..report import Report, Timing, VariantReport
 from ..torch_api import compiling, failures
 from ..torch_api.environment import environment
@@ -397,15 +396,7 @@ class Inspection:
     def fault(self, error: Exception) -> None:
         """Notes an error of compilescope's own, which ends the work on this report."""
         with self._lock:
-            self.report.problems.append(
-                Problem(
-                    severity="error",
-                    what=f"compilescope failed: {type(error).__name__}: {error}",
-                    why="This is a fault of compilescope, not of your code.",
-                    remedy="Please report it with the details below.",
-                    detail="".join(traceback.format_exception(error)),
-                )
-            )
+            self.report.problems.append(fault(error))
         self._changed("")
 
     def _sources(self, name: str, variant: Variant) -> VariantReport:

@@ -6,10 +6,9 @@ import traceback
 from pathlib import Path
 
 from ..errors import CompilescopeError
-from ..problem import Problem
+from ..problem import Problem, fault
 from ..sweeps import SweepCell
 from ..torch_api import failures
-from .store import FAULT
 
 _PACKAGE = Path(__file__).parents[1]
 _MEMORY = ("OutOfMemoryError", "MemoryError", "memory: you tried to allocate")
@@ -21,7 +20,7 @@ def fail(cell: SweepCell, error: Exception) -> None:
     if isinstance(error, CompilescopeError):
         end(cell, error.problem)
     elif _is_ours(error):
-        end(cell, _fault(error))
+        end(cell, fault(error))
     else:
         end(cell, failures.explain(error))
 
@@ -37,13 +36,3 @@ def end(cell: SweepCell, problem: Problem) -> None:
     said = f"{problem.what} {problem.detail}"
     cell.state = "memory" if any(word in said for word in _MEMORY) else "failed"
     cell.problem = problem
-
-
-def _fault(error: Exception) -> Problem:
-    return Problem(
-        severity="error",
-        what=f"{FAULT}{type(error).__name__}: {error}",
-        why="This is a fault of compilescope, not of your code.",
-        remedy="Please report it with the details below.",
-        detail="".join(traceback.format_exception(error)),
-    )

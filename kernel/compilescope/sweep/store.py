@@ -7,12 +7,10 @@ from pathlib import Path
 
 import msgspec
 
-from ..problem import Problem
+from ..problem import FAULT, Problem
 from ..sweeps import SweepCell
 
 FILE = "cells.jsonl"
-FAULT = "compilescope failed: "
-"""How a problem begins that is a fault of ours, which may be mended when it is tried again."""
 
 
 class Kept(msgspec.Struct, kw_only=True):
@@ -30,6 +28,7 @@ class Kept(msgspec.Struct, kw_only=True):
         if self.cell.state == "memory":
             return not _more(memory_bytes, self.memory_bytes)
         if self.cell.problem is not None and self.cell.problem.what.startswith(FAULT):
+            # A fault of ours may be mended by now.
             return False
         return self.cell.state in ("done", "failed", "crashed")
 

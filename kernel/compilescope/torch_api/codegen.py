@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import fx
 from torch._dynamo.convert_frame import compile_lock
-from torch._dynamo.exc import TensorifyScalarRestartAnalysis
+from torch._dynamo.exc import RestartAnalysis, TensorifyScalarRestartAnalysis
 from torch._dynamo.symbolic_convert import TensorifyState
 from torch._functorch import config as functorch_config
 from torch._guards import CompileContext, CompileId, TracingContext, compile_context, tracing
@@ -54,6 +54,9 @@ class CapturingBackend:
     ----------
     captured
         Called with each capture, in the order in which Dynamo finds them.
+    failed
+        Called with what went wrong in keeping a graph, which runs all the same: raised, it would
+        end the subject's call, and Dynamo would take it for a back end's that cannot compile.
     within
         Makes what each graph runs in.
     """
@@ -63,14 +66,41 @@ class CapturingBackend:
     def __init__(
         self,
         captured: Callable[[Capture], None],
+        failed: Callable[[Exception], None],
         within: Callable[[], contextlib.AbstractContextManager[Any]] | None = None,
     ) -> None:
         self._captured = captured
+        self._failed = failed
         self._within = within
 
     def __call__(  # noqa: D102 - Dynamo's protocol
         self, graph: fx.GraphModule, inputs: Sequence[Any], **_: Any
     ) -> Callable[..., Any]:
+        fakes: list[Any] = []
+        try:
+            fakes = self._keep(graph, inputs)
+        except RestartAnalysis:
+            raise
+        except Exception as error:  # noqa: BLE001 - it is ours, and the subject's call goes on
+            self._failed(error)
+        within = self._within
+        if within is None:
+            return graph.forward
+
+        def run(*args: Any) -> Any:
+            floats = {
+                i: args[i].item() for i, fake in enumerate(fakes) if _number(fake) is not None
+            }
+            with within():
+                known = (
+                    _holding(floats[i], arg) if i in floats else arg for i, arg in enumerate(args)
+                )
+                return graph.forward(*known)
+
+        return run
+
+    def _keep(self, graph: fx.GraphModule, inputs: Sequence[Any]) -> list[Any]:
+        """Passes a graph on; gives its fake inputs."""
         context = TracingContext.get()
         compile_id = CompileContext.current_compile_id()
         placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
@@ -91,21 +121,7 @@ class CapturingBackend:
         if any(_number(fake) is not None for fake in fakes):
             _settle_floats(capture)
         self._captured(capture)
-        within = self._within
-        if within is None:
-            return graph.forward
-
-        def run(*args: Any) -> Any:
-            floats = {
-                i: args[i].item() for i, fake in enumerate(fakes) if _number(fake) is not None
-            }
-            with within():
-                known = (
-                    _holding(floats[i], arg) if i in floats else arg for i, arg in enumerate(args)
-                )
-                return graph.forward(*known)
-
-        return run
+        return fakes
 
 
 def generate(capture: Capture, settings: dict[str, Any]) -> None:

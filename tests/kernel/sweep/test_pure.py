@@ -12,10 +12,11 @@ import msgspec
 import pytest
 import torch
 from compilescope.analysis.paste import code_of
+from compilescope.problem import FAULT
 from compilescope.report import CompileTime, Problem, Timing
 from compilescope.sweep import keys, ranking
 from compilescope.sweep.grid import grid
-from compilescope.sweep.store import FAULT, FILE, Kept, Store
+from compilescope.sweep.store import FILE, Kept, Store
 from compilescope.sweeps import Sweep, SweepCell
 from hypothesis import given
 from hypothesis import strategies as st
