@@ -3,7 +3,8 @@ import {
   rank,
   spanAt,
   walk,
-  waterfall
+  waterfall,
+  type ILane
 } from '../../src/panels/compile-time/lanes';
 import { shareOf, sharesOf } from '../../src/panels/compile-time/shares';
 import { layOut } from '../../src/panels/compile-time/spans';
@@ -231,9 +232,12 @@ describe('viewport', () => {
 
 describe('chromeTrace', () => {
   const names = {
-    run: { cold: 'python, cold', warm: 'python, warm' },
-    track: (id: string, track: number, main: boolean) =>
-      main ? id : `${id}, thread ${track}`
+    run: { cold: 'python, cold', warm: 'python, warm', later: 'python, later' },
+    track: (
+      { id, of, run }: Pick<ILane, 'id' | 'of' | 'run'>,
+      track: number,
+      main: boolean
+    ) => [id, of, run, main ? 'main' : track].join(' ')
   };
   const trace = chromeTrace(
     [
@@ -245,6 +249,22 @@ describe('chromeTrace', () => {
         ]
       }),
       fullCompilation({ id: '0/1', phases: [phase('again', 2000, 10)] })
+    ],
+    [
+      {
+        compilation: '0/0',
+        first: [
+          phase('k', 1050, 40, [], { kind: 'compile', track: 1 }),
+          phase('k', 1090, 7, [], { kind: 'first_run', detail: 'first run' })
+        ],
+        later: [phase('k', 0, 3, [], { kind: 'later_run' })]
+      },
+      { compilation: '0/7', first: [phase('other', 1, 1)], later: [] },
+      {
+        compilation: '',
+        first: [phase('whose', 1095, 4, [], { kind: 'first_run' })],
+        later: []
+      }
     ],
     { torch: '2.13.0' },
     names
@@ -280,11 +300,31 @@ describe('chromeTrace', () => {
       .map(({ pid, tid, args }) => [pid, tid, args.name]);
     expect(named).toEqual([
       [1, 0, 'python, cold'],
-      [1, 1, '0/0'],
-      [1, 2, '0/0, thread 1'],
-      [1, 3, '0/1'],
+      [1, 1, '0/0 phases cold main'],
+      [1, 2, '0/0 phases cold 1'],
+      [1, 3, '0/0 kernels cold 1'],
+      [1, 4, '0/0 kernels cold main'],
+      [1, 5, '0/1 phases cold main'],
+      [1, 6, ' kernels cold main'],
       [2, 0, 'python, warm'],
-      [2, 1, '0/0']
+      [2, 1, '0/0 phases warm main'],
+      [3, 0, 'python, later'],
+      [3, 1, '0/0 kernels later main']
+    ]);
+  });
+
+  it('holds what kernels did, in threads of their own', () => {
+    const own = spans.filter(({ cat }) => /^(compile|.*_run)$/.test(cat!));
+    expect(
+      own.map(({ pid, tid, name, ts, dur, args }) => [
+        ...[pid, tid, name, ts, dur],
+        args.compile_id
+      ])
+    ).toEqual([
+      [1, 3, 'k', 950, 40, '0/0'],
+      [1, 4, 'k', 990, 7, '0/0'],
+      [1, 6, 'whose', 995, 4, undefined],
+      [3, 1, 'k', 0, 3, '0/0']
     ]);
   });
 

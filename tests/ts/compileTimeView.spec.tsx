@@ -10,6 +10,7 @@ import {
   laneTitle,
   spoken
 } from '../../src/panels/compile-time/phrases';
+import type { ITrace } from '../../src/panels/compile-time/trace';
 import { CompileTimeView } from '../../src/panels/compile-time/view';
 import type {
   Compilation,
@@ -376,6 +377,33 @@ describe('exportTrace', () => {
       first_call_s: 2.5
     });
     expect(trace.traceEvents.length).toBeGreaterThan(4);
+  });
+
+  it('names the threads of kernels by their call', () => {
+    const span = (step: LoadSpan['step'], background: boolean) => ({
+      ...{ step, start_us: 9, us: 5, background }
+    });
+    const spans = [
+      span('compile', true),
+      span('first_run', false),
+      span('later_run', false)
+    ];
+    const variant = { ...BUILT, kernel_loads: [{ ...LOAD, spans }] };
+    const { text } = exportTrace(variant, [ONE], contextOf(new ViewModel()));
+    const { traceEvents }: ITrace = JSON.parse(text);
+    const named = traceEvents
+      .filter(({ name }) => /^(process|thread)_name$/.test(name))
+      .map(({ pid, args }) => [pid, args.name]);
+    expect(named).toEqual([
+      [1, 'python, cold'],
+      [1, '0/0, main thread'],
+      [1, '0/0, kernels, first call, main thread'],
+      [1, '0/0, kernels, first call, alongside 1'],
+      [2, 'python, warm'],
+      [2, '0/0, main thread'],
+      [3, 'python, a later call'],
+      [3, '0/0, kernels, a later call, main thread']
+    ]);
   });
 });
 

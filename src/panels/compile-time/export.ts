@@ -1,10 +1,12 @@
 import type { Compilation, VariantReport } from '../../protocol/types';
 import type { IViewContext } from '../views';
-import { runTitle, trackTitle } from './phrases';
+import { kernelPhases } from './loadPhases';
+import { kernelsTitle, runTitle, trackTitle } from './phrases';
 import { chromeTrace } from './trace';
 
 /**
- * The phases of compilations as a file for Perfetto.
+ * The phases of compilations and the steps of their kernels, as a file for
+ * Perfetto.
  */
 export function exportTrace(
   variant: VariantReport,
@@ -15,6 +17,7 @@ export function exportTrace(
   const subject = report?.subject.name ?? '';
   const trace = chromeTrace(
     compilations,
+    kernelPhases(variant.kernel_loads, trans),
     {
       subject,
       variant: variant.name,
@@ -25,9 +28,17 @@ export function exportTrace(
     {
       run: {
         cold: `${variant.name}, ${runTitle('cold', trans)}`,
-        warm: `${variant.name}, ${runTitle('warm', trans)}`
+        warm: `${variant.name}, ${runTitle('warm', trans)}`,
+        later: `${variant.name}, ${runTitle('later', trans)}`
       },
-      track: (id, track, isMain) => `${id}, ${trackTitle(track, isMain, trans)}`
+      track: ({ id, of, run }, track, isMain) =>
+        [
+          id,
+          of === 'kernels' && kernelsTitle(run, trans),
+          trackTitle(track, isMain, trans)
+        ]
+          .filter(Boolean)
+          .join(', ')
     }
   );
   const stem = ['compile', subject, variant.name]

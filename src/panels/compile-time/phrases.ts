@@ -28,13 +28,20 @@ export function laneTitle(lane: ILane, trans: TranslationBundle): string {
   const parts =
     of === 'phases'
       ? [runTitle(run, trans), formatMicroseconds(wholeOf(lane))]
-      : [
-          run === 'later'
-            ? trans.__('kernels, a later call')
-            : trans.__('kernels, first call'),
-          runsText(lane, trans)
-        ];
+      : [kernelsTitle(run, trans), runsText(lane, trans)];
   return [id, ...parts].filter(Boolean).join(' · ');
+}
+
+/**
+ * What the kernels of a run are called.
+ */
+export function kernelsTitle(
+  run: ILane['run'],
+  trans: TranslationBundle
+): string {
+  return run === 'later'
+    ? trans.__('kernels, a later call')
+    : trans.__('kernels, first call');
 }
 
 /**

@@ -1,6 +1,9 @@
-import type { CacheEvent, Compilation } from '../../protocol/types';
-import type { Run } from './lanes';
+import type { CacheEvent, Compilation, Phase } from '../../protocol/types';
+import type { ILane } from './lanes';
+import type { IKernelPhases } from './loadPhases';
 import { earliest, layOut } from './spans';
+
+const RUNS: readonly ILane['run'][] = ['cold', 'warm', 'later'];
 
 /**
  * An event of Chrome's trace format: `X` is a complete span, `M` names a
@@ -30,30 +33,32 @@ export interface ITrace {
  * What the processes of a trace are called.
  */
 export interface ITraceNames {
-  readonly run: Readonly<Record<Run, string>>;
-  readonly track: (compilation: string, track: number, main: boolean) => string;
+  readonly run: Readonly<Record<ILane['run'], string>>;
+  readonly track: (
+    lane: Pick<ILane, 'id' | 'of' | 'run'>,
+    track: number,
+    main: boolean
+  ) => string;
 }
 
 /**
- * Compilations as a Chrome trace: a process for the cold and one for the warm
- * run, a thread or more for each track of each compilation.
+ * Compilations and their kernels as a Chrome trace: a process for the cold and
+ * one for the warm run, and one for a later call, which has a clock of its own;
+ * a thread or more for each track of each compilation, and of its kernels.
  *
+ * @param kernels - Those of which it is not known whose they are come last.
  * @param about - What the trace is of: put into the file as it is.
  */
 export function chromeTrace(
   compilations: readonly Compilation[],
+  kernels: readonly IKernelPhases[],
   about: Readonly<Record<string, unknown>>,
   names: ITraceNames
 ): ITrace {
   const events: ITraceEvent[] = [];
-  (['cold', 'warm'] as const).forEach((run, index) => {
+  RUNS.forEach((run, index) => {
     const pid = index + 1;
-    const own = compilations
-      .map(one => ({
-        id: one.id,
-        phases: run === 'cold' ? one.phases : one.warm_phases
-      }))
-      .filter(({ phases }) => phases.length > 0);
+    const own = threadsOf(run, compilations, kernels);
     if (own.length === 0) {
       return;
     }
@@ -61,12 +66,14 @@ export function chromeTrace(
     events.push(meta('process_sort_index', pid, 0, { sort_index: pid }));
     const origin = Math.min(...own.map(({ phases }) => earliest(phases)));
     let tid = 0;
-    for (const { id, phases } of own) {
+    for (const { id, of, phases } of own) {
       const { spans, bands, main } = layOut(phases, origin);
+      // The first step of a kernel may be one that the call does not wait for.
+      const waited = of === 'kernels' ? 0 : main;
       const before = tid;
       for (const { track } of bands) {
         tid++;
-        const name = names.track(id, track, track === main);
+        const name = names.track({ id, of, run }, track, track === waited);
         events.push(meta('thread_name', pid, tid, { name }));
         events.push(meta('thread_sort_index', pid, tid, { sort_index: tid }));
       }
@@ -81,7 +88,7 @@ export function chromeTrace(
           ts: exact(span.start),
           dur: exact(span.duration),
           args: {
-            compile_id: id,
+            ...(id && { compile_id: id }),
             self_us: exact(span.self),
             ...(span.detail && { detail: span.detail })
           }
@@ -99,6 +106,37 @@ export function chromeTrace(
     traceEvents: events,
     otherData: { ...about, caches }
   };
+}
+
+interface IThreads {
+  readonly id: string;
+  readonly of: ILane['of'];
+  readonly phases: readonly Phase[];
+}
+
+/** What there is of a run: each compilation, and its kernels below it. */
+function threadsOf(
+  run: ILane['run'],
+  compilations: readonly Compilation[],
+  kernels: readonly IKernelPhases[]
+): IThreads[] {
+  const phasesOf = (one: Compilation) =>
+    ({ cold: one.phases, warm: one.warm_phases, later: [] })[run];
+  const kernelsOf = (id: string): IThreads[] =>
+    kernels
+      .filter(({ compilation }) => compilation === id)
+      .map(({ first, later }) => ({
+        id,
+        of: 'kernels',
+        phases: { cold: first, warm: [], later }[run]
+      }));
+  return [
+    ...compilations.flatMap((one): IThreads[] => [
+      { id: one.id, of: 'phases', phases: phasesOf(one) },
+      ...kernelsOf(one.id)
+    ]),
+    ...kernelsOf('')
+  ].filter(({ phases }) => phases.length > 0);
 }
 
 function meta(
