@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
 import torch.distributed as dist
 import torch.distributed._functional_collectives as collectives
+from compilescope.torch_api import caches
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
@@ -85,6 +88,17 @@ def make_uneven() -> Made:
     return fn, (*args, "max" if dist.get_rank() else "sum")
 
 
+def _full_at_first(new_folder: Callable[[], Path]) -> Callable[[], Path]:
+    full = [OSError(errno.ENOSPC, "No space left on device", "/cache")]
+
+    def refusing() -> Path:
+        if full:
+            raise full.pop()
+        return new_folder()
+
+    return refusing
+
+
 def off_when_compiled(x: Tensor, by: float) -> tuple[Tensor, Tensor]:
     """Not what eager gives, unless ``by`` is 0; what the ranks reduce is right."""
     summed = collectives.all_reduce(x.sum(), "sum", dist.group.WORLD)
@@ -92,7 +106,9 @@ def off_when_compiled(x: Tensor, by: float) -> tuple[Tensor, Tensor]:
 
 
 def make_off_on_one() -> Made:
-    """The call of `off_when_compiled`, which goes wrong on rank 1 alone."""
+    """The call of `off_when_compiled`, which goes wrong on rank 1 alone; its disk is full once."""
+    if dist.get_rank() == 1:
+        caches.new_folder = _full_at_first(caches.new_folder)
     return off_when_compiled, (torch.ones(8, 4), float(dist.get_rank()))
 
 

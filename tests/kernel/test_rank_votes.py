@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 from typing import TypeVar
 
+import pytest
+import torch
 import torch.distributed as dist
+from compilescope.compiler import runs
+from compilescope.compiler.inspection import Inspection
+from compilescope.compiler.progress import Monitor
 from compilescope.compiler.rank_votes import OutOfStep, Votes
+from compilescope.variant import Variant
 
 T = TypeVar("T")
+
+
+class Asked:
+    """Another rank says what this one does."""
+
+    def __init__(self) -> None:
+        self.answers: list[bool] = []
+
+    def any(self, wanted: bool) -> bool:
+        """What was said."""
+        self.answers.append(wanted)
+        return wanted
+
+    def all(self, able: bool) -> bool:
+        """What was said."""
+        return self.any(able)
 
 
 def each(folder: Path, do: Callable[[Votes, int], T], size: int = 3) -> list[T]:
@@ -48,3 +71,23 @@ def test_one_that_failed_alone_leaves_and_the_others_hear_of_it(tmp_path: Path) 
         return [], False
 
     assert each(tmp_path, ask) == [([1], True), ([0, 2], False), ([1], True)]
+
+
+def test_an_error_of_the_system_amid_the_calls_leaves_none_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # By itself a call goes on with the next variant; a rank would be one question behind for good.
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(runs, "add_guard_costs", refuse)
+    inspection = Inspection(torch.sin, (torch.ones(2),))
+    variants = {name: Variant(backend="eager") for name in ("one", "two")}
+    inspection.capture(variants, Monitor())
+    inspection.generate(variants, Monitor())
+    asked = Asked()
+    with pytest.raises(OSError, match="Too many open files"):
+        inspection.build(list(variants), Monitor(), lambda *_: {}, asked)
+    assert [one.stage for one in inspection.report.variants] == ["failed", "sources"]
+    # Eager is called, what it draws, and where to build; then no question more.
+    assert asked.answers == [True, False, True]

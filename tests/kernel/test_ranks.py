@@ -71,12 +71,19 @@ def test_a_model_that_fsdp_spreads_is_called_many_times() -> None:
 
 
 def test_a_rank_that_alone_is_wrong_keeps_no_other_waiting() -> None:
-    # What is off is compared with the result in float64 too: one call more, which all make.
     right, wrong = ranks(
         rank_subjects.make_off_on_one,
-        variants=TRACED,
+        variants={"unwritten": Variant(backend="eager"), **TRACED},
         timeout_s=PATIENCE_S,
     )
+    # A disk that is full on one rank: none builds the variant, and the next one is built by all.
+    unwritten = [report.variant("unwritten") for report in (right, wrong)]
+    assert [one.stage for one in unwritten] == ["failed", "failed"]
+    assert [one.problems[-1].what for one in unwritten] == [
+        "This variant was not built, as another rank has no folder to build it in.",
+        "The disk of /cache is full.",
+    ]
+    # What is off is compared with the result in float64 too: one call more, which all make.
     for report, off in ((right, 0.0), (wrong, 1.0)):
         assert report.problems == []
         made = report.variant("traced")

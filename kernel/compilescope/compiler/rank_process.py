@@ -21,6 +21,7 @@ from ..measure.intervals import median_interval, ratio
 from ..problem import Problem
 from ..ranks import Rank
 from ..report import Report, Timing
+from ..torch_api import failures
 from ..variant import Variant
 from .inside import Inside, serve
 from .inspection import Inspection
@@ -118,6 +119,9 @@ def _inspect(
     except OutOfStep as error:
         inspection.report.problems.append(_out_of_step(error))
         return 0.0
+    except OSError as error:  # the disk's, say
+        inspection.report.problems.append(failures.explain(error))
+        return votes.patience_s
     except Exception as error:  # noqa: BLE001 - what the report has by now is not lost
         inspection.fault(error)
         return votes.patience_s

@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
 
 from ..analysis.compile_time import split
 from ..measure.timing import time_calls
@@ -81,56 +79,69 @@ def build_variants(
             variant=variant,
             gradients=gradients_of(snapshot),
         )
-        kept.begin(name)
         try:
-            with _folder() as folder:
-                outfit = kept.outfit()
-                counts = Counts()
-                with counting(counts):
-                    built = make(wardrobe=kept.wardrobe, outfit=outfit, folder=folder)
-                if built.outcome is not None:
-                    built.outcome = with_changes(built.outcome, snapshot)
-                snapshot.restore()
-                if built.askable is not None:
-                    add_guard_costs(built.compilations, built.askable.guards)
-                    keep(name, built.askable)
-                report = _report(built, variant)
-                if built.problem is not None:
-                    yield report
-                if not together.all(built.problem is None):
-                    if built.problem is None:
-                        report.absent["accuracy"] = report.absent["timing"] = FAILED_ELSEWHERE
-                        yield report
-                    continue
-                _compare(report, built, reference, random=random)
-                _count_graphs(report, built, kept, snapshot, counts, together)
-                kept.add(built, variant)
-                add_first_runs(
-                    report,
-                    built,
-                    functools.partial(built.call, *kept.args, **kept.kwargs),
-                    snapshot=snapshot,
-                    gradients=gradients_of(snapshot),
-                    folder=folder,
-                    together=together,
-                )
-                yield report
-                if variant.backend == "inductor":
-                    monitor.step(
-                        "compiling again, with warm caches",
-                        variant=name,
-                        fraction=(index + 0.8) / (len(variants) + 1),
-                    )
-                    again = kept.wardrobe.outfit()
-                    warm = make(wardrobe=kept.wardrobe, outfit=again, folder=folder)
-                    add_warm(report, warm)
-                    kept.wardrobe.wear(outfit)
-                    yield report
-                    together.all(warm.problem is None)
+            folder = caches.new_folder()
         except OSError as error:
             yield _failed(name, variant, failures.explain(error))
+            together.all(False)
+            continue
+        kept.begin(name)
+        try:
+            # Asked before the call, which a rank that has no folder does not make.
+            if not together.all(True):
+                yield _failed(name, variant, NO_FOLDER_ELSEWHERE)
+                continue
+            outfit = kept.outfit()
+            counts = Counts()
+            with counting(counts):
+                built = make(wardrobe=kept.wardrobe, outfit=outfit, folder=folder)
+            if built.outcome is not None:
+                built.outcome = with_changes(built.outcome, snapshot)
+            snapshot.restore()
+            if built.askable is not None:
+                add_guard_costs(built.compilations, built.askable.guards)
+                keep(name, built.askable)
+            report = _report(built, variant)
+            if built.problem is not None:
+                yield report
+            if not together.all(built.problem is None):
+                if built.problem is None:
+                    report.absent["accuracy"] = report.absent["timing"] = FAILED_ELSEWHERE
+                    yield report
+                continue
+            _compare(report, built, reference, random=random)
+            _count_graphs(report, built, kept, snapshot, counts, together)
+            kept.add(built, variant)
+            add_first_runs(
+                report,
+                built,
+                functools.partial(built.call, *kept.args, **kept.kwargs),
+                snapshot=snapshot,
+                gradients=gradients_of(snapshot),
+                folder=folder,
+                together=together,
+            )
+            yield report
+            if variant.backend == "inductor":
+                monitor.step(
+                    "compiling again, with warm caches",
+                    variant=name,
+                    fraction=(index + 0.8) / (len(variants) + 1),
+                )
+                again = kept.wardrobe.outfit()
+                warm = make(wardrobe=kept.wardrobe, outfit=again, folder=folder)
+                add_warm(report, warm)
+                kept.wardrobe.wear(outfit)
+                yield report
+                together.all(warm.problem is None)
+        except OSError as error:
+            yield _failed(name, variant, failures.explain(error))
+            if together is not ALONE:  # the others may be in a call that this one does not make
+                raise
         finally:
             snapshot.restore()
+            # What was loaded from it stays usable.
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _count_graphs(
@@ -201,16 +212,6 @@ def time_variants(
     return timings
 
 
-@contextmanager
-def _folder() -> Iterator[Path]:
-    """A cache folder for one build. What was loaded from it stays usable after it is gone."""
-    folder = caches.new_folder()
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def _report(built: Built, variant: Variant) -> VariantReport:
     report = VariantReport(
         name=built.name,
@@ -253,6 +254,11 @@ NOTHING = "Eager compiles nothing."
 EAGER_FAILED_ELSEWHERE = Problem(
     severity="error",
     what="Nothing was built, as the call failed on another rank without torch.compile.",
+    remedy="See the other ranks' reports.",
+)
+NO_FOLDER_ELSEWHERE = Problem(
+    severity="error",
+    what="This variant was not built, as another rank has no folder to build it in.",
     remedy="See the other ranks' reports.",
 )
 FAILED_ELSEWHERE = "Another rank could not build this variant: it is not called again."
