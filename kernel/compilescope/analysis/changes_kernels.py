@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 import re
 from collections.abc import Iterator, Sequence
@@ -10,6 +9,7 @@ from typing import NamedTuple
 
 from ..report import Compilation, Direction, Effective, Kernel, KernelChange, VariantReport
 from .bodies import body_lines
+from .changes_launch import launch_settings, launching
 from .changes_pairs import Pair, pair_kernels, what
 
 _LANGUAGES = {
@@ -19,7 +19,6 @@ _LANGUAGES = {
     "python": "Python",
 }
 _SYMBOL = re.compile(r"\bks\d+\b")
-_UNTOLD = ("kernel_name", "backend_hash")
 _EVIDENCE = {"mix-order reduction": "MixOrderReductionGrid", "decompose_k": "decompose_k"}
 """Fusion → what stands in the source of a kernel that it made."""
 _LONG = 3000
@@ -89,7 +88,7 @@ def _change(pair: Pair, pairs: Sequence[Pair], context: Context) -> KernelChange
         change.why = f"It is {_called(ours)} here, and {_called(theirs)} there."
     elif what(ours) == what(theirs):
         change.outcome = "identical" if ours.name == theirs.name else "renamed"
-        change.why = _launching(theirs, ours)
+        change.why = launching(theirs, ours)
     else:
         change.outcome, change.lines = "differs", count_lines(theirs, ours)
         change.why = _moved(ours, pairs, 0, context.fusions, theirs) or _inside(
@@ -211,51 +210,6 @@ def _asked(baseline: VariantReport, variant: VariantReport) -> str:
         if (name in ours) != (name in theirs) or ours[name] != theirs[name]
     ]
     return ", ".join(told)
-
-
-def _launching(theirs: Kernel, ours: Kernel) -> str:
-    """How two kernels of the same code are launched, where that differs."""
-    if ours.language == "extern" and ours.name != theirs.name:
-        return "The same operator of a library, by another of its names."
-    if ours.language != "triton":
-        return ""
-    left, right = launch_settings(theirs.source), launch_settings(ours.source)
-    names = [name for name in {**left, **right} if left.get(name) != right.get(name)]
-    told = [
-        f"{name} = {right.get(name, 'none')} for {left.get(name, 'none')}"
-        for name in names[:_SHOWN]
-    ]
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"The same code; torch launches it with {', '.join(told)}{more}." if told else ""
-
-
-def launch_settings(source: str) -> dict[str, str]:
-    """What stands above a Triton kernel for its launch: name → value, as text."""
-    if "@triton.jit" not in source:
-        return {}
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:
-        return {}
-    found: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.FunctionDef):
-            continue
-        for call in node.decorator_list:
-            if isinstance(call, ast.Call):
-                found["heuristic"] = ast.unparse(call.func).rpartition(".")[2]
-                for keyword in call.keywords:
-                    found.update(_items(keyword))
-    return {name: value for name, value in found.items() if name not in _UNTOLD}
-
-
-def _items(keyword: ast.keyword) -> Iterator[tuple[str, str]]:
-    if isinstance(keyword.value, ast.Dict) and keyword.arg in ("inductor_meta", "triton_meta"):
-        for key, value in zip(keyword.value.keys, keyword.value.values, strict=True):
-            if isinstance(key, ast.Constant):
-                yield str(key.value), ast.unparse(value)
-    elif keyword.arg is not None:
-        yield keyword.arg, ast.unparse(keyword.value)
 
 
 def _called(kernel: Kernel) -> str:

@@ -7,7 +7,8 @@ import pytest
 import torch
 from compilescope.analysis.bodies import body, body_lines
 from compilescope.analysis.changes import baseline_of
-from compilescope.analysis.changes_kernels import count_lines, launch_settings
+from compilescope.analysis.changes_kernels import count_lines
+from compilescope.analysis.changes_launch import launch_settings, launching
 from compilescope.analysis.changes_pairs import pair_kernels
 from compilescope.report import Compilation, Kernel, Report, VariantReport
 
@@ -24,6 +25,25 @@ def _helper0(a, b):
 def KERNEL(in_ptr0):
     tmp0 = _helper0(1, 2)
 """
+
+HINTED = """
+@triton_heuristics.persistent_reduction(
+    size_hints={'x': 64, 'r0_': 64},
+    reduction_hint=ReductionHint.INNER,
+    filename=__file__,
+    triton_meta={'signature': {'in_out_ptr0': '*fp32', 'in_ptr0': '*fp32', 'xnumel': 'i32',
+                               'r0_numel': 'i32', 'XBLOCK': 'constexpr'},
+                 'device': DeviceProperties(type='cuda', index=0, cc=90, warp_size=32),
+                 'constants': {}, 'configs': CONFIGS},
+    inductor_meta={'kernel_name': 'triton_per_fused_softmax_sin_0', 'store_cubin': STORED},
+)
+@triton.jit
+def triton_per_fused_softmax_sin_0(
+    in_out_ptr0, in_ptr0, xnumel, r0_numel, XBLOCK : tl.constexpr
+):
+    xnumel = 64
+"""
+"""As torch 2.15 writes it for a GPU, less what does not matter here."""
 
 
 def fused(x: torch.Tensor, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -152,6 +172,48 @@ def test_a_body_leaves_out_how_it_is_launched() -> None:
     assert {name for name in left if left[name] != right[name]} == {"store_cubin"}
     assert left["heuristic"] == "persistent_reduction"
     assert launch_settings("@triton.jit\ndef broken(") == {}
+
+
+ALIGNED = "[['tt.divisibility', 16]]"
+PYTHON = f"[{{(0,): {ALIGNED}, (1,): {ALIGNED}, (2,): {ALIGNED}, (3,): {ALIGNED}}}]"
+CPP = f"[{{(0,): {ALIGNED}, (2,): {ALIGNED}, (3,): {ALIGNED}}}]"
+
+
+def hinted(configs: str, *, stored: bool = False) -> Kernel:
+    source = HINTED.replace("CONFIGS", configs).replace("STORED", str(stored))
+    return Kernel(name="triton_per_fused_softmax_sin_0", language="triton", source=source)
+
+
+def test_pointers_that_count_as_aligned_on_one_side_alone_are_named() -> None:
+    python, cpp = hinted(PYTHON), hinted(CPP, stored=True)
+    counts = "alone it counts on in_ptr0 being aligned to 16 bytes"
+    assert launching(python, cpp) == (
+        f"The same code; there {counts}; torch launches it with store_cubin = True for False."
+    )
+    assert launching(cpp, python) == (
+        f"The same code; here {counts}; torch launches it with store_cubin = False for True."
+    )
+    first, none = hinted(f"[{{(0,): {ALIGNED}}}]"), hinted("[{}]")
+    assert launching(hinted(f"[{{(1,): {ALIGNED}}}]"), first) == (
+        "The same code; here alone it counts on in_out_ptr0 being aligned to 16 bytes; "
+        f"there {counts}."
+    )
+    assert launching(none, first).startswith("The same code; here alone it counts on in_out_ptr0")
+    assert launching(python, hinted(PYTHON)) == ""
+
+
+@pytest.mark.parametrize(
+    "configs",
+    [
+        f"[{{(0,): {ALIGNED}}}]",  # A size, too.
+        PYTHON.replace("16", "8", 1),
+        PYTHON.replace("16]", "16], ['tt.pointer_range', 32]", 1),
+        "[AttrsDescriptor.from_dict({'arg_properties': {'tt.divisibility': (0,)}})]",
+    ],
+)
+def test_other_hints_are_told_as_they_are_written(configs: str) -> None:
+    told = f"The same code; torch launches it with configs = {configs} for {PYTHON}."
+    assert launching(hinted(PYTHON), hinted(configs)) == told
 
 
 def test_kernels_are_paired_by_what_is_surest() -> None:
