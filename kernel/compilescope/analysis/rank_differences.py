@@ -109,7 +109,15 @@ def _of_compilations(
             )
             # Later stages differ because of this one.
             break
-    for title, text, other_text in _codes(here.code, there.code):
+    graphs, other_graphs = dict(_graphs(here.code)), dict(_graphs(there.code))
+    if graphs.keys() != other_graphs.keys():
+        yield RankDifference(
+            what=f"{variant}: how many graphs {here.id} has",
+            kind="graph",
+            here=str(len(graphs)),
+            there=str(len(other_graphs)),
+        )
+    for title, text, other_text in _codes(graphs, other_graphs):
         found = _first_difference(mine(text), yours(other_text))
         if found is not None:
             yield RankDifference(
@@ -123,16 +131,26 @@ def _of_compilations(
 
 
 _ARTIFACTS = {"python": "the Python wrapper", "cpp": "the C++ wrapper"}
+"""What is compared of a graph's code. Of the Python around a C++ wrapper the kernels are, by
+themselves; and ranks compile nothing ahead of time."""
 
 
-def _codes(here: Code, there: Code) -> Iterator[tuple[str, str, str]]:
-    for name, title in _ARTIFACTS.items():
-        text, other = getattr(here, name), getattr(there, name)
-        if text is not None and other is not None:
-            backward = "" if here.direction != "backward" else ", backward,"
-            yield title + backward, text, other
-    if here.backward is not None and there.backward is not None:
-        yield from _codes(here.backward, there.backward)
+def _codes(here: Mapping[str, Code], there: Mapping[str, Code]) -> Iterator[tuple[str, str, str]]:
+    for place, one in here.items():
+        for name, title in _ARTIFACTS.items():
+            text = getattr(one, name)
+            other = getattr(there.get(place), name, None)
+            if text is not None and other is not None:
+                yield title + place, text, other
+
+
+def _graphs(code: Code) -> Iterator[tuple[str, Code]]:
+    """The code of every graph, by where it is: DistributedDataParallel's buckets make several."""
+    backward = ", backward," if code.direction == "backward" else ""
+    for number, one in enumerate([code, *code.others], start=1):
+        yield f"{backward or ','} graph {number}," if number > 1 else backward, one
+    if code.backward is not None:
+        yield from _graphs(code.backward)
 
 
 def _of_kernels(

@@ -60,7 +60,7 @@ def add_first_runs(
         except Exception as error:  # noqa: BLE001 - it is the subject's: it is told where it matters
             able = False
             problem: Problem = failures.own(error)
-            report.absent["warm_runs"] = _NO_LATER.format(problem.what)
+            report.absent["kernel_loads"] = _NO_LATER.format(problem.what)
         finally:
             snapshot.restore()
         together.all(able)

@@ -50,8 +50,8 @@ export function LoadsPart(props: {
           <LoadRow key={index} load={load} end={end} trans={trans} />
         ))}
       </Figures>
-      {variant.absent.warm_runs && (
-        <p className="jp-Compilescope-hint">{variant.absent.warm_runs}</p>
+      {variant.absent.kernel_loads && (
+        <p className="jp-Compilescope-hint">{variant.absent.kernel_loads}</p>
       )}
     </Part>
   );

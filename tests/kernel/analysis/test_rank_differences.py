@@ -1,0 +1,57 @@
+"""What two ranks' reports have otherwise."""
+
+from __future__ import annotations
+
+from compilescope.analysis.rank_differences import compare
+from compilescope.ranks import Rank
+from compilescope.report import Code, Compilation, Report, Subject, VariantReport
+from compilescope.variant import Variant
+
+
+def report(rank: int, code: Code) -> Report:
+    return Report(
+        subject=Subject(id=f"g-{rank}", name="step", kind="callable"),
+        rank=Rank(rank=rank, size=2, device=f"cuda:{rank}"),
+        variants=[
+            VariantReport(
+                name="python",
+                requested=Variant(),
+                compilations=[Compilation(id="0/0", code=code)],
+            )
+        ],
+    )
+
+
+def graphs(*texts: str, backward: Code | None = None, direction: str = "forward") -> Code:
+    """The code of several graphs that torch compiled under one id."""
+    first, *others = (Code(direction=direction, python=text) for text in texts)  # type: ignore[arg-type]
+    first.others, first.backward = others, backward
+    return first
+
+
+def differences(here: Code, there: Code) -> list[tuple[str, str, str]]:
+    reports = [report(0, here), report(1, there)]
+    compare(reports)
+    assert reports[1].rank is not None
+    return [(one.what, one.here, one.there) for one in reports[1].rank.differences]
+
+
+def test_further_graphs_under_one_id_are_compared_each() -> None:
+    here = graphs("a", "b", "c", backward=graphs("d", "e", direction="backward"))
+    there = graphs("a", "b", "x", backward=graphs("d", "y", direction="backward"))
+    assert differences(here, there) == [
+        ("python: the Python wrapper, graph 3, of 0/0, line 1", "x", "c"),
+        ("python: the Python wrapper, backward, graph 2, of 0/0, line 1", "y", "e"),
+    ]
+
+
+def test_a_graph_more_is_told_and_the_others_are_compared() -> None:
+    assert differences(graphs("a", "b"), graphs("x")) == [
+        ("python: how many graphs 0/0 has", "1", "2"),
+        ("python: the Python wrapper of 0/0, line 1", "x", "a"),
+    ]
+
+
+def test_what_is_a_rank_s_own_is_no_difference() -> None:
+    here = graphs("with cuda:0 at 0x7f00aa\n", "open('/tmp/ab/cd.py')")
+    assert not differences(here, graphs("with cuda:1 at 0x7f00bb\n", "open('/tmp/ef/gh.py')"))
