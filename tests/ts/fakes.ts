@@ -81,6 +81,17 @@ export class FakeConnection implements IConnection {
     this.opened.emit(helloResult(state));
   }
 
+  /**
+   * Tell of a subject that was just inspected, and answer with its report.
+   */
+  async inspect(id = 'f', change: Partial<ReportSummary> = {}): Promise<void> {
+    this.event.emit({
+      event: 'subjects_changed',
+      data: { subjects: [subjectSummary(id)], focus: id }
+    });
+    await this.answer('get_report', report(id, change));
+  }
+
   dispose(): void {
     this.isDisposed = true;
   }

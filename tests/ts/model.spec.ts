@@ -3,11 +3,9 @@ import { problem, RequestError } from '../../src/protocol/client';
 import type { GetArtifact, Region } from '../../src/protocol/types';
 import {
   FakeConnection,
-  job,
   report,
   settle,
   subjectSummary,
-  variant,
   variantSummary
 } from './fakes';
 import {
@@ -32,20 +30,6 @@ describe('SubjectModel', () => {
     model.dispose();
     jest.useRealTimers();
   });
-
-  async function inspect(id = 'f', change = {}): Promise<void> {
-    connection.event.emit({
-      event: 'subjects_changed',
-      data: { subjects: [subjectSummary(id)], focus: id }
-    });
-    await connection.answer('get_report', report(id, change));
-  }
-
-  async function flip(change: Parameters<SubjectModel['setWanted']>[0]) {
-    model.setWanted(change);
-    jest.advanceTimersByTime(200);
-    await settle();
-  }
 
   it('opens the connection that it is given', () => {
     expect(connection.open).toHaveBeenCalledTimes(1);
@@ -80,7 +64,7 @@ describe('SubjectModel', () => {
     const inspected = jest.fn();
     model.inspected.connect((_, id) => inspected(id));
     connection.hello();
-    await inspect();
+    await connection.inspect();
     expect(inspected).toHaveBeenCalledWith('f');
     expect(model.selectedVariants).toEqual({ left: 'python', right: 'cpp' });
     expect(model.compilation).toBe('0/0');
@@ -88,7 +72,7 @@ describe('SubjectModel', () => {
 
   it('has the switches show the cell’s setting once its variant is there', async () => {
     connection.hello();
-    await inspect('f', {
+    await connection.inspect('f', {
       variants: [variantSummary('eager', { backend: null })]
     });
     expect(model.wanted.target).toBeNull();
@@ -113,7 +97,7 @@ describe('SubjectModel', () => {
       );
       return connection.answer('get_report', report('f', { variants }));
     };
-    await inspect('f', { variants: [variantSummary('python')] });
+    await connection.inspect('f', { variants: [variantSummary('python')] });
     expect(model.selectedVariants).toEqual({ left: 'python', right: 'python' });
     await more(2, ['python', 'cpp']);
     expect(model.selectedVariants).toEqual({ left: 'python', right: 'cpp' });
@@ -147,7 +131,7 @@ describe('SubjectModel', () => {
 
   it('is empty after a restart', async () => {
     connection.hello();
-    await inspect();
+    await connection.inspect();
     connection.setStatus({ kind: 'connecting' });
     expect(model.report).not.toBeNull();
     connection.hello({ subjects: [] });
@@ -157,7 +141,7 @@ describe('SubjectModel', () => {
 
   it('keeps the last report of a dead kernel', async () => {
     connection.hello();
-    await inspect();
+    await connection.inspect();
     connection.setStatus({ kind: 'dead' });
     expect(model.status.kind).toBe('dead');
     expect(model.report).not.toBeNull();
@@ -171,281 +155,6 @@ describe('SubjectModel', () => {
     const told = problem({ what: 'no report' });
     await connection.answer('get_report', new RequestError(told, 'reply'));
     expect(model.problem).toEqual(told);
-  });
-
-  describe('switches', () => {
-    beforeEach(async () => {
-      connection.hello();
-      await inspect();
-    });
-
-    const asked = () =>
-      connection.log.filter(([command]) => command === 'add_variant');
-
-    it('asks once for flips in quick succession', async () => {
-      model.setWanted({ mode: 'max-autotune' });
-      model.setWanted({ mode: 'max-autotune', dynamic: true });
-      expect(asked()).toEqual([]);
-      expect(model.pending).toBe(true);
-      jest.advanceTimersByTime(200);
-      expect(asked()).toEqual([
-        [
-          'add_variant',
-          {
-            subject: 'f',
-            variant: variant({ mode: 'max-autotune', dynamic: true })
-          }
-        ]
-      ]);
-    });
-
-    it('does not ask for what is wanted already', async () => {
-      await flip({ cpp_wrapper: false, mode: 'default' });
-      expect(asked()).toEqual([]);
-    });
-
-    it('shows a variant that the report has, on its side', async () => {
-      await flip({ cpp_wrapper: true });
-      await connection.answer('add_variant', {
-        name: 'cpp',
-        revision: 1,
-        job: null,
-        code: ''
-      });
-      expect(model.selectedVariants).toEqual({ left: 'python', right: 'cpp' });
-      expect(model.pending).toBe(false);
-    });
-
-    it('gets the report anew for a variant that is new', async () => {
-      await flip({ mode: 'max-autotune' });
-      await connection.answer('add_variant', {
-        name: 'max-autotune',
-        revision: 2,
-        job: null,
-        code: ''
-      });
-      expect(model.pending).toBe(true);
-      const grown = report('f', { revision: 2 });
-      grown.variants.push(
-        variantSummary('max-autotune', { mode: 'max-autotune' })
-      );
-      await connection.answer('get_report', grown);
-      expect(model.pending).toBe(false);
-      expect(model.selectedVariants).toEqual({
-        left: 'max-autotune',
-        right: 'cpp'
-      });
-    });
-
-    it('drops the answer to a setting that was left again', async () => {
-      await flip({ mode: 'max-autotune' });
-      await flip({ mode: null, fullgraph: true });
-      await connection.answer('add_variant', {
-        name: 'max-autotune',
-        revision: 1,
-        job: null,
-        code: ''
-      });
-      expect(model.pending).toBe(true);
-      expect(model.selectedVariants.left).toBe('python');
-      expect(model.wanted.fullgraph).toBe(true);
-    });
-
-    it('drops the error of a setting that was left again', async () => {
-      await flip({ mode: 'max-autotune' });
-      await flip({ mode: null });
-      await connection.answer('add_variant', new Error('too late'));
-      expect(model.problem).toBeNull();
-    });
-
-    it('shows the error of the setting that is wanted', async () => {
-      await flip({ mode: 'max-autotune' });
-      await connection.answer('add_variant', new Error('no such mode'));
-      expect(model.problem?.what).toBe('no such mode');
-      expect(model.pending).toBe(false);
-    });
-
-    it('starts the job that a variant needs, and waits for its end', async () => {
-      await flip({ dynamic: true });
-      await connection.answer('add_variant', {
-        name: 'dynamic',
-        revision: 1,
-        job: job(),
-        code: 'go()'
-      });
-      expect(connection.execute).toHaveBeenCalledWith(
-        'go()',
-        expect.any(Function)
-      );
-      expect(model.pending).toBe(true);
-      connection.event.emit({
-        event: 'job_changed',
-        data: { job: job({ state: 'failed' }) }
-      });
-      expect(model.pending).toBe(false);
-    });
-
-    it('turns to a variant of the table', () => {
-      model.showVariant('cpp');
-      expect(model.wanted.cpp_wrapper).toBe(true);
-      model.showVariant('eager');
-      expect(model.wanted.backend).toBeNull();
-      expect(model.selectedVariants).toEqual({ left: 'python', right: 'cpp' });
-    });
-  });
-
-  describe('jobs', () => {
-    beforeEach(async () => {
-      connection.hello();
-      await inspect();
-    });
-
-    async function run(): Promise<void> {
-      // The code runs until the test ends it.
-      connection.execute.mockReturnValueOnce(new Promise(() => undefined));
-      void model.run();
-      await connection.answer('start_run', { job: job(), code: 'go()' });
-    }
-
-    it('executes what the kernel answers', async () => {
-      await run();
-      expect(connection.execute).toHaveBeenCalledWith(
-        'go()',
-        expect.any(Function)
-      );
-      expect(model.job?.state).toBe('queued');
-    });
-
-    it('does not go back to queued when a reply is late', async () => {
-      connection.event.emit({
-        event: 'job_changed',
-        data: { job: job({ state: 'running', step: 'building' }) }
-      });
-      await run();
-      expect(model.job?.step).toBe('building');
-    });
-
-    it('keeps showing the running job while another is queued', async () => {
-      await run();
-      const tell = (change: Parameters<typeof job>[0]) =>
-        connection.event.emit({
-          event: 'job_changed',
-          data: { job: job(change) }
-        });
-      tell({ state: 'running' });
-      tell({ id: 'job-2', state: 'queued' });
-      expect(model.job?.id).toBe('job-1');
-      tell({ state: 'done' });
-      tell({ id: 'job-2', state: 'running' });
-      expect(model.job?.id).toBe('job-2');
-    });
-
-    it('interrupts the kernel to cancel a running job', async () => {
-      await run();
-      connection.event.emit({
-        event: 'job_changed',
-        data: { job: job({ state: 'running' }) }
-      });
-      void model.cancel();
-      await connection.answer('cancel', {});
-      expect(connection.interrupt).toHaveBeenCalledTimes(1);
-    });
-
-    it('interrupts also if the kernel does not hear the request', async () => {
-      await run();
-      connection.event.emit({
-        event: 'job_changed',
-        data: { job: job({ state: 'running' }) }
-      });
-      void model.cancel();
-      jest.advanceTimersByTime(300);
-      await settle();
-      expect(connection.interrupt).toHaveBeenCalledTimes(1);
-    });
-
-    it('leaves a measurement time to end at its next round', async () => {
-      await run();
-      const state = { kind: 'measure' as const, state: 'running' as const };
-      const tell = (now: Partial<typeof state> | object) =>
-        connection.event.emit({
-          event: 'job_changed',
-          data: { job: job({ ...state, ...now }) }
-        });
-      tell({});
-      void model.cancel();
-      await connection.answer('cancel', {});
-      await jest.advanceTimersByTimeAsync(1000);
-      expect(connection.interrupt).not.toHaveBeenCalled();
-      tell({ state: 'cancelled' });
-      await jest.advanceTimersByTimeAsync(2000);
-      expect(connection.interrupt).not.toHaveBeenCalled();
-    });
-
-    it('interrupts a measurement that builds and does not end', async () => {
-      await run();
-      connection.event.emit({
-        event: 'job_changed',
-        data: { job: job({ kind: 'measure', state: 'running' }) }
-      });
-      void model.cancel();
-      await connection.answer('cancel', {});
-      await jest.advanceTimersByTimeAsync(2500);
-      expect(connection.interrupt).toHaveBeenCalledTimes(1);
-    });
-
-    it('does not interrupt a cell that a queued job waits for', async () => {
-      await run();
-      void model.cancel();
-      const isWanted = connection.execute.mock.calls[0][1]!;
-      expect(isWanted()).toBe(false);
-      connection.event.emit({
-        event: 'job_changed',
-        data: { job: job({ state: 'cancelled' }) }
-      });
-      await connection.answer('cancel', {});
-      expect(connection.interrupt).not.toHaveBeenCalled();
-      expect(model.job?.state).toBe('cancelled');
-    });
-
-    it('ends with its kernel', async () => {
-      await run();
-      connection.setStatus({ kind: 'dead' });
-      expect(model.job?.state).toBe('cancelled');
-    });
-
-    it('asks for the state if the end of a job was missed', async () => {
-      connection.open.mockClear();
-      void model.run();
-      await connection.answer('start_run', { job: job(), code: 'go()' });
-      jest.advanceTimersByTime(1000);
-      await settle();
-      expect(connection.open).toHaveBeenCalledTimes(1);
-    });
-
-    it('tells what a job’s code raised, unless the job tells it', async () => {
-      connection.execute.mockRejectedValueOnce(new Error('broken'));
-      void model.run();
-      await connection.answer('start_run', { job: job(), code: 'go()' });
-      connection.event.emit({
-        event: 'job_changed',
-        data: {
-          job: job({ state: 'failed', error: problem({ what: 'broken' }) })
-        }
-      });
-      jest.advanceTimersByTime(1000);
-      await settle();
-      expect(model.problem).toBeNull();
-
-      connection.execute.mockRejectedValueOnce(new Error('lost'));
-      void model.run();
-      await connection.answer('start_run', {
-        job: job({ id: 'job-2' }),
-        code: 'go()'
-      });
-      jest.advanceTimersByTime(1000);
-      await settle();
-      expect(model.problem?.what).toBe('lost');
-    });
   });
 
   describe('artifacts', () => {
@@ -472,7 +181,7 @@ describe('SubjectModel', () => {
 
     beforeEach(async () => {
       connection.hello();
-      await inspect();
+      await connection.inspect();
     });
 
     it('are asked for once', async () => {
@@ -518,7 +227,7 @@ describe('SubjectModel', () => {
   });
 
   describe('the variant that single views show', () => {
-    beforeEach(() => inspect());
+    beforeEach(() => connection.inspect());
 
     it('is the left one at first', () => {
       expect(model.variant).toBe('python');
@@ -571,7 +280,7 @@ describe('SubjectModel', () => {
   });
 
   it('asks for each part of a compilation once', async () => {
-    await inspect();
+    await connection.inspect();
     const both = model.getCompilation('python', '0/0', ['kernels', 'guards']);
     void model.getCompilation('python', '0/0', ['kernels']);
     await settle();
