@@ -1,4 +1,3 @@
-import type { EditorView } from '@codemirror/view';
 import {
   nullTranslator,
   type ITranslator,
@@ -7,27 +6,21 @@ import {
 import { MessageLoop, type Message } from '@lumino/messaging';
 import { Panel, SplitPanel, Widget } from '@lumino/widgets';
 import type { Extension } from '@codemirror/state';
-import type { IAnchor } from './align';
 import { sameAddress, type Side } from './artifacts';
 import { compare, type IComparison } from './comparison';
 import { CostTeller } from './costTeller';
 import { mainSource } from './describe';
-import { DiffBody } from './diff';
-import { Alignment } from './editor/alignment';
 import { embeddedKernels } from './editor/embedded';
 import { Languages } from './editor/languages';
-import { rememberPlace, restorePlace, type IPlace } from './editor/place';
 import type { IEditorSetup } from './editor/setup';
-import { Goal } from './goal';
 import { Follower } from './follower';
 import type { IHighlight } from './highlight';
 import type { SideState } from './loader';
 import type { Mode } from './mode';
-import { Pane } from './pane';
-import { Places } from './places';
 import { SIDES, Sides } from './sides';
 import { SelectionStatus, statusOf } from './status';
 import { SideNotes, type INotes } from './notes';
+import { Texts } from './texts';
 import { CompareToolbar } from './toolbar';
 import type { ISelection, ISubjectModel, Region, SourceLine } from './types';
 import type { ILanguages } from '../views';
@@ -53,13 +46,25 @@ export class CodePanel extends Panel {
       {
         mode: mode => this._wish(mode),
         swap: () => this._sides.swap(),
-        change: step => this._diff.step(step)
+        change: step => this._texts.diff.step(step)
       },
       this._trans
     );
-    this._panes = { left: this._pane('left'), right: this._pane('right') };
+    this._texts = new Texts({
+      setup: (side, how) => this._setup(side, how),
+      notes: side => this._notes.of(side),
+      subject: () => this._model.subject,
+      pick: (side, change) => this._sides.pick(side, change),
+      begins: mode => {
+        this._costs.leave();
+        this.toggleClass('jp-mod-diff', mode === 'diff');
+      },
+      rewrapped: () => this._describe(),
+      trans: this._trans
+    });
+    const { diff, panes } = this._texts;
     this._split.addClass('jp-Compilescope-code-split');
-    SIDES.forEach(side => this._split.addWidget(this._panes[side]));
+    SIDES.forEach(side => this._split.addWidget(panes[side]));
     this._status = new SelectionStatus(
       source => this._selectSource(source),
       this._trans
@@ -69,17 +74,17 @@ export class CodePanel extends Panel {
       this._toolbar,
       this._costs.legend,
       this._split,
-      this._diff,
+      diff,
       this._status
     ]) {
       this.addWidget(widget);
     }
-    this._diff.hide();
+    diff.hide();
     // The split takes what its neighbours leave: a status line of two lines, a toolbar that wraps,
     // a diff. A panel does not tell its children of that.
     this._observer.observe(this._split.node);
     for (const type of ['wheel', 'keydown', 'pointerdown']) {
-      this.node.addEventListener(type, () => this._places.moved(), {
+      this.node.addEventListener(type, () => this._texts.moved(), {
         capture: true,
         passive: true
       });
@@ -88,8 +93,8 @@ export class CodePanel extends Panel {
       model: this._model,
       origin: this,
       comparison: () => this._comparison,
-      alignment: () => this._alignment,
-      view: side => this._shownView(side),
+      alignment: () => this._texts.alignment,
+      view: side => this._texts.view(side),
       apply: marks => this._mark(marks),
       isDisposed: () => this.isDisposed
     });
@@ -113,7 +118,7 @@ export class CodePanel extends Panel {
       return;
     }
     this._observer.disconnect();
-    this._alignment?.dispose();
+    this._texts.dispose();
     this._sides.dispose();
     super.dispose();
   }
@@ -133,7 +138,7 @@ export class CodePanel extends Panel {
 
   protected override onAfterShow(message: Message): void {
     super.onAfterShow(message);
-    this._alignment?.schedule();
+    this._texts.alignment?.schedule();
   }
 
   /** A side has something else to show: once its language has come, show it. */
@@ -180,98 +185,24 @@ export class CodePanel extends Panel {
     if (!this._states) {
       return;
     }
-    const comparison = this._comparison;
-    const mode = this._mode();
     const marks = this._follower.marks();
-    // Signals come in bursts; laying out anew would take spacers out and put them in again.
-    if (this._shown?.comparison !== comparison || this._shown.mode !== mode) {
-      this._layOut(this._states, mode, marks);
-    } else {
-      SIDES.forEach(side => this._reach(side));
-    }
-    if (mode === 'diff') {
-      SIDES.forEach(side => this._diff.wrap(side, this._wraps(side)));
-    }
+    this._texts.show({
+      comparison: this._comparison,
+      states: this._states,
+      mode: this._mode(),
+      marks,
+      stacked: this._stacked,
+      driver: this._lastUsed
+    });
     this._describe();
     this._showStatus(marks);
   }
 
-  private _layOut(
-    states: Record<Side, SideState>,
-    mode: Mode,
-    marks: Record<Side, IHighlight>
-  ): void {
-    const { anchors, bars, texts } = this._comparison;
-    const isDiff = mode === 'diff';
-    const places = this._places.remember();
-    this._shown = { comparison: this._comparison, mode };
-    this._costs.leave();
-    this.toggleClass('jp-mod-diff', isDiff);
-    this._diff.setHidden(!isDiff);
-    this._alignment?.dispose();
-    this._alignment = null;
-    if (isDiff) {
-      this._diff.compare(texts.left!, texts.right!, bars, {
-        left: this._setup('left'),
-        right: this._setup('right')
-      });
-      this._diff.mark(marks);
-      SIDES.forEach(side => this._diff.annotate(side, this._notes.of(side)));
-    } else {
-      this._diff.clear();
-    }
-    for (const side of SIDES) {
-      const { body } = this._panes[side];
-      const text = texts[side];
-      const state = states[side];
-      if (text && !isDiff) {
-        body.showText(
-          text.result,
-          text.index,
-          bars,
-          marks[side],
-          this._setup(side),
-          places[side]
-        );
-      } else if (state.kind !== 'data') {
-        body.showMessage(state);
-      }
-    }
-    this._scroll(mode, places, anchors);
-  }
-
   /** Something else is to be said beside a side's lines. */
   private _annotate(side: Side, notes: INotes): void {
-    this._panes[side].body.annotate(notes);
-    this._diff.annotate(side, notes);
+    this._texts.annotate(side, notes);
     this._costs.show(this._stacked);
     this._showStatus(this._follower.marks());
-  }
-
-  /** Scroll to where the sides were before; to where kernels are called at first. */
-  private _scroll(
-    mode: Mode,
-    places: Record<Side, IPlace | null>,
-    anchors: readonly IAnchor[]
-  ): void {
-    const restore = (side: Side) => {
-      const view = this._shownView(side);
-      if (view && !this._reach(side)) {
-        restorePlace(view, places[side]);
-      }
-    };
-    const left = this._panes.left.body.view;
-    const right = this._panes.right.body.view;
-    const driver = this._lastUsed;
-    if (mode === 'aligned' && left && right) {
-      this._alignment = new Alignment(left, right, anchors, driver, () =>
-        restore(driver)
-      );
-    } else if (mode === 'independent') {
-      SIDES.forEach(restore);
-    } else if (places[driver] || this._goal.isFor(driver)) {
-      restore(driver);
-    }
   }
 
   /** Turn to the text that another view asks for. */
@@ -282,9 +213,8 @@ export class CodePanel extends Panel {
     const { variant, compilation, artifact } = text;
     const address = (side: Side) => this._sides.choice(side)?.address ?? null;
     const shown = { left: address('left'), right: address('right') };
-    const side = this._goal.set(text, shown);
+    const side = this._texts.seek(text, shown);
     this._lastUsed = side;
-    this._places.moved();
     if (text.beside !== undefined) {
       this._sides.pick('left', {
         variant: text.besideVariant ?? variant,
@@ -298,25 +228,16 @@ export class CodePanel extends Panel {
     });
   }
 
-  private _reach(side: Side): boolean {
-    const state = this._states?.[side];
-    return !!state && this._goal.reach(side, state, this._shownView(side));
-  }
-
-  private _place(side: Side): IPlace | null {
-    const view = this._shownView(side);
-    return view && rememberPlace(view);
-  }
-
   /** Bring headers and toolbar up to date. */
   private _describe(): void {
     const variants = this._model.report?.variants ?? [];
     const mode = this._mode();
+    const { diff, panes } = this._texts;
     for (const side of SIDES) {
       const choice = this._sides.choice(side);
       const text = this._comparison.texts[side];
       const state = this._states![side];
-      this._panes[side].setHeader(
+      panes[side].setHeader(
         choice && {
           address: choice.address,
           variants,
@@ -333,7 +254,7 @@ export class CodePanel extends Panel {
       modes: this._comparison.modes,
       stacked: this._stacked,
       identical: this._comparison.identical,
-      changes: this._diff.changes,
+      changes: diff.changes,
       launches: this._comparison.launches
     };
   }
@@ -358,7 +279,7 @@ export class CodePanel extends Panel {
       return;
     }
     if (selection.key !== null || selection.source !== null) {
-      this._places.moved();
+      this._texts.moved();
     }
     const own = selection.origin === this;
     if (!own) {
@@ -379,12 +300,7 @@ export class CodePanel extends Panel {
   }
 
   private _mark(marks: Record<Side, IHighlight>): void {
-    if (this._mode() === 'diff') {
-      SIDES.forEach(side => this._diff.wrap(side, this._wraps(side)));
-      this._diff.mark(marks);
-    } else {
-      SIDES.forEach(side => this._panes[side].body.mark(marks[side]));
-    }
+    this._texts.mark(marks);
     this._showStatus(marks);
   }
 
@@ -408,40 +324,17 @@ export class CodePanel extends Panel {
     this._model.select({ source: { file, line } });
   }
 
-  private _pane(side: Side): Pane {
-    return new Pane(
-      side,
-      change => this._sides.pick(side, change),
-      () => this._shownView(side),
-      () => {
-        this._panes[side].body.wrap(this._wraps(side));
-        this._diff.wrap(side, this._wraps(side));
-        this._describe();
-      },
-      this._trans
-    );
-  }
-
-  /** Whether a side's lines wrap: as the user wants it; always in a diff too narrow for lines. */
-  private _wraps(side: Side): boolean {
-    return this._panes[side].wrap || (this._stacked && this._mode() === 'diff');
-  }
-
-  private _shownView(side: Side): EditorView | null {
-    return this._shown?.mode === 'diff'
-      ? this._diff.view(side)
-      : this._panes[side].body.view;
-  }
-
-  private _setup(side: Side): IEditorSetup {
+  private _setup(
+    side: Side,
+    how: Pick<IEditorSetup, 'wrap' | 'folds'>
+  ): IEditorSetup {
     const choice = this._sides.choice(side);
     const label = choice?.artifact?.label || choice?.address.artifact || '';
     return {
       label: this._trans.__('%1 of variant %2', label, choice?.address.variant),
       language: this._language[side],
       embedded: choice?.artifact?.language === 'python' ? this._embedded : [],
-      wrap: this._wraps(side),
-      folds: this._mode() !== 'diff',
+      ...how,
       files: () => this._model.report?.files ?? {},
       events: {
         select: region => this._selectRegion(side, region),
@@ -450,7 +343,7 @@ export class CodePanel extends Panel {
           this._costs.moved(side, line);
           this._showStatus(this._follower.marks());
         },
-        layoutChanged: () => this._alignment?.schedule()
+        layoutChanged: () => this._texts.alignment?.schedule()
       },
       trans: this._trans
     };
@@ -467,22 +360,13 @@ export class CodePanel extends Panel {
   private _observer = new ResizeObserver(() =>
     MessageLoop.postMessage(this._split, Widget.ResizeMessage.UnknownSize)
   );
-  private _panes: Record<Side, Pane>;
-  private _diff = new DiffBody();
+  private _texts: Texts;
   private _status: SelectionStatus;
   private _comparison: IComparison = compare(NOTHING, NOTHING);
-  private _places = new Places(
-    side => this._place(side),
-    () => this._model.subject
-  );
   private _follower: Follower;
-  /** What is laid out at the moment. */
-  private _shown: { comparison: IComparison; mode: Mode } | null = null;
   private _states: Record<Side, SideState> | null = null;
   private _language: Record<Side, Extension> = { left: [], right: [] };
   private _embedded: Extension = [];
-  private _alignment: Alignment | null = null;
-  private _goal = new Goal();
   private _wishes = new Map<Mode, Mode>();
   private _lastUsed: Side = 'left';
   private _stacked = false;
