@@ -82,6 +82,13 @@ def make_fsdp() -> Made:
     return model, (torch.ones(4, 8),)
 
 
+def make_fsdp_step() -> Made:
+    """An optimiser's step on such a model, after a backward."""
+    model, args = make_fsdp()
+    model(*args).sum().backward()
+    return torch.optim.SGD(model.parameters(), lr=0.1).step, ()  # type: ignore[attr-defined]
+
+
 def make_uneven() -> Made:
     """The same, but that the ranks reduce otherwise."""
     fn, args = make_sharded()

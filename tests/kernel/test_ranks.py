@@ -5,10 +5,12 @@ from __future__ import annotations
 import cloudpickle
 import psutil
 import pytest
+import torch.distributed as dist
 from compilescope import CompilescopeError, ranks
 from compilescope.compiler.elsewhere import Elsewhere
 from compilescope.loading import session
 from compilescope.report import Rank, Report
+from compilescope.session import Session
 from compilescope.storage import from_json
 from compilescope.variant import Variant
 
@@ -68,6 +70,19 @@ def test_a_model_that_fsdp_spreads_is_called_many_times() -> None:
             ("c10d._reduce_scatter_base_", "backward"),
         }
         assert rank_of(report).same, rank_of(report).differences
+
+
+def test_an_optimiser_s_step_on_fsdp_s_parameters_has_sources() -> None:
+    # Their gradients are parts of one larger tensor, which torch cannot copy.
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    try:
+        fn, args = rank_subjects.make_fsdp_step()
+        report = Session().inspect(fn, args, {}, variants=["python"], run=False)
+    finally:
+        dist.destroy_process_group()
+    made = report.variant("python")
+    assert made.problems == []
+    assert any(one.code.python for one in made.compilations)
 
 
 def test_a_rank_that_alone_is_wrong_keeps_no_other_waiting() -> None:

@@ -229,7 +229,10 @@ def _copied(graph: fx.GraphModule) -> fx.GraphModule:
     By it AOTAutograd knows parameters from other inputs: what a forward saves for its backward, and
     what stays in place under CUDA graphs, depend on that.
     """
-    copied: Any = copy.deepcopy(graph)
+    # Gradients of the graph's own parameters stay behind: no code depends on them, and torch cannot
+    # copy those that FSDP makes as parts of one larger tensor.
+    gradients = [one.grad for one in graph.parameters() if one.grad is not None]
+    copied: Any = copy.deepcopy(graph, {id(one): None for one in gradients})
     if hasattr(graph, "_param_name_to_source"):
         copied._param_name_to_source = graph._param_name_to_source
     for node, twin in zip(graph.graph.nodes, copied.graph.nodes, strict=True):
