@@ -1,4 +1,4 @@
-"""The kernel's end of the line: every command, wrong requests, and clients that come and go."""
+"""The kernel's end of the line: every command, and wrong requests."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ import pytest
 import torch
 from comm.base_comm import CommManager
 from compilescope.checkup import Check, Checkup
-from compilescope.comms import clients, commands, messages
-from compilescope.comms.clients import Clients
+from compilescope.comms import commands, messages
 from compilescope.comms.endpoints import Endpoints
 from compilescope.compiler.inspection import Inspection
 from compilescope.compiler.standing import Series, Standing
@@ -24,53 +23,10 @@ from compilescope.report import Report, Timing
 from compilescope.session import Session
 
 from . import subjects
+from .panel import connect, request
 from .views_report import report
 
 EXCHANGES = Path(__file__).parents[1] / "data" / "protocol" / "exchanges.json"
-
-
-class FakeComm:
-    """A comm whose other end is the test."""
-
-    def __init__(self) -> None:
-        self.sent: list[dict[str, Any]] = []
-        self.closed = False
-        self.broken = False
-        self.message: Any = None
-        self.gone: Any = None
-
-    def send(self, data: dict[str, Any]) -> None:
-        if self.broken:
-            raise OSError("the line is cut")
-        json.dumps(data)
-        self.sent.append(data)
-
-    def on_msg(self, callback: Any) -> None:
-        self.message = callback
-
-    def on_close(self, callback: Any) -> None:
-        self.gone = callback
-
-    def close(self) -> None:
-        self.closed = True
-
-    def ask(self, command: str, **arguments: Any) -> dict[str, Any]:
-        self.message({"content": {"data": request(command, **arguments)}})
-        return self.sent[-1]
-
-    @property
-    def events(self) -> list[str]:
-        return [sent["event"] for sent in self.sent]
-
-
-def request(command: str, **arguments: Any) -> dict[str, Any]:
-    return {
-        "version": messages.PROTOCOL_VERSION,
-        "client": "tab",
-        "id": "7",
-        "command": command,
-        "arguments": arguments,
-    }
 
 
 def timing(median: float, calls: int, ratio: float | None = None) -> Timing:
@@ -131,14 +87,6 @@ def session() -> Session:
 @pytest.fixture
 def endpoints(manager: CommManager, session: Session) -> Endpoints:
     return Endpoints(session)
-
-
-def connect(manager: CommManager, name: str = "tab") -> tuple[FakeComm, FakeComm]:
-    """A panel's two comms, opened as JupyterLab does."""
-    opened = FakeComm(), FakeComm()
-    for end, target in zip(opened, (messages.REQUESTS_TARGET, messages.EVENTS_TARGET), strict=True):
-        manager.targets[target](end, {"content": {"comm_id": "c", "data": {"client": name}}})
-    return opened
 
 
 SUBJECT = report().subject.id
@@ -352,148 +300,11 @@ def test_requests_and_events_go_over_their_own_comms(
         msgspec.convert(event["data"], messages.EVENTS[event["event"]])
 
 
-def test_an_inspection_is_pushed_as_it_grows(manager: CommManager) -> None:
-    session = Session()
-    endpoints = Endpoints(session)
-    _, events = connect(manager)
-    options = {"post_grad_custom_pre_pass": None, "size_asserts": False}
-    made = session.inspect(
-        subjects.plain,
-        (torch.randn(4, 8),),
-        variants=[cs.Variant(options=options)],
-        run=False,
-        cell="cell-1",
-    )
-    first = events.sent[0]
-    assert first["event"] in ("subjects_changed", "job_changed")
-    focus = [one["data"] for one in events.sent if one["event"] == "subjects_changed"]
-    assert focus[0]["focus"] == made.subject.id
-    assert focus[0]["subjects"][0]["subject"]["cell"] == "cell-1"
-    revisions = [one["data"] for one in events.sent if one["event"] == "report_changed"]
-    assert revisions[-1]["revision"] == session.revisions[made.subject.id]
-    states = [one["data"]["job"]["state"] for one in events.sent if one["event"] == "job_changed"]
-    assert (states[0], states[-1]) == ("running", "done")
-    endpoints.close()
-
-
-def test_a_measurement_is_pushed_as_it_grows_and_fetched_after_a_reload(
-    manager: CommManager,
-) -> None:
-    """What came before and every event complete each other, whenever a panel joins."""
-    session = Session()
-    endpoints = Endpoints(session)
-    made = session.inspect(
-        subjects.plain,
-        (torch.randn(4, 8),),
-        variants={"quick": cs.Variant(backend="eager")},
-        run=False,
-    )
-    subject = made.subject.id
-    requests, events = connect(manager)
-    assert requests.ask("get_measurement", subject=subject)["result"]["state"] == "none"
-    late: list[tuple[FakeComm, FakeComm, dict[str, Any]]] = []
-
-    def reload(kind: str, *_: Any) -> None:
-        if kind == "measured" and len(measured(events)) > 4 and not late:
-            pair = connect(manager, "reloaded")
-            late.append((*pair, pair[0].ask("get_measurement", subject=subject)["result"]))
-
-    for seconds in (1.0, 0.1):
-        answer = requests.ask("start_measure", subject=subject, seconds=seconds)["result"]
-        assert (answer["job"]["kind"], answer["job"]["state"]) == ("measure", "queued")
-        stop = session.observe(reload)
-        session.run_pending()
-        stop()
-    whole = requests.ask("get_measurement", subject=subject)["result"]
-    assert (whole["state"], whole["since"]) == ("done", 0)
-    assert {one["name"] for one in whole["series"]} == {"eager", "quick"}
-    assert all(len(one["samples_us"]) == whole["rounds"] > 0 for one in whole["series"])
-    grown = completed([], measured(events))
-    assert grown == whole
-    ((_, since, first),) = late
-    assert 0 < first["rounds"] < whole["rounds"]
-    assert completed([first], measured(since)) == whole
-    states = [one["data"]["job"] for one in events.sent if one["event"] == "job_changed"]
-    assert {one["kind"] for one in states} == {"measure"}
-    assert any(one["step"].startswith("measuring") for one in states)
-    endpoints.close()
-
-
-def measured(events: FakeComm) -> list[dict[str, Any]]:
-    return [one["data"]["measurement"] for one in events.sent if one["event"] == "measured"]
-
-
-def completed(known: list[dict[str, Any]], told: list[dict[str, Any]]) -> dict[str, Any]:
-    """A measurement as a panel puts it together."""
-    samples: dict[str, list[float]] = {}
-    for one in [*known, *told]:
-        for series in one["series"]:
-            before = samples.get(series["name"], [])
-            kept = before[: max(0, one["since"] - series["first"])]
-            samples[series["name"]] = [*kept, *series["samples_us"]]
-    last = told[-1]
-    series = [{**one, "samples_us": samples[one["name"]]} for one in last["series"]]
-    return {**last, "since": 0, "series": series}
-
-
 def test_options_that_are_not_json_go_as_text(endpoints: Endpoints, session: Session) -> None:
     kept = session.inspections[SUBJECT].report
     kept.variants[0].requested = cs.Variant(options={"post_grad_custom_pre_pass": len})
     (first, *_) = endpoints.answer(request("get_report", subject=SUBJECT))["result"]["variants"]
     assert first["requested"]["options"] == {"post_grad_custom_pre_pass": "<built-in function len>"}
-
-
-def test_a_cut_line_does_not_stop_the_others_nor_the_work(
-    manager: CommManager, endpoints: Endpoints, session: Session
-) -> None:
-    _, cut = connect(manager, "cut")
-    _, whole = connect(manager, "whole")
-    cut.broken = True
-    session.forget(SUBJECT)
-    session.forget(SUBJECT)
-    assert whole.events == ["subjects_changed"] * 2
-    cut.broken = False
-    session.forget(SUBJECT)
-    assert cut.sent == []
-
-
-def test_a_closed_panel_hears_no_more(
-    manager: CommManager, endpoints: Endpoints, session: Session
-) -> None:
-    requests, events = connect(manager)
-    requests.gone({})
-    session.forget(SUBJECT)
-    assert events.sent == []
-
-
-def test_closed_endpoints_serve_nobody(
-    manager: CommManager, endpoints: Endpoints, session: Session
-) -> None:
-    _, events = connect(manager)
-    endpoints.close()
-    session.forget(SUBJECT)
-    assert events.sent == []
-    assert messages.REQUESTS_TARGET not in manager.targets
-    assert messages.EVENTS_TARGET not in manager.targets
-
-
-def test_silent_clients_are_forgotten_and_their_comms_closed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    now = [1000.0]
-    monkeypatch.setattr(clients.time, "monotonic", lambda: now[0])
-    known = Clients()
-    ends = {name: FakeComm() for name in ("old", "old's events", "new", "newest")}
-    known.open("a", "requests", ends["old"])
-    known.open("a", "events", ends["old's events"])
-    known.open("b", "requests", ends["new"])
-    now[0] += clients.SILENCE_S - 1
-    known.heard("b")
-    known.heard("nobody")
-    now[0] += 2
-    known.open("c", "requests", ends["newest"])
-    assert [name for name, end in ends.items() if end.closed] == ["old", "old's events"]
-    assert len(known) == 2
 
 
 def test_the_start_expression_runs_the_queue(
