@@ -9,6 +9,16 @@ import pytest
 import torch
 
 _FOLDER = "TORCHINDUCTOR_CACHE_DIR"
+_VECTORS = "TORCHINDUCTOR_VEC_ISA_OK"
+
+
+def pytest_configure() -> None:
+    """The processor's vector instructions are taken as it names them, here and in what is started.
+
+    Otherwise each process that compiles C++ in an empty cache folder first builds and loads six
+    libraries that use them: ten seconds. Torch reads this when Inductor is imported.
+    """
+    os.environ.setdefault(_VECTORS, "1")
 
 
 @pytest.fixture(scope="session", autouse=True)
