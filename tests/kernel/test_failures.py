@@ -93,7 +93,10 @@ def test_a_frame_given_up_names_its_graph_break() -> None:
     assert problem.where.file == HERE or torch.__version__.startswith("2.11.")
 
 
-def test_a_fault_of_ours_ends_no_call_and_is_told_as_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("run", [False, True])
+def test_a_fault_of_ours_ends_no_call_and_is_told_as_ours(
+    monkeypatch: pytest.MonkeyPatch, run: bool
+) -> None:
     copied, asked = codegen._copied, []
 
     def faulty(graph: Any) -> Any:
@@ -103,15 +106,16 @@ def test_a_fault_of_ours_ends_no_call_and_is_told_as_ours(monkeypatch: pytest.Mo
         return copied(graph)
 
     monkeypatch.setattr(codegen, "_copied", faulty)
-    report = inspect(Call(subjects.broken, (X,)), run=False)
-    problem = the_problem(report)
+    variant = cs.Variant(backend="eager" if run else "inductor")
+    report = inspect(Call(subjects.broken, (X,)), run=run, variants={"one": variant})
+    problem = the_problem(report, "built" if run else "failed")
     assert problem.what == "compilescope failed: IndexError: a slip"
     assert problem.why == "This is a fault of compilescope, not of your code."
     assert "report it" in problem.remedy
     assert "in faulty" in problem.detail
     # The call went on past the graph break, and the graph after that has its code.
-    first, second, *_ = report.variant("python").compilations
-    assert (first.code.python is None, second.code.python is None) == (True, False)
+    first, second, *_ = report.variant("one").compilations
+    assert (first.code.python is None, second.code.python is None) == (True, run)
 
 
 def test_an_operator_without_a_fake_implementation() -> None:

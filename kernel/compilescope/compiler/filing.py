@@ -13,7 +13,7 @@ from ..analysis.links import pair
 from ..analysis.payback import paybacks
 from ..analysis.steps import find_steps
 from ..analysis.verdict import verdict
-from ..problem import Problem
+from ..problem import FAULT, Problem
 from ..report import Report, Timing, VariantReport
 from ..torch_api import compiled
 from ..variant import Variant
@@ -50,10 +50,15 @@ def put(report: Report, result: VariantReport) -> None:
 
 
 def merged(report: Report, built: VariantReport) -> VariantReport:
-    """A built variant, with what only its sources know: a backward that never ran, say."""
+    """A built variant, with what only its sources know: a backward that never ran, say.
+
+    Where a fault of ours kept some of that away, it is told still.
+    """
     before = find(report, built.name)
     if before is None:
         return built
+    faults = [one for one in before.problems if one.what.startswith(FAULT)]
+    built.problems += [one for one in faults if one not in built.problems]
     if built.stage == "failed" and len(before.compilations) >= len(built.compilations):
         # A build that failed knows less: torch tells the guards and where kernels come from
         # only at the end.
