@@ -12,8 +12,9 @@ from typing import Any
 
 _POSIX = re.compile(r"(?<![\w.:/<~-])~?(?:/[^\s/:\"'()<>|,;\\]+)+/([^\s/:\"'()<>|,;\\]*)")
 _WINDOWS = re.compile(r"(?<!\w)[A-Za-z]:(?:\\\\?[^\s\\:\"'()<>|,;]+)+\\\\?([^\s\\:\"'()<>|,;]*)")
-_CODE_COMMENT = re.compile(r"((?:#|//) File:? .*?, code: ).*")
-"""In graphs: ``# File: model.py:3 in forward, code: y = x + 1``; in a break's explanation:
+_CODE_COMMENT = re.compile(r"((?:#|//)[^#\n]*?\bFile:? .*?, code: ).*")
+"""In graphs: ``# File: model.py:3 in forward, code: y = x + 1``, with more before it where
+torch 2.15 tells of a backward's node; in a break's explanation:
 ``# File "model.py", line 3, in forward, code: y = x + 1``."""
 _GUARD_COMMENT = re.compile(r"(\s# )[^\n]*?(\s+# [^#\n]*?[^#\s]:\d+ in [\w<>.]+)")
 """Behind a guard: ``# y = x + 1  # model.py:3 in forward``."""

@@ -80,6 +80,23 @@ def test_saving_can_redact(reports: list[Report], tmp_path: Path) -> None:
     assert cs.load(path).variant("cpp").compilations
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        "# File: model.py:3 in forward",
+        "# Backward of forward node: File: model.py:3 in forward",
+        '# File "model.py", line 3, in forward',
+        "// File: model.py:3 in forward",
+    ],
+)
+def test_no_line_of_code_stands_in_a_comment(before: str) -> None:
+    made = report()
+    graph = made.compilation("0/0").graphs["dynamo"]
+    graph.text = f"mul = x * y\n{before}, code: return secret(x)  # really\nadd = mul + 1\n"
+    left = made.redacted().compilation("0/0").graphs["dynamo"]
+    assert left.text == f"mul = x * y\n{before}, code: (left out)\nadd = mul + 1\n"
+
+
 def test_advice_that_writes_the_call_anew_is_left_out() -> None:
     made = report()
     recompile = made.compilation("0/0").recompile
