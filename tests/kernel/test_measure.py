@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import gc
-import itertools
-import math
+import queue
 import threading
 import weakref
 from collections.abc import Callable
@@ -264,23 +263,36 @@ def test_an_optimiser_s_step_is_compiled_for_its_later_steps_once(
 
 
 class Failing:
-    """A subject that works until so many calls were made. The count is not put back with it."""
+    """A subject that works until it finds an error, which it raises once.
+
+    Errors are in a queue, which is not put back with the subject's state.
+    """
 
     def __init__(self) -> None:
-        self.calls = itertools.count()
-        self.error: BaseException = RuntimeError("enough")
-        self.most = math.inf
+        self.errors: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
         self.weight = torch.ones(8)
 
     @torch.compiler.disable
-    def count(self) -> None:
-        if next(self.calls) >= self.most:
-            raise self.error
+    def look(self) -> None:
+        if not self.errors.empty():
+            raise self.errors.get()
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        self.count()
+        self.look()
         self.weight += 1
         return x * self.weight
+
+    def after_more_rounds(
+        self, inspection: Inspection, error: BaseException
+    ) -> Callable[..., None]:
+        """To be told of the measurement: has the subject raise when there are more rounds."""
+        waiting = {inspection.measurement.rounds: error}
+
+        def told(*_: Any) -> None:
+            if waiting and inspection.measurement.rounds > min(waiting):
+                self.errors.put(waiting.popitem()[1])
+
+        return told
 
 
 def test_an_error_of_the_subject_ends_it_and_loses_no_sample() -> None:
@@ -288,8 +300,8 @@ def test_an_error_of_the_subject_ends_it_and_loses_no_sample() -> None:
     session, inspection = inspected(failing)
     measure(inspection)
     rounds = inspection.measurement.rounds
-    failing.most = next(failing.calls) + 20_000
-    measure(inspection, seconds=60)
+    told = failing.after_more_rounds(inspection, RuntimeError("enough"))
+    measure(inspection, seconds=60, told=told)
     standing = inspection.measurement
     assert standing.state == "paused"
     assert standing.rounds > rounds
@@ -302,7 +314,6 @@ def test_an_error_of_the_subject_ends_it_and_loses_no_sample() -> None:
     assert timing is not None
     assert len(timing.samples_us) == standing.rounds
     # When the call works again, so does measuring.
-    failing.most = math.inf
     session.measure(inspection.report.subject.id, QUICK, seconds=0.1)
     assert inspection.measurement.state == "done"
     assert inspection.measurement.problem is None
@@ -315,11 +326,9 @@ def test_an_interrupt_keeps_samples_and_the_user_s_state() -> None:
     subject = inspection.report.subject.id
     measure(inspection)
     rounds = inspection.measurement.rounds
-    failing.error = KeyboardInterrupt()
-    failing.most = next(failing.calls) + 20_000
+    session.observe(failing.after_more_rounds(inspection, KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
         session.measure(subject, QUICK, seconds=60)
-    failing.most = math.inf
     standing = inspection.measurement
     paused = standing.rounds
     assert (standing.state, standing.problem) == ("paused", None)
