@@ -39,15 +39,23 @@ class Problem(Struct):
     ``artifact``, ``wrapper_line``."""
 
 
-FAULT = "compilescope failed: "
+FAULT = "compilescope failed"
 """How a problem begins that is a fault of ours."""
 
 
-def fault(error: BaseException) -> Problem:
-    """The problem of an error that is compilescope's own, and not the subject's or torch's."""
+def fault(error: BaseException, where: str = "") -> Problem:
+    """The problem of an error that is compilescope's own, and not the subject's or torch's.
+
+    Parameters
+    ----------
+    error
+        As it was caught.
+    where
+        If not in the user's kernel: ``in the target's process``.
+    """
     return Problem(
         severity="error",
-        what=f"{FAULT}{type(error).__name__}: {error}",
+        what=f"{FAULT}{where and f' {where}'}: {type(error).__name__}: {error}",
         why="This is a fault of compilescope, not of your code.",
         remedy="Please report it with the details below.",
         detail="".join(traceback.format_exception(error)),

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+import comm
 import pytest
 import torch
+from comm.base_comm import CommManager
 
 _FOLDER = "TORCHINDUCTOR_CACHE_DIR"
 _VECTORS = "TORCHINDUCTOR_VEC_ISA_OK"
@@ -47,3 +49,11 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture
+def manager(monkeypatch: pytest.MonkeyPatch) -> CommManager:
+    """Comms that no kernel serves."""
+    made = CommManager()
+    monkeypatch.setattr(comm, "get_comm_manager", lambda: made)
+    return made

@@ -1,4 +1,4 @@
-"""Kernels compiled for devices that are not there: their texts, lines, resources and occupancy."""
+"""Kernels compiled for devices that are not there: their texts, lines and resources."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ import psutil
 import pytest
 import torch
 from compilescope import catalogue
-from compilescope.analysis.assembly_lines import read
-from compilescope.analysis.occupancy import occupancy
 from compilescope.compiler.inspection import Inspection
 from compilescope.compiler.progress import Cancelled, Monitor
 from compilescope.compiler.targets import kept_assembly
@@ -41,12 +39,6 @@ MEMORY = {
 """Form → what loads and what stores, there."""
 OLDEST = torch.__version__.startswith("2.11.")
 RECENT = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 15)
-
-
-def build_of(target: str) -> catalogue.Build:
-    (build,) = [one.build for one in catalogue.DEVICES if one.target == target]
-    assert build is not None
-    return build
 
 
 def report_of(kernels: list[Kernel], target: str = "a100") -> VariantReport:
@@ -402,111 +394,3 @@ def test_a_cancelled_compile_ends_with_its_processes() -> None:
     gone, alive = psutil.wait_procs(forks, timeout=30)
     assert gone
     assert not alive
-
-
-NVIDIA = [
-    # target, registers, shared bytes, warps; blocks by cuda_occupancy.h of CUDA 13.1
-    ("a100", 32, 0, 4, 16, "threads"),
-    ("a100", 33, 0, 4, 12, "registers"),
-    ("a100", 255, 0, 8, 1, "registers"),
-    ("a100", 16, 0, 1, 32, "blocks"),
-    ("a100", 32, 41_000, 4, 3, "shared memory"),
-    ("h100", 128, 100_000, 8, 2, "registers"),
-    ("h100", 24, 232_448, 4, 1, "shared memory"),
-    ("h100", 24, 232_449, 4, 0, "shared memory"),
-    ("h100", 96, 0, 32, 0, "registers"),
-    ("b200", 64, 1024, 16, 2, "registers"),
-    ("rtx4090", 40, 0, 4, 12, "threads"),
-    ("rtx4090", 32, 0, 1, 24, "blocks"),
-    ("rtx5090", 48, 49_152, 8, 2, "shared memory"),
-]
-
-
-@pytest.mark.parametrize(("target", "registers", "shared", "warps", "blocks", "limit"), NVIDIA)
-def test_occupancy_is_nvidias(
-    target: str, registers: int, shared: int, warps: int, blocks: int, limit: str
-) -> None:
-    found = occupancy(build_of(target), registers=registers, shared_bytes=shared, warps=warps)
-    assert (found.blocks, found.limit) == (blocks, limit)
-
-
-@pytest.mark.parametrize(
-    ("registers", "waves"),
-    [(1, 8), (64, 8), (65, 7), (72, 7), (110, 4), (128, 4), (256, 2), (512, 1)],
-)
-def test_occupancy_is_amds(registers: int, waves: int) -> None:
-    found = occupancy(build_of("mi300x"), registers=registers, shared_bytes=0, warps=4)
-    assert found.blocks == waves
-    assert found.share == waves / 8
-
-
-@here
-def test_tensor_memory_counts() -> None:
-    found = occupancy(build_of("b200"), registers=32, shared_bytes=0, warps=4, tensor_columns=256)
-    assert (found.blocks, found.limit) == (2, "tensor memory")
-
-
-def test_lines_of_mlir() -> None:
-    text = """#loc = loc("/x/kernel.py":3:0)
-#loc1 = loc("/x/standard.py":9:1)
-module {
-  %0 = "tt.reduce"(%a) ({
-    %1 = arith.addf %a, %b : f32 loc(#loc4)
-  }) : f32 loc(#loc5)
-  %2 = tt.load %p loc("tmp0"("/x/kernel.py":7:1))
-  %3 = tt.splat %p {note = "a loc(1) b"} : i32
-} loc(#loc)
-#loc2 = loc("/x/kernel.py":5:1)
-#loc3 = loc("tmp1"(#loc2))
-#loc4 = loc(callsite(#loc1 at #loc3))
-#loc5 = loc(fused[#loc1, #loc2])
-"""
-    listing = read("ttir", text, "kernel.py")
-    assert listing.text.split("\n")[3] == "  }) : f32"
-    assert listing.lines == [3, 5, 5, 5, 7, 0, 3]
-
-
-def test_lines_of_llvm() -> None:
-    text = """define void @k() !dbg !4 {
-  %1 = add i32 1, 2, !dbg !5
-  %2 = add i32 1, 2, !dbg !6, !range !9
-  ret void
-}
-
-!0 = !DIFile(filename: "kernel.py", directory: "/x")
-!1 = !DIFile(filename: "standard.py", directory: "/x")
-!4 = distinct !DISubprogram(name: "k", file: !0, line: 3)
-!5 = !DILocation(line: 8, column: 1, scope: !4)
-!6 = !DILocation(line: 99, column: 1, scope: !7, inlinedAt: !5)
-!7 = distinct !DILexicalBlockFile(scope: !4, file: !1, discriminator: 0)
-!9 = !{i32 0, i32 7}
-"""
-    listing = read("llir", text, "kernel.py")
-    assert listing.lines == [0, 8, 8, 0, 0, 0, 0]
-    assert "DI" not in listing.text
-    assert "  %2 = add i32 1, 2, !range !9\n" in listing.text
-
-
-def test_a_call_within_a_call_leads_to_the_line_that_began_it() -> None:
-    # Of Triton 3.9, whose comments do not tell the calls any more.
-    text = """
-	.loc	1 7 9                           // kernel.py:7:9
-	ld.global.b32 { %r1 }, [ %rd1 + 0 ];
-	.loc	2 314 12, function_name $L__info_string0, inlined_at 1 8 9 // standard.py:314:12
-	shfl.sync.bfly.b32 	%r5, %r1, 16, 31, -1;
-	.loc	2 287 12, function_name $L__info_string0, inlined_at 2 314 12 // standard.py:287:12
-	add.f32 	%r6, %r1, %r5;
-	.file	1 "/folder/kernel.py"
-	.file	2 "/triton/language/standard.py"
-"""
-    listing = read("ptx", text, "kernel.py")
-    told = [line.split()[0] for line in listing.text.splitlines() if line.strip()]
-    assert told == ["ld.global.b32", "shfl.sync.bfly.b32", "add.f32"]
-    assert [line for line in listing.lines if line] == [7, 8, 8]
-
-
-def test_lines_of_text_that_is_cut_short() -> None:
-    for form in ("ttir", "llir", "ptx", "sass", "amdgcn"):
-        assert read(form, "", "kernel.py").lines == []
-        assert read(form, "\t.loc\t1 5", "kernel.py").text in ("", "\t.loc\t1 5\n")
-    assert read("ttir", "  %0 = x loc(callsite(#loc9 at", "kernel.py").lines == [0]

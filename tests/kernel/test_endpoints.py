@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import comm
 import compilescope as cs
 import msgspec
 import pytest
@@ -66,13 +65,6 @@ class Kept:
         return WhatIf(
             subject="f", arguments=[f"x: {text}"], verdict="recompile", outcomes=[outcome]
         )
-
-
-@pytest.fixture
-def manager(monkeypatch: pytest.MonkeyPatch) -> CommManager:
-    made = CommManager()
-    monkeypatch.setattr(comm, "get_comm_manager", lambda: made)
-    return made
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import comm
 import compilescope as cs
 import pytest
 import torch
@@ -16,13 +15,6 @@ from compilescope.session import Session
 
 from . import subjects
 from .panel import FakeComm, connect
-
-
-@pytest.fixture
-def manager(monkeypatch: pytest.MonkeyPatch) -> CommManager:
-    made = CommManager()
-    monkeypatch.setattr(comm, "get_comm_manager", lambda: made)
-    return made
 
 
 @pytest.fixture

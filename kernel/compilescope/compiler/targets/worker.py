@@ -14,11 +14,10 @@ import signal
 import sys
 import threading
 import time
-import traceback
 from typing import IO, Any
 
 from ...errors import CompilescopeError
-from ...problem import Problem
+from ...problem import Problem, fault
 from ..inside import be_the_victim
 from .frames import Answer, Enter, Failed, Message, Outdated, Question, Step, read, write
 
@@ -135,13 +134,7 @@ def _end() -> None:
 def _explained(error: BaseException) -> Problem:
     if isinstance(error, CompilescopeError):
         return error.problem
-    return Problem(
-        severity="error",
-        what=f"compilescope failed in the target's process: {type(error).__name__}: {error}",
-        why="This is a fault of compilescope, not of your code.",
-        remedy="Please report it with the details below.",
-        detail="".join(traceback.format_exception(error)),
-    )
+    return fault(error, "in the target's process")
 
 
 if __name__ == "__main__":
