@@ -29,19 +29,20 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 FRONTEND := $(shell find src style schema -type f 2>/dev/null) package.json tsconfig.json \
 	scripts/build_page.mjs
 
-.PHONY: help setup setup-tests lab check test dist clean
+.PHONY: help setup setup-tests lab check test test-quick test-gpu dist clean
 
 help:
 	@echo 'make lab     set everything up and open JupyterLab on the quickstart (PORT=, LAB_ARGS=)'
 	@echo 'make test    set everything up and run every check and test'
+	@echo 'make test-quick  after every edit: the checks, jest, and the kernel tests that build no C++'
+	@echo 'make test-gpu    the tests that need a GPU, on a machine that has one'
 	@echo 'make test TORCH=2.11.0   the kernel tests against that torch, in a venv of its own'
 	@echo 'make setup   set everything up in $(VENV)  (PYTHON=, VENV=, TORCH=, TORCH_INDEX=)'
 	@echo 'make check   formatters, linters, types, import contracts; no tests'
 	@echo 'make dist    the wheel and the sdist, in dist/'
 	@echo 'make clean   remove what was built; the venv and node_modules too'
 
-setup: $(STAMPS)/linked
-	@scripts/machine.sh compiler
+setup: $(STAMPS)/headers
 
 setup-tests: setup $(STAMPS)/ui
 	@scripts/machine.sh browser $(VENV)
@@ -60,6 +61,12 @@ else
 test: setup
 	@python scripts/steps.py kernel
 endif
+
+test-quick: setup $(STAMPS)/ui
+	@python scripts/steps.py quick
+
+test-gpu: $(STAMPS)/linked
+	@python scripts/steps.py gpu
 
 # From nothing: the build hook would pack a development build that it finds.
 dist: setup
@@ -105,6 +112,11 @@ $(STAMPS)/linked: pyproject.toml extension/install.json package.json | $(STAMPS)
 	jupyter-builder develop . --overwrite
 	touch $@
 setup: $(STAMPS)/frontend
+
+$(STAMPS)/headers: $(STAMPS)/python scripts/headers.py | $(STAMPS)/linked
+	scripts/machine.sh compiler
+	python scripts/headers.py
+	touch $@
 
 $(STAMPS)/ui: tests/ui/package.json tests/ui/yarn.lock $(STAMPS)/node
 	cd tests/ui && jlpm install --immutable

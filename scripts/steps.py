@@ -1,9 +1,19 @@
 """Run the checks, or the checks and the tests, and print one summary.
 
-``python scripts/steps.py check`` or ``python scripts/steps.py test``, from the repository's root,
-in the environment that ``make setup`` made; ``kernel`` runs the kernel's tests alone. The quick
-checks run two at a time; tests run alone, since some of them measure time. Every step's full output
-is kept in ``build/steps/``.
+``python scripts/steps.py check|test|kernel|quick|gpu``, from the repository's root, in the
+environment that ``make setup-tests`` made:
+
+========  ==========================================================================
+check     formatters, linters, types, import contracts
+test      the checks and every test
+kernel    the kernel's tests alone, for another torch
+quick     the checks, jest and the kernel's tests that build no C++ and start nothing
+gpu       the tests that need a GPU, on a machine that has one
+========  ==========================================================================
+
+Steps run in lanes: those of one lane one after the other, the lanes at the same time. The kernel's
+tests are two processes, each with its files in a fixed order. Every step's full output is kept in
+``build/steps/``.
 """
 
 from __future__ import annotations
@@ -33,14 +43,11 @@ class Step:
         Program and arguments.
     folder
         Where it runs, relative to the repository's root.
-    limit_s
-        It is ended, and has failed, after so many seconds.
     """
 
     name: str
     command: tuple[str, ...]
     folder: str = "."
-    limit_s: float = 300
 
 
 @dataclass(frozen=True)
@@ -71,23 +78,51 @@ CHECKS = [
     Step("browser tests' types", ("jlpm", "check"), folder="tests/ui"),
 ]
 
-# What needs a second try is told, as the browser's tests tell it.
-AGAIN = ("--reruns", "1", "-raR") if os.environ.get("CI") else ()
+KERNEL_TESTS = ROOT / "tests" / "kernel"
+"""The files are dealt to two processes, so that both need about as long."""
 
-KERNEL = Step("pytest", python("-m", "pytest", "-q", "--durations=30", *AGAIN), limit_s=3300)
 
-TESTS = [
-    Step("jest", ("jlpm", "test", "--ci", "--maxWorkers=2")),
-    KERNEL,
-    Step("browser tests", ("jlpm", "test"), folder="tests/ui", limit_s=2700),
-]
+def kernel_files() -> tuple[list[str], list[str]]:
+    """The kernel's test files in two halves, each in alphabetical order."""
+    files = sorted(path.relative_to(ROOT).as_posix() for path in KERNEL_TESTS.rglob("test_*.py"))
+    first = [name for name in files if name < "tests/kernel/test_h"]
+    return first, files[len(first) :]
+
+
+def pytest(name: str, *arguments: str) -> Step:
+    """A step that runs pytest."""
+    return Step(name, python("-m", "pytest", "-q", "--durations=20", *arguments))
+
+
+def lanes(what: str) -> list[list[Step]]:
+    """The steps of a command, in lanes.
+
+    Parameters
+    ----------
+    what
+        One of `COMMANDS`.
+    """
+    jest = Step("jest", ("jlpm", "test", "--ci", "--maxWorkers=1"))
+    browser = Step("browser tests", ("jlpm", "test"), folder="tests/ui")
+    first, second = kernel_files()
+    kernel = [[pytest("pytest, first half", *first)], [pytest("pytest, second half", *second)]]
+    quick = pytest("pytest, quick", "-m", "not slow and not gpu")
+    return {
+        "check": [CHECKS[::2], CHECKS[1::2]],
+        "test": [*kernel, [browser, *CHECKS, jest]],
+        "kernel": kernel,
+        "quick": [[quick], [*CHECKS, jest]],
+        "gpu": [[pytest("pytest, GPU", "-m", "gpu", "-rA")]],
+    }[what]
+
+
+COMMANDS = ("check", "test", "kernel", "quick", "gpu")
 
 
 def run_step(step: Step) -> Outcome:
-    """Run one step to its end or its time limit; its output goes to a log, shown if it failed."""
-    log = LOGS / (step.name.replace(" ", "-").replace("'", "") + ".log")
+    """Run one step to its end; its output goes to a log, shown if it failed."""
+    log = LOGS / (step.name.replace(" ", "-").replace("'", "").replace(",", "") + ".log")
     start = time.monotonic()
-    note = ""
     with log.open("w", encoding="utf-8") as output:
         # A session of its own, so that ending it ends the servers and browsers it started too.
         process = subprocess.Popen(
@@ -100,15 +135,12 @@ def run_step(step: Step) -> Outcome:
         )
         running.add(process)
         try:
-            status = process.wait(timeout=step.limit_s)
-        except subprocess.TimeoutExpired:
-            end(process)
-            status, note = 1, f"ended after {step.limit_s:.0f} s"
+            status = process.wait()
         finally:
             running.discard(process)
     seconds = time.monotonic() - start
     text = log.read_text(encoding="utf-8", errors="replace")
-    note = note or (last_line(text) if step in TESTS else "")
+    note = "" if step in CHECKS else last_line(text)
     if status:
         print(f"\n--- {step.name} failed ---\n{text}", flush=True)
     else:
@@ -159,22 +191,25 @@ def summary(outcomes: list[Outcome]) -> str:
     return "\n".join(lines)
 
 
+def run_lane(steps: list[Step]) -> list[Outcome]:
+    """Run steps one after the other; each runs whether or not the one before it passed."""
+    return [run_step(step) for step in steps]
+
+
 def main(arguments: list[str]) -> int:
     """Run what was asked for; 1 if anything failed."""
-    if arguments not in (["check"], ["test"], ["kernel"]):
-        print("Usage: python scripts/steps.py check|test|kernel", file=sys.stderr)
+    if len(arguments) != 1 or arguments[0] not in COMMANDS:
+        print(f"Usage: python scripts/steps.py {'|'.join(COMMANDS)}", file=sys.stderr)
         return 2
     signal.signal(signal.SIGINT, interrupted)
     signal.signal(signal.SIGTERM, interrupted)
     LOGS.mkdir(parents=True, exist_ok=True)
-    outcomes: list[Outcome] = []
-    if arguments != ["kernel"]:
-        with ThreadPoolExecutor(max_workers=2) as pool:
-            outcomes += pool.map(run_step, CHECKS)
-    if arguments != ["check"]:
-        tests = [KERNEL] if arguments == ["kernel"] else TESTS
-        outcomes += [run_step(step) for step in tests]
+    wanted = lanes(arguments[0])
+    started = time.monotonic()
+    with ThreadPoolExecutor(max_workers=len(wanted)) as pool:
+        outcomes = [outcome for lane in pool.map(run_lane, wanted) for outcome in lane]
     print(summary(outcomes), flush=True)
+    print(f"{(time.monotonic() - started) / 60:.1f} minutes.", flush=True)
     return 0 if all(outcome.passed for outcome in outcomes) else 1
 
 

@@ -23,6 +23,13 @@ def pytest_configure() -> None:
     os.environ.setdefault(_VECTORS, "1")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests that need a GPU: those in files called ``test_gpu…``."""
+    for item in items:
+        if item.path.name.startswith("test_gpu"):
+            item.add_marker(pytest.mark.gpu)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keeps the run out of the developer's own cache, unless the caller names a folder."""

@@ -20,6 +20,8 @@ from torch._inductor.lowering import lowerings
 
 from .studying import study
 
+pytestmark = pytest.mark.slow
+
 aten = torch.ops.aten
 
 

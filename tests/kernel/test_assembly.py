@@ -22,6 +22,8 @@ from compilescope.compiler.targets.exchange_assembly import Assembled
 from compilescope.compiler.targets.known import unavailable
 from compilescope.report import Compilation, Kernel, TargetReport, Variant, VariantReport
 
+pytestmark = pytest.mark.slow
+
 here = pytest.mark.skipif(bool(unavailable()), reason="targets are off here")
 
 FORMS = {

@@ -15,6 +15,8 @@ from compilescope.session import Session
 from .generated_arrays import with_arrays_in_place
 from .subjects import Call
 
+pytestmark = pytest.mark.slow
+
 
 def inspect(call: Call, **options: Any) -> Report:
     return Session().inspect(call.fn, call.args, call.kwargs, **options)

@@ -21,6 +21,8 @@ from compilescope.views import html, text
 
 from . import subjects, views_report
 
+pytestmark = pytest.mark.slow
+
 
 def names(variant: cs.Variant, device: str, *, measured: bool) -> set[str]:
     return {one.names for one in switches(variant, device) if bool(one.why) is not measured}

@@ -18,6 +18,8 @@ from compilescope.report import Problem, Report
 from compilescope.session import Session
 from compilescope.torch_api import cpp_messages
 
+pytestmark = pytest.mark.slow
+
 HERE = str(Path(__file__))
 X = torch.randn(4, 8)
 CHECKS_TYPES = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 15)

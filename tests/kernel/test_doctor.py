@@ -27,6 +27,8 @@ from compilescope.comms import checkups, messages
 from compilescope.session import Session
 from compilescope.torch_api import variables
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def ground(tmp_path: Path) -> Ground:

@@ -14,6 +14,8 @@ from compilescope.report import Compilation, Crossing, Effective, Graph, Kernel,
 from compilescope.torch_api import effects
 from torch import Tensor, nn
 
+pytestmark = pytest.mark.slow
+
 NET = nn.Sequential(nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 4)).eval()
 
 VARIANTS = {

@@ -15,6 +15,8 @@ from compilescope.report import Environment
 from compilescope.torch_api import environment as module
 from compilescope.torch_api.environment import environment
 
+pytestmark = pytest.mark.slow
+
 
 def test_versions_and_processors() -> None:
     found = environment()

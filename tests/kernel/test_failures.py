@@ -27,6 +27,8 @@ from torch._inductor.lowering import lowerings
 from . import subjects
 from .subjects import Call
 
+pytestmark = pytest.mark.slow
+
 HERE = str(Path(__file__))
 X = torch.randn(4, 8)
 

@@ -18,7 +18,7 @@ from compilescope.report import Compilation
 from compilescope.torch_api.guard_keeping import KeptGuards, keeping
 from compilescope.torch_api.guard_trees import Clone, nodes_of
 
-pytestmark = pytest.mark.usefixtures("fresh_dynamo")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo")]
 
 X = torch.randn(4)
 
@@ -60,7 +60,8 @@ def test_the_parts_add_up_to_the_whole(dynamic: bool) -> None:
     looks = [measured(kept, 20.0) for _ in range(5)]
     costs = looks[0]
     assert not costs.missing
-    # The machine may be busy at a look: of parts the shortest counts, of the whole the middle one.
+    # The machine may be busy at a look. The shortest look at each part and at the whole is the one
+    # that was disturbed least; for the upper bound the whole's middle one counts.
     guards = {key: min(one.guards[key] for one in looks) for key in costs.guards}
     parts = {key: min(one.subtrees[key] for one in looks) for key in costs.subtrees}
     whole = {key: statistics.median(one.subtrees[key] for one in looks) for key in costs.subtrees}
@@ -74,7 +75,7 @@ def test_the_parts_add_up_to_the_whole(dynamic: bool) -> None:
         assert inside <= 1.5 * whole[place] + 60 * (1 + len(below)), node.source
     top = [i for i, one in enumerate(costs.nodes) if one.parent == 0]
     own = sum(cost for (owner, _), cost in guards.items() if owner == 0)
-    assert sum(whole[i] for i in top) + own > 0.5 * whole[0]
+    assert sum(parts[i] for i in top) + own > 0.5 * parts[0]
     costs.subtrees = whole
     assert costs.subtrees[0] > 40 * 10  # 40 tensors cannot be checked in less
 

@@ -17,6 +17,8 @@ from compilescope.session import Session
 from . import subjects
 from .subjects import Call
 
+pytestmark = pytest.mark.slow
+
 HERE = str(Path(subjects.__file__))
 
 

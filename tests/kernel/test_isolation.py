@@ -28,7 +28,7 @@ from . import subjects
 from .subjects import Call
 from .world import unchanged
 
-pytestmark = pytest.mark.usefixtures("fresh_dynamo")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo")]
 
 _LEFT_BY_TORCH = ("__import_torch_",)
 

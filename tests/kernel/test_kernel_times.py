@@ -22,6 +22,8 @@ from compilescope.torch_api.kernel_events import (
 )
 from torch import nn
 
+pytestmark = pytest.mark.slow
+
 
 def mlp(width: int) -> nn.Module:
     return nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width))

@@ -19,7 +19,7 @@ from torch import nn
 
 from .studying import study
 
-pytestmark = pytest.mark.usefixtures("one_thread")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 
 TRIES = 3
 """Other tests may run beside this one: times are looked at again before they count as wrong."""

@@ -26,7 +26,7 @@ from compilescope.torch_api import compiling
 from . import subjects
 from .test_isolation import Mine, compiled_frames
 
-pytestmark = pytest.mark.usefixtures("one_thread")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 
 # Built by Dynamo alone: what is measured is not what these tests are about.
 QUICK = {"quick": cs.Variant(backend="eager")}

@@ -12,6 +12,8 @@ import pytest
 from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.manager import KernelManager, start_new_kernel
 
+pytestmark = pytest.mark.slow
+
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "responsiveness.py"
 CELL = """
 import compilescope as cs, torch

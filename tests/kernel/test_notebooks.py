@@ -9,6 +9,8 @@ import pytest
 from compilescope.compiler.targets import known
 from nbclient import NotebookClient
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 

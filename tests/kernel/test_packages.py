@@ -24,6 +24,8 @@ from torch import nn
 
 from .test_isolation import compiled_frames
 
+pytestmark = pytest.mark.slow
+
 AOT = "aot"
 VARIANTS = {
     "dynamic": cs.Variant(cpp_wrapper=True, dynamic=True),

@@ -15,6 +15,8 @@ from torch.multiprocessing.reductions import StorageWeakRef
 
 from . import plan_subjects
 
+pytestmark = pytest.mark.slow
+
 OLDEST = torch.__version__.startswith("2.11.")
 _CASES: dict[str, Callable[[], tuple[Any, tuple[Any, ...]]]] = {
     "chain": lambda: (plan_subjects.chain, (torch.randn(64, 64),)),

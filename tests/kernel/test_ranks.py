@@ -16,6 +16,8 @@ from compilescope.variant import Variant
 
 from . import rank_subjects
 
+pytestmark = pytest.mark.slow
+
 # The processes need not find the tests.
 cloudpickle.register_pickle_by_value(rank_subjects)
 

@@ -13,6 +13,8 @@ from compilescope.report import Advice, Report
 from . import subjects
 from .views_report import report
 
+pytestmark = pytest.mark.slow
+
 _OWN = Path(subjects.__file__)
 
 

@@ -17,6 +17,8 @@ from torch import Tensor
 from torch._inductor.cpp_builder import get_cpp_compiler
 from torch.utils.cpp_extension import include_paths, library_paths
 
+pytestmark = pytest.mark.slow
+
 SOURCE = """
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>

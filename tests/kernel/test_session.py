@@ -18,6 +18,8 @@ from compilescope.session import Session
 
 from . import subjects
 
+pytestmark = pytest.mark.slow
+
 X = torch.randn(4, 8)
 CPP = cs.Variant(cpp_wrapper=True)
 

@@ -20,7 +20,7 @@ from torch._inductor.codecache import CppPythonBindingsCodeCache
 
 from .studying import study
 
-pytestmark = pytest.mark.usefixtures("one_thread")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 
 TEXTS = Path(__file__).parents[1] / "data" / "targets"
 VARIANTS = {"python": cs.Variant(), "cpp": cs.Variant(cpp_wrapper=True)}

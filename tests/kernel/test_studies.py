@@ -21,6 +21,8 @@ from compilescope.variant import Variant
 from . import subjects
 from .test_isolation import Mine
 
+pytestmark = pytest.mark.slow
+
 VARIANTS = {"quick": cs.Variant(backend="eager"), "aot": cs.Variant(backend="aot_eager")}
 
 

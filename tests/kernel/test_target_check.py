@@ -29,7 +29,10 @@ from compilescope.torch_api.target_lowered import LoweredGraph
 
 from . import check_subjects as subjects
 
-pytestmark = pytest.mark.skipif(bool(known.unavailable()), reason=known.unavailable())
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(known.unavailable()), reason=known.unavailable()),
+]
 
 PATIENT = Limits(launch_s=300.0, total_s=900.0)
 """A busy machine takes its time."""

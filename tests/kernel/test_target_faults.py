@@ -26,7 +26,10 @@ from compilescope.report import VariantReport
 from . import target_subjects as subjects
 from .world import unchanged
 
-pytestmark = pytest.mark.skipif(bool(known.unavailable()), reason=known.unavailable())
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(known.unavailable()), reason=known.unavailable()),
+]
 
 X = torch.randn(8, 16)
 H100 = cs.Variant(target="h100")

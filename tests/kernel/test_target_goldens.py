@@ -26,7 +26,10 @@ SUBJECTS = ("norm_gelu_product", "reduction", "scatter", "training", "dynamic")
 CPP = ("norm_gelu_product",)
 """Subjects whose C++ wrapper is held as well."""
 
-pytestmark = pytest.mark.skipif(bool(known.unavailable()), reason=known.unavailable())
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(known.unavailable()), reason=known.unavailable()),
+]
 
 
 @pytest.fixture(scope="module", params=SUBJECTS)

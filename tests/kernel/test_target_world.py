@@ -22,7 +22,10 @@ from torch.nn import functional
 
 from .fidelity_subjects import CASES, NEEDS, Make
 
-pytestmark = pytest.mark.skipif(bool(known.unavailable()), reason=known.unavailable())
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(known.unavailable()), reason=known.unavailable()),
+]
 
 HALF = torch.float16
 CPU = Make("cpu")

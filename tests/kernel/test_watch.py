@@ -16,7 +16,7 @@ from torch._logging import _internal
 
 from .watch_subjects import EAGER, ids, latest, plain
 
-pytestmark = pytest.mark.usefixtures("fresh_dynamo")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo")]
 
 
 def test_a_compilation_is_there_as_soon_as_it_is_complete() -> None:

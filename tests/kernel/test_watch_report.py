@@ -14,7 +14,7 @@ from compilescope.storage import from_json
 
 from .watch_subjects import EAGER, compiled_often, ids, latest, plain
 
-pytestmark = pytest.mark.usefixtures("fresh_dynamo")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh_dynamo")]
 
 
 def test_memory_stays_within_its_bounds_and_says_what_is_gone() -> None:

@@ -28,21 +28,17 @@ export default defineConfig({
   testDir: 'specs',
   outputDir: 'test-results',
   reporter: [['list']],
-  globalTimeout: 2_580_000,
   timeout: 120_000,
   expect: { timeout: 15_000 },
   // One server, and tests that measure time: one at a time.
   workers: 1,
-  // Python 3.10 has no ipykernel newer than 7.3: there one kernel in some thirty loses a request.
-  // What needs a second try is told as flaky.
-  retries: process.env.CI ? 1 : 0,
   forbidOnly: Boolean(process.env.CI),
   use: {
     baseURL: url,
     viewport: { width: 1920, height: 1080 },
     // A trace takes a picture of the page's elements at every step, a fifth of the
-    // processor's time: where there is a second try, only that is traced.
-    trace: process.env.CI ? 'on-first-retry' : 'retain-on-failure',
+    // processor's time: ask for one with `jlpm test --trace on`.
+    trace: 'off',
     video: 'off',
     screenshot: 'only-on-failure',
     permissions: ['clipboard-read', 'clipboard-write'],

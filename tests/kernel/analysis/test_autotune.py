@@ -17,6 +17,8 @@ from compilescope.torch_api.spans import ARTIFACT
 from compilescope.torch_api.trace import Event, listening
 from torch._inductor.select_algorithm import AlgorithmSelectorCache, get_algorithm_selector_cache
 
+pytestmark = pytest.mark.slow
+
 
 def told(name: str, said: dict[str, Any]) -> Record:
     return Record(event="artifact", metadata={"artifact": {"name": name}}, payload=json.dumps(said))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gzip
 
+import pytest
 from compilescope.analysis.align import align
 from compilescope.analysis.assemble import assemble
 from compilescope.analysis.links import pair
 from compilescope.capture.tracelog import read
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+pytestmark = pytest.mark.slow
 
 HURRIED = settings(
     max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -11,6 +11,8 @@ from torch.utils.flop_counter import FlopCounterMode, flop_registry, sdpa_flop_c
 
 from .linked_examples import EXAMPLES
 
+pytestmark = pytest.mark.slow
+
 
 def launches(report: Report) -> list[Launch]:
     return [

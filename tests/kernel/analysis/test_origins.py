@@ -15,6 +15,8 @@ from compilescope.report import Compilation, Node, Report
 from .linked_examples import EXAMPLES
 from .test_links import launches
 
+pytestmark = pytest.mark.slow
+
 HERE = str(Path(__file__).with_name("linked_examples.py"))
 Inspect = Callable[[str], Report]
 

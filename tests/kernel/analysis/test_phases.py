@@ -19,6 +19,8 @@ from compilescope.torch_api import patching
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+pytestmark = pytest.mark.slow
+
 
 def walk(phases: list[Phase]) -> Iterator[Phase]:
     for phase in phases:

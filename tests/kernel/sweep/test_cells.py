@@ -13,6 +13,8 @@ from compilescope.sweeps import SweepCell
 from . import subjects
 from .conftest import Sweep
 
+pytestmark = pytest.mark.slow
+
 X = torch.ones(8)
 EAGER = {"eager": cs.Variant(backend=None)}
 DYNAMO = {"dynamo": cs.Variant(backend="eager")}

@@ -22,6 +22,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
+pytestmark = pytest.mark.slow
+
 
 def cell(key: str, us: float | None, compile_s: float, **more: Any) -> SweepCell:
     return SweepCell(

@@ -14,6 +14,8 @@ from compilescope.compiler import shipping
 
 from . import subjects
 
+pytestmark = pytest.mark.slow
+
 X = torch.arange(4.0)
 
 

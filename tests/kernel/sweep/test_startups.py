@@ -10,6 +10,8 @@ from compilescope.compiler.processes import Limits, run
 
 from . import subjects
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.slow
 def test_a_first_call_is_cold_then_warm_and_a_variant_pays_back_from_it() -> None:

@@ -21,6 +21,8 @@ from compilescope.sweep.store import FILE
 from . import subjects
 from .conftest import Sweep
 
+pytestmark = pytest.mark.slow
+
 X = torch.ones(8)
 EAGER = {"eager": cs.Variant(backend=None)}
 TWO = {**EAGER, "dynamo": cs.Variant(backend="eager")}
