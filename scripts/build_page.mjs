@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rspack } from '@rspack/core';
+import { LicenseWebpackPlugin } from 'license-webpack-plugin';
 
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const OUT = path.join(ROOT, 'kernel/compilescope/views/built');
@@ -15,6 +16,39 @@ const isDevelopment = process.argv.includes('--development');
  * What the views take of JupyterLab, by itself: the packages' own entries bring the application.
  */
 const HOST = path.join(ROOT, 'lib/page/host');
+
+/**
+ * The licences of packages whose archives on npm hold no text of it.
+ */
+const LICENSES = path.join(ROOT, 'scripts/licenses');
+const TEXTS = {
+  '@jupyterlab/': await readFile(path.join(LICENSES, 'jupyterlab.txt'), 'utf8'),
+  '@lumino/': await readFile(path.join(LICENSES, 'lumino.txt'), 'utf8')
+};
+
+/**
+ * Package → its licence, of all that is in the bundles.
+ */
+const licensed = new Map();
+
+function note({ name, licenseId, licenseText, packageJson }) {
+  const scope = Object.keys(TEXTS).find(prefix => name.startsWith(prefix));
+  const text = licenseText ?? TEXTS[scope];
+  licensed.set(
+    name,
+    text && `${name} ${packageJson.version} (${licenseId})\n\n${text.trim()}\n`
+  );
+}
+
+const isOurs = name => name === require('../package.json').name;
+
+/**
+ * The variables of JupyterLab's own light and dark theme, which the bundler does not see.
+ */
+const THEMES = ['light', 'dark'].map(theme => ({
+  theme,
+  name: `@jupyterlab/theme-${theme}-extension`
+}));
 
 function bundle(entry, filename, alias = {}) {
   const compiler = rspack({
@@ -41,6 +75,20 @@ function bundle(entry, filename, alias = {}) {
     optimization: { splitChunks: false },
     plugins: [
       new rspack.optimize.LimitChunkCountPlugin({ maxChunks: 1 }),
+      new LicenseWebpackPlugin({
+        perChunkOutput: false,
+        excludedPackageTest: isOurs,
+        stats: { warnings: false, errors: true },
+        additionalModules: THEMES.map(({ name }) => ({
+          name,
+          directory: path.dirname(require.resolve(`${name}/package.json`))
+        })),
+        // One file for all bundles is written at the end.
+        renderLicenses: modules => {
+          modules.forEach(note);
+          return '';
+        }
+      }),
       // Not the path that the module has on the machine that builds.
       new rspack.DefinePlugin({ 'import.meta.url': 'document.baseURI' })
     ],
@@ -61,13 +109,13 @@ function bundle(entry, filename, alias = {}) {
 }
 
 /**
- * The variables of JupyterLab's own light and dark theme; the page sets `data-theme`.
+ * The themes' variables; the page sets `data-theme`.
  */
 async function themes() {
   const texts = [];
-  for (const theme of ['light', 'dark']) {
-    const name = `@jupyterlab/theme-${theme}-extension/style/variables.css`;
-    const text = await readFile(require.resolve(name), 'utf8');
+  for (const { theme, name } of THEMES) {
+    const file = require.resolve(`${name}/style/variables.css`);
+    const text = await readFile(file, 'utf8');
     texts.push(text.replaceAll(':root', `:root[data-theme='${theme}']`));
   }
   return texts.join('\n');
@@ -84,3 +132,16 @@ await bundle('lib/page/index.js', 'page.js', {
 });
 const css = path.join(OUT, 'page.css');
 await writeFile(css, (await themes()) + (await readFile(css, 'utf8')));
+const unknown = [...licensed.keys()].filter(name => !licensed.get(name));
+if (unknown.length) {
+  throw new Error(
+    `${unknown.join(', ')}: bundled without the text of a licence. Put it in ${LICENSES}.`
+  );
+}
+await writeFile(
+  path.join(OUT, 'licenses.txt'),
+  [...licensed.keys()]
+    .sort()
+    .map(name => licensed.get(name))
+    .join(`\n${'-'.repeat(80)}\n\n`)
+);

@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import re
+import runpy
 import sys
 from pathlib import Path
 
 PINNED = Path(__file__).resolve().parent.parent / "constraints" / "dev.txt"
 
-# What each torch asks for by itself; its builds without CUDA do not say.
-TRITON = {"2.11": "3.6.0", "2.12": "3.7.1", "2.13": "3.7.1", "2.14": "3.8.0", "2.15": "3.9.0"}
+# By its path: compilescope and what it imports are not installed yet.
+KERNEL = Path(__file__).resolve().parent.parent / "kernel" / "compilescope"
+triton_of = runpy.run_path(str(KERNEL / "torch_api" / "triton_versions.py"))["triton_of"]
 
 # Pinned for one torch; pip finds those that another one takes.
 TORCHS_OWN = ("torch", "triton", "setuptools")
@@ -32,7 +34,7 @@ def requirements(torch: str) -> list[str]:
     if not re.fullmatch(r"\d+\.\d+\.\d+\S*", torch):
         raise SystemExit(f"TORCH={torch} is no version of torch. Give all of it: TORCH=2.11.0")
     kept = [line for line in lines if re.split(r"[=<>~ ;]", line)[0] not in TORCHS_OWN]
-    triton = TRITON.get(".".join(torch.split(".")[:2]))
+    triton = triton_of(torch)
     wanted = f"triton=={triton}" if triton else "triton"
     return [*kept, f"torch=={torch}", f'{wanted}; platform_system == "Linux"']
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import keyword
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
@@ -151,9 +152,10 @@ def load_ipython_extension(shell: cells.Shell) -> None:
     except CompilescopeError as error:
         raise UsageError(str(error)) from None
     shell.events.register("post_run_cell", _ended)
-    from .comms import endpoints
+    if _has_comms():
+        from .comms import endpoints
 
-    endpoints.start(current)
+        endpoints.start(current)
 
 
 def unload_ipython_extension(shell: cells.Shell) -> None:
@@ -164,11 +166,18 @@ def unload_ipython_extension(shell: cells.Shell) -> None:
         shell.input_transformers_cleanup.remove(_lone)
     with contextlib.suppress(ValueError):  # what was not registered
         shell.events.unregister("post_run_cell", _ended)
-    from .comms import endpoints
     from .session import get_session
 
     get_session().watcher.off()
-    endpoints.stop()
+    if _has_comms():
+        from .comms import endpoints
+
+        endpoints.stop()
+
+
+def _has_comms() -> bool:
+    """Whether a panel could ask: without ipykernel this is a terminal's IPython."""
+    return find_spec("comm") is not None
 
 
 def _ended(result: Any) -> None:

@@ -24,6 +24,7 @@ from compilescope.checks.examination import SUBJECTS, Examination, made
 from compilescope.checks.ground import Ground, ok
 from compilescope.checkup import Check, Checkup
 from compilescope.comms import checkups, messages
+from compilescope.report import Environment
 from compilescope.session import Session
 from compilescope.torch_api import variables
 
@@ -200,6 +201,28 @@ def test_the_triton_that_torch_asks_for(
     lines = ["numpy", f'{asked}; platform_system == "Linux"']
     monkeypatch.setattr(triton.metadata, "requires", lambda name: lines)
     assert triton.fits(ground).state == state
+
+
+@pytest.mark.parametrize(
+    ("torch", "version", "state"),
+    [
+        ("2.13.0+cpu", "3.7.1", "ok"),
+        ("2.13.0+cpu", "3.9.0", "warning"),
+        ("2.13.0+cpu", None, "not needed"),
+        ("9.0.0", "3.9.0", "not needed"),
+    ],
+)
+def test_the_triton_of_a_torch_that_asks_for_none(
+    ground: Ground, monkeypatch: pytest.MonkeyPatch, torch: str, version: str | None, state: str
+) -> None:
+    here = Environment(torch=torch, triton=version)
+    monkeypatch.setattr(triton.metadata, "requires", lambda name: ["sympy"])
+    monkeypatch.setattr(triton, "environment", lambda: here)
+    check = triton.fits(ground)
+    assert check.state == state
+    if state == "warning":
+        assert check.found == "torch 2.13.0+cpu was made for triton==3.7.1; there is 3.9.0."
+        assert check.remedy == "pip install 'triton==3.7.1'"
 
 
 def test_triton_compiles_without_a_gpu(ground: Ground) -> None:

@@ -16,6 +16,7 @@ import compilescope as cs
 import pytest
 import torch
 import torch._inductor.config
+from compilescope.compiler import agreement
 from compilescope.report import Problem, Report
 from compilescope.session import Session
 from compilescope.torch_api import codegen
@@ -70,6 +71,60 @@ def test_an_exception_of_the_subject_is_shown_as_its_own(run: bool) -> None:
     assert lines[0] == "Traceback (most recent call last):"
     assert [line.split('"')[1] for line in lines if line.startswith("  File")] == [HERE]
     assert lines[-2:] == ["LookupError: no such row", "at all"]
+
+
+def looked_at(x: torch.Tensor) -> torch.Tensor:
+    y = x.sin()
+    looks(y)
+    return y + 1
+
+
+LOOKED_AT = looked_at.__code__.co_code
+
+
+@torch._dynamo.disable
+def looks(_: torch.Tensor) -> None:
+    frame = sys._getframe()
+    while frame.f_code.co_code != LOOKED_AT:
+        if frame.f_back is None:
+            raise LookupError("not called by its caller's own code")
+        frame = frame.f_back
+
+
+@pytest.mark.parametrize("run", [False, True])
+def test_an_exception_under_torch_compile_alone_is_not_the_subjects(run: bool) -> None:
+    variant = cs.Variant(backend="eager" if run else "inductor")
+    problem = the_problem(inspect(Call(looked_at, (X,)), run=run, variants={"one": variant}))
+    assert problem.what == "torch.compile failed: not called by its caller's own code"
+    assert problem.why == "The call works without torch.compile; under it, it raises this."
+    assert problem.where is not None
+    assert problem.where.function == "looks"
+
+
+def test_a_fault_of_ours_beside_the_eager_call_is_told_as_ours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def slip() -> None:
+        raise RuntimeError("a slip")
+
+    monkeypatch.setattr(agreement, "_random_state", slip)
+    problem = the_problem(inspect(Call(subjects.plain, (X,))))
+    assert problem.what == "compilescope failed: RuntimeError: a slip"
+
+
+def test_an_exception_of_the_subjects_backward_is_its_own() -> None:
+    class Fails(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: torch.Tensor) -> torch.Tensor:
+            raise LookupError("no such gradient")
+
+    call = Call(Fails.apply, (X.clone().requires_grad_(),))
+    problem = the_problem(inspect(call, variants=["python"]))
+    assert problem.what == "The subject raised LookupError: no such gradient"
 
 
 def test_full_graph_with_a_break() -> None:

@@ -45,7 +45,7 @@ def _built() -> None:
 
 def test_the_report_in_the_page_is_the_report(tmp_path: Path) -> None:
     saved = report().save(tmp_path / "x.html").read_text("utf-8")
-    data, _, _ = Elements(saved).scripts
+    data, *_ = Elements(saved).scripts
     (tmp_path / "x.json").write_text(data, "utf-8")
     assert cs.load(tmp_path / "x.json") == report()
 
@@ -53,11 +53,16 @@ def test_the_report_in_the_page_is_the_report(tmp_path: Path) -> None:
 def test_generated_text_is_never_markup() -> None:
     shown = page.render(evil())
     elements = Elements(shown)
-    assert elements.tags.count("script") == 3
+    assert elements.tags.count("script") == 4
     assert "alert(1)" in elements.scripts[0]
     assert EVIL not in shown
     # The views' own script holds nothing that ends it, or that begins a comment in it.
     assert not re.search(r"</script|<!--", "".join(elements.scripts[1:]), re.I)
+
+
+def test_the_licences_of_the_views_are_in_it() -> None:
+    built = (Path(page.__file__).parent / "built" / "licenses.txt").read_text("utf-8")
+    assert built.strip() in page.render(report())
 
 
 def test_it_asks_for_nothing() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextvars
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from compilescope import extras
 from compilescope.comms.messages import Choices
 from compilescope.compiler.progress import Progress
 from compilescope.errors import CompilescopeError
@@ -126,6 +128,18 @@ def test_the_unexpected_is_said_and_raised(widget: ReportWidget, session: FakeSe
 def test_it_has_a_face_without_widgets(widget: ReportWidget) -> None:
     data, _ = widget._repr_mimebundle_()
     assert set(data) == {"application/vnd.jupyter.widget-view+json", "text/html", "text/plain"}
+    # It is shown where there is no kernel, and where JupyterLab lacks its half of ipywidgets.
+    assert "the kernel that made it" in data["text/plain"]
+    assert "jupyterlab_widgets" in data["text/plain"]
+
+
+def test_charts_that_are_missing_are_told(
+    widget: ReportWidget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    widget._draw()
+    (line,) = widget.charts.children
+    assert line.value.endswith("Plotly is not installed (pip install plotly).")
 
 
 class Loop:
@@ -199,6 +213,20 @@ def test_progress_gives_way_to_the_report(
     assert "(25%)" in published[2][1]["text/plain"]
     assert set(published[3][1]) == {"text/html", "text/plain"}
     assert 'mine.save("report.html")' in published[3][1]["text/plain"]
+
+
+def test_switches_that_are_missing_are_told(
+    session: FakeSession,
+    published: list[tuple[str, dict[str, Any]]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "compilescope.views.widget", None)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    with display.Display(session) as place:
+        place.show(session.report)
+    told = published[0][1]["text/plain"]
+    assert told.endswith("no switches: ipywidgets is not installed (pip install ipywidgets).")
+    assert "text/html" in published[-1][1]
 
 
 def test_progress_does_not_flicker_and_an_interrupt_ends_it(

@@ -6,6 +6,7 @@ import json
 from importlib import metadata
 from pathlib import Path
 
+from .. import extras
 from ..checkup import Check
 from ..version import __version__
 from .ground import Ground, Look, not_needed, ok, problem, warning
@@ -34,14 +35,12 @@ def subshells(ground: Ground) -> Check:
 
 def widgets(ground: Ground) -> Check:
     """ipywidgets, for the switches above a report."""
-    try:
-        import ipywidgets
-    except ImportError as error:
-        return warning(
-            "ipywidgets",
-            f"It cannot be loaded: {error}. Reports in a cell have no switches.",
-            "pip install ipywidgets",
-        )
+    if missed := extras.missed("ipywidgets"):
+        if ground.kernel_info is None:
+            return not_needed("ipywidgets", _OUTSIDE)
+        return warning("ipywidgets", missed, "pip install ipywidgets")
+    import ipywidgets
+
     return ok("ipywidgets", str(ipywidgets.__version__))
 
 
@@ -56,8 +55,10 @@ def front_end(ground: Ground) -> Check:
             f"The panel is {ground.front_end}, the kernel's compilescope {__version__}.",
             "Install the same version in both environments, restart the kernel, reload the page.",
         )
-    from jupyter_core.paths import jupyter_path
-
+    try:
+        from jupyter_core.paths import jupyter_path
+    except ImportError:
+        return not_needed(name, _OUTSIDE)
     for folder in jupyter_path("labextensions"):
         file = Path(folder) / _EXTENSION / "package.json"
         if file.exists():

@@ -8,10 +8,10 @@ from importlib import metadata
 from ..checkup import Check
 from ..torch_api import toolchain
 from ..torch_api.environment import environment
+from ..torch_api.triton_versions import triton_of
 from .ground import Ground, Look, not_needed, ok, problem, python, warning
 
 SUBJECT = "Triton"
-_INSTALL = "Install the Triton that torch asks for: pip install torch with its own requirements."
 
 
 def installed(ground: Ground) -> Check:
@@ -21,23 +21,42 @@ def installed(ground: Ground) -> Check:
     if version:
         return ok("version", version)
     if gpu:
-        return problem("version", f"None: torch compiles nothing for {gpu} without it.", _INSTALL)
+        none = f"None: torch compiles nothing for {gpu} without it."
+        return problem("version", none, _install())
     return not_needed("version", "None. Without it there is no code for targets either.")
 
 
 def fits(ground: Ground) -> Check:
     """Whether it is the version that this torch was made for."""
     name = "fits torch"
-    asked = [line for line in metadata.requires("torch") or [] if "triton" in line.split(";")[0]]
-    version = environment().triton
-    if not asked:
+    torch, version, asked, known = environment().torch, environment().triton, _asked(), _known()
+    if not asked and version is None:
         return not_needed(name, "This torch asks for none.")
-    wanted = asked[0].partition(";")[0].strip()
+    if not asked and not known:
+        return not_needed(name, f"Which Triton torch {torch} was made for is not known here.")
+    wanted = asked or known
+    told = f"torch asks for {wanted}" if asked else f"torch {torch} was made for {wanted}"
     if version is None:
-        return problem(name, f"torch asks for {wanted}; there is none.", _INSTALL)
+        return problem(name, f"{told}; there is none.", _install())
     if not _takes(wanted, version):
-        return warning(name, f"torch asks for {wanted}; there is {version}.", _INSTALL)
-    return ok(name, f"torch asks for {wanted}, and {version} is there.")
+        return warning(name, f"{told}; there is {version}.", _install())
+    return ok(name, f"{told}, and {version} is there.")
+
+
+def _asked() -> str:
+    """What torch asks for by itself; a build for the CPU asks for none."""
+    lines = [line.partition(";")[0].strip() for line in metadata.requires("torch") or []]
+    return next((line for line in lines if "triton" in line), "")
+
+
+def _known() -> str:
+    version = triton_of(environment().torch)
+    return version and f"triton=={version}"
+
+
+def _install() -> str:
+    wanted = _asked() or _known()
+    return f"pip install '{wanted}'" if wanted else "Install torch with its own requirements."
 
 
 def _takes(wanted: str, version: str) -> bool:
@@ -62,7 +81,7 @@ def compiles(ground: Ground) -> Check:
     )
     if not done.ok:
         needed = problem if toolchain.gpu_backend() else warning
-        return needed(name, f"It does not: {done.first}", _INSTALL, detail=done.output)
+        return needed(name, f"It does not: {done.first}", _install(), detail=done.output)
     return ok(name, done.output.splitlines()[-1])
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from importlib import metadata
 
+from .. import extras
 from ..checkup import Check
 from ..torch_api import toolchain
 from .ground import Ground, Look, not_needed, ok, problem, python, warning
@@ -33,7 +35,7 @@ def requirements(ground: Ground) -> Check:
 
 def own_requirements(ground: Ground) -> Check:
     """What compilescope asks for."""
-    return _asked_for("compilescope's requirements", _OURS)
+    return _asked_for("compilescope's requirements", _OURS, optional=extras.optional())
 
 
 def numpy(ground: Ground) -> Check:
@@ -44,7 +46,7 @@ def numpy(ground: Ground) -> Check:
     if done.ok and words[-1:] == ["2.0"]:
         return ok("NumPy", f"{words[-2]} and torch pass arrays to each other.")
     if "No module named 'numpy'" in done.output:
-        return not_needed("NumPy", "It is not installed; torch works without.")
+        return not_needed("NumPy", f"torch and compilescope work without. {extras.told('numpy')}")
     return problem(
         "NumPy",
         f"torch cannot use it: {done.first}",
@@ -53,8 +55,18 @@ def numpy(ground: Ground) -> Check:
     )
 
 
-def _asked_for(name: str, distribution: str, only: str = "") -> Check:
-    """Whether what a distribution asks for is installed, in a version that it takes."""
+def _asked_for(
+    name: str, distribution: str, *, only: str = "", optional: Mapping[str, str] | None = None
+) -> Check:
+    """Whether what a distribution asks for is installed, in a version that it takes.
+
+    Parameters
+    ----------
+    only
+        The one requirement to look at; all if empty.
+    optional
+        Distributions that it works without, with their modules.
+    """
     try:
         from packaging.requirements import Requirement
     except ImportError:
@@ -63,7 +75,7 @@ def _asked_for(name: str, distribution: str, only: str = "") -> Check:
         lines = metadata.requires(distribution) or []
     except metadata.PackageNotFoundError:
         return not_needed(name, f"{distribution} runs from a checkout that is not installed.")
-    wrong, right = [], []
+    wrong, missed, right = [], [], []
     for requirement in map(Requirement, lines):
         if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
             continue
@@ -72,7 +84,10 @@ def _asked_for(name: str, distribution: str, only: str = "") -> Check:
         try:
             version = metadata.version(requirement.name)
         except metadata.PackageNotFoundError:
-            wrong.append(f"{requirement} is not installed")
+            if optional is not None and requirement.name in optional:
+                missed.append(extras.told(optional[requirement.name]))
+            else:
+                wrong.append(f"{requirement} is not installed")
             continue
         if requirement.specifier.contains(version, prereleases=True):
             right.append(f"{requirement.name} {version}")
@@ -82,6 +97,8 @@ def _asked_for(name: str, distribution: str, only: str = "") -> Check:
         return warning(
             name, f"{'; '.join(wrong)}.", f"Install {distribution} again, with its requirements."
         )
+    if missed:
+        return not_needed(name, " ".join(missed))
     return ok(name, ", ".join(right))
 
 

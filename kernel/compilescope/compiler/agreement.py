@@ -16,6 +16,7 @@ from .outcome import Outcome, outcome_of, with_changes
 from .quiet import quiet
 from .saved_tensors import free_bytes
 from .state import Snapshot
+from .theirs import subjects_own
 from .together import ALONE, Together
 
 Gradients = Callable[[], Mapping[str, torch.Tensor]]
@@ -49,11 +50,16 @@ class Reference:
     Attributes
     ----------
     outcome
-        Eager's. Whatever the call raises is passed on.
+        Eager's.
     random
         Whether the call draws random numbers from torch's own generators.
     why
         Why there is no reference in double precision, once it was tried.
+
+    Raises
+    ------
+    SubjectError
+        The call, or its backward, raised an exception.
     """
 
     def __init__(
@@ -73,8 +79,10 @@ class Reference:
         before = _random_state()
         try:
             with quiet():
-                outcome = outcome_of(self._call(), gradients_of(snapshot))
-                self.random = _random_state() != before
+                with subjects_own():
+                    output = self._call()
+                outcome = outcome_of(output, gradients_of(snapshot), backward=subjects_own)
+                self.random = not _same(_random_state(), before)
                 self.outcome = with_changes(outcome, snapshot)
         finally:
             snapshot.restore()
@@ -166,12 +174,17 @@ def is_mismatch(problem: Problem) -> bool:
     return problem.what.endswith((_ONE, _SEVERAL))
 
 
-def _random_state() -> list[bytes]:
+def _random_state() -> list[torch.Tensor]:
     """Where the random generators of every device in use stand."""
     states = [torch.get_rng_state()]
     if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         states += torch.cuda.get_rng_state_all()
-    return [state.numpy().tobytes() for state in states]
+    return states
+
+
+def _same(now: Sequence[torch.Tensor], before: Sequence[torch.Tensor]) -> bool:
+    # The call may be the first to start CUDA: then there are more generators than before.
+    return len(now) == len(before) and all(map(torch.equal, now, before))
 
 
 def _no_room(snapshot: Snapshot) -> str:

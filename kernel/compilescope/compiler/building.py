@@ -125,7 +125,7 @@ def build(
             built.outcome = outcome_of(output, gradients)
             built.first_call_s = time.perf_counter() - start
         except Exception as error:  # noqa: BLE001 - it is the variant's problem
-            built.problem = failures.explain(error)
+            built.problem = failures.under_compile(error)
     ids = numbers(records)
     built.askable = Askable(guards=by_report_id(guards, ids), outfit=outfit)
     records = renumber(records)

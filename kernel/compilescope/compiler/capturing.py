@@ -63,6 +63,7 @@ def capture(
     wardrobe: Wardrobe,
     *,
     within: Callable[[], AbstractContextManager[Any]] | None = None,
+    told: Callable[[BaseException], Problem] = failures.explain,
 ) -> Captured:
     """Runs the subject once; the caller keeps and restores its state.
 
@@ -72,6 +73,8 @@ def capture(
     ----------
     within
         Makes what the graphs run in; what is between them runs outside of it.
+    told
+        Makes the problem of what is raised.
     """
     captured = Captured(context=contextvars.copy_context())
     outfit = wardrobe.outfit()
@@ -99,7 +102,7 @@ def capture(
             )
             compiled(*args, **kwargs)
         except Exception as error:  # noqa: BLE001 - it is the capture's problem
-            captured.problem = failures.explain(error)
+            captured.problem = told(error)
     ids = numbers(captured.records)
     captured.askable = Askable(guards=by_report_id(guards, ids), outfit=outfit)
     captured.askable.lighten()

@@ -9,7 +9,6 @@ from typing import Any
 from ..analysis.kernel_loads import read_loads
 from ..capture.live import recording
 from ..capture.records import Record
-from ..problem import Problem
 from ..report import VariantReport
 from ..torch_api import caches, failures, kernel_loading
 from .building import Built
@@ -57,9 +56,9 @@ def add_first_runs(
                 quiet(),
             ):
                 outcome_of(call(), gradients)
-        except Exception as error:  # noqa: BLE001 - it is the subject's: it is told where it matters
+        except Exception as error:  # noqa: BLE001 - a failing call is told where it matters
             able = False
-            problem: Problem = failures.own(error)
+            problem = failures.explain(error)
             report.absent["kernel_loads"] = _NO_LATER.format(problem.what)
         finally:
             snapshot.restore()

@@ -102,7 +102,14 @@ class Inspection:
             if not self.has_capture(variant):
                 monitor.step("running the subject under Dynamo", variant=name)
                 with preserved(self.fn, self.args, self.kwargs) as snapshot:
-                    captured = capture(self.fn, self.args, self.kwargs, variant, self._wardrobe)
+                    captured = capture(
+                        self.fn,
+                        self.args,
+                        self.kwargs,
+                        variant,
+                        self._wardrobe,
+                        told=failures.under_compile,
+                    )
                     snapshot.restore()
                     if captured.problem is not None:
                         captured.problem = self._blame(captured.problem)
@@ -442,7 +449,7 @@ class Inspection:
         return None
 
     def _blame(self, problem: Problem) -> Problem:
-        """A problem of the capture; the subject's own when it fails in eager too."""
+        """Returns a problem of the capture, or the subject's own where it fails in eager too."""
         try:
             with quiet():
                 self.fn(*self.args, **self.kwargs)

@@ -109,8 +109,8 @@ class Measurement:
                 self._conclude(sampler, state)
         except Cancelled:
             raise
-        except Exception as error:  # noqa: BLE001 - it is the subject's
-            self.standing.problem = failures.own(error)
+        except Exception as error:  # noqa: BLE001 - it ends the measurement alone
+            self.standing.problem = failures.explain(error)
 
     def timings(self) -> dict[str, Timing]:
         """What the samples say, by name; with eager's."""

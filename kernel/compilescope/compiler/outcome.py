@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import msgspec
@@ -37,6 +38,7 @@ def outcome_of(
     output: Any,
     gradients: Callable[[], Mapping[str, torch.Tensor]],
     copy: Callable[[torch.Tensor], Any] = lambda tensor: tensor.detach().clone(),
+    backward: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Outcome:
     """Copies the outputs and runs the backward of those that have one.
 
@@ -47,6 +49,8 @@ def outcome_of(
     ----------
     copy
         Makes the copy of a tensor.
+    backward
+        Makes a context that the backward runs in: the one part of this that is the subject's.
     """
     found = dict(leaves(output))
     outputs = {
@@ -62,11 +66,13 @@ def outcome_of(
         and not value.is_complex()
     ]
     if roots:
-        try:
-            torch.autograd.backward(roots, [torch.ones_like(root) for root in roots])
-        except RuntimeError as error:
-            if "second time" not in str(error):
-                raise
+        ones = [torch.ones_like(root) for root in roots]
+        with backward():
+            try:
+                torch.autograd.backward(roots, ones)
+            except RuntimeError as error:
+                if "second time" not in str(error):
+                    raise
     return Outcome(outputs=outputs, gradients={k: copy(v) for k, v in gradients().items()})
 
 

@@ -137,7 +137,7 @@ class _Making:
             made.parts["loading"] = time.perf_counter() - start
             actual = dict(leaves(loaded.call(*args, **kwargs)))
         except Exception as error:  # noqa: BLE001 - it is the package's problem
-            made.problem = failures.explain(error)
+            made.problem = failures.of_codegen(error)
             return
         finally:
             self._snapshot.restore()

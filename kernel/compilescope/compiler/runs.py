@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..analysis.compile_time import split
 from ..measure.timing import time_calls
-from ..problem import Problem
+from ..problem import Problem, fault
 from ..report import Timing, VariantReport
 from ..torch_api import caches, failures
 from ..torch_api.compiling import differing_settings, settings_of
@@ -27,6 +27,7 @@ from .quiet import quiet
 from .remarks import remarks
 from .state import Snapshot
 from .steady import State
+from .theirs import SubjectError
 from .together import ALONE, Together
 from .turns import undisturbed
 from .warming import add_warm
@@ -53,8 +54,9 @@ def build_variants(
     try:
         reference = Reference(kept.fn, kept.args, kept.kwargs, snapshot, together)
     except Exception as error:  # noqa: BLE001 - it is every variant's problem
+        problem = failures.own(error.error) if isinstance(error, SubjectError) else fault(error)
         for name, variant in variants.items():
-            yield _failed(name, variant, failures.own(error))
+            yield _failed(name, variant, problem)
         together.all(False)
         return
     if not together.all(True):
@@ -173,7 +175,7 @@ def _count_graphs(
                     snapshot.restore()
     except Exception as error:  # noqa: BLE001 - it is the variant's problem
         able = False
-        report.problems.append(failures.explain(error))
+        report.problems.append(failures.under_compile(error))
         snapshot.restore()
     together.all(able)
 

@@ -1,7 +1,8 @@
 """Exceptions of a compilation, as problems: what happened, why, what to do.
 
 Stands on ``torch._dynamo.exc`` and ``torch._inductor.exc``. An exception that is in neither family
-is the user's own.
+is compilescope's own where its code raised it, torch.compile's where the call works without it, and
+otherwise the subject's.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from torch._dynamo import exc as dynamo
 from torch._inductor import exc as inductor
 from torch.fx import Node
 
+from ..problem import fault
 from ..report import Problem, SourceLine
 from . import backend_failures, cpp_failures
 from .graphs import source_lines
@@ -25,41 +27,77 @@ from .graphs import source_lines
 
 def explain(error: BaseException) -> Problem:
     """The problem that an exception, raised while a subject was compiled or run, stands for."""
+    return of_torch(error) or _ours(error) or own(error)
+
+
+def under_compile(error: BaseException) -> Problem:
+    """The problem of an exception under torch.compile, of a call that works without it."""
+    return (
+        of_torch(error)
+        or _ours(error)
+        or Problem(
+            severity="error",
+            what=_failed(error),
+            why="The call works without torch.compile; under it, it raises this.",
+            remedy=_NARROW,
+            where=_where(error),
+            detail=_trace(error),
+        )
+    )
+
+
+def of_codegen(error: BaseException) -> Problem:
+    """The problem of an exception while code was generated, where nothing of the subject runs."""
+    return of_torch(error) or _ours(error) or _internal(error, _whole(error))
+
+
+def of_torch(error: BaseException) -> Problem | None:
+    """The problem, if torch.compile or what it generated raised it; None if not."""
     for cause in _causes(error):
         generated = cpp_failures.explain(cause) or backend_failures.explain(cause)
         if generated is not None:
             return generated
         for kind, describe in _KINDS:
-            if isinstance(cause, kind):
-                return describe(cause)
+            if isinstance(cause, kind) and (found := describe(cause)) is not None:
+                return found
     if isinstance(error, dynamo.TorchDynamoException):
         return _internal(error, str(error))
-    return own(error)
+    return None
 
 
-def of_codegen(error: BaseException) -> Problem:
-    """The problem of an exception while code was generated, where nothing of the subject runs."""
-    problem = explain(error)
-    if problem.what.startswith(_OWN):
-        return _internal(error, "".join(traceback.format_exception(error)))
-    return problem
+def _ours(error: BaseException) -> Problem | None:
+    """The problem, if compilescope itself raised it and not what it called; None if not.
+
+    Memory may run out anywhere: that is nobody's fault.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames or isinstance(error, (MemoryError, torch.OutOfMemoryError)):
+        return None
+    return fault(error) if frames[-1].filename.startswith(_PACKAGE) else None
 
 
-def of_torch(error: BaseException) -> Problem | None:
-    """The problem, if torch.compile or what it generated raised it; None of the user's own."""
-    problem = explain(error)
-    return None if problem.what.startswith(_OWN) else problem
+_NARROW = "Try backend='eager' and backend='aot_eager': the first that fails names the part."
 
 
-_OWN = "The subject raised "
+def _failed(error: BaseException) -> str:
+    return f"torch.compile failed: {_first_line(error) or type(error).__name__}"
+
+
+def _whole(error: BaseException) -> str:
+    return "".join(traceback.format_exception(error))
+
+
+def _trace(error: BaseException) -> str:
+    """The traceback from the first frame that is the user's."""
+    return "".join(traceback.format_exception(type(error), error, _outside(error)))
 
 
 def _internal(error: BaseException, detail: str) -> Problem:
     return Problem(
         severity="error",
-        what=f"torch.compile failed: {_first_line(error) or type(error).__name__}",
+        what=_failed(error),
         why="An internal error of Dynamo or of the backend.",
-        remedy="Try backend='eager' and backend='aot_eager': the first that fails names the part.",
+        remedy=_NARROW,
         where=_where(error),
         detail=detail,
     )
@@ -69,11 +107,11 @@ def own(error: BaseException) -> Problem:
     """An exception that the subject itself raised, with or without torch.compile."""
     return Problem(
         severity="error",
-        what=f"{_OWN}{type(error).__name__}: {_first_line(error)}",
+        what=f"The subject raised {type(error).__name__}: {_first_line(error)}",
         why="It is the subject's own exception, raised by the call that was inspected.",
         remedy="Make the call work without compilescope first.",
         where=_where(error),
-        detail="".join(traceback.format_exception(type(error), error, _outside(error))),
+        detail=_trace(error),
     )
 
 
@@ -183,7 +221,7 @@ def _fake(error: BaseException) -> Problem:
     )
 
 
-def _disk(error: BaseException) -> Problem:
+def _disk(error: BaseException) -> Problem | None:
     number = getattr(error, "errno", None)
     path = getattr(error, "filename", None) or "the cache folder"
     reasons = {
@@ -196,7 +234,7 @@ def _disk(error: BaseException) -> Problem:
         errno.ENOTDIR: (f"{path} cannot be made: a file is in its way.", "Remove that file"),
     }
     if number not in reasons:
-        return own(error)
+        return None
     what, remedy = reasons[number]
     return Problem(
         severity="error",
@@ -217,7 +255,7 @@ def _limit(error: BaseException) -> Problem:
     )
 
 
-_KINDS: list[tuple[type[BaseException], Callable[[BaseException], Problem]]] = [
+_KINDS: list[tuple[type[BaseException], Callable[[BaseException], Problem | None]]] = [
     (inductor.InvalidCxxCompiler, _no_compiler),
     (inductor.CppCompileError, _cpp_error),
     (inductor.MissingOperatorWithoutDecomp, _lowering),
@@ -249,7 +287,8 @@ def _outside(error: BaseException) -> types.TracebackType | None:
     return current or error.__traceback__
 
 
-_INTERNAL = (str(Path(torch.__file__).parent), str(Path(__file__).parents[1]))
+_PACKAGE = str(Path(__file__).parents[1])
+_INTERNAL = (str(Path(torch.__file__).parent), _PACKAGE)
 """Where torch and compilescope stand: frames in there are not the user's."""
 
 

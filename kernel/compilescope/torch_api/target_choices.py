@@ -19,7 +19,7 @@ import time
 from typing import Any
 
 from ..catalogue import Build
-from . import autotuning, target_kernels
+from . import autotuning
 from .spans import identity
 from .trace import Event, current_sink
 
@@ -32,6 +32,8 @@ def decide_by_rule(build: Build) -> None:
     _pad_nothing()
     _select_without_timings()
     _print_no_constants()
+    from . import target_kernels  # loads Triton, which the rest of compilescope works without
+
     target_kernels.compile_without_running(build, _tell)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from IPython import display
 
+from .. import extras
 from ..report import Report
 from . import html, shell, text
 from .progress import Line
@@ -87,7 +88,8 @@ class Display:
     def _place_switches(self) -> bool:
         try:
             from .widget import ReportWidget
-        except ImportError:  # without ipywidgets the report is all there is
+        except ImportError:
+            _display({"text/plain": extras.missed("ipywidgets")}, raw=True)
             return False
         self._box = ReportWidget()
         _display(self._box)

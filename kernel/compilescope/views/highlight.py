@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
 from html import escape
 from itertools import groupby
 
-from pygments.lexer import Lexer
-from pygments.lexers import CppLexer, LlvmLexer, PtxLexer, PythonLexer, TextLexer
-from pygments.token import Comment, Keyword, Name, Number, String, _TokenType
-
+from .. import extras
 from .style import Markup
 
-_LEXERS: dict[str, type[Lexer]] = {
-    "python": PythonLexer,
-    "triton": PythonLexer,
-    "fx": PythonLexer,
-    "cpp": CppLexer,
-    "llir": LlvmLexer,
-    "ptx": PtxLexer,
+_LEXERS = {
+    "python": "python",
+    "triton": "python",
+    "fx": "python",
+    "cpp": "cpp",
+    "llir": "llvm",
+    "ptx": "ptx",
 }
-_TOKENS = (
-    (Comment.Preproc, "keyword"),
-    (Comment.PreprocFile, "string"),
-    (Comment, "comment"),
-    (String, "string"),
-    (Number, "number"),
-    (Keyword.Type, "builtin"),
-    (Keyword.Constant, "number"),
-    (Keyword, "keyword"),
-    (Name.Function, "define"),
-    (Name.Class, "define"),
-    (Name.Decorator, "define"),
-    (Name.Builtin, "builtin"),
-)
+_TOKENS = {
+    "Token.Comment.Preproc": "keyword",
+    "Token.Comment.PreprocFile": "string",
+    "Token.Comment": "comment",
+    "Token.Literal.String": "string",
+    "Token.Literal.Number": "number",
+    "Token.Keyword.Type": "builtin",
+    "Token.Keyword.Constant": "number",
+    "Token.Keyword": "keyword",
+    "Token.Name.Function": "define",
+    "Token.Name.Class": "define",
+    "Token.Name.Decorator": "define",
+    "Token.Name.Builtin": "builtin",
+}
 
 Line = tuple[tuple[str, str], ...]
 """(style or "", text) pieces of one line, without its end."""
@@ -51,13 +49,11 @@ def lines(text: str, language: str) -> tuple[Line, ...]:
         ``python``, ``triton``, ``cpp``, ``fx``, ``llir``, ``ptx``; anything else stays without
         colour.
     """
-    # The slow part of a report: what a cell leaves out never comes here.
-    lexer = _LEXERS.get(language, TextLexer)(stripnl=False, ensurenl=False)
     rows: list[list[tuple[str, str]]] = [[]]
-    for kind, value in lexer.get_tokens(text):
+    for style, value in _pieces_of(text, language):
         first, *rest = value.split("\n")
-        rows[-1].append((_style(kind), first))
-        rows.extend([(_style(kind), piece)] for piece in rest)
+        rows[-1].append((style, first))
+        rows.extend([(style, piece)] for piece in rest)
     if text.endswith("\n"):
         rows.pop()
     return tuple(tuple(_joined(row)) for row in rows)
@@ -99,8 +95,22 @@ def _pieces(line: Line, markup: Markup) -> str:
     )
 
 
-def _style(kind: _TokenType) -> str:
-    return next((style for family, style in _TOKENS if kind in family), "")
+def _pieces_of(text: str, language: str) -> Iterable[tuple[str, str]]:
+    if language not in _LEXERS or extras.missed("pygments"):
+        return [("", text)]
+    from pygments.lexers import get_lexer_by_name
+
+    # The slow part of a report: what a cell leaves out never comes here.
+    lexer = get_lexer_by_name(_LEXERS[language], stripnl=False, ensurenl=False)
+    return ((_style(str(kind)), value) for kind, value in lexer.get_tokens(text))
+
+
+@cache
+def _style(kind: str) -> str:
+    """The style of a kind of token, or of the nearest kind above it."""
+    while kind and kind not in _TOKENS:
+        kind = kind.rpartition(".")[0]
+    return _TOKENS.get(kind, "")
 
 
 def _joined(row: list[tuple[str, str]]) -> list[tuple[str, str]]:

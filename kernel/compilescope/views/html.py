@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from .. import extras
 from ..report import Report
 from . import wording
 from .html_changes import changes
@@ -94,6 +95,8 @@ def _head(report: Report, markup: Markup) -> str:
     if len(subject.arguments) > len(told):
         told.append(wording.count(len(subject.arguments) - len(told), "more argument"))
     told.append(escape(environment(report)))
+    if missed := extras.missed("pygments"):
+        told.append(escape(missed))
     return title + markup.element("p", "line", "<br>".join(told))
 
 

@@ -28,8 +28,10 @@ def render(report: Report) -> str:
     The views are built with the front end; where that was not done (a source checkout without a
     build), the page holds the report without scripts, and says so.
     """
-    script, worker, style = (_built(name) for name in ("page.js", "worker.js", "page.css"))
-    if script is None or worker is None or style is None:
+    script, worker, style, licenses = map(
+        _built, ("page.js", "worker.js", "page.css", "licenses.txt")
+    )
+    if script is None or worker is None or style is None or licenses is None:
         return html.render(report, full=True).replace("<main>", f"<main>{_UNBUILT}", 1)
     # In a script element nothing may look like its end, or like a comment.
     data = report.to_json().replace("<", "\\u003c")
@@ -42,6 +44,7 @@ def render(report: Report) -> str:
         "it needs no network.</noscript>\n"
         f'<script type="application/json" id="report">{data}</script>\n'
         f'<script type="text/plain" id="layout-worker">{worker}</script>\n'
+        f'<script type="text/plain" id="licenses">\n{licenses}</script>\n'
         f"<script>\n{script}\n</script></body></html>\n"
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as widgets
 
+from .. import extras
 from ..errors import CompilescopeError
 from ..report import Report
 from ..variant import Variant
@@ -161,13 +162,19 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
         self.status.value = f"<b>Not done.</b> {escape(message)}"
 
     def _draw(self) -> None:
+        if missed := extras.missed("plotly"):
+            self.charts.children = [widgets.HTML(escape(missed))]
+            return
         figures = (charts.timings(self._report), charts.compile_times(self._report))
         self.charts.children = [_output(figure) for figure in figures if figure is not None]
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = super()._repr_mimebundle_(**kwargs)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        note = "The switches of this report need a running kernel."
+        note = (
+            "The switches of this report are not shown here: they need the kernel that made it, "
+            "and in JupyterLab the package jupyterlab_widgets."
+        )
         fallback = {"text/plain": note, "text/html": f"<small>{note}</small>"}
         return {**(data or {}), **fallback}, metadata
 

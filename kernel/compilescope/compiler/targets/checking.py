@@ -8,6 +8,7 @@ from collections import OrderedDict
 import cloudpickle
 import msgspec
 
+from ... import extras
 from ...errors import CompilescopeError
 from ...problem import Problem
 from ...report import Kernel, VariantReport
@@ -62,7 +63,18 @@ def add_check(
         else:
             why = LIBRARY if kernel.language == "extern" else NOT_TRITON
             kernel.check = KernelCheck(outcome="not checked", why=why)
-    if wanted:
+    if wanted and (missed := extras.missed("numpy")):
+        for kernel in wanted:
+            kernel.check = KernelCheck(outcome="not checked", why=missed)
+        variant.problems.append(
+            Problem(
+                severity="warning",
+                what="The kernels were not checked.",
+                why=missed,
+                remedy="Install it, then ask for the study of the check again.",
+            )
+        )
+    elif wanted:
         _check(variant, wanted, call, desk, monitor, limits or Limits())
 
 

@@ -11,11 +11,13 @@ from collections.abc import Iterable
 from typing import Any
 
 import msgspec
+import torch
 
 from ... import catalogue
 from ...catalogue import Build, Device, Source
 from ...errors import CompilescopeError
 from ...torch_api import devices
+from ...torch_api.triton_versions import triton_of
 
 THIS = "this"
 """The name by which the GPU of this machine is asked for."""
@@ -152,7 +154,9 @@ def unavailable() -> str:
         here = f"{platform.system()} on {platform.machine()}"
         return f"Code for other GPUs is generated on Linux x86-64 only; this is {here}."
     if importlib.util.find_spec("triton") is None:
-        return "Code for other GPUs needs Triton, which is not installed: pip install triton."
+        version = triton_of(torch.__version__)
+        package = f"triton=={version}" if version else "triton"
+        return f"Code for other GPUs needs Triton, which is not installed: pip install {package}."
     return ""
 
 

@@ -1,0 +1,29 @@
+"""What the subject itself raises, told apart from what compilescope raises around its call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class SubjectError(Exception):
+    """The subject raised an exception.
+
+    Attributes
+    ----------
+    error
+        What it raised.
+    """
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+@contextmanager
+def subjects_own() -> Iterator[None]:
+    """In the block the subject runs and nothing else: what is raised there is its own."""
+    try:
+        yield
+    except Exception as error:
+        raise SubjectError(error) from error

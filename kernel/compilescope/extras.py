@@ -1,0 +1,34 @@
+"""Packages that compilescope works without, and what is missing then."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+_MISSED = {
+    "ipykernel": ("ipykernel", "There is no kernel for notebooks"),
+    "IPython": ("IPython", "There is no %%compile"),
+    "ipywidgets": ("ipywidgets", "A report in a cell has no switches"),
+    "jupyterlab": ("JupyterLab", "There is no panel"),
+    "numpy": ("NumPy", "Triton's interpreter cannot check kernels"),
+    "plotly": ("Plotly", "A report in a cell has no charts"),
+    "pygments": ("Pygments", "Code in a cell has no colours"),
+}
+"""Module → its name, and what it is missed for."""
+
+
+def missed(module: str) -> str:
+    """Says in a line what is missing without a module and how to get it; empty if it is there."""
+    if find_spec(module) is not None:
+        return ""
+    return told(module)
+
+
+def told(module: str) -> str:
+    """The line about a module that is not there."""
+    name, why = _MISSED[module]
+    return f"{why}: {name} is not installed (pip install {module.lower()})."
+
+
+def optional() -> dict[str, str]:
+    """The distributions that may be missing, with their modules."""
+    return {module.lower(): module for module in _MISSED}
