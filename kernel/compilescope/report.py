@@ -42,6 +42,7 @@ from .artifacts import Language as Language
 from .artifacts import Launch as Launch
 from .artifacts import Node as Node
 from .artifacts import Phase as Phase
+from .artifacts import RawEvent as RawEvent
 from .artifacts import Recompile as Recompile
 from .artifacts import Region as Region
 from .comparing import Change as Change
