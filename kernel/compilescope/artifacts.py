@@ -332,6 +332,19 @@ class CacheEvent(Struct):
     detail: str = ""
 
 
+class RawEvent(Struct):
+    """Something that torch logged and no view reads, as it is."""
+
+    name: str
+    """What torch calls it; of several with a text of their own ``NAME (2)``."""
+    count: int = 1
+    """How many records without a text of their own are put together here, a line each."""
+    attempt: int = 0
+    size_bytes: int = 0
+    language: Language = "text"
+    text: str = ""
+
+
 class Compilation(Struct):
     """One Dynamo frame compiled once."""
 
@@ -384,6 +397,8 @@ class Compilation(Struct):
     memory: list[Memory] = []
     layouts: list[LayoutChange] = []
     decompositions: list[Decomposition] = []
+    raw: list[RawEvent] = []
+    """Of a trace: the rest of what torch logged."""
 
 
 PHASE_KINDS: dict[str, str] = {

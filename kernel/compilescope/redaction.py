@@ -1,7 +1,8 @@
 """A report without what its author may not want to share: paths and source code.
 
 Works on a report's plain data, so that what is added to the structs later is covered too. What is
-left out is every line of the user's code and every folder's name. Names stay: those of files,
+left out is every line of the user's code, every folder's name, and the literals that guards,
+arguments and failures quote (`redaction_literals`). Names stay: those of files,
 functions, modules and variables, which the graphs and the generated code are made of.
 """
 
@@ -9,6 +10,8 @@ from __future__ import annotations
 
 import re
 from typing import Any
+
+from .redaction_literals import without_literals
 
 _POSIX = re.compile(r"(?<![\w.:/<~-])~?(?:/[^\s/:\"'()<>|,;\\]+)+/([^\s/:\"'()<>|,;\\]*)")
 _WINDOWS = re.compile(r"(?<!\w)[A-Za-z]:(?:\\\\?[^\s\\:\"'()<>|,;]+)+\\\\?([^\s\\:\"'()<>|,;]*)")
@@ -69,6 +72,7 @@ class _Cleaner:
                 return value | {"file": _base(value["file"]), "code": ""}
             if value.keys() == _ADVICE_FIELDS and _is_written(value):
                 value = value | {"code": ""}
+            value = without_literals(value)
             return {self.text(key): self(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
             return [self(item) for item in value]

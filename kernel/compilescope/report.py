@@ -42,6 +42,7 @@ from .artifacts import Language as Language
 from .artifacts import Launch as Launch
 from .artifacts import Node as Node
 from .artifacts import Phase as Phase
+from .artifacts import RawEvent as RawEvent
 from .artifacts import Recompile as Recompile
 from .artifacts import Region as Region
 from .comparing import Change as Change
@@ -273,11 +274,23 @@ class Report(Struct, kw_only=True):
         return msgspec.json.encode(packed, enc_hook=repr).decode()
 
     def redacted(self) -> Report:
-        """A copy without folders' names and without lines of source code.
+        """A copy without folders' names, lines of source code, and quoted values.
 
         Names stay: of files, functions, modules and variables.
+
+        Raises
+        ------
+        CompilescopeError
+            The report is nested too deep.
         """
-        return msgspec.convert(redact(msgspec.to_builtins(self, enc_hook=repr)), Report)
+        try:
+            return msgspec.convert(redact(msgspec.to_builtins(self, enc_hook=repr)), Report)
+        except RecursionError:
+            raise CompilescopeError(
+                "The report cannot be redacted.",
+                "It is nested too deep, as no report of compilescope's is.",
+                "Save it as it is, or make it again.",
+            ) from None
 
     def save(self, path: str | Path, *, redact: bool = False) -> Path:
         """Writes the report as ``.json``, or as one ``.html`` file that needs nothing else.

@@ -24,12 +24,12 @@ export class Header extends ReactWidget {
     }
     const { subject, environment } = report;
     const facts = [
-      `torch ${environment.torch}`,
+      environment.torch && `torch ${environment.torch}`,
       environment.triton && `triton ${environment.triton}`,
       subject.device,
       ...environment.gpus,
       environment.cpu,
-      `Python ${environment.python}`,
+      environment.python && `Python ${environment.python}`,
       created && new Date(created).toLocaleString()
     ];
     return (

@@ -191,7 +191,7 @@ export interface Advice {
 export interface Artifact {
   name: string;
   label: string;
-  group: 'code' | 'graph' | 'kernel';
+  group: 'code' | 'graph' | 'kernel' | 'raw';
   language: string;
   lines: number;
   forms: string[];
@@ -502,6 +502,7 @@ export interface Compilation {
   memory: Memory[];
   layouts: LayoutChange[];
   decompositions: Decomposition[];
+  raw: RawEvent[];
 }
 
 /**
@@ -1353,6 +1354,18 @@ export interface RankDifference {
   other: number;
   serious: boolean;
   why: string;
+}
+
+/**
+ * Something that torch logged and no view reads, as it is.
+ */
+export interface RawEvent {
+  name: string;
+  count: number;
+  attempt: number;
+  size_bytes: number;
+  language: 'cpp' | 'extern' | 'fx' | 'python' | 'text' | 'triton';
+  text: string;
 }
 
 /**

@@ -8,7 +8,19 @@ from pathlib import Path
 import compilescope as cs
 import pytest
 import torch
-from compilescope.report import Advice, Report
+from compilescope.errors import CompilescopeError
+from compilescope.report import (
+    Advice,
+    Break,
+    Failure,
+    Guard,
+    GuardManager,
+    Phase,
+    Problem,
+    RawEvent,
+    Recompile,
+    Report,
+)
 
 from . import subjects
 from .views_report import report
@@ -116,3 +128,68 @@ def test_advice_that_writes_the_call_anew_is_left_out() -> None:
 def _stands_in(line: str, text: str) -> bool:
     """Whether the line stands there as such, not as a part of generated code's longer names."""
     return re.search(rf"(?<!\w){re.escape(line)}(?!\w)", text) is not None
+
+
+SECRET = "hunter2"
+
+
+def test_no_literal_is_left() -> None:
+    made = report()
+    compilation = next(one for one in made.compilations if one.id == "0/0")
+    compilation.guards = [
+        Guard(
+            expression=f"G['CFG']['token'] == '{SECRET}'", type="EQUALS_MATCH", source="G['CFG']"
+        ),
+        Guard(expression="L['n'] == 90210", type="EQUALS_MATCH", why=f"'{SECRET}' is a constant"),
+        Guard(expression=f"'{SECRET}' in L['d']", source=f"L['d']['{SECRET}']"),
+        Guard(expression="L['x'].size()[0] == 512", type="TENSOR_MATCH", source="L['x']"),
+        Guard(expression="L['self']._modules['linear'] is not None"),
+    ]
+    compilation.guard_tree = [
+        GuardManager(kind="GuardManager", accessor=f"DictGetItemGuardAccessor('{SECRET}')")
+    ]
+    compilation.recompile = Recompile(
+        reasons=[f"0/0: L['s'] == '{SECRET}'", "0/0: L['n'] == 90210"],
+        failures=[Failure(guard="L['n'] == 90210", kind="value", old="90210", new=SECRET)],
+    )
+    compilation.breaks = [
+        Break(reason="a break", context=f"ConstantVariable(str: '{SECRET}')", hints=[f'"{SECRET}"'])
+    ]
+    compilation.absent["dynamo"] = f"No operation: ValueError: {SECRET}"
+    compilation.raw = [RawEvent(name="dynamo_error", size_bytes=7, text=SECRET)]
+    made.subject.arguments = ["x: float32[4, 8] cpu", f"s: '{SECRET}'", "n: 90210", "b: True"]
+    made.problems = [
+        Problem(
+            severity="error",
+            what=f"The subject raised MyTrouble: {SECRET}\nand {SECRET}",
+            detail=f"Traceback (most recent call last):\n  File x\nMyTrouble: {SECRET}\n{SECRET}",
+            facts={"cause": f"RuntimeError: {SECRET}"},
+        ),
+        Problem(
+            severity="error", what=f"0/0 failed: RuntimeError: {SECRET}", why=f"got '{SECRET}'"
+        ),
+    ]
+    assert SECRET in made.to_json()
+    redacted = made.redacted()
+    text = redacted.to_json()
+    assert SECRET not in text
+    assert "90210" not in text
+    left = redacted.compilation("0/0")
+    assert [guard.expression for guard in left.guards[-2:]] == [
+        "L['x'].size()[0] == 512",
+        "L['self']._modules['linear'] is not None",
+    ]
+    assert redacted.subject.arguments == [
+        *("x: float32[4, 8] cpu", "s: (left out)", "n: (left out)", "b: True")
+    ]
+    assert redacted.problems[0].what == "The subject raised MyTrouble: (left out)"
+
+
+def test_a_report_that_is_nested_too_deep_is_refused_clearly() -> None:
+    made = report()
+    phase = Phase(name="x", start_us=0, duration_us=1)
+    for _ in range(5000):
+        phase = Phase(name="x", start_us=0, duration_us=1, children=[phase])
+    made.compilations[0].phases = [phase]
+    with pytest.raises(CompilescopeError, match="nested too deep"):
+        made.redacted()

@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import pytest
+from compilescope.capture import unpacking
 from compilescope.capture.tracelog import read
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -99,9 +100,9 @@ def test_a_line_that_is_no_record_is_a_problem_and_the_rest_is_read(tmp_path):
     text = line({"str": ["a", 0]}) + "garbage\n" + HEAD + '{"dynamo_sta\n' + line({"str": ["b", 1]})
     found = read(log(tmp_path, text))
     assert [record.metadata["str"][0] for record in found.records] == ["a", "b"]
-    assert [problem.why for problem in found.problems] == [
-        "trace.log, line 2.",
-        "trace.log, line 3.",
+    assert [(problem.what, problem.why) for problem in found.problems] == [
+        ("A line of trace.log is no trace record.", "trace.log, line 2."),
+        ("A line of trace.log cannot be read.", "trace.log, line 3."),
     ]
     assert all(problem.severity == "warning" and problem.remedy for problem in found.problems)
 
@@ -110,7 +111,9 @@ def test_a_changed_payload_is_a_problem(tmp_path):
     text = line({"artifact": {"name": "x"}}, "one\ntwo").replace("two", "tow")
     found = read(log(tmp_path, text))
     assert [record.payload for record in found.records] == ["one\ntow"]
-    assert "not what torch wrote" in found.problems[0].what
+    assert found.problems[0].what == (
+        "A line of trace.log begins a payload that is not what torch wrote."
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,6 +121,69 @@ def test_a_changed_payload_is_a_problem(tmp_path):
 )
 def test_metadata_that_torch_would_not_write(tmp_path, text):
     read(log(tmp_path, HEAD + text + "\n"))
+
+
+@pytest.mark.parametrize("number", [1e308, -1, 10**30, True, {}, [0], "x"])
+def test_an_id_that_there_cannot_be_costs_its_line(tmp_path, number):
+    text = line({"artifact": {"name": "x"}, "frame_id": number, "frame_compile_id": 0})
+    found = read(log(tmp_path, text + line({"str": ["b", 1]})))
+    assert [record.event for record in found.records] == ["str"]
+    assert "its frame_id is" in found.problems[0].detail
+
+
+def test_compiled_autograds_ids_are_as_torch_writes_them(tmp_path):
+    own = {"compiled_autograd_graph": {}, "compiled_autograd_id": 0}
+    frame = {"dynamo_start": {}, "compiled_autograd_id": 0, "frame_id": 1, "frame_compile_id": 0}
+    found = read(log(tmp_path, line(own, "x") + line(frame)))
+    assert [record.compile_id for record in found.records] == ["!0", "!0/1/0"]
+
+
+def test_lines_of_windows_are_whole(tmp_path):
+    plain = line({"str": ["a", 0]}) + line({"artifact": {"name": "x"}}, "one\n\ntwo")
+    found = read(log(tmp_path, plain.replace("\n", "\r\n")))
+    assert found.problems == []
+    assert found.records[1].payload == "one\n\ntwo"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_other_encodings(tmp_path, encoding):
+    path = log(tmp_path, line({"artifact": {"name": "x"}}, "é").encode(encoding))
+    found = read(path)
+    assert found.problems == []
+    assert [record.payload for record in found.records] == ["é"]
+
+
+def test_lines_of_several_processes_are_told_apart(tmp_path):
+    logs = [line({"artifact": {"name": "x"}}, f"rank {rank}\ntwo").split("\n") for rank in (0, 1)]
+    mixed = [
+        f"[default{rank}]:{row}"
+        for rows in zip(*logs, strict=True)
+        for rank, row in enumerate(rows)
+    ]
+    found = read(log(tmp_path, "\n".join(["torchrun says", *mixed])))
+    assert [each.rank for each in (found, *found.others)] == [0, 1]
+    assert [each.records[0].payload for each in (found, *found.others)] == [
+        "rank 0\ntwo",
+        "rank 1\ntwo",
+    ]
+    assert [each.problems for each in found.others] == [[]]
+    assert [problem.what for problem in found.problems] == [
+        "A line of trace.log is no trace record."
+    ]
+
+
+def test_a_compressed_file_unpacks_to_so_much_and_no_more(tmp_path, monkeypatch):
+    monkeypatch.setattr(unpacking, "MOST_BYTES", 1 << 20)
+    text = line({"str": ["a", 0]}) + "\n" * (8 << 20)
+    found = read(log(tmp_path, gzip.compress(text.encode())))
+    assert [record.event for record in found.records] == ["str"]
+    assert found.problems[0].what == ("trace.log unpacks to more than 1 MiB: the rest is not read.")
+
+
+def test_what_cannot_be_unpacked_says_so(tmp_path):
+    found = read(log(tmp_path, b"\x28\xb5\x2f\xfd1234"))
+    assert [problem.what for problem in found.problems] == ["trace.log cannot be unpacked."]
+    assert "zstd -d" in found.problems[0].remedy
 
 
 def test_a_file_that_is_no_trace(tmp_path):
@@ -133,9 +199,11 @@ def test_an_empty_file(tmp_path):
 
 
 def test_very_many_problems_are_counted_not_listed(tmp_path):
-    found = read(log(tmp_path, "garbage\n" * 1000))
-    assert len(found.problems) <= 21
-    assert any("981 more lines" in problem.what for problem in found.problems)
+    found = read(log(tmp_path, line({"str": ["a", 0]}) + "garbage\n" * 1000))
+    (problem,) = found.problems
+    assert problem.what == "1000 lines of trace.log are no trace records."
+    assert problem.why == "The first is line 2."
+    assert problem.detail.count("garbage") == 20
 
 
 def test_a_missing_file_is_the_callers_error(tmp_path):

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from ..capture.records import Record
 from ..report import Code, Compilation, Kernel, Package, Region
 from .kernels import collect
 from .links import operator
@@ -46,6 +47,21 @@ def compilation_of(package: Package, variant: str) -> Compilation:
     compilation.code.absent |= dict.fromkeys(("python", "cpp", "shell"), OF_PACKAGE)
     compilation.absent |= dict.fromkeys(("guards", "graphs", "phases", "cache"), OF_PACKAGE)
     return compilation
+
+
+def add_dumped(compilation: Compilation, records: Sequence[Record], variant: str) -> None:
+    """Puts the C++ that AOTInductor wrote for a compilation beside its wrappers."""
+    for record in records:
+        detail = record.metadata.get("graph_dump")
+        if (
+            isinstance(detail, dict)
+            and detail.get("name") == "inductor_aot_wrapper_code"
+            and record.payload
+        ):
+            code = compilation.code
+            code.regions[ARTIFACT], kernels = read(record.payload, variant)
+            code.aot = record.payload
+            compilation.kernels = compilation.kernels or kernels
 
 
 OF_PACKAGE = "A package holds what was compiled ahead of time, and nothing of how it came to be."

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ..capture.records import Record
 from ..report import Compilation, Node
+from .ahead_of_time import add_dumped
 from .autotune import add_compile_times, read_autotunings
 from .breaks import read_breaks
 from .caches import parse_cache
@@ -22,6 +23,7 @@ from .memory import find_memory
 from .missing import explain
 from .origins import find_origins
 from .phases import build_phases
+from .raw import unread
 from .recompiles import Memory, follow, parse_recompile
 from .routes import find_routes
 from .stages import GraphReader, read_stages
@@ -37,6 +39,7 @@ def assemble(
     variant: str,
     nodes: Mapping[str, list[Node]] | None = None,
     memory: Memory | None = None,
+    raw: bool = False,
 ) -> list[Compilation]:
     """Make what torch did out of what it logged.
 
@@ -51,6 +54,8 @@ def assemble(
         nodes are read from their text.
     memory
         What earlier calls learned of frames, where one follows a process by pieces.
+    raw
+        Whether to keep what no view reads (`Compilation.raw`).
 
     Returns
     -------
@@ -69,6 +74,8 @@ def assemble(
         for compile_id, group in groups.items():
             compilation = _compilation(compile_id, group, variant, reader, files)
             compilation.phases = phases.pop(compile_id, [])
+            if raw:
+                compilation.raw = unread(group, compilation, _final(group, compilation.attempt))
             found.append(compilation)
         follow(found, groups, memory)
         compilations += found
@@ -93,6 +100,7 @@ def _compilation(
     mapping = next((unit.mapping for unit in units if unit.mapping), None)
     find_origins(generated.graphs, reader.collected, mapping)
     _add_code(compilation, generated)
+    add_dumped(compilation, records, variant)
     guards = [r for r in records if r.event == "dynamo_cpp_guards_str" and r.payload]
     if guards:
         known = [*files, *_graph_files(compilation)]

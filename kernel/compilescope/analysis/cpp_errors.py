@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..artifacts import Code, Compilation, Kernel, Node, Region
-from ..capture.records import Record
 from ..problem import Problem
-from ..torch_api import cpp_messages
 from .size_checks import SizeCheck, size_checks
 
 
@@ -101,23 +99,6 @@ def _is_fused(target: str, kernel: str) -> bool:
 
 _LAST = ("post_grad", "before_post_grad", "inference", "forward")
 """Where the nodes of a wrapper's launches are, best first."""
-
-
-def told(records: Sequence[Record], compilations: Sequence[Compilation]) -> list[Problem]:
-    """The failures inside generated code, or of building it, that a trace tells of."""
-    problems = []
-    for record in records:
-        if record.event in _METRICS:
-            detail = record.metadata.get(record.event)
-            reason = detail.get("fail_reason") if isinstance(detail, dict) else None
-            problem = cpp_messages.explain(str(reason)) if reason else None
-            if problem is not None:
-                place(problem, compilations)
-                problems.append(problem)
-    return problems
-
-
-_METRICS = ("compilation_metrics", "bwd_compilation_metrics")
 
 
 def _places(facts: dict[str, str], compilations: Sequence[Compilation]) -> Iterator[_Found]:

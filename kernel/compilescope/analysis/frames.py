@@ -71,7 +71,8 @@ def _span(span: Any) -> tuple[int, int, int, int] | None:
 def _stack(record: Record) -> list[dict[str, Any]]:
     detail = record.metadata.get("dynamo_start")
     stack = detail.get("stack") if isinstance(detail, dict) else None
-    return [frame for frame in stack or [] if isinstance(frame, dict)]
+    frames = stack if isinstance(stack, list | tuple) else []
+    return [frame for frame in frames if isinstance(frame, dict)]
 
 
 def _line(frame: dict[str, Any]) -> SourceLine:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..capture.records import Record
+from ..capture.records import LOOSE, Record
 from ..report import STAGES, Compilation
+from .compile_failures import failed
 
 NOTHING = "Dynamo put no operation of this frame into a graph"
 CACHED = (
@@ -16,6 +17,11 @@ INFERENCE = "The graph is compiled for inference: no input or parameter needs a 
 TRAINING = "The graph is compiled for training: forward and backward take this stage's place."
 LAZY = "torch compiles the backward pass when it is first run, and that has not happened."
 SILENT = "torch did not log this stage for this compilation."
+FAILED = "The compilation failed before torch came to this stage: {}."
+NO_ID = (
+    "torch gave these records no compile id: torch.export and AOTInductor compile whole models, "
+    "not Dynamo's frames."
+)
 UNMEASURED = "Guards are measured where compilescope builds a variant itself."
 UNCOUNTED = "torch counts the checks that fail, not those that hold."
 _TRAINING_ONLY = ("joint", "forward", "backward", "backward_before_post_grad", "backward_post_grad")
@@ -26,15 +32,27 @@ def explain(compilation: Compilation, records: Sequence[Record]) -> dict[str, st
     """Name the stages and artifacts that are missing, each with the reason."""
     absent: dict[str, str] = {}
     hit = any(event.outcome == "hit" for event in compilation.cache)
-    training = compilation.code.direction != "inference" or "forward" in compilation.graphs
-    nothing = "dynamo" not in compilation.graphs and not compilation.graphs and not hit
+    graphs, code = compilation.graphs, compilation.code
+    training = code.direction != "inference" or "forward" in graphs
+    # A frame that never came to AOTAutograd is neither.
+    known = training or hit or "inference" in graphs or bool(code.python or code.cpp)
+    failure = _failure(records)
+    loose = compilation.id == LOOSE
+    # "!0" is compiled autograd's graph, of which Dynamo's frame is another compilation.
+    nothing = not graphs and not hit and not loose and "/" in compilation.id
     for stage in STAGES:
         if stage not in compilation.graphs:
             absent[stage] = (
                 _nothing(records)
                 if nothing
                 else _stage(stage, training=training, hit=hit, compilation=compilation)
+                if known
+                else SILENT
             )
+            if failure and absent[stage] in (SILENT, LAZY):
+                absent[stage] = FAILED.format(failure)
+    if loose:
+        absent["id"] = NO_ID
     if not compilation.guards:
         absent["guards"] = "torch logged no guards: the frame was not kept as compiled code."
     else:
@@ -59,6 +77,15 @@ def _stage(stage: str, *, training: bool, hit: bool, compilation: Compilation) -
     if stage.startswith("backward_") and compilation.code.backward is None:
         return CACHED if hit else LAZY
     return CACHED if hit else SILENT
+
+
+def _failure(records: Sequence[Record]) -> str:
+    """The type of the error that the forward's compilation ended with; empty where it did not."""
+    for record in records:
+        metrics = failed(record)
+        if metrics is not None:
+            return str(metrics["fail_type"])
+    return ""
 
 
 def _nothing(records: Sequence[Record]) -> str:

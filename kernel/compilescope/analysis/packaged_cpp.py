@@ -7,16 +7,19 @@ from collections.abc import Iterable
 
 from ..report import Constant
 
-_CONSTANT = re.compile(r"constants_info_\[(\d+)\]\.(\w+) = (.*);$", re.M)
+_CONSTANT = re.compile(r"^[ \t]*constants_info_\[(\d{1,9})\]\.(\w+) = (.*);$", re.M)
+"""From the beginning of its line: of a long line with many of them it is looked for once."""
 _DTYPE = re.compile(r"dtype_(\w+?)\)?$")
 _INPUT = re.compile(r'inputs_info_\[\d+\]\.name = "([^"]*)";')
 _OUTPUT = re.compile(r'outputs_info_\[\d+\]\.name = "([^"]*)";')
 _EXPECTED_DTYPE = re.compile(r"int32_t (\w+)_expected_dtype = aoti_torch_dtype_(\w+)\(\);")
-_SIZE = re.compile(r"if \((\d+)L* != (\w+)_size\[(\d+)\]\)")
-_SYMBOL = re.compile(r"int64_t (\w+) = (\w+)_size\[(\d+)\];")
-_BOUND = re.compile(r"if \((\w+)_size\[(\d+)\] ([<>]) (-?\d+)L*\)")
+_SIZE = re.compile(r"if \((\d+)L* != (\w+)_size\[(\d{1,9})\]\)")
+_SYMBOL = re.compile(r"int64_t (\w+) = (\w+)_size\[(\d{1,9})\];")
+_BOUND = re.compile(r"if \((\w+)_size\[(\d+)\] ([<>]) (-?\d{1,19})L*\)")
 _COMMAND = re.compile(r"^// (?:Compile|Link) cmd\n// (.*)$", re.M)
 _DEVICE = re.compile(r"#include <torch/csrc/inductor/aoti_include/(\w+)\.h>")
+_MOST = 63
+"""A tensor has no dimension above: torch's own tensors have 64 at most."""
 _UNBOUNDED = 2**62
 """A size has a limit of its own; a bound near it says nothing."""
 
@@ -36,8 +39,8 @@ def _constant(fields: dict[str, str]) -> Constant:
         name=fields.get("name", "").strip('"'),
         original=fields.get("original_fqn", "").strip('"'),
         dtype=dtype.group(1) if dtype else "",
-        shape=[int(one) for one in re.findall(r"\d+", fields.get("shape", ""))],
-        bytes=int(size) if size.isdigit() else None,
+        shape=[int(one) for one in re.findall(r"\d{1,19}", fields.get("shape", ""))],
+        bytes=int(size) if re.fullmatch("[0-9]{1,19}", size) else None,
         folded=fields.get("from_folded") == "true",
     )
 
@@ -51,7 +54,7 @@ def inputs(text: str) -> list[str]:
     for symbol, name, dimension in _SYMBOL.findall(text):
         checked.setdefault(name, {})[int(dimension)] = symbol
     sizes = {
-        name: ", ".join(known.get(place, "?") for place in range(max(known) + 1))
+        name: ", ".join(known.get(place, "?") for place in range(min(max(known), _MOST) + 1))
         for name, known in checked.items()
     }
     return [

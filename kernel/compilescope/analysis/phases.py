@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ..capture.records import Record
+from ..capture.records import LOOSE, Record
 from ..report import Phase
 from .phase_kinds import name_kinds
 
@@ -67,7 +68,10 @@ def _trees(records: Sequence[Record]) -> dict[str, list[Phase]]:
             roots += [_Root(one.phase, one.owner, record.thread) for one in ended]
     for thread, stack in stacks.items():
         roots += [_Root(one.phase, one.owner, thread) for one in _abandon(stack)]
-    return _plant(roots, instants)
+    trees = _plant(roots, instants)
+    if not any(record.compile_id == LOOSE for record in records):
+        trees.pop(LOOSE, None)
+    return trees
 
 
 class _Root(NamedTuple):
@@ -102,17 +106,20 @@ def _event(payload: str) -> _Event | None:
         event = json.loads(payload)
         arguments = event.get("args") or {}
         owner = arguments.get("compile_id")
+        stamp = float(event["ts"])
+        if not math.isfinite(stamp) or not isinstance(owner, str | None):
+            return None
         detail = next((arguments[name] for name in _DETAILS if arguments.get(name)), "")
         if arguments.get("is_backward") is True:
             detail = detail or "backward"
         return _Event(
             str(event["name"]),
             str(event["ph"]),
-            float(event["ts"]),
+            stamp,
             None if owner == "None" else owner,
             str(detail),
         )
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None  # a damaged event is one phase less
 
 
@@ -141,7 +148,9 @@ def _plant(roots: Sequence[_Root], instants: Sequence[_Root]) -> dict[str, list[
     for root in loose:
         track = tracks.setdefault(root.thread, len(set(tracks.values()) | {0}))
         _set_track(root.phase, track)
-        _place(root.phase, trees.get(root.owner, []) if root.owner else _all(trees))
+        planted = _place(root.phase, trees.get(root.owner, []) if root.owner else _all(trees))
+        if not planted and root.owner is None:
+            trees.setdefault(LOOSE, []).append(root.phase)
     return trees
 
 

@@ -10,6 +10,9 @@ from typing import Any
 
 import msgspec
 
+LOOSE = "(no id)"
+"""The compile id of the records that torch gives none."""
+
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
     """One structured-trace event.

@@ -41,21 +41,30 @@ def renamed(record: Record, ids: dict[str, str]) -> Record:
     """The record under another compile id; ``ids`` are the old ones → the new ones."""
     payload = record.payload
     if record.event == "chromium_event" and payload is not None:
-        # Spans carry their compile id in the payload; the record's own is often missing.
-        event = json.loads(payload)
-        arguments = event.get("args", {})
-        if arguments.get("compile_id") in ids:
-            arguments["compile_id"] = ids[arguments["compile_id"]]
-            payload = json.dumps(event)
+        payload = _renamed_span(payload, ids)
     if record.name == "recompile_reasons" and payload is not None:
         payload = _ID.sub(lambda found: ids.get(found.group(), found.group()), payload)
     if record.compile_id is None:
         return msgspec.structs.replace(record, payload=payload)
     name = ids[record.compile_id]
-    frame, _, compilation = name.partition("/")
-    metadata = {
-        **record.metadata,
-        "frame_id": int(frame),
-        "frame_compile_id": int(compilation),
-    }
+    metadata = record.metadata
+    if "/" in name:
+        frame, compilation = name.split("/")[-2:]
+        metadata = {**metadata, "frame_id": int(frame), "frame_compile_id": int(compilation)}
     return msgspec.structs.replace(record, compile_id=name, metadata=metadata, payload=payload)
+
+
+def _renamed_span(payload: str, ids: dict[str, str]) -> str:
+    """Spans carry their compile id in the payload; the record's own is often missing."""
+    try:
+        event = json.loads(payload)
+    except (ValueError, RecursionError):
+        return payload
+    arguments = event.get("args") if isinstance(event, dict) else None
+    if not isinstance(arguments, dict):
+        return payload
+    name = arguments.get("compile_id")
+    if not isinstance(name, str) or ids.get(name, name) == name:
+        return payload
+    arguments["compile_id"] = ids[name]
+    return json.dumps(event)

@@ -3,14 +3,16 @@
 Each record is a line in glog's form, ``V1120 09:26:30.766000 8670 torch/_dynamo/utils.py:2350]``,
 with the metadata in JSON behind it; the payload follows, a tab before each of its lines. File names
 are interned: ``{"str": ["/path.py", 0]}`` says what 0 stands for from then on.
+
+Damage costs the line it is in: everything else is read, and what was lost is counted.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
-import zlib
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
@@ -20,13 +22,21 @@ import msgspec
 
 from ..problem import Problem
 from .records import Record
+from .unpacking import unpack
 
-_MOST_PROBLEMS = 20
+_LISTED = 20
+"""Of how many damaged lines of one kind the text is kept."""
 _HEAD = re.compile(
-    rb"(?:\[rank\d+\]: ?)?[A-Z](\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{6}) (\d+) \S.*?:\d+\] (.*)$",
-    re.S,
+    rb"^[A-Z](\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{6}) (\d+) [^\s\]][^\n\]]*?:\d+\] ([^\n]*)\n?",
+    re.M,
 )
+_PAYLOAD = re.compile(rb"(?:\t[^\n]*(?:\n|\Z))*")
+_FOREIGN = re.compile(rb"[^\n]*\S[^\n]*")
+_RANK = re.compile(rb"^\[(?:default|rank)(\d+)\]: ?", re.M)
+"""What torchrun puts before each line where several processes write one file."""
 _QUARTER_HOUR = 900.0
+_MOST = 2**31
+"""More compilations than a process can make: a larger number is damage."""
 
 
 class TraceLog(msgspec.Struct):
@@ -34,14 +44,18 @@ class TraceLog(msgspec.Struct):
 
     records: list[Record]
     problems: list[Problem] = []
-    """Lines that could not be read; the rest is whole."""
+    """What could not be read; the rest is whole."""
+    rank: int | None = None
+    """Which process wrote it, where each line says so."""
+    others: list[TraceLog] = []
+    """Those of further processes that wrote into the same file."""
 
 
 class _Raw(NamedTuple):
     line: int
     """Where the record begins, from 1."""
-    head: re.Match[bytes] | None
-    text: bytes
+    stamp: tuple[bytes, ...]
+    head: bytes
     payload: list[bytes]
 
 
@@ -64,20 +78,26 @@ def read(path: str | Path) -> TraceLog:
         The file cannot be opened.
     """
     path = Path(path)
-    data, cut = _decompress(path.read_bytes())
-    problems = _Problems(path.name)
-    if cut:
-        problems.add(0, "The compressed file ends too early or is damaged.", b"")
-    records: list[Record] = []
-    interned: dict[int, str] = {}
+    data, missing = unpack(path)
+    problems = [missing] if missing is not None else []
     year = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc).year
-    for raw in _split(data):
-        record = _record(raw, interned, year, problems)
-        if record is not None:
-            records.append(record)
-    if not records and data.strip():
-        problems.found.insert(0, _no_trace(path.name))
-    return TraceLog(_true_times(records), problems.found)
+    logs = []
+    for rank, text in _by_rank(data):
+        damages = _Damages(path.name if rank is None else f"{path.name} (rank {rank})")
+        interned: dict[int, str] = {}
+        found = (_record(raw, interned, year, damages) for raw in _split(text, damages))
+        records = [record for record in found if record is not None]
+        logs.append(TraceLog(_true_times(records), damages.problems(), rank))
+    told = [log for log in logs if log.records]
+    if not told:
+        if not problems and any(log.problems for log in logs):
+            problems.append(_no_trace(path.name))
+        return TraceLog([], [*problems, *(one for log in logs for one in log.problems)])
+    first = told[0]
+    lost = [one for log in logs if log is not first and not log.records for one in log.problems]
+    return msgspec.structs.replace(
+        first, problems=[*problems, *first.problems, *lost], others=told[1:]
+    )
 
 
 def _no_trace(name: str) -> Problem:
@@ -89,80 +109,90 @@ def _no_trace(name: str) -> Problem:
     )
 
 
-def _decompress(data: bytes) -> tuple[bytes, bool]:
-    """The plain bytes, and whether some are missing."""
-    if not data.startswith(b"\x1f\x8b"):
-        return data, False
-    parts = []
-    while data.startswith(b"\x1f\x8b"):
-        stream = zlib.decompressobj(zlib.MAX_WBITS | 16)
-        try:
-            # Piece by piece: what comes before the damage is kept.
-            for start in range(0, len(data), 1 << 16):
-                parts.append(stream.decompress(data[start : start + (1 << 16)]))
-                if stream.eof:
-                    data = stream.unused_data + data[start + (1 << 16) :]
-                    break
-        except zlib.error:
-            return b"".join(parts), True
-        if not stream.eof:
-            return b"".join(parts), True
-    return b"".join(parts), False
+def _by_rank(data: bytes) -> list[tuple[int | None, bytes]]:
+    """Each process's lines; those that name none go with the line before."""
+    if _RANK.search(data) is None:
+        return [(None, data)]
+    parts: dict[int | None, list[bytes]] = {}
+    rank: int | None = None
+    for line in data.splitlines(keepends=True):
+        found = _RANK.match(line)
+        if found is not None:
+            rank, line = int(found[1][:9]), line[found.end() :]
+        parts.setdefault(rank, []).append(line)
+    return [(rank, b"".join(lines)) for rank, lines in parts.items()]
 
 
-def _split(data: bytes) -> Iterator[_Raw]:
+def _split(data: bytes, damages: _Damages) -> Iterator[_Raw]:
     """Gather each record's line and its payload's lines."""
-    current: _Raw | None = None
-    lines = data.split(b"\n")
-    if lines and not lines[-1]:
-        lines.pop()
-    for number, line in enumerate(lines, start=1):
-        if line.startswith(b"\t") and current is not None:
-            current.payload.append(line[1:])
-            continue
-        if current is not None:
-            yield current
-        current = _Raw(number, _HEAD.match(line), line, [])
-    if current is not None:
-        yield current
+    end, line = 0, 1
+    for head in _HEAD.finditer(data):
+        line = _foreign(data, end, head.start(), line, damages)
+        payload = _PAYLOAD.match(data, head.end())
+        end = payload.end() if payload is not None else head.end()
+        text, rows = head[8], data[head.end() : end]
+        if text.endswith(b"\r"):
+            text, rows = text[:-1], rows.replace(b"\r\n", b"\n")
+        lines = rows.split(b"\n")
+        if not lines[-1]:
+            lines.pop()
+        yield _Raw(line, head.groups()[:7], text, [each[1:] for each in lines])
+        line += data.count(b"\n", head.start(), end)
+    _foreign(data, end, len(data), line, damages)
 
 
-def _record(raw: _Raw, interned: dict[int, str], year: int, problems: _Problems) -> Record | None:
-    if raw.head is None:
-        if raw.text.strip():
-            problems.add(raw.line, "A line is no trace record.", raw.text)
-        return None
-    *stamp, thread, text = raw.head.groups()
+def _foreign(data: bytes, start: int, end: int, line: int, damages: _Damages) -> int:
+    """Count the lines between two records; returns the number of the line behind them."""
+    for found in _FOREIGN.finditer(data, start, end):
+        line += data.count(b"\n", start, found.start())
+        start = found.start()
+        damages.add("is no trace record", line, found[0])
+    return line + data.count(b"\n", start, end)
+
+
+def _record(raw: _Raw, interned: dict[int, str], year: int, damages: _Damages) -> Record | None:
+    *stamp, thread = raw.stamp
     try:
-        metadata = json.loads(text)
-        event = next(iter(metadata))
+        metadata = msgspec.json.decode(raw.head)
         time_s = _seconds(year, *map(int, stamp))
-    except (ValueError, TypeError, StopIteration, RecursionError) as error:
-        problems.add(raw.line, f"A record cannot be read: {error}", raw.text)
+        if not isinstance(metadata, dict) or not metadata:
+            raise ValueError("its metadata is no object")
+        compile_id = _compile_id(metadata)
+        event = next(iter(metadata))
+        if event == "str":
+            _intern(metadata["str"], interned)
+        named = _named(metadata, interned)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        damages.add("cannot be read", raw.line, raw.head, str(error))
         return None
-    if not isinstance(metadata, dict):
-        problems.add(raw.line, "A record's metadata is no object.", raw.text)
-        return None
-    if event == "str":
-        _intern(metadata["str"], interned)
     payload: str | None = None
     if "has_payload" in metadata or raw.payload:
         joined = b"\n".join(raw.payload)
-        payload = joined.decode("utf-8", "replace")
+        payload = _encodable(joined.decode("utf-8", "replace"))
         expected = metadata.get("has_payload")
         if isinstance(expected, str) and hashlib.md5(joined).hexdigest() != expected:
-            problems.add(
-                raw.line, f"The payload of a record ({event}) is not what torch wrote.", raw.text
-            )
+            damages.add("begins a payload that is not what torch wrote", raw.line, raw.head, event)
     return Record(
-        event=str(event),
-        metadata=_named(metadata, interned),
+        event=event,
+        metadata=named,
         payload=payload,
-        compile_id=_compile_id(metadata),
+        compile_id=compile_id,
         attempt=_integer(metadata.get("attempt")),
         time_s=time_s,
-        thread=int(thread),
+        thread=int(thread[:18]),
     )
+
+
+def _encodable(payload: str) -> str:
+    """The payload without halves of characters, which JSON can name but nobody can write."""
+    if "\\ud" not in payload and "\\uD" not in payload:
+        return payload
+    try:
+        text = json.dumps(json.loads(payload), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return payload
+    whole = text.encode("utf-8", "replace").decode()
+    return payload if whole == text else whole
 
 
 def _seconds(year: int, *parts: int) -> float:
@@ -191,12 +221,31 @@ def _named(value: Any, interned: dict[int, str]) -> Any:
 
 
 def _compile_id(metadata: dict[str, Any]) -> str | None:
-    frame, attempt = metadata.get("frame_id"), metadata.get("frame_compile_id")
-    return None if frame is None or attempt is None else f"{frame}/{attempt}"
+    """The compilation as torch names it: ``1/0``; ``!0/1/0`` in compiled autograd's graph 0.
+
+    Raises
+    ------
+    ValueError
+        The record names a compilation that there cannot be.
+    """
+    names = ("compiled_autograd_id", "frame_id", "frame_compile_id")
+    numbers = [metadata.get(name) for name in names]
+    for name, number in zip(names, numbers, strict=True):
+        if number is not None and not _is_count(number):
+            raise ValueError(f"its {name} is {str(number)[:40]}")
+    autograd, frame, compilation = numbers
+    parts = [] if autograd is None else [f"!{autograd}"]
+    if frame is not None and compilation is not None:
+        parts += [str(frame), str(compilation)]
+    return "/".join(parts) or None
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST
 
 
 def _integer(value: Any) -> int:
-    return value if isinstance(value, int) else 0
+    return value if _is_count(value) else 0
 
 
 def _true_times(records: list[Record]) -> list[Record]:
@@ -209,7 +258,9 @@ def _true_times(records: list[Record]) -> list[Record]:
             continue
         try:
             true = float(json.loads(record.payload)["ts"]) / 1e6
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+            continue
+        if not math.isfinite(true) or not 0 < true < _LAST_S:
             continue
         shift = round((true - record.time_s) / _QUARTER_HOUR) * _QUARTER_HOUR
         if not shift:
@@ -218,25 +269,48 @@ def _true_times(records: list[Record]) -> list[Record]:
     return records
 
 
-class _Problems:
-    """Collects problems; of very many only the first ones are told apart."""
+_LAST_S = 253_402_300_800.0
+"""The end of the year 9999: a later time is damage."""
+
+
+class _Damages:
+    """The lines that are damaged, by what is wrong with them."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.found: list[Problem] = []
-        self.more = 0
+        self._counts: dict[str, int] = {}
+        self._texts: dict[str, list[str]] = {}
 
-    def add(self, line: int, what: str, text: bytes) -> None:
-        if len(self.found) >= _MOST_PROBLEMS:
-            self.more += 1
-            self.found[-1].what = f"{self.more + 1} more lines of {self.name} cannot be read."
-            return
-        self.found.append(
-            Problem(
-                severity="warning",
-                what=what,
-                why=f"{self.name}, line {line}." if line else f"{self.name}.",
-                remedy="The rest of the file is shown. Record or copy the trace again to have all.",
-                detail=text[:500].decode("utf-8", "replace"),
-            )
+    def add(self, what: str, line: int, text: bytes, why: str = "") -> None:
+        """Count a line; ``what`` completes the sentence "A line …"."""
+        self._counts[what] = self._counts.get(what, 0) + 1
+        texts = self._texts.setdefault(what, [])
+        if len(texts) < _LISTED:
+            shown = text[:500].decode("utf-8", "replace").strip()
+            texts.append(f"line {line}: {f'{why}: ' if why else ''}{shown}")
+
+    def problems(self) -> list[Problem]:
+        """One for each kind of damage."""
+        return [self._problem(what, count) for what, count in self._counts.items()]
+
+    def _problem(self, what: str, count: int) -> Problem:
+        texts = self._texts[what]
+        first = texts[0].partition(":")[0]
+        if count == 1:
+            said = f"A line of {self.name} {what}."
+        else:
+            said = f"{count} lines of {self.name} {_PLURAL[what]}."
+        return Problem(
+            severity="warning",
+            what=said,
+            why=f"{self.name}, {first}." if count == 1 else f"The first is {first}.",
+            remedy="The rest of the file is shown. Record or copy the trace again to have all.",
+            detail="\n".join([*texts, "…"] if count > len(texts) else texts),
         )
+
+
+_PLURAL = {
+    "is no trace record": "are no trace records",
+    "cannot be read": "cannot be read",
+    "begins a payload that is not what torch wrote": "begin payloads that are not what torch wrote",
+}

@@ -90,4 +90,4 @@ def _find(report: Report, variant: str, compile_id: str) -> Compilation:
 
 def _outline(found: Compilation) -> Compilation:
     empty: dict[str, list[object]] = {field: [] for fields in _LARGE.values() for field in fields}
-    return msgspec.structs.replace(found, **empty, graphs={}, code=Code())
+    return msgspec.structs.replace(found, **empty, graphs={}, code=Code(), raw=[])

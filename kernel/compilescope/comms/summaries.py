@@ -15,6 +15,7 @@ from ..report import (
     Changes,
     Code,
     Compilation,
+    RawEvent,
     Region,
     Report,
     Sweep,
@@ -237,6 +238,9 @@ def _artifacts(compilation: Compilation) -> Iterator[tuple[Artifact, str, list[R
             one.forms = compiled.forms_of(kernel)
             one.configs = compiled.configs_of(kernel)
             yield one, kernel.source, []
+    for event in compilation.raw:
+        one = _describe(f"raw.{event.name}", _raw_label(event), "raw", event.language, event.text)
+        yield one, event.text, []
 
 
 def _code(code: Code, prefix: str, suffix: str) -> Iterator[tuple[Artifact, str, list[Region]]]:
@@ -251,10 +255,14 @@ def _describe(name: str, label: str, group: str, language: str, text: str) -> Ar
     return Artifact(
         name=name,
         label=label,
-        group=group,  # type: ignore[arg-type]  # one of the three that the callers write
+        group=group,  # type: ignore[arg-type]  # one of the four that the callers write
         language=language,
         lines=text.count("\n") + (not text.endswith("\n")),
     )
+
+
+def _raw_label(event: RawEvent) -> str:
+    return event.name if event.count == 1 else f"{event.name}: {event.count} records"
 
 
 def _label(name: str) -> str:

@@ -9,11 +9,15 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import platform
 import re
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
+
+from ..errors import CompilescopeError
 
 CPU = "cpu"
 
@@ -48,6 +52,41 @@ class Device:
 
 
 def _open(name: str) -> IO[bytes]:
-    folder = Path(tempfile.gettempdir()) / f"compilescope-{os.getuid()}-devices"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return (folder / re.sub(r"\W+", "-", name)).open("wb")
+    file = _folder() / re.sub(r"\W+", "-", name)
+    # Never through a link, and what is there is left as it is: only the lock is wanted.
+    return os.fdopen(os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), "r+b", 0)
+
+
+def _folder() -> Path:
+    """The folder of the locks, which nobody else can write into.
+
+    Raises
+    ------
+    CompilescopeError
+        Each place for it is somebody else's.
+    """
+    # On a machine that several people use, anybody can make a folder by this name first. A home
+    # may be shared by machines, whose devices are not each other's.
+    places = (
+        Path(tempfile.gettempdir()) / f"compilescope-{os.getuid()}-devices",
+        Path.home() / ".cache" / "compilescope" / f"devices-{platform.node()}",
+    )
+    folder = next(filter(_is_ours, places), None)
+    if folder is not None:
+        return folder
+    raise CompilescopeError(
+        "There is no folder for the locks of this machine's devices.",
+        f"{' and '.join(map(str, places))} cannot be made, or others can write there.",
+        "Remove the first, or set TMPDIR to a folder of your own.",
+    )
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether there is such a folder now, that nobody else can write into."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return False
+    mode = found.st_mode
+    return stat.S_ISDIR(mode) and found.st_uid == os.getuid() and not mode & 0o022

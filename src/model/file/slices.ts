@@ -113,5 +113,5 @@ function outline(found: Compilation): Compilation {
   for (const field of Object.values(PART_FIELDS).flat()) {
     empty[field] = [];
   }
-  return { ...found, ...empty, graphs: {}, code: NO_CODE };
+  return { ...found, ...empty, graphs: {}, code: NO_CODE, raw: [] };
 }

@@ -225,7 +225,7 @@ function compilationSummary(compilation: Compilation): CompilationSummary {
 }
 
 function* artifactsOf(compilation: Compilation): Iterable<ArtifactResult> {
-  const { code, graphs, kernels } = compilation;
+  const { code, graphs, kernels, raw } = compilation;
   yield* codeOf(code, '', '');
   if (code.backward) {
     yield* codeOf(code.backward, 'backward.', ', backward');
@@ -255,6 +255,10 @@ function* artifactsOf(compilation: Compilation): Iterable<ArtifactResult> {
       result.artifact.configs = configsOf(kernel);
       yield result;
     }
+  }
+  for (const { name, count, language, text } of raw) {
+    const label = count === 1 ? name : `${name}: ${count} records`;
+    yield describe(`raw.${name}`, label, 'raw', language, text);
   }
 }
 

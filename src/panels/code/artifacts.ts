@@ -110,7 +110,7 @@ export function defaultVariants(
 export function grouped(
   compilation: CompilationSummary | null
 ): [Artifact['group'], Artifact[]][] {
-  const groups: Artifact['group'][] = ['code', 'graph', 'kernel'];
+  const groups: Artifact['group'][] = ['code', 'graph', 'kernel', 'raw'];
   return groups
     .map((group): [Artifact['group'], Artifact[]] => [
       group,

@@ -235,6 +235,8 @@ function groupLabel(
       return trans.__('Graphs');
     case 'kernel':
       return trans.__('Kernels');
+    case 'raw':
+      return trans.__('Other records of the trace');
   }
 }
 

@@ -59,7 +59,7 @@ export function SidebarBody(props: IPartProps): JSX.Element {
           <Problems {...props} />
           <footer className="jp-Compilescope-footer">
             {[
-              `torch ${report.environment.torch}`,
+              report.environment.torch && `torch ${report.environment.torch}`,
               report.subject.device,
               report.environment.cpu
             ]

@@ -16,10 +16,11 @@ class Artifact(Message):
     """``python``, ``cpp``, ``shell``, ``backward.python``, ``graph.post_grad``,
     ``kernel.inference.NAME``; of a kernel that was compiled for a target also
     ``kernel.inference.NAME.ptx`` and, for another launch configuration than the usual one,
-    ``kernel.inference.NAME.ptx@CONFIGURATION``. Ahead of time, ``aot`` and the other files of the
-    package: ``package:PATH``."""
+    ``kernel.inference.NAME.ptx@CONFIGURATION``; of a trace ``raw.EVENT``. Ahead of time, ``aot``
+    and the other files of the package: ``package:PATH``."""
     label: str
-    group: Literal["code", "graph", "kernel"]
+    group: Literal["code", "graph", "kernel", "raw"]
+    """raw: what torch logged, as it is."""
     language: str
     lines: int
     forms: list[str] = []

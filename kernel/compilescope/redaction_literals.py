@@ -1,0 +1,119 @@
+"""Literal values in what torch tells: texts and numbers of the user's, told apart from names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+_OUT = "…"
+_STRING = re.compile(r"(?<!\w)[bru]{0,2}('(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")")
+_KEPT_BEFORE = ("L[", "G[", "_modules[", "_parameters[", "_buffers[", "tensor ")
+"""What stands before a quoted name: of a local, a global, a part of a module."""
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d*)?(?:e[+-]?\d+)?j?(?!\w)")
+_COMPARED = re.compile(r"[=!<>]=?\s|\bin\b")
+_SHAPES = re.compile(
+    r"\.(?:size|stride|storage_offset|dim|ndimension)\(|check_tensor|mismatch|len\(|Eq\(|Mod\(|"
+    r"\bs\d+\b"
+)
+_RAISED = re.compile(
+    r"^([ \t]*(?:[^\n]*?\b)?[\w.]*(?:Error|Exception|Warning|Interrupt|Exit)): "
+    r"[^\n]*(?:\n(?!\s*(?:File |Traceback|During |The above|Explanation:|Hint:|\n))[^\n]+)*",
+    re.M,
+)
+_OWN = re.compile(r"^(The subject raised [\w.]+): .*", re.S)
+_LAST = re.compile(
+    r"^([A-Za-z_][\w.]*): .*?(?=\n\nTraceback|\n\nDuring|\n\nThe above|\Z)", re.M | re.S
+)
+_TENSOR = re.compile(r"\w+\[[^\]]*\] [\w:]+")
+_PLAIN = ("None", "True", "False")
+_VALUES = ("value", "global", "keys", "attribute", "identity", "other", "")
+"""Kinds of failed guards whose old and new value is one of the user's."""
+_LEFT_OUT = "(left out)"
+
+
+def strings(text: str) -> str:
+    """The text without quoted texts, but for names of variables and of modules' parts."""
+
+    def replaced(match: re.Match[str]) -> str:
+        before = text[max(0, match.start() - 12) : match.start()]
+        return match.group() if before.endswith(_KEPT_BEFORE) else f"'{_OUT}'"
+
+    return _STRING.sub(replaced, text)
+
+
+def guard(text: str) -> str:
+    """A guard's expression, or why it failed, without the values that it compares with."""
+    text = strings(text)
+    compared = _COMPARED.search(text)
+    if compared is None or _SHAPES.search(text):
+        return text
+    head, tail = text[: compared.start()], text[compared.start() :]
+    expression, comment, rest = tail.partition("  # ")
+    return head + _NUMBER.sub(_OUT, expression) + comment + rest
+
+
+def failure(text: str) -> str:
+    """A message without the texts of exceptions and without quoted texts."""
+    text = _OWN.sub(rf"\1: {_LEFT_OUT}", text)
+    if text.startswith("Traceback"):
+        text = _LAST.sub(rf"\1: {_LEFT_OUT}", text)
+    return strings(_RAISED.sub(rf"\1: {_LEFT_OUT}", text))
+
+
+def argument(line: str) -> str:
+    """``x: float32[4, 8] cpu`` as it is; of another value that it is left out."""
+    name, colon, value = line.partition(": ")
+    if not colon or value in _PLAIN or _TENSOR.fullmatch(value):
+        return line
+    tensors = _TENSOR.findall(value)
+    return f"{name}: {', '.join([*tensors, _LEFT_OUT])}"
+
+
+def _each(clean: Callable[[str], str]) -> Callable[[Any], Any]:
+    def cleaned(value: Any) -> Any:
+        if isinstance(value, str):
+            return clean(value)
+        if isinstance(value, list):
+            return [cleaned(item) for item in value]
+        if isinstance(value, dict):
+            return {key: cleaned(item) for key, item in value.items()}
+        return value
+
+    return cleaned
+
+
+_FIELDS: tuple[tuple[frozenset[str], dict[str, Callable[[str], str]]], ...] = (
+    (
+        frozenset({"expression", "origin", "why"}),
+        {"expression": guard, "source": strings, "why": strings},
+    ),
+    (frozenset({"accessor", "value_type"}), {"accessor": strings, "source": strings}),
+    (frozenset({"guard", "old", "new"}), {"guard": guard, "source": strings}),
+    (frozenset({"reasons", "failures"}), {"reasons": guard, "became_dynamic": strings}),
+    (
+        frozenset({"severity", "what", "remedy"}),
+        {"what": failure, "why": failure, "remedy": strings, "detail": failure, "facts": failure},
+    ),
+    (
+        frozenset({"reason", "explanation", "hints"}),
+        dict.fromkeys(("reason", "explanation", "context", "hints", "eager"), failure),
+    ),
+    (frozenset({"device", "arguments"}), {"arguments": argument}),
+    (frozenset({"name", "size_bytes", "text"}), {"text": lambda _: ""}),
+    (frozenset({"absent"}), {"absent": failure}),
+)
+"""The fields that name one of the report's structs → the fields in it that may hold a literal, each
+with what takes it out."""
+
+
+def without_literals(value: dict[str, Any]) -> dict[str, Any]:
+    """One struct of a report, as plain data, without the user's literals."""
+    for marks, fields in _FIELDS:
+        if marks <= value.keys():
+            value = value | {
+                name: _each(clean)(value[name]) for name, clean in fields.items() if name in value
+            }
+    if {"guard", "old", "new", "kind"} <= value.keys() and value["kind"] in _VALUES:
+        value = value | {side: _LEFT_OUT for side in ("old", "new") if value[side]}
+    return value
