@@ -12,6 +12,10 @@ _KERNEL = re.compile(rf'(?:extern "C"|TORCH_EXPORT|static inline|{_NOINLINE})\s.
 _HOST = re.compile(
     r"static (?:CUfunction|hipFunction_t|std::unique_ptr<sycl::kernel>|\w+) (\w+) = nullptr;"
 )
+_EXPORTED = re.compile(r'extern "C"(?: \S+)?\s*$|TORCH_EXPORT\s*$')
+"""How the definition of a template's kernel begins; its name is on the next line."""
+_PREFIX = re.compile(r"#include [<\"].*cpp_prefix\.h")
+"""How the code of each kernel begins; a template's own functions stand between it and the kernel."""
 _CALLER = re.compile(rf"(?:static inline|{_NOINLINE}) \S+ call_(\w+)\(")
 _ENTRY = re.compile(r"(?:\w+ )+(?:\w+::)*(inductor_entry_impl|run_impl|_const_run_impl)\(")
 
@@ -34,10 +38,13 @@ class _Scanner:
         include: int | None = None
         begun: tuple[int, str] | None = None
         entry: tuple[int, int] | None = None
+        prefix: int | None = None
         while number < len(self.lines):
             line = self.lines[number]
             if line.startswith("#include"):
                 include = number if include is None else include
+                if _PREFIX.match(line):
+                    prefix = number
                 number += 1
                 continue
             if _ENTRY.match(line):
@@ -58,6 +65,9 @@ class _Scanner:
                 number = after + 1
                 continue
             kernel = _KERNEL.match(line)
+            if _EXPORTED.match(line) and number + 1 < len(self.lines):
+                kernel = _KERNEL.match(f"{line.rstrip()} {self.lines[number + 1]}")
+                include = prefix
             if kernel:
                 number = self._definition(kernel, number, include, begun) + 1
                 begun = None

@@ -1,8 +1,9 @@
 """One Dynamo capture, the sources of many variants: code generation without a build.
 
 Stands on ``torch._guards`` (TracingContext, CompileContext),
-``torch._inductor.compile_fx.compile_fx`` and ``GraphLowering.compile_to_module``; the same from
-2.11 to 2.15.
+``torch._inductor.compile_fx.compile_fx``, ``GraphLowering.compile_to_module`` and
+``torch._inductor.graph.get_donated_idxs``, with what AOTAutograd does at a graph's first backward
+(``_get_current_graph_task_keep_graph``); the same from 2.11 to 2.15.
 """
 
 from __future__ import annotations
@@ -29,6 +30,27 @@ from .patching import patched
 from .trace import listening
 
 
+@dataclasses.dataclass
+class FirstBackward:
+    """How a graph's backward was called for the first time, which is when torch compiles it."""
+
+    keeps_graph: bool | None = None
+    """Whether with ``retain_graph`` or ``create_graph``: what is saved may then be needed again, so
+    the backward may not reuse its memory. None: it was not called."""
+
+    def watch(self, outputs: Sequence[Any], *, but: set[Any]) -> None:
+        """Notes the first backward that goes through one of these, unless by a node in ``but``."""
+        nodes = {one.grad_fn for one in outputs if isinstance(one, torch.Tensor)}
+        # Dynamo would compile the hook where it compiles what calls the backward.
+        note = torch.compiler.disable(self._note)
+        for node in nodes - but - {None}:
+            node.register_prehook(note)
+
+    def _note(self, gradients: Any) -> None:
+        if self.keeps_graph is None:
+            self.keeps_graph = torch._C._autograd._get_current_graph_task_keep_graph()
+
+
 @dataclasses.dataclass(frozen=True)
 class Capture:
     """A graph as Dynamo handed it to the backend, with what is needed to compile it again.
@@ -45,6 +67,7 @@ class Capture:
     autocast: tuple[tuple[str, bool, torch.dtype], ...]
     constants: frozenset[str]
     """The symbols of floats that Inductor wanted as constants, and Dynamo made so."""
+    backward: FirstBackward
 
 
 class CapturingBackend:
@@ -77,15 +100,25 @@ class CapturingBackend:
         self, graph: fx.GraphModule, inputs: Sequence[Any], **_: Any
     ) -> Callable[..., Any]:
         fakes: list[Any] = []
+        backward = FirstBackward()
         try:
-            fakes = self._keep(graph, inputs)
+            fakes = self._keep(graph, inputs, backward)
         except RestartAnalysis:
             raise
         except Exception as error:  # noqa: BLE001 - it is ours, and the subject's call goes on
             self._failed(error)
         within = self._within
+
+        def observed(*args: Any) -> Any:
+            tensors = [one for one in args if isinstance(one, torch.Tensor)]
+            before = {one.grad_fn for one in tensors}
+            outputs = graph.forward(*args)
+            # An input that was written to has another node afterwards.
+            backward.watch([*outputs, *tensors], but=before)
+            return outputs
+
         if within is None:
-            return graph.forward
+            return observed
 
         def run(*args: Any) -> Any:
             floats = {
@@ -95,11 +128,13 @@ class CapturingBackend:
                 known = (
                     _holding(floats[i], arg) if i in floats else arg for i, arg in enumerate(args)
                 )
-                return graph.forward(*known)
+                return observed(*known)
 
         return run
 
-    def _keep(self, graph: fx.GraphModule, inputs: Sequence[Any]) -> list[Any]:
+    def _keep(
+        self, graph: fx.GraphModule, inputs: Sequence[Any], backward: FirstBackward
+    ) -> list[Any]:
         """Passes a graph on; gives its fake inputs."""
         context = TracingContext.get()
         compile_id = CompileContext.current_compile_id()
@@ -117,6 +152,7 @@ class CapturingBackend:
             inference=torch.is_inference_mode_enabled(),
             autocast=_autocast_state(),
             constants=frozenset(TensorifyState.force_specializations),
+            backward=backward,
         )
         if any(_number(fake) is not None for fake in fakes):
             _settle_floats(capture)
@@ -150,15 +186,16 @@ def generate(capture: Capture, settings: dict[str, Any]) -> None:
 
 
 def _generate(capture: Capture, settings: dict[str, Any]) -> None:
+    from torch._inductor import graph as lowering
     from torch._inductor.compile_fx import compile_fx
-    from torch._inductor.graph import GraphLowering
 
-    token = _generating.set(True)
+    token = _generating.set(capture)
     try:
         with (
             compile_lock,
             uncounted(),
-            patched(GraphLowering, "compile_to_module", _compile_to_module),
+            patched(lowering.GraphLowering, "compile_to_module", _compile_to_module),
+            patched(lowering, "get_donated_idxs", _donated),
             _modes(capture),
             tracing(TracingContext(capture.fake_mode)),
             compile_context(CompileContext(_compile_id(capture.compile_id))),
@@ -196,12 +233,25 @@ def free_to_compile(patience_s: float) -> Iterator[bool]:
             compile_lock.release()
 
 
-_generating: ContextVar[bool] = ContextVar("compilescope_generating", default=False)
+_generating: ContextVar[Capture | None] = ContextVar("compilescope_generating", default=None)
+
+
+def _donated(original: Callable[[], Any]) -> Any:
+    """Which inputs of a backward it may reuse: none where its first call keeps the graph.
+
+    Where sizes are saved for it, torch compiles the backward before it is called, and cannot know.
+    """
+    capture = _generating.get()
+    if capture is not None and capture.backward.keeps_graph:
+        metadata = TracingContext.get().fw_metadata
+        if metadata is not None and not metadata.num_symints_saved_for_bw:
+            return []
+    return original()
 
 
 def _compile_to_module(original: Any, self: Any) -> Any:
     """Generates the wrapper, traces it as torch would, and builds nothing."""
-    if not _generating.get():
+    if _generating.get() is None:
         return original(self)
     wrapper, _ = self.codegen_with_cpp_wrapper() if self.cpp_wrapper else self.codegen()
     trace_structured("inductor_output_code", dict, payload_fn=lambda: wrapper.value)

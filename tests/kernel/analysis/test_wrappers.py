@@ -260,3 +260,42 @@ def test_a_check_of_several_tensors_is_a_region_of_each():
 )
 def test_what_a_line_checks(line, found):
     assert [tuple(one) for one in size_checks(line)] == found
+
+
+TEMPLATE = """#include <torch/csrc/inductor/cpp_wrapper/cpu.h>
+extern "C"
+void cpp_flex_0(const float* query, float* output);
+void inductor_entry_impl(
+    AtenTensorHandle* input_handles,
+    AtenTensorHandle* output_handles) {
+    auto arg0_1 = std::move(inputs[0]);
+    cpp_flex_0((const float*)(arg0_1.data_ptr()), (float*)(buf0.data_ptr()));
+    output_handles[0] = buf0.release();
+} // inductor_entry_impl
+
+#include <torch/csrc/inductor/cpp_prefix.h>
+#include <ATen/native/CPUBlas.h>
+
+template <typename scalar_t>
+static inline scalar_t* cpp_flex_0_conditional_data_ptr(scalar_t* ptr) {
+  return ptr;
+}
+
+extern "C"
+void cpp_flex_0(const float* query, float* output)
+{
+  int x = 0;
+}
+"""
+
+
+def test_a_kernel_of_a_cpp_template_is_found():
+    marks = scan(TEMPLATE, "cpp")
+    (kernel,) = [one for one in marks if one.kind == "kernel"]
+    assert kernel.kernel == "cpp_flex_0"
+    lines = TEMPLATE.split("\n")
+    assert lines[kernel.start - 1] == "#include <torch/csrc/inductor/cpp_prefix.h>"
+    assert lines[kernel.call - 1] == 'extern "C"'
+    assert lines[kernel.end - 1] == "}"
+    (launch,) = [one for one in marks if one.kind == "launch"]
+    assert launch.kernel == "cpp_flex_0"

@@ -1,0 +1,105 @@
+"""Calls whose backward is called in every way, and graphs of several kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+Made = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+def _trained(*, call: Callable[[torch.Tensor, torch.Tensor], Any]) -> Made:
+    weight = torch.randn(8, 8, requires_grad=True)
+
+    def step(x: torch.Tensor) -> Any:
+        return call((x @ weight).tanh().sum(), weight)
+
+    return step, (torch.randn(4, 8),)
+
+
+def plain_backward() -> Made:
+    return _trained(call=lambda y, _: y.backward())
+
+
+def retain_graph() -> Made:
+    return _trained(call=lambda y, _: y.backward(retain_graph=True))
+
+
+def create_graph() -> Made:
+    def call(y: torch.Tensor, weight: torch.Tensor) -> Any:
+        torch._dynamo.graph_break()
+        return torch.autograd.grad(y, weight, create_graph=True)[0].detach()
+
+    return _trained(call=call)
+
+
+def retained_outside() -> Made:
+    def call(y: torch.Tensor, weight: torch.Tensor) -> Any:
+        torch._dynamo.graph_break()
+        y.backward(retain_graph=True)
+        y.backward()
+        return y.detach()
+
+    return _trained(call=call)
+
+
+def plain_before_retained() -> Made:
+    weight = torch.randn(8, 8, requires_grad=True)
+
+    def inner(x: torch.Tensor) -> torch.Tensor:
+        return (x @ weight).tanh().sum()
+
+    def step(x: torch.Tensor) -> Any:
+        first = inner(x)
+        torch._dynamo.graph_break()
+        first.backward()
+        second = inner(x)
+        torch._dynamo.graph_break()
+        second.backward(retain_graph=True)
+        return second.detach()
+
+    return step, (torch.randn(4, 8),)
+
+
+def returned() -> Made:
+    weight = torch.randn(8, 8, requires_grad=True)
+    return lambda x: (x @ weight).tanh(), (torch.randn(4, 8),)
+
+
+def broken() -> Made:
+    def step(x: torch.Tensor) -> Any:
+        y = x.sin()
+        torch._dynamo.graph_break()
+        return y.cos().sum()
+
+    return step, (torch.randn(4, 8),)
+
+
+def normed() -> Made:
+    net = nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.LayerNorm(16), nn.Linear(16, 4))
+
+    def step(x: torch.Tensor) -> Any:
+        loss = functional.mse_loss(net(x), torch.zeros(4, 4))
+        loss.backward()
+        return loss.detach()
+
+    return step, (torch.randn(4, 8),)
+
+
+CHEAP = {
+    one.__name__: one
+    for one in (
+        plain_backward,
+        retain_graph,
+        create_graph,
+        retained_outside,
+        plain_before_retained,
+        returned,
+        broken,
+        normed,
+    )
+}
