@@ -62,5 +62,5 @@ def _built(name: str) -> str | None:
 
 @cache
 def _hash(script: str) -> str:
-    """What a policy calls a script by; the built one has no line ends but ``\\n``."""
+    """What a policy calls a script by; the built one has no other line ends than Unix's."""
     return f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}"
