@@ -44,6 +44,14 @@ def test_the_compiler_is_the_one_inductor_takes(tmp_path: Path) -> None:
         assert environment().compiler == ""
 
 
+def test_a_compiler_that_does_not_write_utf_8_is_named(tmp_path: Path) -> None:
+    compiler = tmp_path / "latin-cxx"
+    compiler.write_bytes(b"#!/bin/sh\necho 'compilateur \xe9prouv\xe9 1.2'\n")
+    compiler.chmod(compiler.stat().st_mode | stat.S_IXUSR)
+    with inductor_config.patch({"cpp.cxx": (str(compiler),)}):
+        assert environment().compiler == "compilateur \ufffdprouv\ufffd 1.2"
+
+
 def test_gpus_are_named_without_starting_cuda(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
+from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -93,3 +95,15 @@ def test_redacted(tmp_path: Path) -> None:
     whole = report().save(tmp_path / "y.html").read_text("utf-8")
     assert "y = x + 1" in whole
     assert "y = x + 1" not in saved
+
+
+def test_the_policy_names_the_one_script_that_may_run() -> None:
+    elements = Elements(page.render(report()))
+    attributes = dict(elements.attributes)
+    policy = str(next(value for name, value in elements.attributes if name == "content" and value))
+    digest = b64encode(sha256(elements.scripts[2].encode()).digest()).decode()
+    assert attributes["http-equiv"] == "Content-Security-Policy"
+    assert f"script-src 'sha256-{digest}';" in policy
+    assert "base-uri 'none'; form-action 'none'" in policy
+    # The browser hashes what it parsed: other line ends and NUL would become something else there.
+    assert not {"\r", "\0"} & set(elements.scripts[2])

@@ -128,11 +128,12 @@ describe('grouped', () => {
   it('groups artifacts in a fixed order and leaves out empty groups', () => {
     const groups = grouped(
       compilation('0/0', [
+        artifact('raw.describe_tensor', 'raw', 'text'),
         artifact('kernel.k', 'kernel', 'cpp'),
         artifact('python')
       ])
     );
-    expect(groups.map(([group]) => group)).toEqual(['code', 'kernel']);
+    expect(groups.map(([group]) => group)).toEqual(['code', 'kernel', 'raw']);
     expect(grouped(null)).toEqual([]);
   });
 });

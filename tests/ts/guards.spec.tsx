@@ -72,6 +72,17 @@ describe('the rows of guards', () => {
     ]);
   });
 
+  it('are shown of a tree with a circle too', () => {
+    const circle = TREE.map((each, index) => ({
+      ...each,
+      parent: (index + 1) % TREE.length
+    }));
+    const found = entriesOf(GUARDS, circle);
+    expect(flatten(treeOf(found, circle), () => true).length).toBeGreaterThan(
+      GUARDS.length
+    );
+  });
+
   it('know what is below them', () => {
     const [root, homeless] = treeOf(entries, TREE);
     expect([root.count, root.cost, root.fails]).toEqual([3, 100, 4]);

@@ -100,7 +100,9 @@ def _compiler() -> str:
 @functools.lru_cache(maxsize=8)
 def _first_line(*command: str) -> str:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=10, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
     lines = (done.stdout or done.stderr).splitlines()

@@ -67,7 +67,7 @@ export function entriesOf(
   // torch counts a failure at its node and at all above it.
   const own = tree.map(({ fails }) => fails ?? 0);
   for (const { parent, fails } of tree) {
-    if (parent !== null) {
+    if (parent !== null && parent in own) {
       own[parent] -= fails ?? 0;
     }
   }
@@ -96,7 +96,9 @@ export function treeOf(
   }
   const roots: number[] = [];
   tree.forEach(({ parent }, index) => {
-    (parent === null ? roots : (below[parent] ?? roots)).push(index);
+    // A tree from a broken file may have a circle.
+    const isBelow = parent !== null && parent < index;
+    (isBelow ? (below[parent] ?? roots) : roots).push(index);
   });
   // Parents stand before children: from the end on, all below is there.
   const branches = new Array<IBranch>(tree.length);
