@@ -28,7 +28,6 @@ def test_the_distribution_requires_what_the_kernel_imports() -> None:
         "ipywidgets",
         "jupyterlab",
         "msgspec",
-        "plotly",
         "pygments",
         "torch",
         "triton",
