@@ -36,6 +36,7 @@ const FULL: Partial<Overview> = {
     result('python', {
       title: 'Python wrapper',
       speedup: speedup('noisy', 'too noisy to judge'),
+      interval_us: [20, 90],
       noisy: true
     }),
     result('cpp', {
@@ -159,7 +160,7 @@ describe('The Overview', () => {
 
   it('draws what the kernel says and no figure of its own', () => {
     draw(FULL);
-    expect(texts('h2')).toEqual([FULL.headline]);
+    expect(texts('h2')).toEqual([FULL.headline!.replace(' µs', '\u00a0µs')]);
     const rows = page
       .all('tbody tr')
       .map(row =>
@@ -167,7 +168,7 @@ describe('The Overview', () => {
       );
     expect(rows).toEqual([
       ['eager', '100 µs', '', '', '', ''],
-      ['Python wrapper', '50.0 µs', '', 'too noisy to judge', '', ''],
+      ['Python wrapper', '20.0–90.0 µs', '', 'too noisy to judge', '', ''],
       ['C++ wrapper', '40.0 µs', '', '2.50× faster', '12.5 s', '✓']
     ]);
     expect(texts('tr.jp-mod-best th')).toEqual(['C++ wrapper']);

@@ -17,6 +17,8 @@ from .verdict_helps import CPP, GRAPHS, GUARDS
 MOST = 5
 _SLOW_S = 3.0
 """A first call that is shorter than this is not worth compiling blocks of."""
+_WORTH = 0.6
+"""Blocks that leave more than this part of the first call are too little of the model."""
 
 
 class Ranked(NamedTuple):
@@ -211,6 +213,8 @@ def _blocks(now: VariantReport) -> Iterator[Ranked]:
     if found is None:
         return
     left_s = cold_s * (1 - found.share * (1 - 1 / found.number))
+    if left_s > _WORTH * cold_s:
+        return
     kind = found.type or "block"
     costs = ""
     if now.layers and trusted(now):

@@ -136,7 +136,8 @@ def _follows(report: Report, paint: _Paint, width: int) -> Iterator[str]:
         told = f"{found.wrapper.headline} {found.wrapper.text}".strip()
         yield from _wrapped(told, width, "C++ wrapper?  ")
     if found.limit is not None:
-        told = f"{found.limit.headline} {found.limit.text}".strip()
+        parts = ", ".join(one.text for one in found.limit.parts)
+        told = f"{found.limit.headline} {parts or found.limit.text}".strip()
         yield from _wrapped(told, width, "limits?       ")
     for number, one in enumerate(found.suggestions, 1):
         basis = f" ({one.basis})" if one.basis != "unknown" else ""

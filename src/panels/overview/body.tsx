@@ -1,8 +1,8 @@
 import * as React from 'react';
 import type { Count, Overview, Variant } from '../../protocol/types';
-import type { IViewContext, ViewId } from '../views';
-import { VIEWS } from '../views';
+import type { IViewContext } from '../views';
 import { LimitCard, WrapperCard } from './cards';
+import { joined, ViewLink } from './link';
 import { Results } from './results';
 import { Suggestions } from './suggestions';
 
@@ -77,7 +77,7 @@ function Head(props: {
           </span>
         </p>
       )}
-      <h2>{overview.headline}</h2>
+      <h2>{joined(overview.headline)}</h2>
     </header>
   );
 }
@@ -88,32 +88,9 @@ function Fact(props: { count: Count; context: IViewContext }): JSX.Element {
     <li>
       <ViewLink view={count.view} context={context}>
         <span className={count.warning ? 'jp-mod-warning' : undefined}>
-          {count.text}
+          {joined(count.text)}
         </span>
       </ViewLink>
     </li>
-  );
-}
-
-/**
- * Leads to a view of the same report.
- */
-export function ViewLink(props: {
-  view: string;
-  context: IViewContext;
-  children?: React.ReactNode;
-}): JSX.Element {
-  const { view, context } = props;
-  const found = VIEWS.find(each => each.id === view);
-  const label = found?.label(context.trans) ?? view;
-  return (
-    <button
-      type="button"
-      className="jp-Compilescope-link"
-      title={context.trans.__('Open %1', label)}
-      onClick={() => context.open(view as ViewId)}
-    >
-      {props.children ?? label}
-    </button>
   );
 }

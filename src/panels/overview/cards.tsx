@@ -3,7 +3,7 @@ import type { Answer, Limit } from '../../protocol/types';
 import { layerClass } from '../timings/layerKinds';
 import { StudyButton } from '../timings/study';
 import type { IViewContext } from '../views';
-import { ViewLink } from './body';
+import { joined, ViewLink } from './link';
 
 /**
  * Whether the C++ wrapper is worth it.
@@ -16,9 +16,11 @@ export function WrapperCard(props: {
   const { trans } = context;
   return (
     <Card title={trans.__('Is the C++ wrapper worth it?')}>
-      <p className="jp-Compilescope-overviewAnswer">{answer.headline}</p>
+      <p className="jp-Compilescope-overviewAnswer">
+        {joined(answer.headline)}
+      </p>
       <p>
-        {answer.text}{' '}
+        {joined(answer.text)}{' '}
         <ViewLink view={answer.view} context={context}>
           {trans.__('Step by step')}
         </ViewLink>
@@ -50,7 +52,7 @@ export function LimitCard(props: {
           : limit.title
       }
     >
-      <p className="jp-Compilescope-overviewAnswer">{limit.headline}</p>
+      <p className="jp-Compilescope-overviewAnswer">{joined(limit.headline)}</p>
       {parts.length > 0 && (
         <>
           <div
@@ -78,7 +80,7 @@ export function LimitCard(props: {
         </>
       )}
       <p>
-        {parts.length === 0 && `${limit.text} `}
+        {parts.length === 0 && `${joined(limit.text)} `}
         {isKnown ? (
           <ViewLink view={limit.view} context={context}>
             {trans.__('Where the time goes')}

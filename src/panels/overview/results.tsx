@@ -115,7 +115,11 @@ function Row(props: {
         </td>
       ) : (
         <>
-          <td className="jp-mod-number">{formatMicroseconds(latency)}</td>
+          <td className="jp-mod-number">
+            {result.noisy && interval
+              ? formatInterval(interval)
+              : formatMicroseconds(latency)}
+          </td>
           <td
             className="jp-mod-chart"
             title={

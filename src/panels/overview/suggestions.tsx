@@ -3,7 +3,7 @@ import * as React from 'react';
 import { isActive } from '../../model/jobs';
 import type { Suggestion, Variant } from '../../protocol/types';
 import type { IViewContext } from '../views';
-import { ViewLink } from './body';
+import { joined, ViewLink } from './link';
 
 /**
  * What to change, the largest gain first.
@@ -47,7 +47,7 @@ function Item(props: {
         {why && <small title={why}>{why}</small>}
       </div>
       <div className={`jp-Compilescope-gain jp-mod-${basis}`}>
-        {gain}
+        {joined(gain)}
         {basis !== 'unknown' && (
           <small>
             {' '}
