@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from IPython.core.interactiveshell import InteractiveShell
+    from plotly.graph_objects import Figure
 
     from .catalogue import Device
     from .checkup import Checkup
@@ -40,6 +41,7 @@ __all__ = [
     "Variant",
     "__version__",
     "add_target",
+    "chart",
     "doctor",
     "grid",
     "inspect",
@@ -129,6 +131,27 @@ def measure(report: Report, *, variants: object = None, seconds: float = 10.0) -
         return followups.measure(
             session(), report, variants=variants, seconds=seconds, progress=line.show
         )
+
+
+def chart(report: Report, what: str = "latency") -> Figure:
+    """A report's figures as a Plotly chart, which shows itself in a notebook.
+
+    >>> cs.chart(report, "compile time")                      # doctest: +SKIP
+
+    Parameters
+    ----------
+    what
+        ``"latency"``: the median latency of a call under each variant, with its 95 % interval.
+        ``"compile time"``: the parts of each variant's first call, in seconds.
+
+    Raises
+    ------
+    CompilescopeError
+        There is no such chart, Plotly is not installed, or the report holds nothing to draw.
+    """
+    from .views.charts import chart as draw
+
+    return draw(report, what)
 
 
 def study(report: Report, *studies: str, variants: object = None) -> Report:

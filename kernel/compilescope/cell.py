@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import io
+import tokenize
 import traceback
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -26,6 +28,8 @@ class Cell(NamedTuple):
     """What Python, and so torch, calls the cell's lines."""
     before: list[ast.stmt]
     last: ast.Expr | ast.Assign | ast.AnnAssign
+    shown: bool = False
+    """Whether the value of the last line appears, as it would without ``%%compile``."""
 
 
 class Call:
@@ -84,7 +88,7 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
         raise CompilescopeError(f"The cell ends in `{shown}`.", _EXPECTED, EXAMPLE)
     if ast.unparse(last.value.func).startswith("get_ipython()."):
         raise CompilescopeError("The cell ends in a magic or a shell command.", _EXPECTED, EXAMPLE)
-    return Cell(file, statements[:-1], last)
+    return Cell(file, statements[:-1], last, _is_shown(shell, last, body))
 
 
 def _number(shell: Shell) -> int:
@@ -93,6 +97,26 @@ def _number(shell: Shell) -> int:
     return stored if stored > 0 else int(shell.execution_count)
 
 
+def _is_shown(shell: Shell, last: ast.stmt, body: str) -> bool:
+    """Whether IPython shows the value of a cell that ends so: not behind a semicolon."""
+    if not isinstance(last, ast.Expr) or shell.ast_node_interactivity == "none":
+        return False
+    words = [
+        one.string
+        for one in tokenize.generate_tokens(io.StringIO(shell.transform_cell(body)).readline)
+        if one.type not in _BLANK
+    ]
+    return words[-1:] != [";"]
+
+
+_BLANK = (
+    tokenize.COMMENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+    tokenize.INDENT,
+    tokenize.NEWLINE,
+    tokenize.NL,
+)
 _EXPECTED = "%%compile looks into the call in the cell's last line, and there is none."
 
 
@@ -104,7 +128,7 @@ def run(
     """Run a cell in the user's namespace, its last call too, once; return that call.
 
     The call is made by the cell's own line, so that a traceback looks as it always does, and its
-    result goes to the assignment's target if there is one.
+    result goes to the assignment's target if there is one, else it is shown.
 
     Parameters
     ----------
@@ -123,8 +147,9 @@ def run(
             _execute(shell, statement, cell.file, "single" if shown else "exec")
         namespace[_HOLDER] = call
         try:
-            for statement in _split(cell.last):
-                _execute(shell, statement, cell.file, "exec")
+            held, called = _split(cell.last)
+            _execute(shell, held, cell.file, "exec")
+            _execute(shell, called, cell.file, "single" if cell.shown else "exec")
         finally:
             namespace.pop(_HOLDER, None)
     return call

@@ -10,7 +10,7 @@ _MISSED = {
     "ipywidgets": ("ipywidgets", "A report in a cell has no switches"),
     "jupyterlab": ("JupyterLab", "There is no panel"),
     "numpy": ("NumPy", "Triton's interpreter cannot check kernels"),
-    "plotly": ("Plotly", "A report in a cell has no charts"),
+    "plotly": ("Plotly", "compilescope.chart draws nothing"),
     "pygments": ("Pygments", "Code in a cell has no colours"),
 }
 """Module → its name, and what it is missed for."""

@@ -52,6 +52,14 @@ from .cuda_graphs import CudaGraphs as CudaGraphs
 from .cuda_graphs import Partition as Partition
 from .cuda_graphs import Skip as Skip
 from .errors import CompilescopeError
+from .overview import Answer as Answer
+from .overview import Count as Count
+from .overview import Limit as Limit
+from .overview import Overview as Overview
+from .overview import Part as Part
+from .overview import Result as Result
+from .overview import Suggestion as Suggestion
+from .overview import TargetResult as TargetResult
 from .packing import pack
 from .plans import Baked as Baked
 from .plans import Buffer as Buffer
@@ -86,6 +94,7 @@ from .timings import Layers as Layers
 from .timings import OutputError as OutputError
 from .timings import Payback as Payback
 from .timings import Peaks as Peaks
+from .timings import Speedup as Speedup
 from .timings import Startup as Startup
 from .timings import Timing as Timing
 from .timings import Verdict as Verdict
@@ -206,6 +215,8 @@ class Report(Struct, kw_only=True):
     sweep: Sweep | None = None
     rank: Rank | None = None
     """Which rank of a distributed run it is of."""
+    overview: Overview | None = None
+    """What all of it comes to, as of when the report was last written or shown."""
 
     @property
     def compilations(self) -> list[Compilation]:
@@ -256,6 +267,7 @@ class Report(Struct, kw_only=True):
         Of a variant's options that JSON does not know (a function, say) their ``repr`` is kept.
         """
         replace = msgspec.structs.replace
+        conclude(self)
         packed = replace(
             self,
             variants=[
@@ -284,7 +296,9 @@ class Report(Struct, kw_only=True):
             The report is nested too deep.
         """
         try:
-            return msgspec.convert(redact(msgspec.to_builtins(self, enc_hook=repr)), Report)
+            told = redact(msgspec.to_builtins(self, enc_hook=repr))
+            # Its sentences quote what is left out here: they are made anew of what remains.
+            return msgspec.convert(told | {"overview": None}, Report)
         except RecursionError:
             raise CompilescopeError(
                 "The report cannot be redacted.",
@@ -326,6 +340,16 @@ class Report(Struct, kw_only=True):
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
+
+
+concluding: dict[str, Callable[[Report], Overview]] = {}
+"""What works out an overview: the analysis, which stands above the report, puts itself here."""
+
+
+def conclude(report: Report) -> Overview:
+    """Works out anew what a report comes to, and leaves it in the report."""
+    report.overview = found = concluding["overview"](report)
+    return found
 
 
 renderers: dict[str, Callable[[Report], str]] = {}

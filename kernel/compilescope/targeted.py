@@ -98,6 +98,9 @@ class Estimate(Struct):
     bytes: float = 0.0
     operations: float = 0.0
     how: str = ""
+    call_us: float | None = None
+    """The whole call: its kernels, or the processor that starts them, whichever takes longer. None
+    where too few of its launches have an estimate."""
 
 
 class TargetReport(Struct):

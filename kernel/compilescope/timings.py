@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from .problem import Problem, Struct
+from .variant import Variant
 
 Keeping = Literal["unchanged", "restored", "copied"]
 LayerKind = Literal[
@@ -51,6 +52,26 @@ class CompileTime(Struct):
     """Measured in empty caches."""
 
 
+class Speedup(Struct):
+    """How fast a variant is beside another, no more than what the measurement allows.
+
+    This is what every view shows of a pair; none works it out again.
+    """
+
+    ratio: float
+    """The other's time over this one's: above 1 is faster."""
+    interval: tuple[float, float] | None = None
+    """99 %."""
+    over: str = "eager"
+    """The other variant's name."""
+    standing: Literal["faster", "slower", "same", "noisy", "few"] = "few"
+    """same: the interval contains 1. noisy: it is too wide to say. few: too few rounds to tell."""
+    text: str = ""
+    """How many times faster or slower; or ``no difference``, ``too noisy to judge``."""
+    detail: str = ""
+    """The figure and its interval, in words, also where ``text`` has none."""
+
+
 class Timing(Struct):
     """How long a call takes once compiled."""
 
@@ -86,6 +107,12 @@ class Timing(Struct):
     back before every sample; every sample had copies of its own."""
     changes: list[str] = []
     """What a call changes, by where it is: ``net.bn.running_mean``, ``x``."""
+    speedup: Speedup | None = None
+    """The ratio and its interval as they are shown; None where there is no ratio."""
+    turns: str = ""
+    """Which measurement it is of: samples of the same one were taken round by round."""
+    first_round: int = 0
+    """The round of that measurement that the first sample is of."""
 
 
 class Layer(Struct):
@@ -163,8 +190,12 @@ class Help(Struct):
     variant: str = ""
     """The variant of the report that has it."""
     ratio: float | None = None
-    """Measured: this variant's median over that one's; above 1, it helped."""
+    """Measured: that one's speed over this one's; above 1, it helped."""
     ratio_interval: tuple[float, float] | None = None
+    speedup: Speedup | None = None
+    """Over the variant that the verdict is on, as it is shown; None where it was not measured."""
+    requested: Variant | None = None
+    """The variant that has it, to be added; None where no switch brings it."""
 
 
 class Verdict(Struct):

@@ -7,6 +7,7 @@ import type { ISourcePosition, ISubjectModel } from '../tokens';
  * The ids of the views.
  */
 export type ViewId =
+  | 'overview'
   | 'code'
   | 'wrappers'
   | 'graph'
@@ -94,6 +95,15 @@ export interface IView {
  * All views, in the order of their tabs: those of a group beside each other.
  */
 export const VIEWS: readonly IView[] = [
+  {
+    id: 'overview',
+    group: 'made',
+    label: trans => trans.__('Overview'),
+    caption: trans =>
+      trans.__('The result, what limits it, and what to change'),
+    create: async context =>
+      new (await import('./overview')).OverviewView(context)
+  },
   {
     id: 'code',
     group: 'made',

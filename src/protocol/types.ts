@@ -186,6 +186,15 @@ export interface Advice {
 }
 
 /**
+ * A question's answer: a few words, and the figures behind it.
+ */
+export interface Answer {
+  headline: string;
+  text: string;
+  view: string;
+}
+
+/**
  * Something with text that a report holds, without the text.
  */
 export interface Artifact {
@@ -558,6 +567,16 @@ export interface Constant {
 }
 
 /**
+ * How often something happened, in words.
+ */
+export interface Count {
+  text: string;
+  view: string;
+  number: number;
+  warning: boolean;
+}
+
+/**
  * An operator that the generated code calls through Python's dispatcher: it
  * takes the GIL.
  */
@@ -728,6 +747,7 @@ export interface Estimate {
   bytes: number;
   operations: number;
   how: string;
+  call_us: number | null;
 }
 
 /**
@@ -936,6 +956,8 @@ export interface Help {
   variant: string;
   ratio: number | null;
   ratio_interval: [number, number] | null;
+  speedup: Speedup | null;
+  requested: Variant | null;
 }
 
 /**
@@ -1135,6 +1157,20 @@ export interface LayoutChange {
 }
 
 /**
+ * What limits a call.
+ */
+export interface Limit {
+  variant: string;
+  title: string;
+  headline: string;
+  text: string;
+  bound: 'compute' | 'launch' | 'memory' | 'overhead' | 'unclear' | 'unknown';
+  basis: 'estimated' | 'measured' | 'unknown';
+  parts: Part[];
+  view: string;
+}
+
+/**
  * When a kernel was compiled, loaded, tuned or launched.
  */
 export interface LoadSpan {
@@ -1222,6 +1258,20 @@ export interface OutputError {
 }
 
 /**
+ * What a report comes to.
+ */
+export interface Overview {
+  headline: string;
+  results: Result[];
+  targets: TargetResult[];
+  scale_us: number;
+  wrapper: Answer | null;
+  limit: Limit | null;
+  suggestions: Suggestion[];
+  counts: Count[];
+}
+
+/**
  * A `.pt2` package, opened up.
  */
 export interface Package {
@@ -1261,6 +1311,27 @@ export interface PackageFile {
     | 'source';
   language: string;
   text: string | null;
+}
+
+/**
+ * A part of a call, as a part of one bar.
+ */
+export interface Part {
+  kind:
+    | 'aot'
+    | 'bytecode'
+    | 'eager'
+    | 'guards'
+    | 'idle'
+    | 'inductor'
+    | 'kernels'
+    | 'launches'
+    | 'other'
+    | 'wrapper';
+  title: string;
+  us: number;
+  share: number;
+  text: string;
 }
 
 /**
@@ -1429,6 +1500,7 @@ export interface Report {
   peaks: Peaks[];
   sweep: Sweep | null;
   rank: Rank | null;
+  overview: Overview | null;
 }
 
 /**
@@ -1453,6 +1525,7 @@ export interface ReportSummary {
   peaks: Peaks[];
   sweep: SweepSummary | null;
   rank: Rank | null;
+  overview: Overview | null;
 }
 
 /**
@@ -1465,6 +1538,24 @@ export interface Request {
   id: string;
   command: string;
   arguments: Record<string, unknown>;
+}
+
+/**
+ * A variant as a row of results.
+ */
+export interface Result {
+  variant: string;
+  title: string;
+  state: 'failed' | 'measured' | 'unmeasured';
+  why: string;
+  latency_us: number | null;
+  interval_us: [number, number] | null;
+  noisy: boolean;
+  speedup: Speedup | null;
+  first_call_s: number | null;
+  cold: boolean;
+  accurate: boolean | null;
+  best: boolean;
 }
 
 /**
@@ -1514,6 +1605,7 @@ export interface Series {
   interval_us: [number, number] | null;
   ratio: number | null;
   ratio_interval: [number, number] | null;
+  speedup: Speedup | null;
   differs: boolean | null;
   calls_per_sample: number;
   warmup_calls: number;
@@ -1559,6 +1651,19 @@ export interface SourceLine {
   line: number;
   function: string;
   code: string;
+}
+
+/**
+ * How fast a variant is beside another, no more than what the measurement
+ * allows.
+ */
+export interface Speedup {
+  ratio: number;
+  interval: [number, number] | null;
+  over: string;
+  standing: 'faster' | 'few' | 'noisy' | 'same' | 'slower';
+  text: string;
+  detail: string;
 }
 
 /**
@@ -1710,6 +1815,20 @@ export interface SubjectsChanged {
 }
 
 /**
+ * Something to change.
+ */
+export interface Suggestion {
+  what: string;
+  why: string;
+  gain: string;
+  basis: 'estimated' | 'measured' | 'unknown';
+  code: string;
+  variant: string;
+  requested: Variant | null;
+  view: string;
+}
+
+/**
  * The cells of a sweep, in the order in which they were asked for.
  */
 export interface Sweep {
@@ -1804,6 +1923,18 @@ export interface TargetReport {
 }
 
 /**
+ * What a variant would take on a device that is not there. Nothing of it is
+ * measured.
+ */
+export interface TargetResult {
+  variant: string;
+  title: string;
+  device: string;
+  call_us: number | null;
+  text: string;
+}
+
+/**
  * The device that a variant's code was generated for; nothing runs there.
  */
 export interface TargetSummary {
@@ -1850,6 +1981,9 @@ export interface Timing {
   settled: boolean;
   keeping: 'copied' | 'restored' | 'unchanged';
   changes: string[];
+  speedup: Speedup | null;
+  turns: string;
+  first_round: number;
 }
 
 /**
@@ -1913,13 +2047,11 @@ export interface VariantSummary {
   stage: string;
   median_us: number | null;
   interval_us: [number, number] | null;
-  ratio: number | null;
+  speedup: Speedup | null;
   compile_s: number | null;
   accurate: boolean | null;
   compilations: CompilationSummary[];
   problems: Problem[];
-  ratio_interval: [number, number] | null;
-  differs: boolean | null;
   verdict: Verdict | null;
   studied: string[];
   target: TargetSummary | null;

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from compilescope.measure.intervals import median_interval, order_statistics, ratio
+from compilescope.analysis.intervals import median_interval, order_statistics, ratio
 
 Noise = Callable[[random.Random, int], tuple[list[float], list[float]]]
 """Samples of two equal calls, round by round."""

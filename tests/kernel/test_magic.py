@@ -112,6 +112,28 @@ def test_the_last_call_is_made_once_and_inspected(
 
 
 @pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        ("f(1, 2)", True),
+        ("f(1, 2)  # not ; the end", True),
+        ("f(1, 2);", False),
+        ("f(1, 2) ;  # quiet\n", False),
+        ("y = f(1, 2)", False),
+    ],
+)
+def test_the_value_appears_as_without_the_magic(
+    shell: InteractiveShell,
+    session: FakeSession,
+    capsys: pytest.CaptureFixture[str],
+    cell: str,
+    shown: bool,
+) -> None:
+    shell.run_cell(f"%%compile\n{cell}")
+    assert (": 3\n" in capsys.readouterr().out) is shown
+    assert (shell.user_ns["_"] == 3) is shown
+
+
+@pytest.mark.parametrize(
     ("last", "calls"),
     [
         ("f(1)", [(1, 1)]),

@@ -469,12 +469,11 @@ def test_how_variants_compare_is_said_in_words() -> None:
         return timing
 
     cpp, slow = made(1.38, (1.36, 1.4), True), made(0.5, (0.4, 0.8), True)
-    assert compared(cpp) == "1.38\u00d7 [1.36\u20131.40] faster than eager"
-    assert compared(slow) == "2.00\u00d7 [1.25\u20132.50] slower than eager"
+    assert compared(cpp) == "1.38\u00d7 faster than eager"
+    assert compared(slow) == "2.00\u00d7 slower than eager"
     same = made(1.01, (0.99, 1.03), False)
     assert headline({"cpp": cpp, "python": same, "eager": Timing(median_us=1, interval_us=(1, 1))})
     assert headline({"cpp": cpp, "python": same}) == (
-        "measuring: cpp 1.38\u00d7 [1.36\u20131.40] faster than eager; "
-        "python no difference from eager"
+        "measuring: cpp 1.38\u00d7 faster than eager; python no difference from eager"
     )
-    assert cs.views.wording.ratio(same) == "no difference"
+    assert cs.views.wording.speedup(same) == "no difference"

@@ -23,7 +23,14 @@ from compilescope.variant import Variant
 
 
 def timing(us: float, device: str = "cpu") -> Timing:
-    return Timing(median_us=us, interval_us=(us * 0.98, us * 1.02), device=device)
+    return Timing(
+        median_us=us,
+        interval_us=(us * 0.98, us * 1.02),
+        device=device,
+        ratio=60 / us,
+        ratio_interval=(59 / us, 61 / us),
+        differs=True,
+    )
 
 
 def layers(whole: float, kernels: float, device: str = "cpu", **others: float) -> Layers:
@@ -157,6 +164,7 @@ def test_help_says_what_it_brought_where_that_was_measured() -> None:
     alone = verdict(python, report(python, other))
     assert alone is not None
     assert alone.helps[0].ratio is None
+    assert alone.helps[0].requested == Variant(cpp_wrapper=True)
 
 
 def test_what_a_variant_has_is_not_advised() -> None:

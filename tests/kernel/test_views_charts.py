@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 
+import compilescope as cs
 import pytest
+from compilescope import extras
 from compilescope.views import charts
 
 from .views_report import report, timing
@@ -18,7 +20,10 @@ def test_the_bars_are_the_medians_with_their_intervals() -> None:
     assert list(bar.x) == [182.4, 96.2]
     assert bar.error_x.array == pytest.approx((182.4 * 0.02, 96.2 * 0.02))
     assert bar.error_x.arrayminus == pytest.approx((182.4 * 0.01, 96.2 * 0.01))
-    assert [one.text for one in figure.layout.annotations] == ["182 µs", "96.2 µs, 1.90\u00d7"]
+    assert [one.text for one in figure.layout.annotations] == [
+        "182 µs",
+        "96.2 µs, 1.90\u00d7 faster",
+    ]
     assert "(µs)" in figure.layout.xaxis.title.text
 
 
@@ -63,3 +68,23 @@ def test_nothing_measured_is_no_chart() -> None:
     made.variants = made.variants[2:]
     assert charts.timings(made) is None
     assert charts.compile_times(made) is None
+
+
+def test_a_chart_is_had_by_its_name() -> None:
+    assert cs.chart(report()) == charts.timings(report())
+    assert cs.chart(report(), "compile time") == charts.compile_times(report())
+    with pytest.raises(cs.CompilescopeError, match="no chart 'pie'"):
+        cs.chart(report(), "pie")
+
+
+def test_a_report_without_times_says_so() -> None:
+    unmeasured = report()
+    unmeasured.variants = unmeasured.variants[2:]
+    with pytest.raises(cs.CompilescopeError, match="no latency to chart"):
+        cs.chart(unmeasured)
+
+
+def test_without_plotly_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    with pytest.raises(cs.CompilescopeError, match=r"pip install plotly"):
+        cs.chart(report())

@@ -114,7 +114,7 @@ def test_everything_of_the_report_is_there() -> None:
         "→ Install g++.",
         "The graph breaks. (cell, line 3)",
         "96.2 µs",
-        "1.90\u00d7",
+        "1.90\u00d7 faster",
         "2.58 s",
         "within 1.2e-07",
         "Graph break: Call to print",
@@ -132,7 +132,7 @@ def test_everything_of_the_report_is_there() -> None:
 
 def test_problems_come_first() -> None:
     told = Page(html.render(report())).text
-    assert told.index("No compiler") < told.index("The graph breaks") < told.index("median")
+    assert told.index("No compiler") < told.index("The graph breaks") < told.index("C++ wrapper?")
 
 
 def test_a_cell_is_cut_and_says_so() -> None:
@@ -177,10 +177,15 @@ def test_lines_are_split_as_they_are_numbered(text: str, lines: list[str]) -> No
     assert highlight.split(text) == lines
 
 
-def test_breaks_and_recompilations_are_counted_on_top() -> None:
-    told = Page(html.render(report())).text
-    counted = "1 compilation, 1 kernel, 1 graph break, 1 recompilation"
-    assert told.index(counted) < told.index("Python wrapper")
+def test_a_cell_begins_with_the_overview_and_folds_the_rest() -> None:
+    made = html.render(report())
+    told = Page(made).text
+    counted = "1 graph · 1 graph break · 1 recompile"
+    shown = [told.index(part) for part in ("Python wrapper is fastest", "latency", counted)]
+    assert shown == sorted(shown)
+    folded = made.index("<summary", made.index(counted))
+    assert made.index(counted) < folded < made.index("check_tensor")
+    assert "<details open" not in made
 
 
 def test_rows_face_each_other_by_launch() -> None:
@@ -232,8 +237,8 @@ def test_a_report_with_one_wrapper_shows_one() -> None:
     made = report()
     made.variants = made.variants[:2]
     told = Page(html.render(made)).text
-    assert "Python wrapper" in told
-    assert "C++ wrapper" not in told
+    assert "Python wrapper, 12 lines" in told
+    assert "C++ wrapper, " not in told
 
 
 def test_an_empty_report_renders() -> None:

@@ -68,7 +68,7 @@ def test_it_starts_as_the_report_is(widget: ReportWidget, session: FakeSession) 
     assert widget.variant() == Variant()
     assert session.added == []
     assert widget.status.value == "2 problems"
-    assert len(widget.charts.children) == 2
+    assert widget.switches.selected_index is None
 
 
 def test_a_switch_generates_sources_and_shows_them(
@@ -131,15 +131,6 @@ def test_it_has_a_face_without_widgets(widget: ReportWidget) -> None:
     # It is shown where there is no kernel, and where JupyterLab lacks its half of ipywidgets.
     assert "the kernel that made it" in data["text/plain"]
     assert "jupyterlab_widgets" in data["text/plain"]
-
-
-def test_charts_that_are_missing_are_told(
-    widget: ReportWidget, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(extras, "find_spec", lambda name: None)
-    widget._draw()
-    (line,) = widget.charts.children
-    assert line.value.endswith("Plotly is not installed (pip install plotly).")
 
 
 class Loop:

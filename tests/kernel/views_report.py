@@ -81,6 +81,7 @@ def timing(median_us: float, ratio: float) -> Timing:
         interval_us=(median_us * 0.99, median_us * 1.02),
         ratio=ratio,
         ratio_interval=(ratio * 0.98, ratio * 1.03),
+        differs=ratio != 1,
     )
 
 

@@ -4,6 +4,7 @@ import type {
   Commands,
   HelloResult,
   JobState,
+  Overview,
   ReportSummary,
   SubjectSummary,
   Variant,
@@ -137,13 +138,11 @@ export function variantSummary(
     stage: 'sources',
     median_us: null,
     interval_us: null,
-    ratio: null,
+    speedup: null,
     compile_s: null,
     accurate: null,
     compilations: [compilationSummary({ kernels: 1 })],
     problems: [],
-    ratio_interval: null,
-    differs: null,
     verdict: null,
     studied: [],
     target: null,
@@ -170,6 +169,20 @@ export function subjectSummary(id: string, revision = 1): SubjectSummary {
     group: '',
     rank: null,
     ranks: 0
+  };
+}
+
+export function overview(change: Partial<Overview> = {}): Overview {
+  return {
+    headline: '',
+    results: [],
+    targets: [],
+    scale_us: 0,
+    wrapper: null,
+    limit: null,
+    suggestions: [],
+    counts: [],
+    ...change
   };
 }
 
@@ -201,6 +214,7 @@ export function report(
     peaks: [],
     sweep: null,
     rank: null,
+    overview: null,
     ...change
   };
 }

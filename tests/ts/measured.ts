@@ -1,4 +1,9 @@
-import type { Measurement, Series, Timing } from '../../src/protocol/types';
+import type {
+  Measurement,
+  Series,
+  Speedup,
+  Timing
+} from '../../src/protocol/types';
 
 /**
  * Samples that are the same every time, between `scale` and one and a half of
@@ -22,6 +27,7 @@ export function series(name: string, change: Partial<Series> = {}): Series {
     ratio: null,
     ratio_interval: null,
     differs: null,
+    speedup: null,
     calls_per_sample: 1,
     warmup_calls: 0,
     settled: true,
@@ -67,6 +73,25 @@ export function timing(change: Partial<Timing> = {}): Timing {
     settled: true,
     keeping: 'unchanged',
     changes: [],
+    speedup: null,
+    turns: '',
+    first_round: 0,
     ...change
   } as Timing;
+}
+
+export function speedup(
+  standing: Speedup['standing'],
+  text: string,
+  change: Partial<Speedup> = {}
+): Speedup {
+  return {
+    ratio: 1,
+    interval: null,
+    over: 'eager',
+    standing,
+    text,
+    detail: `the figures behind “${text}”`,
+    ...change
+  };
 }

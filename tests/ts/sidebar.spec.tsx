@@ -10,8 +10,16 @@ import type {
 } from '../../src/panels/sidebar/types';
 import { SidebarBody } from '../../src/panels/sidebar/body';
 import { problem } from '../../src/protocol/client';
-import type { Verdict } from '../../src/protocol/types';
-import { job, report, subjectSummary, variant, variantSummary } from './fakes';
+import type { Overview } from '../../src/protocol/types';
+import { speedup } from './measured';
+import {
+  job,
+  overview,
+  report,
+  subjectSummary,
+  variant,
+  variantSummary
+} from './fakes';
 
 describe('SidebarBody', () => {
   let host: HTMLElement;
@@ -215,7 +223,7 @@ describe('SidebarBody', () => {
               stage: 'built',
               median_us: 12.34,
               interval_us: [12.1, 12.6],
-              ratio: 2.43,
+              speedup: speedup('faster', '2.43× faster'),
               compile_s: 4.2,
               accurate: true
             }
@@ -226,81 +234,78 @@ describe('SidebarBody', () => {
     });
     const [eager, cpp, bad] = host.querySelectorAll('tbody tr');
     expect(eager.textContent).toContain('baseline');
-    for (const text of ['12.3 µs', '12.1–12.6 µs', '2.43×', '4.20 s', '✓']) {
+    for (const text of [
+      '12.3 µs',
+      '12.1–12.6 µs',
+      '2.43× faster',
+      '4.20 s',
+      '✓'
+    ]) {
       expect(cpp.textContent).toContain(text);
     }
     expect(bad.textContent).toContain('✗');
-    expect(host.querySelector('.jp-mod-verdict')!.textContent).toContain(
-      'cpp is fastest: 12.3 µs a call, 2.43× as fast as eager'
-    );
+    expect(cpp.querySelector('.jp-mod-up')!.textContent).toBe('2.43× faster');
   });
 
-  it('names no winner when the intervals overlap', () => {
-    const timed = (name: string, median_us: number) =>
-      variantSummary(
-        name,
-        {},
-        { median_us, interval_us: [median_us - 2, median_us + 2] }
-      );
-    show({
-      report: report('f', { variants: [timed('a', 10), timed('b', 12)] })
-    });
-    expect(host.querySelector('.jp-mod-verdict')!.textContent).toContain(
-      'No clear winner'
-    );
-  });
-
-  it('believes the ratio round by round, and says what bounds the time', () => {
-    const verdict: Verdict = {
-      bound: 'cpu',
-      evidence: '84 % of 36 µs is overhead.',
-      helps: [],
-      estimated: false
-    };
-    const variants = (differs: boolean) => [
-      variantSummary(
-        'eager',
-        { backend: null },
-        { median_us: 12, interval_us: [9, 14] }
-      ),
-      variantSummary(
-        'cpp',
-        {},
-        { median_us: 10, interval_us: [8, 11], differs, verdict }
-      )
-    ];
+  it('says in two sentences what the overview comes to', () => {
+    const limit = {
+      variant: 'python',
+      title: 'Python wrapper',
+      headline: 'Overhead-bound: kernels run for 16 % of a call.',
+      text: '84 % of 36 µs is overhead.',
+      bound: 'overhead',
+      basis: 'measured',
+      parts: [],
+      view: 'timings'
+    } as const;
+    const of = (change: Partial<Overview>) =>
+      report('f', { overview: overview({ headline: 'It is so.', ...change }) });
     const text = () => host.querySelector('.jp-mod-verdict')!.textContent;
-    show({ report: report('f', { variants: variants(true) }) });
-    expect(text()).toContain('cpp is fastest');
-    expect(text()).toContain('cpp CPU-bound 84 % of 36 µs is overhead.');
-    show({ report: report('f', { variants: variants(false) }) });
-    expect(text()).toContain('cpp and eager show no difference');
+    show({ report: of({ limit: { ...limit, parts: [] } }) });
+    expect(text()).toContain('It is so.');
+    expect(text()).toContain(`${limit.headline} Python wrapper`);
+    show({ report: of({ limit: { ...limit, parts: [], basis: 'unknown' } }) });
+    expect(text()).not.toContain('Overhead-bound');
   });
 
-  it('says that nothing is timed where all is for targets', () => {
-    const verdict: Verdict = {
-      bound: 'memory',
-      evidence: 'Estimated: at least 4.31 ns in kernels.',
-      helps: [],
-      estimated: true
+  it('keeps what is estimated out of the column of measurements', () => {
+    const estimate = {
+      kernels_us: 0.004,
+      launch_us: 16,
+      launches: 2,
+      unknown: 0,
+      bytes: 0,
+      operations: 0,
+      how: '',
+      call_us: 16
     };
-    const variants = [
-      variantSummary('python on h100', { target: 'h100' }, { verdict })
-    ];
-    show({ report: report('f', { variants }) });
-    const text = host.querySelector('.jp-mod-verdict')!.textContent;
-    expect(text).toContain('Nothing is timed');
-    expect(text).not.toContain('Build and time');
-    expect(text).toContain('memory-bound Estimated: at least 4.31 ns');
-    expect(host.querySelector('thead')!.textContent).toContain('est. time');
-    expect(button('Compile and check')).toBeTruthy();
-  });
-
-  it('says that the verdict is measured after a run', () => {
-    show();
-    expect(host.querySelector('.jp-mod-verdict')!.textContent).toContain(
-      'Measured after'
+    const target = {
+      name: 'h100',
+      title: 'H100 SXM',
+      arch: '90',
+      is_here: false,
+      estimate,
+      kernels: 1,
+      compiled: 0,
+      checks: {}
+    };
+    const h100 = variantSummary('on h100', { target: 'h100' }, { target });
+    const python = variantSummary(
+      'python',
+      {},
+      { median_us: 58.3, interval_us: [58, 59], stage: 'built' }
     );
+    show({ report: report('f', { variants: [python, h100] }) });
+    const row = host.querySelectorAll('tbody tr')[1];
+    expect(row.querySelectorAll('td')[0].textContent).toBe('–');
+    expect(row.querySelector('th')!.textContent).toContain('16.0 µs');
+    expect(row.textContent).not.toContain('ns');
+    show({ report: report('f', { variants: [h100] }) });
+    expect(host.querySelector('thead')!.textContent).toContain('est. time');
+    expect(host.querySelectorAll('tbody td')[0].textContent).toContain(
+      '16.0 µs'
+    );
+    expect(button('Compile and check')).toBeTruthy();
   });
 
   it('turns to a variant', () => {

@@ -10,7 +10,7 @@ import { durationOf, firstForm, planOf } from '../../src/panels/sweep/plan';
 import { rowsOf } from '../../src/panels/sweep/rows';
 import type { Choices, Problem, Sweep } from '../../src/protocol/types';
 import type { IChartTheme } from '../../src/charts';
-import { timing } from './measured';
+import { speedup, timing } from './measured';
 import { cell, done, sweep } from './swept';
 import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
 
@@ -109,7 +109,7 @@ describe('verdictOf', () => {
     expect(
       say(sweep([done('cpp', 50, 6.5), done('python', 80, 2)], { winners }))
     ).toBe(
-      'cpp is fastest: 50.0 µs a call. It is 2.00× as fast as eager. Its first call takes 6.50 s.'
+      'cpp is fastest: 50.0 µs a call. It is 2.00× faster than eager. Its first call takes 6.50 s.'
     );
   });
 
@@ -119,7 +119,7 @@ describe('verdictOf', () => {
       'No clear winner: the 95 % intervals of cpp and python overlap'
     );
     expect(say(sweep([cpp], { winners }))).toContain(
-      'No difference from eager was found.'
+      'Against eager: no difference.'
     );
   });
 
@@ -312,7 +312,8 @@ describe('SweepBody', () => {
     const same = timing({
       ratio: 1.01,
       ratio_interval: [0.98, 1.04],
-      differs: false
+      differs: false,
+      speedup: speedup('same', 'no difference')
     });
     show(
       sweep([done('python', 99, 2, { timing: same }), done('cpp', 50, 6)], {

@@ -1,6 +1,6 @@
 import type { Sweep, SweepCell } from '../../src/protocol/types';
 import { variant } from './fakes';
-import { timing } from './measured';
+import { speedup, timing } from './measured';
 
 /**
  * A cell that waits.
@@ -50,7 +50,16 @@ export function done(
       interval_us: [us * 0.95, us * 1.05],
       ratio: 100 / us,
       ratio_interval: [95 / us, 105 / us],
-      differs: Math.abs(us - 100) > 5
+      differs: Math.abs(us - 100) > 5,
+      speedup:
+        Math.abs(us - 100) > 5
+          ? speedup(
+              us < 100 ? 'faster' : 'slower',
+              us < 100
+                ? `${(100 / us).toFixed(2)}× faster`
+                : `${(us / 100).toFixed(2)}× slower`
+            )
+          : speedup('same', 'no difference')
     }),
     compile_time: { total_s: compile, parts: { dynamo: 0.5 }, cold: true },
     throughput_per_s: 1e6 / us,

@@ -3,7 +3,7 @@ import * as React from 'react';
 import type { Measurement, VariantReport } from '../../src/protocol/types';
 import { TimingsBody } from '../../src/panels/timings/body';
 import { job, report, variantSummary } from './fakes';
-import { measurement, samples, series, timing } from './measured';
+import { measurement, samples, series, speedup, timing } from './measured';
 import { variantReport } from './structs';
 import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
 
@@ -87,7 +87,7 @@ describe('The Timings view', () => {
           interval_us: [21, 22],
           ratio: 1.38,
           ratio_interval: [1.35, 1.41],
-          differs: true,
+          speedup: speedup('faster', '1.38× faster'),
           calls_per_sample: 24,
           warmup_calls: 310
         })
@@ -172,14 +172,12 @@ describe('The Timings view', () => {
     expect(cells('cpp')).toEqual([
       '21.7 µs',
       '21.0–22.0 µs',
-      '1.38×',
-      '1.35–1.41×',
       '1.38× faster',
       '312',
       '24',
       '310'
     ]);
-    expect(cells('eager')[4]).toBe('baseline');
+    expect(cells('eager')[2]).toBe('baseline');
     expect(page.text()).toContain(
       'restored before every sample: net.bn.running_mean'
     );
@@ -210,14 +208,18 @@ describe('The Timings view', () => {
   });
 
   it.each([
-    [{ ratio: 1.01, differs: false }, 'no difference'],
-    [{ ratio: 0.8, differs: true }, '1.25× slower'],
-    [{ ratio: 1.5, differs: null }, 'too few rounds']
-  ])('says it in words: %o', (change, words) => {
+    ['same', 'no difference', 'jp-Compilescope-muted'],
+    ['slower', '1.25× slower', 'jp-mod-down'],
+    ['noisy', 'too noisy to judge', 'jp-Compilescope-muted']
+  ] as const)('says it as the kernel does: %s', (standing, words, tone) => {
     const { series: all, ...rest } = measured();
-    model.measurement = { ...rest, series: [all[0], { ...all[1], ...change }] };
+    const cpp = { ...all[1], speedup: speedup(standing, words) };
+    model.measurement = { ...rest, series: [all[0], cpp] };
     plain();
-    expect(cells('cpp')[4]).toBe(words);
+    expect(cells('cpp')[2]).toBe(words);
+    expect(page.all(`td.${tone}`).map(each => each.textContent)).toEqual([
+      words
+    ]);
   });
 
   it('checks the sum of the layers, and says why it is off', () => {
@@ -270,7 +272,9 @@ describe('The Timings view', () => {
               code: 'torch.compile(f)',
               variant: 'cpp',
               ratio: 1.4,
-              ratio_interval: [1.3, 1.5]
+              ratio_interval: [1.3, 1.5],
+              speedup: speedup('faster', '1.40× faster', { over: 'python' }),
+              requested: null
             },
             {
               what: 'CUDA graphs',
@@ -278,7 +282,9 @@ describe('The Timings view', () => {
               code: '',
               variant: '',
               ratio: null,
-              ratio_interval: null
+              ratio_interval: null,
+              speedup: null,
+              requested: null
             }
           ],
           estimated: false

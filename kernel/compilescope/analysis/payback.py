@@ -20,7 +20,7 @@ def paybacks(variant: VariantReport) -> list[Payback]:
     found = []
     caches: tuple[Literal["cold", "warm"], ...] = ("cold", "warm")
     for cache in caches:
-        seconds = _compile_s(variant, cache)
+        seconds = first_call_s(variant, cache)
         if seconds is not None:
             pays = saved_us > 0 and timing.differs is not False
             calls = seconds * 1e6 / saved_us if pays else None
@@ -28,7 +28,8 @@ def paybacks(variant: VariantReport) -> list[Payback]:
     return found
 
 
-def _compile_s(variant: VariantReport, cache: Literal["cold", "warm"]) -> float | None:
+def first_call_s(variant: VariantReport, cache: Literal["cold", "warm"]) -> float | None:
+    """A first call's time: in a process of its own where there is one, else here."""
     for one in variant.startups:
         # Headers are precompiled as a rule; without them is how it would be otherwise.
         if one.cache == cache and one.precompiled_headers and one.first_call_s is not None:

@@ -27,6 +27,8 @@ docs/targets.md."""
 REPLAY_US = 35.0
 """To start all kernels of a graph as one CUDA graph, copies of its inputs included; measured
 likewise."""
+MOST_UNKNOWN = 0.5
+"""Of the launches that may lack an estimate, where one is still given for the call."""
 _GRAPHS = ("reduce-overhead", "max-autotune")
 _NOT_THERE = "Its nodes are on the processor, not on the target."
 _NO_RATE = "The catalogue has no rate for products of {} on {}."
@@ -80,6 +82,8 @@ def estimate(
             else LAUNCH_US[artifact] * len(counted)
         )
     found.launch_us = starts
+    if found.launches and found.unknown <= MOST_UNKNOWN * found.launches:
+        found.call_us = max(found.kernels_us, found.launch_us)
     found.how = _how(device, artifacts, requested, tf32)
     return found
 

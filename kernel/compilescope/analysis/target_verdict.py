@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from ..report import Estimate, Report, TargetReport, VariantReport, Verdict
 from .launched import launches_of
+from .target_estimates import MOST_UNKNOWN
 from .verdict_helps import helps_for
 
 _MOST = 0.5
-"""Of the launches that must have an estimate, before anything is said."""
+"""Of the time in kernels that one peak must hold up, to be what binds."""
 
 
 def target_verdict(variant: VariantReport, report: Report) -> Verdict | None:
@@ -32,8 +33,7 @@ def target_verdict(variant: VariantReport, report: Report) -> Verdict | None:
 
 def _judged(variant: VariantReport, target: TargetReport, estimate: Estimate) -> Verdict:
     launches = f"{estimate.launches} launches" if estimate.launches > 1 else "one launch"
-    known = estimate.launches - estimate.unknown
-    if known < _MOST * estimate.launches:
+    if estimate.unknown > MOST_UNKNOWN * estimate.launches:
         return Verdict(
             bound="unclear",
             evidence=f"Estimated: of {launches}, {estimate.unknown} have no estimate.",

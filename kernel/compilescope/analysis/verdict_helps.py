@@ -9,6 +9,7 @@ import msgspec
 from ..report import Help, Report, VariantReport
 from ..variant import Variant
 from .paste import code_of
+from .speedups import between
 
 Bound = Literal["cpu", "memory", "compute", "unclear"]
 
@@ -104,6 +105,8 @@ def _change(
     if wanted == requested or (changes.get("mode") and not _is_plain(requested, changes["mode"])):
         return None
     found = _help(text, code_of(wanted))
+    if not any(isinstance(value, _Name) for value in wanted.options.values()):
+        found.requested = wanted
     other = _measured(wanted, variant, report)
     if other is not None:
         found.variant = other.name
@@ -140,14 +143,10 @@ def _alike(one: Variant, other: Variant) -> bool:
 
 
 def _bring(found: Help, variant: VariantReport, other: VariantReport) -> None:
-    """What the other variant brought; the interval is of both medians' intervals at their worst."""
-    now, then = variant.timing, other.timing
-    if now is None or then is None or then.median_us <= 0:
-        return
-    found.ratio = now.median_us / then.median_us
-    (low, high), (least, most) = now.interval_us, then.interval_us
-    if least > 0:
-        found.ratio_interval = (low / most, high / least)
+    """What the other variant brought."""
+    found.speedup = between(other, variant)
+    if found.speedup is not None:
+        found.ratio, found.ratio_interval = found.speedup.ratio, found.speedup.interval
 
 
 def _share(variant: VariantReport, kind: str) -> float:

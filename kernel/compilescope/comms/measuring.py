@@ -35,7 +35,7 @@ def _series(name: str, series: Series, since: int, rounds: int) -> messages.Seri
     if timing is not None:
         found.median_us, found.interval_us = timing.median_us, timing.interval_us
         found.ratio, found.ratio_interval = timing.ratio, timing.ratio_interval
-        found.differs = timing.differs
+        found.differs, found.speedup = timing.differs, timing.speedup
         found.calls_per_sample, found.warmup_calls = timing.calls_per_sample, timing.warmup_calls
         found.settled, found.device = timing.settled, timing.device
         found.host_us, found.device_us = timing.host_us, timing.device_us

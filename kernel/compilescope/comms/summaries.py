@@ -21,6 +21,7 @@ from ..report import (
     Sweep,
     TargetReport,
     VariantReport,
+    conclude,
 )
 from . import compiled, packaged
 from .messages import (
@@ -72,6 +73,7 @@ def report(report: Report, revision: int) -> ReportSummary:
         peaks=report.peaks,
         sweep=_sweep(report.sweep) if report.sweep is not None else None,
         rank=report.rank,
+        overview=conclude(report),
     )
 
 
@@ -135,13 +137,11 @@ def _variant(variant: VariantReport) -> VariantSummary:
         stage=variant.stage,
         median_us=timing.median_us if timing else None,
         interval_us=timing.interval_us if timing else None,
-        ratio=timing.ratio if timing else None,
+        speedup=timing.speedup if timing else None,
         compile_s=variant.compile_time.total_s if variant.compile_time else None,
         accurate=all(error.ok for error in variant.accuracy) if variant.accuracy else None,
         compilations=[_compilation(one) for one in variant.compilations],
         problems=variant.problems,
-        ratio_interval=timing.ratio_interval if timing else None,
-        differs=timing.differs if timing else None,
         verdict=variant.verdict,
         studied=variant.studied,
         target=_target(variant, variant.target) if variant.target is not None else None,

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import msgspec
 
+from ..analysis.speedups import over_baseline
 from ..measure.sampler import Sampler
 from ..report import Timing
 from ..torch_api import failures
@@ -224,12 +225,10 @@ def headline(timings: dict[str, Timing]) -> str:
 
 def compared(timing: Timing) -> str:
     """How a timing compares with its baseline, in words; empty where there is none."""
-    if timing.ratio is None or timing.ratio_interval is None:
+    found = over_baseline(timing)
+    if found is None:
         return ""
-    if timing.differs is False:
-        return f"no difference from {timing.baseline}"
-    ratio, (low, high) = timing.ratio, timing.ratio_interval
-    word = "faster"
-    if ratio < 1:
-        ratio, low, high, word = 1 / ratio, 1 / high, 1 / low, "slower"
-    return f"{ratio:.2f}\u00d7 [{low:.2f}\u2013{high:.2f}] {word} than {timing.baseline}"
+    if found.standing == "same":
+        return f"{found.text} from {found.over}"
+    told = found.standing in ("faster", "slower")
+    return f"{found.text} than {found.over}" if told else found.text

@@ -10,6 +10,7 @@ import datetime
 import pickle
 import statistics
 import time
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
@@ -17,7 +18,8 @@ import torch
 import torch.distributed as dist
 
 from ..analysis.collectives import find_collectives
-from ..measure.intervals import median_interval, ratio
+from ..analysis.intervals import median_interval, ratio
+from ..analysis.speedups import speedup
 from ..problem import Problem
 from ..ranks import Rank
 from ..report import Report, Timing
@@ -174,9 +176,10 @@ def _in_step(
             restore()
             if number >= WARM_UP:
                 samples[name].append(took_us)
-    timings = {}
+    timings, turns = {}, uuid.uuid4().hex[:12]
     for name, taken in samples.items():
         timing = Timing(
+            turns=turns,
             median_us=statistics.median(taken),
             interval_us=median_interval(taken),
             samples_us=taken,
@@ -187,7 +190,7 @@ def _in_step(
         if name != EAGER:
             found = ratio(samples[EAGER], taken)
             timing.ratio, timing.ratio_interval = found.value, found.interval
-            timing.differs = found.differs
+            timing.differs, timing.speedup = found.differs, speedup(found, EAGER)
         timings[name] = timing
     return timings
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from .intervals import median_interval
+from ..analysis.intervals import median_interval
 from .sampler import Sampler
 from .stopwatch import Call, HostStopwatch
 

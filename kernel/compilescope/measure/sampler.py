@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 import statistics
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -29,10 +30,11 @@ from typing import NamedTuple
 
 import torch
 
+from ..analysis.intervals import median_interval, ratio
+from ..analysis.speedups import speedup
 from ..report import Timing
 from ..timings import Keeping
 from .collection import resting
-from .intervals import median_interval, ratio
 from .stopwatch import Call, Reading, Stopwatch, stopwatch_for
 
 BASELINE = "eager"
@@ -139,6 +141,7 @@ class Sampler:
         self.threads = torch.get_num_threads()
         self.keeping: Keeping = keeping
         self.changes = list(changes)
+        self._turns = uuid.uuid4().hex[:12]
         self._before_each = before_each
         self._watch = stopwatch or stopwatch_for(device)
         self._target_ns = max(self._watch.shortest_ns, int(sample_s * 1e9))
@@ -281,6 +284,8 @@ class Sampler:
             settled=series.settled,
             keeping=self.keeping,
             changes=list(self.changes),
+            turns=self._turns,
+            first_round=samples[0].round,
         )
         host = [sample.host for sample in samples if sample.host is not None]
         if host:
@@ -299,7 +304,7 @@ class Sampler:
         if pairs:
             found = ratio(*zip(*pairs, strict=True))
             timing.ratio, timing.ratio_interval = found.value, found.interval
-            timing.differs = found.differs
+            timing.differs, timing.speedup = found.differs, speedup(found, self.baseline)
 
     def _sample(self, name: str, batch: int) -> Reading:
         if self._before_each is not None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .. import extras
+from ..errors import CompilescopeError
 from ..report import Report, Timing
 from . import wording
 from .pairs import compared
@@ -26,6 +28,30 @@ _PARTS = {
     "triton": ("Triton", "#5fa83e"),
     "other": ("other", "#8c959f"),
 }
+
+
+CHARTS = ("latency", "compile time")
+
+
+def chart(report: Report, what: str) -> Figure:
+    """The chart of a name in `CHARTS`.
+
+    Raises
+    ------
+    CompilescopeError
+        There is no such chart, Plotly is not installed, or the report holds nothing to draw.
+    """
+    if what not in CHARTS:
+        raise CompilescopeError(f"There is no chart {what!r}.", remedy=f"Use one of {CHARTS}.")
+    if missed := extras.missed("plotly"):
+        raise CompilescopeError(missed)
+    if what == "latency":
+        figure, remedy = timings(report), "Inspect with run=True, or measure it."
+    else:
+        figure, remedy = compile_times(report), "Inspect with run=True."
+    if figure is None:
+        raise CompilescopeError(f"The report has no {what} to chart.", remedy=remedy)
+    return figure
 
 
 def timings(report: Report) -> Figure | None:
@@ -55,7 +81,7 @@ def timings(report: Report) -> Figure | None:
         hovertext=[f"{name}: {_told(timing)}" for name, timing in timed],
         hoverinfo="text",
     )
-    figure = _figure([bar], f"time of a call ({unit}), median and 95 % interval", len(timed))
+    figure = _figure([bar], f"latency of a call ({unit}), median and 95 % interval", len(timed))
     for name, timing in timed:
         figure.add_annotation(
             x=scale * timing.interval_us[1],
@@ -138,5 +164,5 @@ def _told(timing: Timing) -> str:
 
 def _label(name: str, timing: Timing) -> str:
     told = wording.duration(timing.median_us)
-    ratio = wording.ratio(timing)
-    return told if name == timing.baseline or not ratio else f"{told}, {ratio}"
+    speedup = wording.speedup(timing)
+    return told if name == timing.baseline or not speedup else f"{told}, {speedup}"

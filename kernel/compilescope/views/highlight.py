@@ -75,13 +75,7 @@ def html(shown: Sequence[Line], markup: Markup, start: int = 1) -> str:
 
 
 def _row(number: int, line: Line, markup: Markup) -> str:
-    """Return one line; when it wraps, it goes on two columns right of where its code starts."""
-    text = "".join(piece for _, piece in line)
-    hang = 8 + min(len(text) - len(text.lstrip(" ")), 24)
-    extra = f"padding-left:{hang}ch;text-indent:-{hang}ch;"
-    return markup.element(
-        "span", "row", f"{_number(number, markup)}{_pieces(line, markup)}\n", extra=extra
-    )
+    return markup.element("span", "row", f"{_number(number, markup)}{_pieces(line, markup)}\n")
 
 
 def _number(number: int, markup: Markup) -> str:

@@ -11,15 +11,16 @@ from .html_changes import changes
 from .html_code import wrappers
 from .html_cold import cold
 from .html_compilations import compilation_details
+from .html_overview import overview
 from .html_package import package
 from .html_ranks import cuda_graphs, rank
 from .html_routes import loads, routes
 from .html_steps import steps
-from .html_summary import details, deviations, problems, timings
+from .html_summary import details, deviations, problems, variants
 from .html_sweep import sweep
 from .html_target import targets
 from .html_watch import watched
-from .limits import CELL, FULL
+from .limits import CELL, FULL, Limits
 from .pairs import as_written, compilations
 from .style import Markup, style_sheet
 from .summary import environment
@@ -54,12 +55,31 @@ def render(
     if report.subject.kind == "watch":
         body = markup.element("div", "root", watched(report, markup, limits, hint))
         return _page(report, body) if full else body
+    result, rest = overview(report, markup)
+    head = [_head(report, markup), result, problems(report, markup, limits.problems), rest]
+    parts = _parts(report, markup, limits, hint, left=left, right=right)
+    if not full:
+        inside = "\n".join(part for part in parts if part)
+        parts = [details("Code, kernels, guards, settings", inside, markup)] if inside else []
+    parts = [*head, *parts]
+    body = markup.element("div", "root", "\n".join(part for part in parts if part))
+    return _page(report, body) if full else body
+
+
+def _parts(
+    report: Report,
+    markup: Markup,
+    limits: Limits,
+    hint: str,
+    *,
+    left: str | None,
+    right: str | None,
+) -> list[str]:
+    """What stands below the overview: in a cell folded, in a page in full."""
     found = compilations(report)
     parts = [
-        _head(report, markup),
         rank(report, markup),
-        problems(report, markup, limits.problems),
-        timings(report, markup),
+        variants(report, markup),
         sweep(report.sweep, markup) if report.sweep is not None else "",
         deviations(report, markup),
         cuda_graphs(report, markup),
@@ -70,7 +90,6 @@ def render(
         cold(report, markup),
         package(report, markup),
         targets(report, markup, limits, hint),
-        markup.element("p", "line", _counts(report)),
         wrappers(report, markup, limits, hint, left=left, right=right),
         *(compilation_details(*one, markup, limits, hint) for one in found[: limits.compilations]),
     ]
@@ -82,8 +101,7 @@ def render(
         inside = "".join(compilation_details(*one, markup, limits, hint) for one in written)
         count = wording.count(len(written), "compilation")
         parts.append(details(f"<b>Compiled by the cell itself</b> · {count}", inside, markup))
-    body = markup.element("div", "root", "\n".join(part for part in parts if part))
-    return _page(report, body) if full else body
+    return [part for part in parts if part]
 
 
 def _head(report: Report, markup: Markup) -> str:
@@ -91,26 +109,25 @@ def _head(report: Report, markup: Markup) -> str:
     where = f"{subject.kind}, {wording.place(subject.where)}" if subject.where else subject.kind
     lines = [f"{escape(subject.name)} {markup.element('span', 'muted', escape(f'({where})'))}"]
     title = markup.element("p", "title", lines[0])
-    told = [escape(argument) for argument in subject.arguments[:12]]
+    told = [escape(argument) for argument in subject.arguments[:_ARGUMENTS]]
     if len(subject.arguments) > len(told):
         told.append(wording.count(len(subject.arguments) - len(told), "more argument"))
-    told.append(escape(environment(report)))
-    if missed := extras.missed("pygments"):
-        told.append(escape(missed))
-    return title + markup.element("p", "line", "<br>".join(told))
+    made = f'<span title="{escape(environment(report))}">{escape(_made(report))}</span>'
+    line = markup.element("p", "line", " · ".join([*told, made]))
+    missed = extras.missed("pygments")
+    return title + line + (markup.element("p", "line", escape(missed)) if missed else "")
 
 
-def _counts(report: Report) -> str:
-    found = [compilation for _, compilation in compilations(report)]
-    broken = sum(len(one.breaks) for one in found)
-    again = sum(one.recompile is not None for one in found)
-    told = [
-        wording.count(len(found), "compilation"),
-        wording.count(sum(len(one.kernels) for one in found), "kernel"),
-        wording.count(broken, "graph break") if broken else "",
-        wording.count(again, "recompilation") if again else "",
-    ]
-    return ", ".join(part for part in told if part)
+_ARGUMENTS = 4
+
+
+def _made(report: Report) -> str:
+    """Where the report was made, in a few words; all of them stand behind it."""
+    here = report.environment
+    device = here.gpus[0] if here.gpus else here.cpu
+    return " · ".join(
+        part for part in (f"torch {here.torch}" if here.torch else "", device) if part
+    )
 
 
 def _page(report: Report, body: str) -> str:

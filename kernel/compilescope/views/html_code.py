@@ -31,8 +31,8 @@ def wrappers(
     """Return the wrappers of every compilation, in pairs; ``hint`` says how to see all."""
     found = pairs(report, left, right)
     shown = [
-        details(_summary(pair), _pair(pair, markup, limits, hint), markup, shown=number == 0)
-        for number, pair in enumerate(found[: limits.pairs])
+        details(_summary(pair), _pair(pair, markup, limits, hint), markup)
+        for pair in found[: limits.pairs]
     ]
     if len(found) > limits.pairs:
         left_out = wording.count(len(found) - limits.pairs, "more pair")

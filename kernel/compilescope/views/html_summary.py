@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from html import escape
 
-from ..report import Problem, Report, VariantReport
+from ..report import Problem, Report
 from . import changes, summary, target_rows, wording
 from .pairs import compared
 from .style import Markup
 
-SWITCHES = 8
+SWITCHES = 1
 """The column of the table of variants that holds words, which may wrap."""
 
 
@@ -61,17 +61,23 @@ def details(summary: str, body: str, markup: Markup, *, shown: bool = False) -> 
     return f"<details{' open' if shown else ''}>{head}{body}</details>"
 
 
-def timings(report: Report, markup: Markup) -> str:
-    """Return the table of variants: what was asked, how fast it is, and whether it is right."""
-    variants = compared(report)
-    if not variants:
+def variants(report: Report, markup: Markup) -> str:
+    """Return the table of variants: what was asked, what was done, and whether it is right."""
+    shown = compared(report)
+    if not shown:
         return ""
-    timed = [variant.timing.median_us for variant in variants if variant.timing]
-    slowest = max(timed, default=0.0)
-    rows = [_row(variant, slowest, markup) for variant in variants]
-    # A narrow notebook shows the first columns and scrolls to the others: what counts comes first.
-    times = ("median", "vs eager", "", "95 % interval", "compile")
-    heads = ("variant", *times, "estimated", "outputs", "switches", "stage")
+    rows = [
+        (
+            f"<b>{escape(one.name)}</b>",
+            escape(wording.switches(one.requested)),
+            wording.seconds(one),
+            escape(target_rows.estimated(one)),
+            escape(wording.accuracy(one)),
+            escape(wording.stage(one)),
+        )
+        for one in shown
+    ]
+    heads = ("variant", "switches", "compile", "estimated", "outputs", "stage")
     kept = [index for index in range(len(heads)) if any(row[index] for row in rows)]
     head = "".join(markup.element("th", "head", heads[index]) for index in kept)
     body = "".join(
@@ -82,38 +88,6 @@ def timings(report: Report, markup: Markup) -> str:
     )
     table = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
     return markup.element("div", "scroll", markup.element("table", "table", table))
-
-
-def _row(variant: VariantReport, slowest: float, markup: Markup) -> tuple[str, ...]:
-    timing = variant.timing
-    figures = ("", "", "", "")
-    if timing is not None:
-        spread = wording.ratio_interval(timing)
-        ratio = escape(wording.ratio(timing))
-        if spread and ratio:
-            ratio += " " + markup.element("span", "muted", f"({spread})")
-        share = 100 * timing.median_us / slowest if slowest else 0
-        figures = (
-            f"<b>{wording.duration(timing.median_us)}</b>",
-            ratio,
-            _bar(share, markup, baseline=variant.name == timing.baseline),
-            wording.interval(timing),
-        )
-    return (
-        f"<b>{escape(variant.name)}</b>",
-        *figures,
-        wording.seconds(variant),
-        escape(target_rows.estimated(variant)),
-        escape(wording.accuracy(variant)),
-        escape(wording.switches(variant.requested)),
-        escape(wording.stage(variant)),
-    )
-
-
-def _bar(share: float, markup: Markup, *, baseline: bool) -> str:
-    fill = "fill fill-base" if baseline else "fill"
-    inner = markup.element("span", fill, "", extra=f"width:{max(share, 1):.0f}%;")
-    return markup.element("span", "track", inner)
 
 
 def _cell(body: str, index: int, markup: Markup) -> str:

@@ -41,7 +41,7 @@ CELL = Limits(
     target_kernels=20,
     graph_lines=30,
     guards=20,
-    problems=8,
+    problems=3,
     compilations=2,
     stages=("dynamo", "joint", "inference", "forward", "backward", "post_grad"),
 )

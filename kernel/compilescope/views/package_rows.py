@@ -57,7 +57,7 @@ def entries(made: Package) -> list[tuple[str, ...]]:
             entry.name,
             wording.duration(entry.timing.median_us),
             wording.interval(entry.timing),
-            wording.ratio(entry.timing) if entry.timing.ratio is not None else "",
+            wording.speedup(entry.timing),
         )
         for entry in made.entries
     ]

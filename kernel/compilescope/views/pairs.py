@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ..analysis.overview_variants import AS_WRITTEN as AS_WRITTEN
 from ..report import Code, Compilation, Region, Report, VariantReport
-
-AS_WRITTEN = "as written"
-"""The variant that holds what the cell itself compiled. It is no setting to compare with others."""
 
 
 class Side(NamedTuple):

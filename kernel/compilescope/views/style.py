@@ -39,14 +39,32 @@ PALETTE = {
 # greys are made by opacity: the one way that reads on any background without knowing it.
 _CELL = "padding:3px 10px;text-align:left;vertical-align:top;max-width:none;"
 _CODE = (
-    "margin:0;padding:0;background:none;border:0;color:inherit;white-space:pre-wrap;"
-    "overflow-wrap:anywhere;word-break:normal;tab-size:4;text-align:left;line-height:1.45;font-size:12px;"
+    "margin:0;padding:0;background:none;border:0;color:inherit;white-space:pre;overflow-x:auto;"
+    "word-break:normal;tab-size:4;text-align:left;line-height:1.45;font-size:12px;"
     "font-family:var(--jp-code-font-family,ui-monospace,SFMono-Regular,Menlo,Consolas,monospace);"
 )
 STYLES = {
     "root": "font-size:13px;line-height:1.5;max-width:100%;",
     "title": "margin:4px 0 0;font-size:16px;font-weight:600;",
     "muted": "opacity:.72;",
+    "verdict": "margin:4px 0 0;font-size:14px;font-weight:600;",
+    "answer": "margin:6px 0 0;",
+    "list": "margin:2px 0 0;padding-left:22px;",
+    "results": "font-size:13px;margin:4px 0;",
+    "near": "padding:2px 10px 2px 0;font-size:13px;font-weight:400;",
+    "good": "color:$good;",
+    "bad": "color:$error;",
+    "stack": "display:flex;height:12px;margin:5px 0 3px;border-radius:3px;overflow:hidden;"
+    "max-width:640px;",
+    "legend": "display:inline-block;margin-right:12px;font-size:12px;opacity:.85;",
+    "swatch": "display:inline-block;width:9px;height:9px;margin-right:4px;border-radius:2px;",
+    "part-guards": "background:#5b8fd9;",
+    "part-aot": "background:#9b6bd1;",
+    "part-wrapper": "background:#3aa6a0;",
+    "part-launches": "background:#e8923c;",
+    "part-kernels": "background:#58a55c;",
+    "part-eager": "background:#8c959f;",
+    "part-other": "background:#c0c5ca;",
     "line": "margin:2px 0 10px;opacity:.72;",
     "part": "margin:14px 0 4px;",
     "summary": "cursor:pointer;padding:3px 0;overflow-wrap:anywhere;",
@@ -64,7 +82,7 @@ STYLES = {
     "paper": "margin:6px 0;padding:8px 10px;background:$paper;color:$ink;"
     "border:1px solid rgba(128,128,128,.3);border-radius:4px;overflow:hidden;",
     "code": _CODE,
-    "row": "display:block;",
+    "row": "display:block;width:max-content;min-width:100%;",
     "link": "color:inherit;text-decoration:underline;overflow-wrap:anywhere;",
     "plain": "background:none;",
     "scroll": "max-width:100%;overflow-x:auto;",
@@ -78,7 +96,7 @@ STYLES = {
     "side-next": "border-left-color:rgba(128,128,128,.18);",
     "launch": "border-left-style:solid;",
     "gap": "opacity:.72;font-style:italic;",
-    "track": "display:inline-block;width:120px;height:8px;vertical-align:middle;"
+    "track": "display:inline-block;width:80px;height:8px;vertical-align:middle;"
     "background:rgba(128,128,128,.22);border-radius:2px;",
     "fill": "display:block;height:8px;border-radius:2px;background:$bar;",
     "fill-base": "background:rgba(128,128,128,.75);",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..analysis.speedups import over_baseline
 from ..report import Sweep, SweepCell
 from . import wording
 
@@ -54,14 +55,13 @@ def verdict(sweep: Sweep) -> str:
         return "No variant is faster than eager."
     shapes = f" over {len(sweep.shapes)} shapes" if len(sweep.shapes) > 1 else ""
     said = f"Fastest{shapes}: {best.name}"
-    if best.timing.ratio is None:
+    found = over_baseline(best.timing)
+    if found is None:
         return f"{said}."
-    if best.timing.differs is False:
-        return f"{said}, which is not measurably faster than eager."
-    if best.timing.ratio < 1:
-        return f"{said}, which is slower than eager ({best.timing.ratio:.2f}\u00d7)."
+    if found.standing not in ("faster", "slower"):
+        return f"{said}, which is not measurably faster than eager ({found.text})."
     on = f" on {best.shape}" if len(sweep.shapes) > 1 else ""
-    return f"{said}, {best.timing.ratio:.2f}\u00d7 as fast as eager{on}."
+    return f"{said}, {found.text} than eager{on}."
 
 
 def quantity(value: float, unit: str) -> str:
@@ -75,9 +75,7 @@ def quantity(value: float, unit: str) -> str:
 
 def _row(cell: SweepCell, sweep: Sweep) -> tuple[str, ...]:
     timing, compiled = cell.timing, cell.compile_time
-    ratio = wording.ratio(timing) if timing else ""
-    if timing is not None and timing.ratio_interval is not None:
-        ratio += f" ({wording.ratio_interval(timing)})"
+    ratio = wording.speedup(timing) if timing else ""
     speed = cell.throughput_per_s
     return (
         cell.name,

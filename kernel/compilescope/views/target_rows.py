@@ -85,7 +85,10 @@ def estimated(variant: VariantReport) -> str:
     if estimate.unknown == estimate.launches:
         return "unknown"
     kernels = f"kernels \u2265 {wording.duration(estimate.kernels_us)}"
-    return f"{kernels}, starts \u2248 {wording.duration(estimate.launch_us)}"
+    parts = f"{kernels}, launches \u2248 {wording.duration(estimate.launch_us)}"
+    if estimate.call_us is None:
+        return parts
+    return f"\u2248 {wording.duration(estimate.call_us)} a call ({parts})"
 
 
 def estimate_lines(variant: VariantReport) -> Iterator[str]:

@@ -15,6 +15,7 @@ from ..report import (
     Report,
     TargetReport,
     VariantReport,
+    conclude,
 )
 from . import (
     changed_rows,
@@ -62,8 +63,9 @@ def render(report: Report, *, width: int = 100, color: bool = False, name: str =
     blocks = [
         _head(report, paint),
         _rank(report, paint, width),
+        _result(report, paint),
         _problems(report, paint, width),
-        _variants(report, paint),
+        _follows(report, paint, width),
     ]
     if report.sweep is not None:
         blocks.append(iter(sweep(report.sweep)))
@@ -122,8 +124,32 @@ def _problems(report: Report, paint: _Paint, width: int) -> Iterator[str]:
         yield f"… and {wording.count(len(found) - _SHOWN_PROBLEMS, 'more problem')}: .problems"
 
 
+def _result(report: Report, paint: _Paint) -> Iterator[str]:
+    yield paint("bold", conclude(report).headline)
+    yield from _variants(report, paint)
+
+
+def _follows(report: Report, paint: _Paint, width: int) -> Iterator[str]:
+    """Yield what follows from the result: what limits a call, what to change, what happened."""
+    found = conclude(report)
+    if found.wrapper is not None:
+        told = f"{found.wrapper.headline} {found.wrapper.text}".strip()
+        yield from _wrapped(told, width, "C++ wrapper?  ")
+    if found.limit is not None:
+        parts = ", ".join(one.text for one in found.limit.parts)
+        told = f"{found.limit.headline} {parts or found.limit.text}".strip()
+        yield from _wrapped(told, width, "limits?       ")
+    for number, one in enumerate(found.suggestions, 1):
+        basis = f" ({one.basis})" if one.basis != "unknown" else ""
+        gain = f": {one.gain}{basis}" if one.gain else ""
+        yield from _wrapped(f"{one.what}{gain}", width, f"{number}. ")
+        for line in one.code.splitlines():
+            yield f"   {paint('dim', line)}"
+    yield from _wrapped(" \u00b7 ".join(one.text for one in found.counts), width, "")
+
+
 def _variants(report: Report, paint: _Paint) -> Iterator[str]:
-    head = ("variant", "switches", "stage", "median", "95 % interval", "vs eager", "compile")
+    head = ("variant", "switches", "stage", "median", "95 % interval", "over eager", "compile")
     rows = [(*head, "estimated", "outputs")]
     for variant in compared(report):
         timing = variant.timing
@@ -245,10 +271,9 @@ def _target(
 
 
 def _ratio(variant: VariantReport) -> str:
-    if variant.timing is None:
+    if variant.timing is None or variant.requested.backend is None:
         return ""
-    spread = wording.ratio_interval(variant.timing)
-    return wording.ratio(variant.timing) + (f" ({spread})" if spread else "")
+    return wording.speedup(variant.timing)
 
 
 def _compilation(compilation: Compilation, whose: str, paint: _Paint, width: int) -> Iterator[str]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as widgets
 
-from .. import extras
 from ..errors import CompilescopeError
 from ..report import Report
 from ..variant import Variant
-from . import charts, wording
+from . import wording
 from .main_thread import Main
 from .pairs import compared
 from .summary import problems
@@ -28,7 +26,7 @@ _INDUCTOR = "inductor"
 
 
 class ReportWidget(widgets.VBox):  # type: ignore[misc]
-    """Switches, progress, problems and charts of one subject.
+    """Switches, folded, and progress of one subject.
 
     A switch generates its variant's sources at once and shows them; "Run" builds, checks and times
     the variant. It starts empty, so that its place in the cell is above the report's.
@@ -47,7 +45,7 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
         )
         self.progress = widgets.FloatProgress(max=1.0)
         self.status = widgets.HTML()
-        self.charts = widgets.HBox()
+        self.switches = widgets.Accordion()
         for control, width in ((self.mode, 280), (self.dynamic, 140), (self.backend, 220)):
             control.layout.width = f"{width}px"
             control.style.description_width = "initial"
@@ -55,7 +53,6 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
             control.layout.width = "auto"
         self.run.layout.width = "90px"
         self.progress.layout.display = "none"
-        self.charts.layout.flex_flow = "row wrap"
         super().__init__()
 
     def fill(self, report: Report, session: Session, show: Show) -> None:
@@ -75,7 +72,6 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
         self.mode.options = choices.modes
         self.backend.options = choices.backends
         self._set(next((v.requested for v in compared(report) if v.requested.backend), Variant()))
-        self._draw()
         switches = (self.cpp_wrapper, self.mode, self.dynamic, self.fullgraph, self.backend)
         for switch in switches:
             switch.observe(self._flipped, names="value")
@@ -86,7 +82,8 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
         row.layout.grid_gap = "0 16px"
         found = len(problems(report))
         self.status.value = wording.count(found, "problem") if found else ""
-        self.children = (row, widgets.HBox([self.progress, self.status]), self.charts)
+        self.switches.children, self.switches.titles = (row,), ("Switches",)
+        self.children = (self.switches, widgets.HBox([self.progress, self.status]))
 
     def variant(self) -> Variant:
         """Return the variant that the switches stand for."""
@@ -138,7 +135,6 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
     def _done(self, variant: Variant) -> None:
         made = next((one for one in self._report.variants if one.requested == variant), None)
         self.progress.layout.display = "none"
-        self._draw()
         if made is None:
             self._fail("This variant is not in the report.")
             return
@@ -161,13 +157,6 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
         self.progress.layout.display = "none"
         self.status.value = f"<b>Not done.</b> {escape(message)}"
 
-    def _draw(self) -> None:
-        if missed := extras.missed("plotly"):
-            self.charts.children = [widgets.HTML(escape(missed))]
-            return
-        figures = (charts.timings(self._report), charts.compile_times(self._report))
-        self.charts.children = [_output(figure) for figure in figures if figure is not None]
-
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = super()._repr_mimebundle_(**kwargs)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
@@ -177,15 +166,3 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
         )
         fallback = {"text/plain": note, "text/html": f"<small>{note}</small>"}
         return {**(data or {}), **fallback}, metadata
-
-
-def _output(figure: Any) -> widgets.Output:
-    """Return a figure as an output: a FigureWidget would send the whole of Plotly with each one."""
-    data = {
-        "application/vnd.plotly.v1+json": json.loads(figure.to_json()),
-        "text/plain": figure.layout.xaxis.title.text,
-    }
-    output = widgets.Output()
-    output.layout.flex, output.layout.min_width = "1 1 0", "340px"
-    output.outputs = ({"output_type": "display_data", "data": data, "metadata": {}},)
-    return output

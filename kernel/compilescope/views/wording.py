@@ -4,31 +4,14 @@ from __future__ import annotations
 
 import re
 
+from ..analysis.figures import count as count
+from ..analysis.figures import duration as duration
+from ..analysis.speedups import over_baseline
 from ..report import SourceLine, Timing, VariantReport
 from ..variant import Variant
 
 MARKS = {"error": "error", "warning": "warning", "info": "note"}
 """Severity → the word shown for it."""
-_LEAST = 1e-6
-"""Less than that is what rounding leaves of nothing, in µs."""
-
-
-def duration(time_us: float) -> str:
-    """Return a time given in µs, with three significant digits and the unit that fits."""
-    if _LEAST <= abs(time_us) < 0.1:
-        size = time_us * 1e3
-        return f"{f'{size:.2g}' if abs(size) < 0.01 else _three_digits(size)} ns"
-    for limit, factor, unit in ((1e3, 1.0, "µs"), (1e6, 1e-3, "ms")):
-        # 999.6 µs would round to 1000 µs: the larger unit takes over where the rounding does.
-        if abs(time_us) < limit * 0.9995:
-            return f"{_three_digits(time_us * factor)} {unit}"
-    return f"{_three_digits(time_us * 1e-6)} s"
-
-
-def _three_digits(value: float) -> str:
-    if abs(value) >= 99.95:
-        return f"{value:.0f}"
-    return f"{value:.1f}" if abs(value) >= 9.995 else f"{value:.2f}"
 
 
 def interval(timing: Timing) -> str:
@@ -37,19 +20,10 @@ def interval(timing: Timing) -> str:
     return f"{duration(low)} to {duration(high)}"
 
 
-def ratio(timing: Timing) -> str:
+def speedup(timing: Timing) -> str:
     """Return how many times faster than the baseline; empty where there is no baseline."""
-    if timing.differs is False:
-        return "no difference"
-    return "" if timing.ratio is None else f"{timing.ratio:.2f}\u00d7"
-
-
-def ratio_interval(timing: Timing) -> str:
-    """Return the ratio's interval; empty where there is none."""
-    if timing.ratio_interval is None:
-        return ""
-    low, high = timing.ratio_interval
-    return f"{low:.2f} to {high:.2f}"
+    found = over_baseline(timing)
+    return "" if found is None else found.text
 
 
 def seconds(variant: VariantReport) -> str:
@@ -116,8 +90,3 @@ def place(where: SourceLine | None) -> str:
     if number:
         return f"In[{number[1]}], line {where.line}"
     return f"{parts[-1]}:{where.line}" if parts[-1] else f"line {where.line}"
-
-
-def count(number: int, noun: str, plural: str = "") -> str:
-    """Return ``1 guard`` or ``2 guards``; an irregular plural is given."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -68,7 +68,8 @@ export function summaryOf(report: Report): ReportSummary {
     files,
     peaks,
     sweep,
-    rank
+    rank,
+    overview
   } = report;
   return {
     revision: 1,
@@ -86,7 +87,8 @@ export function summaryOf(report: Report): ReportSummary {
         each => each.state !== 'waiting' && each.state !== 'running'
       ).length
     },
-    rank
+    rank,
+    overview
   };
 }
 
@@ -138,13 +140,11 @@ function variantSummary(variant: VariantReport): VariantSummary {
     stage: variant.stage,
     median_us: timing?.median_us ?? null,
     interval_us: timing?.interval_us ?? null,
-    ratio: timing?.ratio ?? null,
+    speedup: timing?.speedup ?? null,
     compile_s: variant.compile_time?.total_s ?? null,
     accurate: accuracy.length > 0 ? accuracy.every(each => each.ok) : null,
     compilations: variant.compilations.map(compilationSummary),
     problems: variant.problems,
-    ratio_interval: timing?.ratio_interval ?? null,
-    differs: timing?.differs ?? null,
     verdict: variant.verdict,
     studied: variant.studied,
     target: variant.target && targetSummary(variant, variant.target),

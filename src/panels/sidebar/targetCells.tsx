@@ -30,8 +30,8 @@ export function targetStage(
 }
 
 /**
- * What a call would take at best. It stands where others have a measured time,
- * and must not be taken for one.
+ * What a call would take: its kernels or its launches, whichever takes longer.
+ * It must not be taken for a measurement.
  */
 export function Estimated(props: {
   target: TargetSummary;
@@ -39,7 +39,7 @@ export function Estimated(props: {
 }): JSX.Element {
   const { target, trans } = props;
   const { estimate } = target;
-  if (!estimate) {
+  if (!estimate || estimate.call_us === null) {
     return (
       <span
         className="jp-Compilescope-muted"
@@ -56,8 +56,8 @@ export function Estimated(props: {
     trans.__('Estimated, not measured: nothing runs on %1.', title(target)),
     trans.__('Kernels: at least %1.', formatMicroseconds(estimate.kernels_us)),
     trans._n(
-      'Apart from them, what launching costs: %2 for %1 launch, where it is not hidden.',
-      'Apart from them, what launching costs: %2 for %1 launches, where it is not hidden.',
+      'Beside them the processor takes about %2 for %1 launch; what takes longer counts.',
+      'Beside them the processor takes about %2 for %1 launches; what takes longer counts.',
       estimate.launches,
       formatMicroseconds(estimate.launch_us)
     ),
@@ -74,13 +74,13 @@ export function Estimated(props: {
       className="jp-Compilescope-estimate"
       title={details.filter(Boolean).join('\n')}
     >
-      <span aria-hidden="true">≥ </span>
+      <span aria-hidden="true">≈ </span>
       <span className="jp-Compilescope-hidden">
-        {trans.__('estimated, at least')}{' '}
+        {trans.__('estimated, about')}{' '}
       </span>
-      {formatMicroseconds(estimate.kernels_us)}
+      {formatMicroseconds(estimate.call_us)}
       <span className="jp-Compilescope-interval">
-        {trans.__('kernels, est.')}
+        {trans.__('a call, est.')}
       </span>
     </span>
   );

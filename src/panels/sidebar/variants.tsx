@@ -2,12 +2,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { isOnlyForTargets } from '../../model/variants';
 import type { VariantSummary } from '../../protocol/types';
-import {
-  formatInterval,
-  formatMicroseconds,
-  formatRatio,
-  formatSeconds
-} from './format';
+import { formatInterval, formatMicroseconds, formatSeconds } from './format';
+import { speedupClass } from '../speedup';
 import { Section } from './section';
 import { Checked, Estimated, targetStage, title } from './targetCells';
 import type { IPartProps } from './types';
@@ -48,8 +44,11 @@ export function Variants({
                 {trans.__('median')}
               </th>
             )}
-            <th scope="col" title={trans.__('How many times as fast as eager')}>
-              {trans.__('vs eager')}
+            <th
+              scope="col"
+              title={trans.__('As far as the measurement allows')}
+            >
+              {trans.__('over eager')}
             </th>
             <th scope="col" title={trans.__('Time of the first call')}>
               {trans.__('compile')}
@@ -74,6 +73,7 @@ export function Variants({
             <Row
               key={variant.name}
               variant={variant}
+              isEstimated={isEstimated}
               isLong={!isEstimated && variant.name.length > LONG}
               side={
                 variant.name === left
@@ -99,12 +99,17 @@ function Row(props: {
    * Whether its name has a line of its own where the sidebar is narrow.
    */
   isLong: boolean;
+
+  /**
+   * Whether the column of times holds estimates, and no measurement.
+   */
+  isEstimated: boolean;
   side: string;
   onShow: (name: string) => void;
   trans: TranslationBundle;
 }): JSX.Element {
   const { variant, side, trans } = props;
-  const { median_us, interval_us, ratio, compile_s, accurate } = variant;
+  const { median_us, interval_us, speedup, compile_s, accurate } = variant;
   const { target } = variant;
   const stages: Record<string, string> = {
     sources: trans.__('sources'),
@@ -141,6 +146,9 @@ function Row(props: {
             {target.title}
           </span>
         )}
+        {target && !props.isEstimated && (
+          <Estimated target={target} trans={trans} />
+        )}
         <span className="jp-Compilescope-stage">
           {isEager && variant.stage === 'sources'
             ? trans.__('not compiled')
@@ -152,7 +160,7 @@ function Row(props: {
         </span>
       </th>
       <td title={interval_us ? formatInterval(interval_us) : undefined}>
-        {target && median_us === null ? (
+        {target && props.isEstimated ? (
           <Estimated target={target} trans={trans} />
         ) : median_us === null ? (
           <None />
@@ -165,13 +173,14 @@ function Row(props: {
           </span>
         )}
       </td>
-      <td className={tone(isEager ? null : ratio)}>
+      <td
+        className={isEager ? undefined : speedupClass(speedup)}
+        title={speedup?.detail}
+      >
         {isEager ? (
           <span className="jp-Compilescope-muted">{trans.__('baseline')}</span>
-        ) : ratio === null ? (
-          <None />
         ) : (
-          formatRatio(ratio)
+          (speedup?.text ?? <None />)
         )}
       </td>
       <td>{compile_s === null ? <None /> : formatSeconds(compile_s)}</td>
@@ -197,13 +206,6 @@ function Row(props: {
       </td>
     </tr>
   );
-}
-
-/**
- * The class that says whether a ratio is good news.
- */
-function tone(ratio: number | null): string {
-  return ratio === null ? '' : ratio >= 1 ? 'jp-mod-up' : 'jp-mod-down';
 }
 
 function None(): JSX.Element {

@@ -11,8 +11,8 @@ import {
   formatSeconds
 } from '../common';
 import { formatOperations } from '../kernels/units';
-import { formatInterval, formatRatio } from '../sidebar/format';
-import { formatRatioInterval, tone } from '../timings/phrases';
+import { formatInterval } from '../sidebar/format';
+import { speedupClass } from '../speedup';
 import { againstEager, stateKind, stateTitle, stepText } from './phrases';
 import type { IRow } from './rows';
 
@@ -104,30 +104,9 @@ export function columnsOf(
       render: ({ cell }) =>
         cell.timing ? formatInterval(cell.timing.interval_us) : ''
     },
-    number(
-      'ratio',
-      trans.__('× eager'),
-      trans.__('How many times as fast as eager, measured in turns with it'),
-      '58px',
-      1170,
-      ({ cell }) => cell.timing?.ratio ?? null,
-      formatRatio
-    ),
-    {
-      id: 'ratioInterval',
-      label: trans.__('99 % interval'),
-      title: trans.__('Of the ratio, round by round'),
-      width: '96px',
-      isNumber: true,
-      from: 1170 + more,
-      render: ({ cell }) =>
-        cell.timing?.ratio_interval
-          ? formatRatioInterval(cell.timing.ratio_interval)
-          : ''
-    },
     {
       id: 'words',
-      label: trans.__('in words'),
+      label: trans.__('over eager'),
       title: trans.__('Against eager, as far as the interval allows'),
       width: '136px',
       from: 540 + more,
@@ -135,15 +114,8 @@ export function columnsOf(
       isDescendingFirst: true,
       render: ({ cell }) => (
         <span
-          className={
-            cell.timing
-              ? tone({
-                  isBaseline: cell.variant.backend === null,
-                  ratio: cell.timing.ratio,
-                  differs: cell.timing.differs
-                })
-              : undefined
-          }
+          className={speedupClass(cell.timing?.speedup ?? null)}
+          title={cell.timing?.speedup?.detail}
         >
           {againstEager(cell, trans)}
         </span>
@@ -215,7 +187,7 @@ export function columnsOf(
  * Whether the larger figure is the better one.
  */
 function isMoreBetter(column: string): boolean {
-  return column === 'ratio' || column === 'throughput';
+  return column === 'throughput';
 }
 
 function standingText(

@@ -11,7 +11,6 @@ import {
 import { formatInterval } from '../sidebar/format';
 import { IconButton } from '../sidebar/button';
 import { ProblemCard } from '../sidebar/problems';
-import { formatRatioInterval } from '../timings/phrases';
 import type { IViewContext } from '../views';
 import { againstEager, nameOf, stateKind, stateTitle } from './phrases';
 import type { IRow } from './rows';
@@ -73,13 +72,7 @@ export function Details(props: {
             </Fact>
             {timing.ratio !== null && cell.variant.backend !== null && (
               <Fact label={trans.__('Against eager')}>
-                {[
-                  againstEager(cell, trans),
-                  timing.ratio_interval &&
-                    `(${formatRatioInterval(timing.ratio_interval)})`
-                ]
-                  .filter(Boolean)
-                  .join(' ')}
+                {timing.speedup?.detail ?? againstEager(cell, trans)}
               </Fact>
             )}
             {!timing.settled && (

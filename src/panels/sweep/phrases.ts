@@ -3,7 +3,6 @@ import { isEnded, isFinished } from '../../model/sweep';
 import type { Sweep, SweepCell } from '../../protocol/types';
 import type { BadgeKind } from '../common';
 import { formatMicroseconds, formatSeconds } from '../common';
-import { formatRatio } from '../sidebar/format';
 import { comparison } from '../timings/phrases';
 import type { IRow } from './rows';
 
@@ -65,11 +64,7 @@ export function againstEager(
 ): string {
   return timing
     ? comparison(
-        {
-          isBaseline: variant.backend === null,
-          ratio: timing.ratio,
-          differs: timing.differs
-        },
+        { isBaseline: variant.backend === null, speedup: timing.speedup },
         trans
       )
     : '';
@@ -128,16 +123,13 @@ export function verdictOf(
 }
 
 function toEager(cell: SweepCell, trans: TranslationBundle): string {
-  const { ratio, differs } = cell.timing!;
-  if (cell.variant.backend === null || ratio === null || differs === null) {
+  const speedup = cell.timing?.speedup;
+  if (cell.variant.backend === null || !speedup || speedup.standing === 'few') {
     return '';
   }
-  if (!differs) {
-    return trans.__('No difference from eager was found.');
-  }
-  return ratio >= 1
-    ? trans.__('It is %1 as fast as eager.', formatRatio(ratio))
-    : trans.__('It is slower than eager, %1.', formatRatio(1 / ratio));
+  return speedup.standing === 'faster' || speedup.standing === 'slower'
+    ? trans.__('It is %1 than eager.', speedup.text)
+    : trans.__('Against eager: %1.', speedup.text);
 }
 
 function compiledIn(

@@ -1,45 +1,15 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Layers } from '../../protocol/types';
-import { formatRatio } from '../sidebar/format';
 import type { ITimed } from './rows';
 
 /**
  * How a variant compares to the baseline, in words.
  */
 export function comparison(
-  row: Pick<ITimed, 'isBaseline' | 'ratio' | 'differs'>,
+  { isBaseline, speedup }: Pick<ITimed, 'isBaseline' | 'speedup'>,
   trans: TranslationBundle
 ): string {
-  const { isBaseline, ratio, differs } = row;
-  if (isBaseline) {
-    return trans.__('baseline');
-  }
-  if (ratio === null) {
-    return '';
-  }
-  if (differs === null) {
-    return trans.__('too few rounds');
-  }
-  if (!differs) {
-    return trans.__('no difference');
-  }
-  return ratio >= 1
-    ? trans.__('%1 faster', formatRatio(ratio))
-    : trans.__('%1 slower', formatRatio(1 / ratio));
-}
-
-/**
- * Whether that is good news: the class of what says it.
- */
-export function tone({
-  isBaseline,
-  ratio,
-  differs
-}: Pick<ITimed, 'isBaseline' | 'ratio' | 'differs'>): string {
-  if (isBaseline || ratio === null || !differs) {
-    return '';
-  }
-  return ratio >= 1 ? 'jp-mod-up' : 'jp-mod-down';
+  return isBaseline ? trans.__('baseline') : (speedup?.text ?? '');
 }
 
 /**

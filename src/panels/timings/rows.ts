@@ -1,4 +1,9 @@
-import type { Measurement, Timing, VariantReport } from '../../protocol/types';
+import type {
+  Measurement,
+  Speedup,
+  Timing,
+  VariantReport
+} from '../../protocol/types';
 
 /**
  * What was measured of a variant, wherever it was measured.
@@ -24,7 +29,11 @@ export interface ITimed {
   readonly interval: readonly [number, number] | null;
   readonly ratio: number | null;
   readonly ratioInterval: readonly [number, number] | null;
-  readonly differs: boolean | null;
+
+  /**
+   * Over the baseline, as all views show it.
+   */
+  readonly speedup: Speedup | null;
   readonly calls: number;
   readonly warmup: number;
   readonly settled: boolean;
@@ -71,7 +80,7 @@ export function rowsOf(
     interval: each.interval_us,
     ratio: each.ratio,
     ratioInterval: each.ratio_interval,
-    differs: each.differs,
+    speedup: each.speedup,
     calls: each.calls_per_sample,
     warmup: each.warmup_calls,
     settled: each.settled,
@@ -98,7 +107,7 @@ export function rowsOf(
         interval: timing.interval_us,
         ratio: timing.ratio,
         ratioInterval: timing.ratio_interval,
-        differs: timing.differs,
+        speedup: timing.speedup,
         calls: timing.calls_per_sample,
         warmup: timing.warmup_calls,
         settled: timing.settled,

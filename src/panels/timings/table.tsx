@@ -1,13 +1,10 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Absent, Badge, formatCount } from '../common';
-import {
-  formatInterval,
-  formatMicroseconds,
-  formatRatio
-} from '../sidebar/format';
+import { formatInterval, formatMicroseconds } from '../sidebar/format';
 import { Figures, type IHead } from './figures';
-import { comparison, formatRatioInterval, keepingText, tone } from './phrases';
+import { speedupClass } from '../speedup';
+import { comparison, keepingText } from './phrases';
 import type { ITimed } from './rows';
 
 /**
@@ -35,13 +32,10 @@ export function TimesTable(props: {
             title: trans.__('Of the median'),
             isNumber: true
           },
-          { label: trans.__('× %1', baseline), isNumber: true },
           {
-            label: trans.__('99 % interval'),
-            title: trans.__('Of the ratio, round by round'),
-            isNumber: true
+            label: trans.__('over %1', baseline),
+            title: trans.__('By the rounds that both were in')
           },
-          { label: trans.__('in words') },
           ...(hasDevice ? deviceHeads(trans) : []),
           { label: trans.__('samples'), isNumber: true },
           {
@@ -118,17 +112,12 @@ function Row(props: {
       <td className="jp-mod-number">
         {row.interval ? formatInterval(row.interval) : none}
       </td>
-      <td className="jp-mod-number">
-        {row.ratio === null
-          ? row.isBaseline
-            ? ''
-            : none
-          : formatRatio(row.ratio)}
+      <td
+        className={row.speedup ? speedupClass(row.speedup) : undefined}
+        title={row.speedup?.detail}
+      >
+        {comparison(row, trans)}
       </td>
-      <td className="jp-mod-number">
-        {row.ratioInterval ? formatRatioInterval(row.ratioInterval) : ''}
-      </td>
-      <td className={tone(row)}>{comparison(row, trans)}</td>
       {props.hasDevice && (
         <>
           <td className="jp-mod-number">

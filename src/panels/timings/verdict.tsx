@@ -1,10 +1,8 @@
 import * as React from 'react';
 import type { Help, VariantReport, Verdict } from '../../protocol/types';
 import { Badge, CodeBlock } from '../common';
-import { formatRatio } from '../sidebar/format';
 import { boundMeaning, boundTitle } from '../bounds';
 import type { IViewContext } from '../views';
-import { formatRatioInterval } from './phrases';
 
 /**
  * What each variant's time is bound by, and what usually helps. The one that all
@@ -120,27 +118,28 @@ function HelpItem(props: { help: Help; context: IViewContext }): JSX.Element {
  * What it brought, where that was measured.
  */
 function Brought(props: { help: Help; context: IViewContext }): JSX.Element {
-  const { ratio, ratio_interval: interval } = props.help;
+  const { speedup } = props.help;
   const { trans } = props.context;
-  if (ratio === null) {
+  if (speedup === null) {
     return (
       <span className="jp-Compilescope-muted">
         {trans.__('not measured here')}
       </span>
     );
   }
-  const isUnclear = interval !== null && interval[0] <= 1 && interval[1] >= 1;
-  const text = isUnclear
-    ? trans.__('measured: no difference')
-    : ratio >= 1
-      ? trans.__('measured: %1 faster', formatRatio(ratio))
-      : trans.__('measured: %1 slower', formatRatio(1 / ratio));
+  const { standing, text, detail } = speedup;
   return (
     <Badge
-      kind={isUnclear ? 'plain' : ratio >= 1 ? 'good' : 'warning'}
-      title={interval ? formatRatioInterval(interval) : undefined}
+      kind={
+        standing === 'faster'
+          ? 'good'
+          : standing === 'slower'
+            ? 'warning'
+            : 'plain'
+      }
+      title={detail}
     >
-      {text}
+      {trans.__('measured: %1', text)}
     </Badge>
   );
 }

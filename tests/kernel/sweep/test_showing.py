@@ -73,7 +73,7 @@ def test_the_fastest_comes_first_and_what_failed_says_why() -> None:
     assert "crashed: Its process died: signal 11 (SIGSEGV)." in text
     assert "wrong, by 5.0e-01" in text
     assert "best trade" in next(line for line in lines if line.startswith("slow"))
-    assert "Fastest: quick, 5.00\u00d7 as fast as eager." in text
+    assert "Fastest: quick, 5.00\u00d7 faster than eager." in text
     assert "1.6 M images/s" in text
     assert "2.5 GB" in text
 

@@ -22,6 +22,16 @@ export function sidebar(page: Page): Locator {
 }
 
 /**
+ * Turn the panel to the code: reports open on the Overview.
+ */
+export async function openCode(page: Page): Promise<void> {
+  await page
+    .getByRole('tab', { name: 'Code', exact: true })
+    .filter({ visible: true })
+    .click();
+}
+
+/**
  * What the sidebar lists as inspected.
  */
 export function subjects(page: Page): Locator {

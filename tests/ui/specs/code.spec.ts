@@ -1,12 +1,5 @@
 import { expect, test } from '@jupyterlab/galata';
-import {
-  clickLine,
-  editor,
-  editors,
-  marked,
-  openSidebar,
-  picker
-} from '../helpers/compilescope';
+import { clickLine, editor, editors, marked, openCode, openSidebar, picker } from '../helpers/compilescope';
 import { cell, openNotebook, runAll, SUBJECT } from '../helpers/notebook';
 import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
 
@@ -18,6 +11,7 @@ test.beforeEach(async ({ page }) => {
   await openNotebook(page, SHARED, 'code.ipynb', SUBJECT);
   await openSidebar(page);
   await runAll(page, SUBJECT.length);
+  await openCode(page);
   await expect(editors(page)).toHaveCount(2);
 });
 

@@ -1,12 +1,5 @@
 import { expect, test } from '@jupyterlab/galata';
-import {
-  editors,
-  openSidebar,
-  progress,
-  subjects,
-  toggle,
-  variants
-} from '../helpers/compilescope';
+import { editors, openCode, openSidebar, progress, subjects, toggle, variants } from '../helpers/compilescope';
 import {
   cell,
   command,
@@ -52,6 +45,7 @@ test('cancel stops a running compile, and the kernel goes on', async ({
   // What was there before is there still.
   await expect(variants(page)).toHaveCount(2);
   await expect(variants(page).filter({ hasText: 'failed' })).toHaveCount(0);
+  await openCode(page);
   await expect(editors(page).first()).toContainText('extern_kernels.mm(');
 });
 
@@ -94,6 +88,7 @@ test('a restarted kernel starts afresh, and is followed', async ({ page }) => {
   await openNotebook(page, SHARED, 'kernel.ipynb', SUBJECT);
   const panel = await openSidebar(page);
   await runAll(page, SUBJECT.length);
+  await openCode(page);
   await expect(editors(page)).toHaveCount(2);
   await command(page, 'notebook:restart-kernel');
   await page.locator('.jp-Dialog .jp-mod-accept').click();
@@ -109,6 +104,7 @@ test('a dead kernel leaves its last report to read', async ({ page }) => {
   await openNotebook(page, SHARED, 'kernel.ipynb', SUBJECT);
   const panel = await openSidebar(page);
   await runAll(page, SUBJECT.length);
+  await openCode(page);
   await expect(editors(page)).toHaveCount(2);
   await command(page, 'kernelmenu:shutdown');
   await expect(panel.getByRole('status').first()).toContainText(/last report/);

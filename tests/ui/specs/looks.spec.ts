@@ -1,6 +1,6 @@
 import { expect, test } from '@jupyterlab/galata';
 import * as path from 'path';
-import { editors, openSidebar, sidebar } from '../helpers/compilescope';
+import { editors, openCode, openSidebar, sidebar } from '../helpers/compilescope';
 import { openNotebook, runAll, SUBJECT } from '../helpers/notebook';
 import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
 
@@ -21,6 +21,7 @@ for (const theme of ['light', 'dark'] as const) {
     await openNotebook(page, SHARED, 'looks.ipynb', SUBJECT);
     await openSidebar(page);
     await runAll(page, SUBJECT.length);
+    await openCode(page);
     await expect(editors(page)).toHaveCount(2);
     // Both open where the kernels are launched.
     for (const each of await editors(page).all()) {
@@ -59,6 +60,7 @@ test('every control can be reached and has a name', async ({ page }) => {
   await openNotebook(page, SHARED, 'looks.ipynb', SUBJECT);
   const panel = await openSidebar(page);
   await runAll(page, SUBJECT.length);
+  await openCode(page);
   await expect(editors(page)).toHaveCount(2);
   const controls = page.locator(
     '[class*=jp-Compilescope] :is(button, select, input, [role=option], [role=textbox])'

@@ -1,11 +1,5 @@
 import { expect, test } from '@jupyterlab/galata';
-import {
-  editors,
-  openSidebar,
-  subjects,
-  toggle,
-  variants
-} from '../helpers/compilescope';
+import { editors, openCode, openSidebar, subjects, toggle, variants } from '../helpers/compilescope';
 import { notebook, openNotebook, runAll, SUBJECT } from '../helpers/notebook';
 import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
 
@@ -17,6 +11,7 @@ test('a reloaded page shows what was there', async ({ page }) => {
   await openNotebook(page, SHARED, 'pages.ipynb', SUBJECT);
   await openSidebar(page);
   await runAll(page, SUBJECT.length);
+  await openCode(page);
   await expect(editors(page)).toHaveCount(2);
   await notebook(page).press('Control+s');
   // Galata's own reload waits for a launcher, which is not in front here.

@@ -1,20 +1,7 @@
 import { expect, test } from '@jupyterlab/galata';
 import type { Page } from '@playwright/test';
 import * as path from 'path';
-import {
-  choice,
-  clickLine,
-  editor,
-  editors,
-  marked,
-  openSidebar,
-  picker,
-  sidebar,
-  subjects,
-  toggle,
-  variants,
-  type Side
-} from '../helpers/compilescope';
+import { choice, clickLine, editor, editors, marked, openCode, openSidebar, picker, sidebar, subjects, toggle, type Side, variants } from '../helpers/compilescope';
 import { cell, open, run } from '../helpers/notebook';
 
 /**
@@ -49,8 +36,18 @@ test('the quickstart, from the cell to the panel', async ({
 
   await test.step('the cell shows its result', async () => {
     const output = cell(page, 4).locator('.jp-Cell-outputArea');
-    await expect(output).toContainText('cpp_fused');
+    await expect(output).toContainText('Code, kernels, guards, settings');
     await expect(output.locator('.jp-mod-error')).toHaveCount(0);
+    const height = await output.evaluate(node => node.clientHeight);
+    expect(height).toBeLessThan(900);
+  });
+
+  await test.step('the report opens on the Overview', async () => {
+    const overview = page.getByRole('region', { name: 'Overview' });
+    await expect(overview.getByRole('heading', { level: 2 })).toBeVisible();
+    await expect(overview.getByRole('row')).not.toHaveCount(0);
+    await page.screenshot({ path: path.join(ARTIFACTS, 'overview.png') });
+    await openCode(page);
   });
 
   await test.step('both wrappers are open beside the notebook', async () => {
@@ -79,7 +76,9 @@ test('the quickstart, from the cell to the panel', async ({
     await clickLine(python, launch);
     await expect(marked(python, launch)).toBeInViewport();
     await sidebar(page).getByRole('button', { name: 'Build and time' }).click();
-    const ratios = variants(page).filter({ hasText: /\d×/ });
+    const ratios = variants(page).filter({
+      hasText: /\d× (faster|slower)|no difference|too noisy|too few/
+    });
     await expect(ratios).toHaveCount(2, { timeout: 120_000 });
     await expect(variants(page).filter({ hasText: 'built' })).toHaveCount(3);
     await expect(sidebar(page)).toContainText(/verdict/i);

@@ -68,7 +68,7 @@ test('shows every view, in light and dark, without the network', async ({
       });
     }
   }
-  await tabs.first().click();
+  await page.getByRole('tab', { name: 'Code', exact: true }).click();
   await expect(page.getByText('launches, all on both sides')).toBeVisible();
   expect(failed).toEqual([]);
   expect(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ...report import Problem
+from ...report import Problem, Speedup
 from .envelopes import Message
 
 
@@ -45,6 +45,7 @@ class Series(Message):
     interval_us: tuple[float, float] | None = None
     ratio: float | None = None
     ratio_interval: tuple[float, float] | None = None
+    speedup: Speedup | None = None
     differs: bool | None = None
     calls_per_sample: int = 1
     warmup_calls: int = 0

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ...report import Environment, Estimate, Peaks, Problem, Rank, SourceLine, Subject, Verdict
+from ...report import (
+    Environment,
+    Estimate,
+    Overview,
+    Peaks,
+    Problem,
+    Rank,
+    SourceLine,
+    Speedup,
+    Subject,
+    Verdict,
+)
 from ...variant import Variant
 from .envelopes import Message
 
@@ -89,13 +100,12 @@ class VariantSummary(Message):
     stage: str
     median_us: float | None = None
     interval_us: tuple[float, float] | None = None
-    ratio: float | None = None
+    speedup: Speedup | None = None
+    """Over eager."""
     compile_s: float | None = None
     accurate: bool | None = None
     compilations: list[CompilationSummary] = []
     problems: list[Problem] = []
-    ratio_interval: tuple[float, float] | None = None
-    differs: bool | None = None
     verdict: Verdict | None = None
     studied: list[str] = []
     """Which studies have been made, by their names in `compiler.studies`."""
@@ -128,6 +138,7 @@ class ReportSummary(Message):
     peaks: list[Peaks] = []
     sweep: SweepSummary | None = None
     rank: Rank | None = None
+    overview: Overview | None = None
 
 
 class SubjectSummary(Message):

@@ -1,0 +1,96 @@
+import * as React from 'react';
+import type { Count, Overview, Variant } from '../../protocol/types';
+import type { IViewContext } from '../views';
+import { LimitCard, WrapperCard } from './cards';
+import { joined, ViewLink } from './link';
+import { Results } from './results';
+import { Suggestions } from './suggestions';
+
+/**
+ * The answer first: the result, why, what to change, what happened. All of it is
+ * a link to the view that shows it whole.
+ */
+export function OverviewBody(props: {
+  overview: Overview;
+  context: IViewContext;
+  onTry: (variant: Variant) => void;
+}): JSX.Element {
+  const { overview, context } = props;
+  const { wrapper, limit, suggestions, counts } = overview;
+  const { trans } = context;
+  return (
+    <div className="jp-Compilescope-overviewBody">
+      <Head {...props} />
+      <Results overview={overview} context={context} />
+      {(wrapper || limit) && (
+        <div className="jp-Compilescope-overviewCards">
+          {wrapper && <WrapperCard answer={wrapper} context={context} />}
+          {limit && <LimitCard limit={limit} context={context} />}
+        </div>
+      )}
+      {suggestions.length > 0 && (
+        <Suggestions
+          suggestions={suggestions}
+          context={context}
+          onTry={props.onTry}
+        />
+      )}
+      {counts.length > 0 && (
+        <section
+          className="jp-Compilescope-happened"
+          aria-label={trans.__('What happened')}
+        >
+          <h3>{trans.__('What happened')}</h3>
+          <ul>
+            {counts.map(each => (
+              <Fact key={each.view} count={each} context={context} />
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
+  );
+}
+
+function Head(props: {
+  overview: Overview;
+  context: IViewContext;
+}): JSX.Element {
+  const { overview, context } = props;
+  const { report } = context.model;
+  const subject = report?.subject;
+  const environment = report?.environment;
+  const where = [
+    environment?.gpus[0] || environment?.cpu,
+    environment?.torch && `torch ${environment.torch}`
+  ];
+  return (
+    <header>
+      {subject && (
+        <p className="jp-Compilescope-overviewSubject">
+          <span title={subject.arguments.join('\n')}>
+            <strong>{subject.name}</strong>{' '}
+            <code>{subject.arguments.join(', ')}</code>
+          </span>
+          <span className="jp-Compilescope-muted">
+            {where.filter(Boolean).join(' · ')}
+          </span>
+        </p>
+      )}
+      <h2>{joined(overview.headline)}</h2>
+    </header>
+  );
+}
+
+function Fact(props: { count: Count; context: IViewContext }): JSX.Element {
+  const { count, context } = props;
+  return (
+    <li>
+      <ViewLink view={count.view} context={context}>
+        <span className={count.warning ? 'jp-mod-warning' : undefined}>
+          {joined(count.text)}
+        </span>
+      </ViewLink>
+    </li>
+  );
+}

@@ -1,0 +1,126 @@
+import * as React from 'react';
+import type { Answer, Limit } from '../../protocol/types';
+import { layerClass } from '../timings/layerKinds';
+import { StudyButton } from '../timings/study';
+import type { IViewContext } from '../views';
+import { joined, ViewLink } from './link';
+
+/**
+ * Whether the C++ wrapper is worth it.
+ */
+export function WrapperCard(props: {
+  answer: Answer;
+  context: IViewContext;
+}): JSX.Element {
+  const { answer, context } = props;
+  const { trans } = context;
+  return (
+    <Card title={trans.__('Is the C++ wrapper worth it?')}>
+      <p className="jp-Compilescope-overviewAnswer">
+        {joined(answer.headline)}
+      </p>
+      <p>
+        {joined(answer.text)}{' '}
+        <ViewLink view={answer.view} context={context}>
+          {trans.__('Step by step')}
+        </ViewLink>
+      </p>
+    </Card>
+  );
+}
+
+/**
+ * What limits a call, with where its time goes as one bar.
+ */
+export function LimitCard(props: {
+  limit: Limit;
+  context: IViewContext;
+}): JSX.Element {
+  const { limit, context } = props;
+  const { parts } = limit;
+  const { model, trans } = context;
+  const variant = model.report?.variants.find(
+    each => each.name === limit.variant
+  );
+  const isKnown = limit.basis !== 'unknown';
+  return (
+    <Card
+      title={trans.__('What limits a call?')}
+      of={
+        limit.basis === 'estimated'
+          ? trans.__('%1, estimated', limit.title)
+          : limit.title
+      }
+    >
+      <p className="jp-Compilescope-overviewAnswer">{joined(limit.headline)}</p>
+      {parts.length > 0 && (
+        <>
+          <div
+            className="jp-Compilescope-stackBar"
+            role="img"
+            aria-label={parts.map(({ text }) => text).join(', ')}
+          >
+            {parts.map(each => (
+              <span
+                key={each.kind}
+                className={layerClass(each.kind)}
+                style={{ width: `${100 * each.share}%` }}
+                title={each.text}
+              />
+            ))}
+          </div>
+          <ul className="jp-Compilescope-legend" aria-hidden="true">
+            {parts.map(each => (
+              <li key={each.kind}>
+                <span className={layerClass(each.kind)} />
+                {each.text}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <p>
+        {parts.length === 0 && `${joined(limit.text)} `}
+        {isKnown ? (
+          <ViewLink view={limit.view} context={context}>
+            {trans.__('Where the time goes')}
+          </ViewLink>
+        ) : (
+          variant && (
+            <StudyButton
+              study="layers"
+              label={trans.__('Break down the time')}
+              title={trans.__(
+                'Build it once more and measure each layer of a call by itself'
+              )}
+              variants={[variant]}
+              unbuilt={trans.__('Measure first.')}
+              context={context}
+            />
+          )
+        )}
+      </p>
+    </Card>
+  );
+}
+
+function Card(props: {
+  title: string;
+
+  /**
+   * What the answer is about.
+   */
+  of?: string;
+  children: React.ReactNode;
+}): JSX.Element {
+  const id = React.useId();
+  return (
+    <section className="jp-Compilescope-overviewCard" aria-labelledby={id}>
+      <h3 id={id}>
+        {props.title}
+        {props.of && <small> {props.of}</small>}
+      </h3>
+      {props.children}
+    </section>
+  );
+}

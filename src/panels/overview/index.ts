@@ -1,0 +1,1 @@
+export { OverviewView } from './view';

@@ -1,0 +1,33 @@
+import * as React from 'react';
+import type { IViewContext, ViewId } from '../views';
+import { VIEWS } from '../views';
+
+/**
+ * Leads to a view of the same report.
+ */
+export function ViewLink(props: {
+  view: string;
+  context: IViewContext;
+  children?: React.ReactNode;
+}): JSX.Element {
+  const { view, context } = props;
+  const found = VIEWS.find(each => each.id === view);
+  const label = found?.label(context.trans) ?? view;
+  return (
+    <button
+      type="button"
+      className="jp-Compilescope-link"
+      title={context.trans.__('Open %1', label)}
+      onClick={() => context.open(view as ViewId)}
+    >
+      {props.children ?? label}
+    </button>
+  );
+}
+
+/**
+ * A sentence in which no line breaks between a figure and its unit.
+ */
+export function joined(text: string): string {
+  return text.replace(/(\d) (?=[nµm]?s\b|%)/g, '$1\u00a0');
+}

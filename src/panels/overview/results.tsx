@@ -1,0 +1,297 @@
+import * as React from 'react';
+import { isActive } from '../../model/jobs';
+import type { Overview, Result, TargetResult } from '../../protocol/types';
+import { formatInterval, formatMicroseconds } from '../sidebar/format';
+import { SpeedupText } from '../speedup';
+import type { IViewContext } from '../views';
+
+/**
+ * How long variants are measured for, in seconds.
+ */
+const SECONDS = 10;
+
+/**
+ * The variants with their latencies, as a table that is a chart too. What is
+ * estimated for a device that is not there stands apart.
+ */
+export function Results(props: {
+  overview: Overview;
+  context: IViewContext;
+}): JSX.Element | null {
+  const { overview, context } = props;
+  const { results, targets } = overview;
+  const { trans } = context;
+  if (results.length === 0 && targets.length === 0) {
+    return null;
+  }
+  const isTimed = results.some(each => each.latency_us !== null);
+  const isStarted = results.some(each => each.first_call_s !== null);
+  const isChecked = results.some(each => each.accurate !== null);
+  return (
+    <section
+      className="jp-Compilescope-results"
+      aria-label={trans.__('Results')}
+    >
+      {results.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{trans.__('variant')}</th>
+              <th scope="col" className="jp-mod-number">
+                {isTimed ? trans.__('latency per call') : ''}
+              </th>
+              <th scope="col" className="jp-mod-chart">
+                {isTimed
+                  ? trans
+                      .__(
+                        '0 – %1, 95 %% interval',
+                        formatMicroseconds(overview.scale_us)
+                      )
+                      .replace('%%', '%')
+                  : ''}
+              </th>
+              {isTimed && <th scope="col">{trans.__('over eager')}</th>}
+              {isStarted && (
+                <th scope="col" className="jp-mod-number">
+                  {trans.__('first call')}
+                </th>
+              )}
+              {isChecked && <th scope="col">{trans.__('accuracy')}</th>}
+            </tr>
+          </thead>
+          <tbody>
+            {results.map(each => (
+              <Row
+                key={each.variant}
+                result={each}
+                scale={overview.scale_us}
+                columns={{ isTimed, isStarted, isChecked }}
+                context={context}
+              />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {targets.length > 0 && <Targets targets={targets} context={context} />}
+      <Measure results={results} context={context} />
+    </section>
+  );
+}
+
+function Row(props: {
+  result: Result;
+  scale: number;
+  columns: { isTimed: boolean; isStarted: boolean; isChecked: boolean };
+  context: IViewContext;
+}): JSX.Element {
+  const { result, scale, columns, context } = props;
+  const { trans } = context;
+  const { latency_us: latency, interval_us: interval } = result;
+  const classes = [
+    result.best ? 'jp-mod-best' : '',
+    result.noisy ? 'jp-mod-noisy' : '',
+    result.speedup === null && result.state === 'measured'
+      ? 'jp-mod-baseline'
+      : ''
+  ];
+  return (
+    <tr className={classes.filter(Boolean).join(' ')}>
+      <th scope="row">
+        <VariantName
+          name={result.variant}
+          title={result.title}
+          context={context}
+        />
+      </th>
+      {latency === null ? (
+        <td
+          colSpan={columns.isTimed ? 3 : 2}
+          className="jp-Compilescope-muted jp-mod-why"
+          title={result.why}
+        >
+          {result.state === 'failed'
+            ? trans.__('failed: %1', result.why)
+            : result.why}
+        </td>
+      ) : (
+        <>
+          <td className="jp-mod-number">
+            {result.noisy && interval
+              ? formatInterval(interval)
+              : formatMicroseconds(latency)}
+          </td>
+          <td
+            className="jp-mod-chart"
+            title={
+              interval
+                ? trans
+                    .__('95 %% interval: %1', formatInterval(interval))
+                    .replace('%%', '%')
+                : undefined
+            }
+          >
+            <Bar latency={latency} interval={interval} scale={scale} />
+          </td>
+          <td>
+            {result.speedup && (
+              <SpeedupText speedup={result.speedup} trans={trans} />
+            )}
+          </td>
+        </>
+      )}
+      {columns.isStarted && (
+        <td className="jp-mod-number">
+          {result.first_call_s === null
+            ? ''
+            : formatMicroseconds(result.first_call_s * 1e6)}
+          {result.first_call_s !== null && !result.cold && (
+            <span className="jp-Compilescope-muted"> {trans.__('warm')}</span>
+          )}
+        </td>
+      )}
+      {columns.isChecked && (
+        <td>
+          {result.accurate !== null && (
+            <span
+              className={result.accurate ? 'jp-mod-ok' : 'jp-mod-bad'}
+              title={
+                result.accurate
+                  ? trans.__('Same result as eager')
+                  : trans.__('Differs from eager by more than the tolerance')
+              }
+            >
+              {result.accurate ? '✓' : trans.__('✗ differs')}
+            </span>
+          )}
+        </td>
+      )}
+    </tr>
+  );
+}
+
+function Bar(props: {
+  latency: number;
+  interval: [number, number] | null;
+  scale: number;
+}): JSX.Element {
+  const { latency, interval, scale } = props;
+  const part = (us: number) =>
+    scale > 0 ? 100 * Math.min(Math.max(us / scale, 0), 1) : 0;
+  return (
+    <span className="jp-Compilescope-latency" aria-hidden="true">
+      <span style={{ width: `${part(latency)}%` }} />
+      {interval && (
+        <i
+          className={interval[1] > scale ? 'jp-mod-cut' : undefined}
+          style={{
+            left: `${part(interval[0])}%`,
+            width: `${part(interval[1]) - part(interval[0])}%`
+          }}
+        />
+      )}
+    </span>
+  );
+}
+
+function Targets(props: {
+  targets: readonly TargetResult[];
+  context: IViewContext;
+}): JSX.Element {
+  const { targets, context } = props;
+  const { trans } = context;
+  return (
+    <div className="jp-Compilescope-estimates">
+      <h3>{trans.__('Estimated for devices that are not here')}</h3>
+      <ul>
+        {targets.map(each => (
+          <li key={each.variant}>
+            <VariantName
+              name={each.variant}
+              title={each.title}
+              context={context}
+            />{' '}
+            <span className="jp-Compilescope-muted">{each.device}</span>{' '}
+            {each.text}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function VariantName(props: {
+  name: string;
+  title: string;
+  context: IViewContext;
+}): JSX.Element {
+  const { name, title, context } = props;
+  const { model, trans } = context;
+  const isCompiled = model.report?.variants.some(
+    each => each.name === name && each.requested.backend !== null
+  );
+  return isCompiled ? (
+    <button
+      type="button"
+      className="jp-Compilescope-link"
+      title={trans.__('Show the code of %1', title)}
+      onClick={() => {
+        model.showVariant(name);
+        context.open('code');
+      }}
+    >
+      {title}
+    </button>
+  ) : (
+    <span>{title}</span>
+  );
+}
+
+/**
+ * Measures what was not, or longer what was too noisy; says what goes on.
+ */
+function Measure(props: {
+  results: readonly Result[];
+  context: IViewContext;
+}): JSX.Element | null {
+  const { results, context } = props;
+  const { model, trans } = context;
+  if (!model.isLive) {
+    return null;
+  }
+  const { job } = model;
+  if (isActive(job) && job?.subject === model.subject) {
+    return (
+      <p className="jp-Compilescope-hint" role="status">
+        {job.step || trans.__('The kernel is at work.')}
+      </p>
+    );
+  }
+  const able = results.filter(
+    each => each.state !== 'failed' && each.variant !== 'eager'
+  );
+  const isOpen = able.some(
+    ({ state, speedup }) =>
+      state === 'unmeasured' ||
+      speedup?.standing === 'noisy' ||
+      speedup?.standing === 'few'
+  );
+  return isOpen && model.status.kind === 'ready' ? (
+    <p className="jp-Compilescope-measure">
+      <button
+        type="button"
+        className="jp-Compilescope-button"
+        title={trans.__(
+          'Build what is not built, and time it in turns with eager'
+        )}
+        onClick={() =>
+          void model.startMeasure({
+            variants: able.map(each => each.variant),
+            seconds: SECONDS
+          })
+        }
+      >
+        {trans.__('Measure for %1 s', SECONDS)}
+      </button>
+    </p>
+  ) : null;
+}

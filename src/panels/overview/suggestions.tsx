@@ -1,0 +1,117 @@
+import { Clipboard } from '@jupyterlab/apputils';
+import * as React from 'react';
+import { isActive } from '../../model/jobs';
+import type { Suggestion, Variant } from '../../protocol/types';
+import type { IViewContext } from '../views';
+import { joined, ViewLink } from './link';
+
+/**
+ * What to change, the largest gain first.
+ */
+export function Suggestions(props: {
+  suggestions: readonly Suggestion[];
+  context: IViewContext;
+  onTry: (variant: Variant) => void;
+}): JSX.Element {
+  const { suggestions, context, onTry } = props;
+  const { trans } = context;
+  return (
+    <section
+      className="jp-Compilescope-suggestions"
+      aria-label={trans.__('What to change')}
+    >
+      <h3>{trans.__('What to change')}</h3>
+      <ol>
+        {suggestions.map((each, index) => (
+          <li key={index}>
+            <Item suggestion={each} context={context} onTry={onTry} />
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Item(props: {
+  suggestion: Suggestion;
+  context: IViewContext;
+  onTry: (variant: Variant) => void;
+}): JSX.Element {
+  const { suggestion, context, onTry } = props;
+  const { what, why, gain, basis, code, variant, requested, view } = suggestion;
+  const { model, trans } = context;
+  return (
+    <>
+      <div className="jp-Compilescope-overviewWhat">
+        <span>{what}</span>
+        {why && <small title={why}>{why}</small>}
+      </div>
+      <div className={`jp-Compilescope-gain jp-mod-${basis}`}>
+        {joined(gain)}
+        {basis !== 'unknown' && (
+          <small>
+            {' '}
+            {basis === 'measured'
+              ? trans.__('measured')
+              : trans.__('estimated')}
+          </small>
+        )}
+      </div>
+      <div className="jp-Compilescope-do">
+        {code && <Copy code={code} context={context} />}
+        {variant ? (
+          <button
+            type="button"
+            className="jp-Compilescope-link"
+            title={trans.__('Show the variant %1', variant)}
+            onClick={() => {
+              model.showVariant(variant);
+              context.open('changes');
+            }}
+          >
+            {trans.__('Show')}
+          </button>
+        ) : requested && model.isLive ? (
+          <button
+            type="button"
+            className="jp-Compilescope-link"
+            title={trans.__('Add this variant, and measure it')}
+            disabled={isActive(model.job) || model.status.kind !== 'ready'}
+            onClick={() => onTry(requested)}
+          >
+            {trans.__('Try it')}
+          </button>
+        ) : (
+          view && (
+            <ViewLink view={view} context={context}>
+              {trans.__('Show')}
+            </ViewLink>
+          )
+        )}
+      </div>
+    </>
+  );
+}
+
+function Copy(props: { code: string; context: IViewContext }): JSX.Element {
+  const { code, context } = props;
+  const { trans } = context;
+  const [isCopied, setCopied] = React.useState(false);
+  React.useEffect(() => {
+    const timer = setTimeout(() => setCopied(false), 1500);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+  return (
+    <button
+      type="button"
+      className="jp-Compilescope-link"
+      title={code}
+      onClick={() => {
+        Clipboard.copyToSystem(code);
+        setCopied(true);
+      }}
+    >
+      {isCopied ? trans.__('Copied') : trans.__('Copy code')}
+    </button>
+  );
+}

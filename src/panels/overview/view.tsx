@@ -1,0 +1,104 @@
+import * as React from 'react';
+import { isActive } from '../../model/jobs';
+import { isSameVariant } from '../../model/variants';
+import type { Overview, Variant } from '../../protocol/types';
+import type { IEmpty } from '../common';
+import { ReportView } from '../common';
+import type { IViewContext } from '../views';
+import { OverviewBody } from './body';
+
+/**
+ * How long variants are measured once one was tried, in seconds.
+ */
+const SECONDS = 5;
+
+/**
+ * The Overview: what the report comes to. The kernel works it out; here it is
+ * only drawn.
+ */
+export class OverviewView extends ReportView<Overview | null> {
+  constructor(context: IViewContext) {
+    super(context, {
+      name: 'overview',
+      label: context.trans.__('Overview'),
+      isOfSubject: true
+    });
+    const { model } = context;
+    model.jobChanged.connect(this._onJob, this);
+    model.reportChanged.connect(this._measureTried, this);
+  }
+
+  protected override load(): Promise<Overview | null> {
+    return Promise.resolve(this.model.report?.overview ?? null);
+  }
+
+  protected override whyEmpty(overview: Overview | null): IEmpty | null {
+    const { trans } = this;
+    return overview
+      ? null
+      : {
+          what: trans.__('This report has no overview'),
+          why: trans.__('It was saved by an earlier version.'),
+          remedy: trans.__(
+            'Run %1 in a notebook; the other views work as they are.',
+            'compilescope.load("FILE").save("FILE")'
+          )
+        };
+  }
+
+  protected override present(overview: Overview | null): JSX.Element {
+    return (
+      <OverviewBody
+        overview={overview!}
+        context={this.context}
+        onTry={variant => this._try(variant)}
+      />
+    );
+  }
+
+  private _try(variant: Variant): void {
+    this._tried = { subject: this.model.subject, variant };
+    this.model.setWanted(variant);
+  }
+
+  private _onJob(): void {
+    this._measureTried();
+    this.refresh();
+  }
+
+  /**
+   * Measure what was tried as soon as its code is there and the kernel is free.
+   */
+  private _measureTried(): void {
+    const { model, _tried: tried } = this;
+    if (!tried || isActive(model.job)) {
+      return;
+    }
+    if (tried.subject !== model.subject) {
+      this._tried = null;
+      return;
+    }
+    const variants = model.report?.variants ?? [];
+    const found = variants.find(each =>
+      isSameVariant(each.requested, tried.variant)
+    );
+    if (!found) {
+      return;
+    }
+    this._tried = null;
+    if (found.stage === 'sources' && found.requested.target === null) {
+      const names = variants
+        .filter(
+          each =>
+            each.requested.backend !== null &&
+            each.requested.target === null &&
+            each.stage !== 'failed' &&
+            (each.stage === 'built' || each === found)
+        )
+        .map(each => each.name);
+      void model.startMeasure({ variants: names, seconds: SECONDS });
+    }
+  }
+
+  private _tried: { subject: string | null; variant: Variant } | null = null;
+}

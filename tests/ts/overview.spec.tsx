@@ -1,0 +1,291 @@
+import { MessageLoop } from '@lumino/messaging';
+import { Widget } from '@lumino/widgets';
+import * as React from 'react';
+import { act } from 'react';
+import { OverviewView } from '../../src/panels/overview';
+import { OverviewBody } from '../../src/panels/overview/body';
+import { VIEWS } from '../../src/panels/views';
+import type { Overview, Result } from '../../src/protocol/types';
+import { job, overview, report, variant, variantSummary } from './fakes';
+import { speedup } from './measured';
+import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
+
+function result(name: string, change: Partial<Result> = {}): Result {
+  return {
+    variant: name,
+    title: name,
+    state: 'measured',
+    why: '',
+    latency_us: 50,
+    interval_us: [48, 52],
+    noisy: false,
+    speedup: null,
+    first_call_s: null,
+    cold: true,
+    accurate: null,
+    best: false,
+    ...change
+  };
+}
+
+const FULL: Partial<Overview> = {
+  headline: 'C++ wrapper is fastest: 40.0 µs a call, 2.50× faster than eager.',
+  scale_us: 100,
+  results: [
+    result('eager', { latency_us: 100, interval_us: [98, 100] }),
+    result('python', {
+      title: 'Python wrapper',
+      speedup: speedup('noisy', 'too noisy to judge'),
+      interval_us: [20, 90],
+      noisy: true
+    }),
+    result('cpp', {
+      title: 'C++ wrapper',
+      latency_us: 40,
+      speedup: speedup('faster', '2.50× faster'),
+      first_call_s: 12.5,
+      accurate: true,
+      best: true
+    })
+  ],
+  targets: [
+    {
+      variant: 'h100',
+      title: 'h100',
+      device: 'H100 SXM',
+      call_us: 11,
+      text: 'about 11.0 µs a call, held up by launches'
+    }
+  ],
+  wrapper: {
+    headline: 'Yes: 1.25× faster per call.',
+    text: 'It saves 10.0 of 50.0 µs per call (20 %).',
+    view: 'wrappers'
+  },
+  limit: {
+    variant: 'python',
+    title: 'Python wrapper',
+    headline: 'Launch-bound: kernels run for 25 % of a call.',
+    text: '75 % of 40 µs is overhead.',
+    bound: 'launch',
+    basis: 'measured',
+    parts: [
+      {
+        kind: 'launches',
+        title: 'launches',
+        us: 30,
+        share: 0.75,
+        text: 'launches 75 %'
+      },
+      {
+        kind: 'kernels',
+        title: 'kernels',
+        us: 10,
+        share: 0.25,
+        text: 'kernels 25 %'
+      }
+    ],
+    view: 'timings'
+  },
+  suggestions: [
+    {
+      what: 'CUDA graphs',
+      why: `One launch replays all. ${HOSTILE}`,
+      gain: 'up to 30.0 µs (75 %) less per call',
+      basis: 'estimated',
+      code: "torch.compile(fn, mode='reduce-overhead')",
+      variant: '',
+      requested: variant({ mode: 'reduce-overhead' }),
+      view: 'timings'
+    },
+    {
+      what: 'Use the C++ wrapper',
+      why: '',
+      gain: '1.25× faster than the Python wrapper',
+      basis: 'measured',
+      code: '',
+      variant: 'cpp',
+      requested: null,
+      view: 'timings'
+    }
+  ],
+  counts: [
+    { text: '2 graph breaks', view: 'breaks', number: 2, warning: true },
+    { text: '88 guards', view: 'guards', number: 88, warning: false }
+  ]
+};
+
+class Model extends ViewModel {
+  showVariant = jest.fn();
+  startMeasure = jest.fn(() => Promise.resolve());
+}
+
+const BUILT = [
+  variantSummary('eager', { backend: null }, { stage: 'built' }),
+  variantSummary('python', {}, { stage: 'built' }),
+  variantSummary('cpp', { cpp_wrapper: true }, { stage: 'built' })
+];
+
+it('is the first of the views', () => {
+  expect(VIEWS[0].id).toBe('overview');
+});
+
+describe('The Overview', () => {
+  let page: ReturnType<typeof stage>;
+  let model: Model;
+  const onTry = jest.fn();
+
+  beforeEach(() => {
+    page = stage();
+    model = new Model();
+    model.report = report('f', { variants: BUILT });
+  });
+
+  afterEach(() => page.remove());
+
+  const draw = (change: Partial<Overview>) => {
+    const context = contextOf(model);
+    page.draw(
+      <OverviewBody
+        overview={overview(change)}
+        context={context}
+        onTry={onTry}
+      />
+    );
+    return context;
+  };
+
+  const texts = (selector: string) =>
+    page.all(selector).map(each => each.textContent);
+
+  it('draws what the kernel says and no figure of its own', () => {
+    draw(FULL);
+    expect(texts('h2')).toEqual([FULL.headline!.replace(' µs', '\u00a0µs')]);
+    const rows = page
+      .all('tbody tr')
+      .map(row =>
+        [...row.querySelectorAll('th, td')].map(each => each.textContent)
+      );
+    expect(rows).toEqual([
+      ['eager', '100 µs', '', '', '', ''],
+      ['Python wrapper', '20.0–90.0 µs', '', 'too noisy to judge', '', ''],
+      ['C++ wrapper', '40.0 µs', '', '2.50× faster', '12.5 s', '✓']
+    ]);
+    expect(texts('tr.jp-mod-best th')).toEqual(['C++ wrapper']);
+    expect(texts('.jp-mod-up')).toEqual(['2.50× faster']);
+    expect(texts('.jp-Compilescope-estimates li')[0]).toContain(
+      'H100 SXM about 11.0 µs a call'
+    );
+    const bars = page.all('.jp-Compilescope-stackBar > span');
+    expect(bars.map(each => each.style.width)).toEqual(['75%', '25%']);
+    expect(page.text()).toContain(HOSTILE);
+    expect(page.all('img')).toEqual([]);
+  });
+
+  it('leads to the view of each fact', () => {
+    const context = draw(FULL);
+    for (const [text, view] of [
+      ['2 graph breaks', 'breaks'],
+      ['88 guards', 'guards'],
+      ['Step by step', 'wrappers'],
+      ['Where the time goes', 'timings']
+    ]) {
+      page.click(page.button(text));
+      expect(context.open).toHaveBeenLastCalledWith(view);
+    }
+    page.click(page.button('C++ wrapper'));
+    expect(model.showVariant).toHaveBeenCalledWith('cpp');
+    expect(context.open).toHaveBeenLastCalledWith('code');
+    page.click(page.button('Try it'));
+    expect(onTry).toHaveBeenCalledWith(FULL.suggestions![0].requested);
+  });
+
+  it('says what was not measured, and offers to', () => {
+    draw({
+      results: [
+        result('python', {
+          state: 'unmeasured',
+          why: 'not measured yet',
+          latency_us: null,
+          interval_us: null
+        })
+      ],
+      limit: {
+        ...FULL.limit!,
+        headline: 'Not measured yet.',
+        text: 'Break down the time to see what limits a call.',
+        bound: 'unknown',
+        basis: 'unknown',
+        parts: []
+      }
+    });
+    expect(page.text()).toContain('not measured yet');
+    page.click(page.button('Measure for 10 s'));
+    expect(model.startMeasure).toHaveBeenCalledWith({
+      variants: ['python'],
+      seconds: 10
+    });
+    page.click(page.button('Break down the time'));
+    expect(model.startStudies).toHaveBeenCalledWith(['layers'], ['python']);
+  });
+
+  it('offers nothing that takes a kernel where there is none', () => {
+    model.isLive = false;
+    draw({ ...FULL, limit: { ...FULL.limit!, basis: 'unknown' } });
+    for (const name of ['Try it', 'Measure for 10 s', 'Break down the time']) {
+      expect(() => page.button(name)).toThrow();
+    }
+  });
+});
+
+describe('OverviewView', () => {
+  let model: Model;
+  let view: OverviewView;
+
+  beforeEach(() => {
+    (globalThis as Record<string, unknown>).IS_REACT_ACT_ENVIRONMENT = true;
+    model = new Model();
+    view = new OverviewView(contextOf(model));
+    Widget.attach(view, document.body);
+  });
+
+  afterEach(() => act(() => view.dispose()));
+
+  const show = (change: Parameters<typeof report>[1]) =>
+    act(async () => {
+      const { revision } = model.report!;
+      model.report = report('f', { ...change, revision: revision + 1 });
+      model.reportChanged.emit();
+      for (let turn = 0; turn < 5; turn++) {
+        await Promise.resolve();
+        MessageLoop.flush();
+      }
+    });
+
+  it('measures what is tried once its code is there', async () => {
+    await show({ variants: BUILT, overview: overview(FULL) });
+    const requested = FULL.suggestions![0].requested!;
+    const button = [...view.node.querySelectorAll('button')].find(
+      each => each.textContent === 'Try it'
+    )!;
+    act(() => button.click());
+    expect(model.setWanted).toHaveBeenCalledWith(requested);
+    expect(model.startMeasure).not.toHaveBeenCalled();
+    model.job = job({ state: 'running' });
+    const tried = variantSummary('reduce-overhead', requested);
+    const variants = [...BUILT, tried];
+    await show({ variants, overview: overview(FULL) });
+    expect(model.startMeasure).not.toHaveBeenCalled();
+    model.job = job({ state: 'done' });
+    await show({ variants, overview: overview(FULL) });
+    await show({ variants, overview: overview(FULL) });
+    expect(model.startMeasure.mock.calls).toEqual([
+      [{ variants: ['python', 'cpp', 'reduce-overhead'], seconds: 5 }]
+    ]);
+  });
+
+  it('says why a file of an earlier version has none', async () => {
+    await show({ variants: BUILT, overview: null });
+    expect(view.node.textContent).toContain('saved by an earlier version');
+  });
+});
