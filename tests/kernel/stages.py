@@ -1,7 +1,7 @@
 """What torch itself generates for a call, backward and all, without a C++ compiler.
 
-Each graph runs in eager in the place of the module that Inductor would build, so that torch compiles
-a backward when it is first called, as ever.
+Each graph runs in eager in the place of the module that Inductor would build, so that torch
+compiles a backward when it is first called, as ever.
 """
 
 from __future__ import annotations
