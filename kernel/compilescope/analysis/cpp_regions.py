@@ -15,7 +15,7 @@ _HOST = re.compile(
 _EXPORTED = re.compile(r'extern "C"(?: \S+)?\s*$|TORCH_EXPORT\s*$')
 """How the definition of a template's kernel begins; its name is on the next line."""
 _PREFIX = re.compile(r"#include [<\"].*cpp_prefix\.h")
-"""How the code of each kernel begins; a template's own functions stand behind it."""
+"""How the code of each kernel begins; a template's functions follow it."""
 _CALLER = re.compile(rf"(?:static inline|{_NOINLINE}) \S+ call_(\w+)\(")
 _ENTRY = re.compile(r"(?:\w+ )+(?:\w+::)*(inductor_entry_impl|run_impl|_const_run_impl)\(")
 

@@ -29,7 +29,10 @@ _NO_ENTRY = (
     "torch compiled no frame of {name} itself, only functions that it calls. Which of their guards "
     "hold depends on values that only running the call makes."
 )
-_NOTHING = "torch has compiled nothing of {name}, or dropped it since. The call would compile."
+_NOTHING = (
+    "torch has compiled nothing of {name}, or dropped it since. The call would compile, if there "
+    "is anything in it to compile."
+)
 _GONE = "the globals of its module have changed since"
 
 

@@ -12,7 +12,7 @@ import torch
 from ..analysis.guards_failure import recorded_gradients
 from ..errors import CompilescopeError
 from ..report import Compilation
-from ..torch_api import compiled
+from ..torch_api import compiled, skipping
 from ..torch_api.guard_keeping import live_guards
 from .ambient import SavedModes
 from .askable import by_report_id, report_ids
@@ -28,8 +28,9 @@ _RESUMED = "torch_dynamo_resume_in_"
 def ask_compiled(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> WhatIf:
     """Which of the compilations that Dynamo keeps would serve a call of a compiled callable.
 
-    Torch's modes (grad mode, autocast) count as they are now. Where several ``torch.compile`` were
-    made of one function, the compilations of all are asked.
+    Torch's modes (grad mode, autocast) and its stance count as they are now. Where several
+    ``torch.compile`` were made of one function, those compilations are asked that torch would try
+    for this one: of its backend, in its cache. Of a plain function, all are.
 
     Raises
     ------
@@ -42,7 +43,22 @@ def ask_compiled(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[st
     if wrapper is not None:
         codes.append(wrapper)
     kept = [one for code in dict.fromkeys(codes) for one in live_guards(code)]
-    return ask(subject, name_of(subject), args, kwargs, kept)
+    around = skipping.wrapper_of(fn)
+    tried = kept if around is None else [one for one in kept if around.may_use(one)]
+    answer = ask(subject, name_of(subject), args, kwargs, tried)
+    return _doubted(answer, skipping.skipped(answer.subject, codes, kept))
+
+
+def _doubted(answer: WhatIf, skipped: str) -> WhatIf:
+    """The same answer, or that it cannot be told, where more than guards decides."""
+    stance = skipping.stance()
+    doubt = skipped
+    if not skipping.serves_in_stance() or (stance and answer.verdict != "reuse"):
+        doubt = stance
+    if doubt:
+        answer.verdict, answer.reuses = "unknown", ""
+        answer.why = " ".join(text for text in (doubt, answer.why) if text)
+    return answer
 
 
 def ask_compilation(
@@ -69,7 +85,7 @@ def ask_compilation(
             "Choose one of its compilations.",
         )
     function = _function_of(code) if code is not None else None
-    if function is None:
+    if code is None or function is None:
         raise CompilescopeError(
             f"The function that {compilation} was compiled from is gone.",
             "Its cell ran again, or it was dropped, and its compilation with it.",
@@ -88,7 +104,8 @@ def ask_compilation(
     torch.set_grad_enabled(recorded_gradients(guards, torch.is_grad_enabled()))
     try:
         live = by_report_id(live_guards(function.__code__), report_ids(known or {}))
-        return ask(function, name, args, kwargs, list(live.values()), known)
+        answer = ask(function, name, args, kwargs, list(live.values()), known)
+        return _doubted(answer, skipping.skipped(name, [code], live_guards(code)))
     finally:
         modes.restore()
 

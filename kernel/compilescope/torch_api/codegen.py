@@ -42,9 +42,11 @@ class FirstBackward:
         """Notes the first backward that goes through one of these, unless by a node in ``but``."""
         nodes = {one.grad_fn for one in outputs if isinstance(one, torch.Tensor)}
         # Dynamo would compile the hook where it compiles what calls the backward.
-        note = torch.compiler.disable(self._note)
-        for node in nodes - but - {None}:
-            node.register_prehook(note)
+        disable: Any = torch.compiler.disable
+        note = disable(self._note)
+        for node in nodes - but:
+            if node is not None:
+                node.register_prehook(note)
 
     def _note(self, gradients: Any) -> None:
         if self.keeps_graph is None:

@@ -46,6 +46,11 @@ class KeptGuards(msgspec.Struct, kw_only=True):
     f_locals: dict[str, Any] | None = None
     """The frame's values when it was compiled, until `drop_values`."""
 
+    backend: Any = None
+    """What compiled it; known of what Dynamo keeps."""
+    region: int = -1
+    """The cache that it is in: see `skipping.Wrapper`."""
+
     def drop_values(self) -> None:
         """Lets the user's values go."""
         self.f_locals = None
@@ -181,7 +186,11 @@ def live_guards(code: types.CodeType) -> list[KeptGuards]:
     """
     return [
         KeptGuards(
-            compile_id=str(entry.compile_id), code=code.replace(), manager=entry.guard_manager
+            compile_id=str(entry.compile_id),
+            code=code.replace(),
+            manager=entry.guard_manager,
+            backend=getattr(entry, "backend", None),
+            region=getattr(entry, "isolate_recompiles_id", -1),
         )
         for entry in _debug_get_cache_entry_list(code)
     ]
