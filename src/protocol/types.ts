@@ -923,6 +923,7 @@ export interface HelloResult {
   subjects: SubjectSummary[];
   job: JobState | null;
   watching: WatchState | null;
+  session: string;
 }
 
 /**
@@ -957,6 +958,7 @@ export interface JobState {
   error: Problem | null;
   kind: 'build' | 'measure' | 'study';
   aside: boolean;
+  elapsed_s: number;
 }
 
 /**
@@ -1440,6 +1442,7 @@ export interface ReportSummary {
   peaks: Peaks[];
   sweep: SweepSummary | null;
   rank: Rank | null;
+  asked: string[];
 }
 
 /**
@@ -1881,6 +1884,7 @@ export interface VariantReport {
   kernel_loads: KernelLoad[];
   cold: ColdSwitch[];
   package: Package | null;
+  earlier: boolean;
 }
 
 /**
@@ -1912,6 +1916,7 @@ export interface VariantSummary {
   target: TargetSummary | null;
   filled: string[];
   changed: ChangedSummary | null;
+  earlier: boolean;
 }
 
 /**

@@ -120,7 +120,8 @@ export function report(
     files: {},
     peaks: [],
     sweep: null,
-    rank: null
+    rank: null,
+    asked: []
   };
 }
 

@@ -149,6 +149,7 @@ export function variantSummary(
     target: null,
     filled: [],
     changed: null,
+    earlier: false,
     ...change
   };
 }
@@ -201,6 +202,7 @@ export function report(
     peaks: [],
     sweep: null,
     rank: null,
+    asked: [],
     ...change
   };
 }
@@ -216,6 +218,7 @@ export function job(change: Partial<JobState> = {}): JobState {
     error: null,
     kind: 'build',
     aside: false,
+    elapsed_s: 0,
     ...change
   };
 }

@@ -197,9 +197,7 @@ it('plots the front as a line, and only what was measured', () => {
 class Model extends ViewModel {
   choices: Choices = { ...NO_CHOICES, modes: MODES };
   sweep: Sweep | null = null;
-  problem: Problem | null = null;
   sweepChanged = new Signal<this, void>(this);
-  problemChanged = new Signal<this, void>(this);
   startSweep = jest.fn(() => Promise.resolve());
   cancelSweep = jest.fn(() => Promise.resolve());
 }

@@ -86,7 +86,8 @@ export function summaryOf(report: Report): ReportSummary {
         each => each.state !== 'waiting' && each.state !== 'running'
       ).length
     },
-    rank
+    rank,
+    asked: []
   };
 }
 
@@ -153,7 +154,8 @@ function variantSummary(variant: VariantReport): VariantSummary {
       baseline: variant.changes.baseline,
       summary: variant.changes.summary,
       switches: variant.changes.switches
-    }
+    },
+    earlier: variant.earlier
   };
 }
 
