@@ -85,6 +85,7 @@ export function variant(
     target: null,
     filled: [],
     changed: null,
+    earlier: false,
     ...more
   };
 }

@@ -8,7 +8,7 @@ import { standingOf, verdictOf } from '../../src/panels/sweep/phrases';
 import type { IForm } from '../../src/panels/sweep/plan';
 import { durationOf, firstForm, planOf } from '../../src/panels/sweep/plan';
 import { rowsOf } from '../../src/panels/sweep/rows';
-import type { Choices, Problem, Sweep } from '../../src/protocol/types';
+import type { Choices, Sweep } from '../../src/protocol/types';
 import type { IChartTheme } from '../../src/charts';
 import { timing } from './measured';
 import { cell, done, sweep } from './swept';
