@@ -24,6 +24,7 @@ export namespace CommandIDs {
   export const showSidebar = 'compilescope:show-sidebar';
   export const run = 'compilescope:run';
   export const cancel = 'compilescope:cancel';
+  export const runAgain = 'compilescope:run-again';
   export const toggleCppWrapper = 'compilescope:toggle-cpp-wrapper';
   export const saveReport = 'compilescope:save-report';
   export const forget = 'compilescope:forget';
@@ -118,7 +119,9 @@ export function addModelCommands(
         }
       },
       isEnabled: args =>
-        args.format === 'html' || args.redact === true ? isLive() : isReady(),
+        args.format === 'html' || args.redact === true
+          ? isLive()
+          : isReady() || model()?.isKept === true,
       execute: async args => {
         const file = await model()?.save(
           args.format === 'html' ? 'html' : 'json',

@@ -61,6 +61,12 @@ export interface IStatus {
    * What went wrong, where `kind` is `error`.
    */
   readonly problem?: Problem;
+
+  /**
+   * Whether the kernel was restarted, where `kind` is `connecting`: it knows
+   * nothing any more of what it was asked for.
+   */
+  readonly isRestart?: boolean;
 }
 
 /**
@@ -304,6 +310,11 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
    * The piece of work on the kernel's main thread, the last one if it has ended.
    */
   readonly job: JobState | null;
+
+  /**
+   * When the job began, or began to wait, in the page's time (`Date.now()`).
+   */
+  readonly jobSince: number;
   readonly jobChanged: ISignal<ISubjectModel, JobState | null>;
 
   /**
@@ -316,6 +327,12 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
    * Builds, checks and times the report's variants.
    */
   run(): Promise<void>;
+
+  /**
+   * Goes on with what was stopped: generates the code that was asked for last,
+   * or builds and times.
+   */
+  goOn(): Promise<void>;
 
   /**
    * Stops the job.
@@ -400,6 +417,12 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
    * and asked for more. A report from a file cannot.
    */
   readonly isLive: boolean;
+
+  /**
+   * Whether the report is of a kernel that is gone: it is looked at, and saved,
+   * as it was when it was last shown.
+   */
+  readonly isKept: boolean;
 
   /**
    * An artifact of the report: one text, with what its lines mean.

@@ -75,7 +75,7 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
     except SyntaxError as error:
         error.filename = "cell"
         told = "".join(traceback.format_exception_only(error)).strip()
-        raise CompilescopeError(f"The cell is not Python.\n  {told}") from None
+        raise CompilescopeError(f"Syntax error in the cell.\n  {told}") from None
     statements = shell.transform_ast(tree).body
     if not statements:
         raise CompilescopeError("The cell is empty.", _EXPECTED, EXAMPLE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Literal
@@ -39,6 +40,14 @@ class Job(msgspec.Struct, kw_only=True):
     error: Problem | None = None
     aside: bool = False
     """It runs beside the main thread, which an interrupt would meet in its place."""
+    since: float = msgspec.field(default_factory=time.monotonic)
+    """When it was queued; once it runs, when it began to."""
+    ended: threading.Event = msgspec.field(default_factory=threading.Event)
+
+    @property
+    def elapsed_s(self) -> float:
+        """How long it has waited, or run."""
+        return time.monotonic() - self.since
 
 
 class Jobs:
@@ -91,6 +100,23 @@ class Jobs:
         self._changed(job)
         return job
 
+    def beside(self, subject: str, variants: Sequence[str], work: Work) -> tuple[Job, bool]:
+        """A job for a thread of its own, and whether it is new: one under way is not doubled.
+
+        It counts as queued until its first step, and can be cancelled from now on.
+        """
+        with self._lock:
+            for job in self.aside:
+                same = (job.subject, job.variants, job.work) == (subject, list(variants), work)
+                if same and not self._monitors[job.id].cancelled:
+                    return job, False
+            job = self.new(subject, variants, work)
+            job.aside = True
+            self.aside.append(job)
+            self._monitors[job.id] = self._monitor(job, None)
+        self._changed(job)
+        return job, True
+
     def next(self) -> Job | None:
         """The oldest waiting job, taken from the queue."""
         with self._lock:
@@ -103,7 +129,8 @@ class Jobs:
     def cancel(self, name: str) -> None:
         """Asks a job to stop: a waiting one is dropped, a running one ends at its next step.
 
-        A running compile ends at once when the kernel is interrupted besides.
+        A compile on the main thread ends at once when the kernel is interrupted besides; code
+        generation in a thread of its own ends at once by itself.
         """
         with self._lock:
             waiting = [job for job in self._queue if job.id == name]
@@ -125,21 +152,11 @@ class Jobs:
 
         A cancelled job ends quietly. Interrupts and unexpected errors are passed on.
         """
-
-        def step(now: Progress) -> None:
-            job.step, job.variant, job.fraction = now.step, now.variant, now.fraction
-            self._changed(job)
-            if progress is not None:
-                progress(now)
-
-        monitor = Monitor(step)
-        self._monitors[job.id] = monitor
-        if job.aside:
-            self.aside.append(job)
-        else:
+        if not job.aside:
+            self._monitors[job.id] = self._monitor(job, progress)
             self.current = job
-        job.state = "running"
-        self._changed(job)
+            self._run(job)
+        monitor = self._monitors[job.id]
         state: State = "failed"
         try:
             yield monitor
@@ -153,13 +170,29 @@ class Jobs:
             job.error = failures.explain(error)
             raise
         finally:
-            del self._monitors[job.id]
-            if job.aside:
-                self.aside.remove(job)
-            else:
-                self.current = None
+            with self._lock:
+                del self._monitors[job.id]
+                if job.aside:
+                    self.aside.remove(job)
+                else:
+                    self.current = None
             self._end(job, state)
+
+    def _monitor(self, job: Job, progress: Callable[[Progress], None] | None) -> Monitor:
+        def step(now: Progress) -> None:
+            job.step, job.variant, job.fraction = now.step, now.variant, now.fraction
+            self._run(job)
+            if progress is not None:
+                progress(now)
+
+        return Monitor(step)
+
+    def _run(self, job: Job) -> None:
+        if job.state != "running":
+            job.state, job.since = "running", time.monotonic()
+        self._changed(job)
 
     def _end(self, job: Job, state: State) -> None:
         job.state, job.step, job.fraction = state, "", None
         self._changed(job)
+        job.ended.set()

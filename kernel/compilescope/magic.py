@@ -17,7 +17,19 @@ from .errors import CompilescopeError
 if TYPE_CHECKING:
     from .checkup import Checkup
 
-_COMMANDS = "watch, off, clear, status, doctor"
+
+class Interrupted(Exception):  # noqa: N818 - nothing went wrong
+    """The user stopped a cell: those that are queued behind it do not run, as after any interrupt.
+
+    There is no traceback: nothing in it is the user's.
+    """
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython shows of it."""
+        return [f"Interrupted: {self}"]
+
+
+_COMMANDS = "watch, off, clear, forget, status, doctor"
 
 
 def compile_cell(line: str, cell: str | None = None) -> None:
@@ -75,10 +87,10 @@ def compile_cell(line: str, cell: str | None = None) -> None:
     except CompilescopeError as error:
         raise UsageError(str(error)) from None
     except KeyboardInterrupt:
-        told = "Interrupted. The cell's own call was done; looking into it was not."
-        if report is not None:
-            told = "Interrupted. What was found out until then is kept."
-        raise UsageError(told) from None
+        kept = "the report keeps what was there by then"
+        raise Interrupted(
+            f"your call ran; {'the inspection was cancelled' if report is None else kept}."
+        ) from None
 
 
 def compilescope(line: str) -> Checkup | None:
@@ -86,6 +98,7 @@ def compilescope(line: str) -> Checkup | None:
 
     ``%compilescope watch [--memory MB]``: from now on, show whatever is compiled, as it happens and
     with the code unchanged. ``off`` ends that and keeps what was seen, ``clear`` empties it.
+    ``forget`` drops all reports, with what they hold on to.
     ``status``: the subjects, the watch, and the versions. ``doctor``: whether everything that
     torch.compile builds on is there and works.
     """
@@ -109,6 +122,11 @@ def compilescope(line: str) -> Checkup | None:
                 return None
         elif command == "clear":
             session.watcher.clear()
+        elif command == "forget":
+            for subject in list(session.inspections):
+                session.forget(subject)
+            _tell("All reports are forgotten.")
+            return None
     except CompilescopeError as error:
         raise UsageError(str(error)) from None
     _tell(status.status(session) if command == "status" else status.watching(session))

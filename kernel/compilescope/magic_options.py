@@ -45,7 +45,7 @@ def _parser() -> Any:
     add("--variants", metavar="NAMES", help="names, with commas between (python,cpp)")
     add("--mode", help="torch.compile's mode")
     add("--cpp-wrapper", action="store_true", help="launch the kernels from C++ alone")
-    add("--dynamic", choices=("auto", "true", "false"), help="sizes as symbols (auto)")
+    add("--dynamic", choices=("auto", "on", "off"), help="sizes as symbols (auto)")
     add("--fullgraph", action="store_true", help="a graph break is an error")
     add("--backend", help="torch.compile's backend (inductor)")
     add(
@@ -80,7 +80,7 @@ def variants(options: argparse.Namespace) -> dict[str, Variant]:
     given: dict[str, Any] = {
         "mode": options.mode,
         "cpp_wrapper": options.cpp_wrapper or None,
-        "dynamic": {"true": True, "false": False}.get(options.dynamic),
+        "dynamic": {"on": True, "off": False}.get(options.dynamic),
         "fullgraph": options.fullgraph or None,
         "backend": options.backend,
         "options": dict(_setting(text) for text in options.option) or None,

@@ -165,6 +165,8 @@ class VariantReport(Struct):
     """What settings change in the first call's time."""
     package: Package | None = None
     """The same, compiled ahead of time."""
+    earlier: bool = False
+    """It is of an earlier run of the same call, which was inspected again with other variants."""
 
 
 class Environment(Struct):

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from . import subjects
 from .compiler import variants as names
 from .compiler.elsewhere import Elsewhere
 from .compiler.inspection import Inspection
+from .compiler.likeness import likeness
 from .compiler.progress import Monitor, Progress
 from .compiler.rank_running import run_ranks
 from .compiler.standing import Standing
 from .compiler.studying import check_studies
 from .compiler.targets import known, targeting
-from .compiler.turns import asking
 from .compiler.watch import CELL, Watch
 from .compiler.watching import Watched, watching
 from .errors import CompilescopeError
@@ -28,16 +29,12 @@ from .sweep.plan import Plan, new_report
 from .sweep.registry import Sweeps
 from .sweep.running import Running
 from .torch_api import compiling
-from .torch_api.codegen import free_to_compile
 from .variant import Choices, Variant
 from .watcher import Watcher
 from .work import Work, carry_out, carry_out_aside, is_aside, usual
 
 PATIENCE_S = 0.5
-"""How long the panel's request for sources waits for a compilation that is under way."""
-
-ROUND_S = 5.0
-"""How long it waits for a round of a measurement to end. The measurement then waits for it."""
+"""How long the panel's request for sources waits for them; after that they come by a job."""
 
 
 class Session:
@@ -50,6 +47,8 @@ class Session:
     def __init__(self) -> None:
         self.inspections: dict[str, Inspection | Watch | Elsewhere] = {}
         self.revisions: dict[str, int] = {}
+        self.id = uuid.uuid4().hex
+        """Another one after a restart of the kernel."""
         self.jobs = Jobs(changed=lambda job: self._tell("job", job.subject, job=job))
         self.watcher = Watcher(keep=self._keep, changed=self._watch_changed)
         self.sweeps = Sweeps(changed=lambda subject: self._tell("sweep", subject))
@@ -72,7 +71,8 @@ class Session:
         """Inspects a call; see `compilescope.inspect`.
 
         ``cell`` is the notebook cell's id and ``cell_file`` the file name of its code, where there
-        is one. Failures to compile are problems of the report.
+        is one: there, what an earlier run of the same call has in its report stays. Failures to
+        compile are problems of the report.
         """
         wanted = names.parse(variants)
         inspection = Inspection(fn, args, kwargs, cell=cell)
@@ -80,6 +80,9 @@ class Session:
         inspection.on_change(lambda variant: self._grown(subject, variant))
         job = self.jobs.new(subject, list(wanted), Work(build=run))
         with self._alone(job):
+            inspection.asked = wanted
+            if cell is not None:
+                self._adopt(inspection, wanted)
             self._keep(inspection, focus=True)
             if self._watched is not None:
                 self._add_watched(inspection, self._watched)
@@ -196,11 +199,13 @@ class Session:
         return inspection.report
 
     def sources(self, subject: str, variant: Variant) -> tuple[str, Job | None]:
-        """Generates a variant's sources here and now if a capture serves it.
+        """Has a variant's sources generated; takes no longer than `PATIENCE_S`.
 
-        Otherwise queues a job for the main thread (`run_pending`): a new capture calls the subject,
-        and while something is being compiled nothing else can be. Of a variant for a target the
-        job runs already, in a thread of its own. May be called from any thread.
+        In a thread of its own where a capture serves it, or it is for a target: while a cell runs.
+        Otherwise by a job for the main thread (`run_pending`), as a new capture calls the subject.
+        Asked on the main thread (of a kernel without subshells) that is left to it in any case: it
+        would meet the user's next cell elsewhere, and cannot be interrupted there. May be called
+        from any thread.
 
         Returns
         -------
@@ -216,21 +221,13 @@ class Session:
         there = {one.name: one for one in inspection.report.variants}
         if name in there and there[name].stage != "failed":
             return name, None
-        if variant.target is not None:
-            job, ended = self._beside(inspection, {name: variant}, Work(build=False))
-            # Once its process is warm, that is enough.
-            return name, None if ended.wait(PATIENCE_S) and job.error is None else job
-        if inspection.has_capture(variant):
-            with asking(), free_to_compile(self._patience()) as free:
-                if free:
-                    inspection.generate({name: variant}, Monitor())
-                    return name, None
-        return name, self.jobs.queue(subject, [name], Work(build=False), {name: variant})
-
-    def _patience(self) -> float:
-        running = self.jobs.current
-        measures = running is not None and running.work.kind == "measure"
-        return ROUND_S if measures else PATIENCE_S
+        wanted = {name: variant}
+        is_main = threading.current_thread() is threading.main_thread()
+        if is_aside(wanted) or (inspection.has_capture(variant) and not is_main):
+            job = self._beside(inspection, wanted, Work(build=False))
+            is_there = job.ended.wait(PATIENCE_S) and job.state == "done"
+            return name, None if is_there else job
+        return name, self.jobs.queue(subject, [name], Work(build=False), wanted)
 
     def queue_run(self, subject: str, variants: Sequence[str] = ()) -> Job:
         """Queues building, checking and timing variants: all of the report when none is named.
@@ -280,32 +277,30 @@ class Session:
         for name in variants:
             inspection.report.variant(name)
         wanted = list(variants) or list(usual(inspection, work.kind))
-        if wanted:
-            requested = {name: inspection.report.variant(name).requested for name in wanted}
-            if is_aside(requested):
-                return self._beside(inspection, requested, work)[0]
-            return self.jobs.queue(subject, wanted, work)
-        # What was interrupted before it had any variant is asked for anew.
-        new = names.parse(names.USUAL)
-        return self.jobs.queue(subject, list(new), work, new)
+        requested = {name: inspection.report.variant(name).requested for name in wanted}
+        if not variants:
+            # What was interrupted before it had all its variants is asked for anew.
+            there = [one.requested for one in inspection.report.variants if one.name != CELL]
+            asked = inspection.asked or names.parse(names.USUAL)
+            missing = {name: one for name, one in asked.items() if one not in there}
+            if work.kind == "build" or not requested:
+                requested |= missing
+        if requested and is_aside(requested):
+            return self._beside(inspection, requested, work)
+        return self.jobs.queue(subject, list(requested), work, requested)
 
-    def _beside(
-        self, inspection: Inspection, wanted: Mapping[str, Variant], work: Work
-    ) -> tuple[Job, threading.Event]:
-        """Begins work on variants for targets in a thread of its own; with what tells its end."""
-        job = self.jobs.new(inspection.report.subject.id, list(wanted), work)
-        job.aside = True
-        ended = threading.Event()
+    def _beside(self, inspection: Inspection, wanted: Mapping[str, Variant], work: Work) -> Job:
+        """Begins work beside the main thread, in a thread of its own."""
+        job, is_new = self.jobs.beside(inspection.report.subject.id, list(wanted), work)
 
         def do() -> None:
-            try:
-                with self.jobs.running(job) as monitor:
-                    carry_out_aside(work, inspection, wanted, monitor)
-            finally:
-                ended.set()
+            # A cancel may come as the work has just ended; the job's state says so.
+            with suppress(KeyboardInterrupt), self.jobs.running(job) as monitor:
+                carry_out_aside(work, inspection, wanted, monitor)
 
-        threading.Thread(target=do, name=f"compilescope-{job.id}", daemon=True).start()
-        return job, ended
+        if is_new:
+            threading.Thread(target=do, name=f"compilescope-{job.id}", daemon=True).start()
+        return job
 
     def run_pending(self) -> None:
         """Does the queued jobs, oldest first. The panel has the kernel's main thread call this.
@@ -443,6 +438,15 @@ class Session:
         subjects.lighten(self.inspections)
         self.sweeps.keep(self.inspections)
         self._tell("subjects", new.id if focus else "")
+
+    def _adopt(self, inspection: Inspection, wanted: Mapping[str, Variant]) -> None:
+        """Gives a report what is known of its call from earlier runs."""
+        new = inspection.report.subject
+        inspection.likeness = likeness(inspection.fn, inspection.args, inspection.kwargs)
+        for other in dict.fromkeys([new.id, *subjects.replaced(new, self.inspections)]):
+            before = self.inspections.get(other)
+            if isinstance(before, Inspection) and before.likeness == inspection.likeness:
+                inspection.adopt(before.report, but=(CELL, *wanted))
 
     def _drop(self, subject: str) -> Inspection | Watch | Elsewhere | None:
         dropped = self.inspections.pop(subject, None)

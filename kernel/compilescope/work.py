@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Literal
 
 import msgspec
@@ -10,7 +11,7 @@ import msgspec
 from .compiler.ambient import in_force
 from .compiler.inspection import Inspection
 from .compiler.progress import Cancelled, Monitor
-from .compiler.turns import responsive
+from .compiler.turns import generating, responsive
 from .compiler.watch import CELL
 from .variant import Variant
 
@@ -50,11 +51,17 @@ def is_aside(wanted: Mapping[str, Variant]) -> bool:
 def carry_out_aside(
     work: Work, inspection: Inspection, wanted: Mapping[str, Variant], monitor: Monitor
 ) -> None:
-    """Does work on variants for targets: in any thread, while a cell runs."""
+    """Does work that calls nothing of the user's, in any thread, while a cell runs.
+
+    That is all work on variants for targets, and the sources of others whose capture is there.
+    """
     known = {one.name for one in inspection.report.variants if one.stage != "failed"}
     new = {name: variant for name, variant in wanted.items() if name not in known}
     try:
-        inspection.generate(new if work.kind != "build" or work.build else wanted, monitor)
+        new = new if work.kind != "build" or work.build else dict(wanted)
+        # A target's code comes out of a process of its own, which takes no lock of this one's.
+        with nullcontext() if is_aside(new) else generating(monitor):
+            inspection.generate(new, monitor)
         if work.kind == "study":
             inspection.study(list(wanted), work.studies, monitor)
         elif work.build:
@@ -81,7 +88,12 @@ def carry_out(
     told
         Called when a measurement has something new.
     """
-    known = {one.name for one in inspection.report.variants} if work.kind != "build" else set()
+    # What is there is not generated again; what failed may go well now that it is asked for.
+    known = {
+        one.name
+        for one in inspection.report.variants
+        if work.kind != "build" or one.stage != "failed"
+    }
     new = {name: variant for name, variant in wanted.items() if name not in known}
     try:
         with responsive(), in_force(inspection.modes):

@@ -70,10 +70,17 @@ export class Jobs {
   }
 
   /**
+   * When the job began, or began to wait, by this page's clock.
+   */
+  get since(): number {
+    return this._since;
+  }
+
+  /**
    * Take the kernel's account of what it does, whatever was known before.
    */
   reset(job: JobState | null): void {
-    this._current = job;
+    this._take(job);
     this._options.onChange(job);
   }
 
@@ -81,7 +88,7 @@ export class Jobs {
    * Take news of a job.
    */
   update(told: JobState): void {
-    this._current = newerJob(this._current, told);
+    this._take(newerJob(this._current, told));
     if (!isActive(told)) {
       this._options.onEnd(told);
     }
@@ -162,7 +169,17 @@ export class Jobs {
     }
   }
 
+  private _take(job: JobState | null): void {
+    const { id, state } = this._current ?? {};
+    // Later news of the same may have been on its way for longer.
+    if (job && isActive(job) && (job.id !== id || job.state !== state)) {
+      this._since = Date.now() - 1000 * job.elapsed_s;
+    }
+    this._current = job;
+  }
+
   private _current: JobState | null = null;
+  private _since = 0;
   private _cancelled = new Set<string>();
 }
 

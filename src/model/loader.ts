@@ -11,7 +11,10 @@ export class ReportLoader {
   /**
    * Get the report of a subject; the answer to an earlier one is dropped.
    */
-  async load(connection: IConnection, subject: string): Promise<void> {
+  async load(
+    connection: Pick<IConnection, 'request'>,
+    subject: string
+  ): Promise<void> {
     const current = this._current;
     if (current?.connection === connection && current.subject === subject) {
       current.again = true;
@@ -73,7 +76,7 @@ export namespace ReportLoader {
 }
 
 interface ILoad {
-  connection: IConnection;
+  connection: Pick<IConnection, 'request'>;
   subject: string;
 
   /**

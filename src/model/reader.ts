@@ -35,7 +35,10 @@ export class ReportReader {
    * are none.
    */
   constructor(
-    private _need: () => { connection: IConnection; subject: string }
+    private _need: () => {
+      connection: Pick<IConnection, 'request'>;
+      subject: string;
+    }
   ) {}
 
   /**

@@ -37,7 +37,7 @@ export abstract class ModelRequests extends ModelSignals {
   }
 
   save(format: 'json' | 'html', redact = false): Promise<SaveReportResult> {
-    const { connection, subject } = this.need();
+    const { connection, subject } = this.source();
     return connection.request('save_report', { subject, format, redact });
   }
 
@@ -97,6 +97,17 @@ export abstract class ModelRequests extends ModelSignals {
   }
 
   /**
+   * As `need`, to read the report: where its kernel is gone, what was fetched
+   * of it before answers.
+   */
+  protected source(): {
+    connection: Pick<IConnection, 'request'>;
+    subject: string;
+  } {
+    return this.need();
+  }
+
+  /**
    * Do something if there is a kernel; what goes wrong is the problem.
    */
   protected async attempt(
@@ -126,6 +137,6 @@ export abstract class ModelRequests extends ModelSignals {
     }
   }
 
-  protected readonly reader = new ReportReader(() => this.need());
+  protected readonly reader = new ReportReader(() => this.source());
   private _problem: Problem | null = null;
 }

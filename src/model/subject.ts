@@ -18,12 +18,14 @@ import type {
   IStatus,
   ISubjectModel
 } from '../tokens';
+import { Archive } from './archive';
+import { isActive } from './jobs';
 import { ReportLoader } from './loader';
 import { Selected } from './selected';
 import { Shown } from './shown';
 import { chooseSubject, missedSubject } from './subjects';
 import { Switches } from './switches';
-import { isCompiled, NO_CHOICES } from './variants';
+import { isCompiled, isSameVariant, NO_CHOICES } from './variants';
 import { ModelWork } from './work';
 
 /**
@@ -50,6 +52,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     }
     this._connection?.dispose();
     this._connection = connection;
+    this._lose();
     this.reader.clear();
     this.measurements.clear();
     this.sweeps.clear();
@@ -143,7 +146,13 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   }
 
   get isLive(): boolean {
-    return this._connection?.isLive ?? true;
+    const isGone = this._subject !== null && !this._live.has(this._subject);
+    return !isGone && (this._connection?.isLive ?? true);
+  }
+
+  get isKept(): boolean {
+    const id = this._subject;
+    return id !== null && !this._live.has(id) && this._archive.has(id);
   }
 
   get wanted(): Variant {
@@ -175,6 +184,28 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     this._wantedName = null;
     this._switches.reset(variant.requested);
     this._shown.place(variant);
+  }
+
+  async goOn(): Promise<void> {
+    const { _unmade } = this;
+    if (_unmade) {
+      this.setWanted(_unmade);
+    } else {
+      await this.run();
+    }
+  }
+
+  override async forget(): Promise<void> {
+    const id = this._subject;
+    if (id !== null && !this.isLive && this._archive.has(id)) {
+      this._archive.forget(id);
+      this._setSubjects(
+        this._subjects.filter(each => each.subject.id !== id),
+        null
+      );
+    } else {
+      await super.forget();
+    }
   }
 
   load(): Promise<void> {
@@ -213,13 +244,40 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     }
     this._isDisposed = true;
     this._switches.dispose();
+    this._archive.dispose();
     this._loader.stop();
     this._connection?.dispose();
     this._connection = null;
     Signal.clearData(this);
   }
 
+  protected override source() {
+    const id = this._subject;
+    const kept =
+      id !== null && !this._live.has(id) ? this._archive.get(id) : null;
+    return id !== null && kept
+      ? { connection: kept, subject: id }
+      : this.need();
+  }
+
+  /**
+   * The kernel is gone, and all that it knew but for what was fetched.
+   */
+  private _lose(): void {
+    this._archive.lose();
+    this._live = new Set();
+    this._setSubjects(
+      this._subjects.filter(
+        ({ subject: { id } }) => id === this._subject || this._archive.has(id)
+      ),
+      null
+    );
+  }
+
   private _onStatus(_: unknown, status: IStatus): void {
+    if (status.kind === 'dead' || status.isRestart) {
+      this._lose();
+    }
     if (status.kind === 'dead' || status.kind === 'connecting') {
       this.jobs.end();
       this.sweeps.end();
@@ -235,7 +293,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
       each => each.subject.id === this._subject
     );
     const missed = missedSubject(this._subjects, state.subjects);
-    this._setSubjects(state.subjects, this.awaitsInspection ? missed : null);
+    this._setLive(state.subjects, this.awaitsInspection ? missed : null);
     const now = state.subjects.find(each => each.subject.id === this._subject);
     if (now && (!this._report || now.revision !== known?.revision)) {
       this.reader.invalidate(now.subject.id, null);
@@ -247,7 +305,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   private _onEvent(_: unknown, { event, data }: EventOf): void {
     switch (event) {
       case 'subjects_changed':
-        this._setSubjects(data.subjects, data.focus);
+        this._setLive(data.subjects, data.focus);
         break;
       case 'report_changed':
         this.reader.invalidate(data.subject, data.variant);
@@ -274,6 +332,22 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     }
   }
 
+  /**
+   * Take the kernel's list. Reports of a kernel before it stay below.
+   */
+  private _setLive(
+    subjects: readonly SubjectSummary[],
+    focus: string | null
+  ): void {
+    this._live = new Set(subjects.map(each => each.subject.id));
+    this._archive.follow(subjects);
+    if (focus !== null) {
+      this._isTurning = true;
+      this._unmade = null;
+    }
+    this._setSubjects([...subjects, ...this._archive.lost], focus);
+  }
+
   private _setSubjects(
     subjects: readonly SubjectSummary[],
     focus: string | null
@@ -294,7 +368,8 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
 
   private async _loadReport(): Promise<void> {
     if (this._connection && this._subject !== null) {
-      await this._loader.load(this._connection, this._subject);
+      const { connection, subject } = this.source();
+      await this._loader.load(connection, subject);
     }
   }
 
@@ -307,18 +382,66 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
       this._wantedName = null;
     }
     const tell = this._shown.take(report, wanted);
-    if (isFirst && !this._switches.pending) {
-      const { variant } = this._shown;
-      const shown = report.variants.find(each => each.name === variant);
-      this._switches.reset(shown?.requested);
+    if (isFirst) {
+      this._followShown();
     }
     this.reportChanged.emit();
     tell();
+    this._turn(report);
+    if (!this._switches.pending && this._wantedName === null) {
+      const isThere = report.variants.some(each =>
+        isSameVariant(each.requested, this.wanted)
+      );
+      if (!isThere) {
+        this._followShown();
+      }
+    }
     void this._selected.linker.look();
+    this._keep();
+  }
+
+  /**
+   * A cell was run again: turn to what it asked for, as that comes.
+   */
+  private _turn(report: ReportSummary): void {
+    if (!this._isTurning) {
+      return;
+    }
+    const asked = report.variants.filter(
+      each => isCompiled(each) && report.asked.includes(each.name)
+    );
+    for (const variant of [...asked].reverse()) {
+      this._shown.place(variant);
+    }
+    this._isTurning = asked.length < report.asked.length;
+  }
+
+  /**
+   * Have the switches show the setting of the variant that is shown.
+   */
+  private _followShown(): void {
+    const { variant } = this._shown;
+    const shown = this._report?.variants.find(each => each.name === variant);
+    if (shown && !this._switches.pending) {
+      this._switches.reset(shown.requested);
+    }
+  }
+
+  /**
+   * Have what is shown outlive the kernel.
+   */
+  private _keep(): void {
+    const summary = this._subjects.find(
+      each => each.subject.id === this._subject
+    );
+    if (this._report && summary && this.isLive) {
+      this._archive.note({ ...summary, revision: this._report.revision });
+    }
   }
 
   private async _onAnswer(answer: AddVariantResult): Promise<void> {
     this._wantedName = answer.name;
+    this._unmade = null;
     if (answer.job) {
       const { connection } = this.need();
       this.jobs.start(connection, answer.job, answer.code);
@@ -340,7 +463,15 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   }
 
   protected jobEnded(job: JobState): void {
-    this._switches.jobEnded(job.id);
+    const wanted = this._switches.wanted;
+    const isOwn = this._switches.jobEnded(job.id);
+    if (isOwn && job.state !== 'done') {
+      this._unmade = wanted;
+      this._wantedName = null;
+      this._followShown();
+    }
+    this._isTurning &&= job.subject !== this._subject;
+    this._keep();
   }
 
   private _connection: IConnection | null = null;
@@ -350,11 +481,37 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   private _choices = NO_CHOICES;
   private _report: ReportSummary | null = null;
   private _wantedName: string | null = null;
+
+  /**
+   * The setting whose sources were asked for, and the work on them stopped.
+   */
+  private _unmade: Variant | null = null;
+
+  /**
+   * Whether a cell was inspected and not all has come that it asked for.
+   */
+  private _isTurning = false;
+
+  /**
+   * The subjects that the kernel knows.
+   */
+  private _live: ReadonlySet<string> = new Set();
+  private _archive = new Archive({
+    fetch: async subject => {
+      const { _connection } = this;
+      if (!this._live.has(subject) || !_connection || isActive(this.job)) {
+        return null;
+      }
+      const asked = { subject, format: 'json', redact: false } as const;
+      return (await _connection.request('save_report', asked)).text;
+    }
+  });
   private _isDisposed = false;
   private _watch: WatchState | null = null;
   private _shown = new Shown({
     onSides: sides => this.selectedVariantsChanged.emit(sides),
     onVariant: variant => {
+      this._followShown();
       this.variantChanged.emit(variant);
       void this._selected.linker.look();
     },
@@ -379,7 +536,10 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
       return connection.request('add_variant', { subject, variant });
     },
     onAnswer: answer => this._onAnswer(answer),
-    onError: error => this.fail(error),
+    onError: error => {
+      this.fail(error);
+      this._followShown();
+    },
     onChange: () => this.wantedChanged.emit()
   });
 }

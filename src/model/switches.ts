@@ -54,12 +54,16 @@ export class Switches {
   /**
    * Told that a job has ended: if it was to make the wanted variant, that is
    * over, well or not.
+   *
+   * @returns Whether it was.
    */
-  jobEnded(id: string): void {
-    if (this._pending?.job === id) {
+  jobEnded(id: string): boolean {
+    const isOwn = this._pending?.job === id;
+    if (isOwn) {
       this._stop();
       this._options.onChange();
     }
+    return isOwn;
   }
 
   dispose(): void {

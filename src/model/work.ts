@@ -25,6 +25,10 @@ export abstract class ModelWork
     return this.jobs.current;
   }
 
+  get jobSince(): number {
+    return this.jobs.since;
+  }
+
   get measurement(): Measurement | null {
     return this.measurements.current;
   }

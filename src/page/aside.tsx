@@ -55,6 +55,8 @@ export class Aside extends ReactWidget {
     goTo: ({ file, line }) =>
       this._model.select({ source: { file, line }, origin: this }),
     run: this._nothing,
+    goOn: this._nothing,
+    runAgain: this._nothing,
     cancel: this._nothing,
     openCode: this._nothing,
     openChanges: this._nothing,

@@ -65,6 +65,17 @@ export interface IViewContext {
    * notebook.
    */
   readonly selectedText?: () => string;
+
+  /**
+   * Runs the report's cell again, where there is a notebook.
+   */
+  readonly runAgain?: {
+    /**
+     * Whether the cell is still there.
+     */
+    readonly isPossible: () => boolean;
+    readonly run: () => void;
+  };
 }
 
 /**

@@ -2,6 +2,8 @@ import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import { CommandIDs, NO_ARGUMENTS } from '../commands';
+import { cellOf, runAgain } from '../notebook/again';
 import { BreakMarks } from '../notebook/breaks';
 import { NotebookLink } from '../notebook/link';
 import { ICompilescope } from '../tokens';
@@ -36,5 +38,25 @@ export const notebookPlugin: JupyterFrontEndPlugin<void> = {
     };
     notebooks.widgetAdded.connect((_, notebook) => add(notebook));
     notebooks.forEach(add);
+    const current = () =>
+      notebooks.find(each => service.modelOf(each, false) === service.current);
+    app.commands.addCommand(CommandIDs.runAgain, {
+      label: trans.__('Run the Cell of the Report Again'),
+      caption: trans.__(
+        'Run the cell of the selected subject again; in a restarted kernel, with the cells above it'
+      ),
+      describedBy: NO_ARGUMENTS,
+      isEnabled: () => {
+        const notebook = current();
+        return (
+          notebook !== undefined &&
+          cellOf(notebook, service.modelOf(notebook, false)) >= 0
+        );
+      },
+      execute: () => {
+        const notebook = current();
+        return notebook && runAgain(notebook, service.modelOf(notebook, false));
+      }
+    });
   }
 };

@@ -36,7 +36,9 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
       openCode: () => void commands.execute(CommandIDs.openCode),
       openChanges: () =>
         void commands.execute(CommandIDs.openView, { view: 'changes' }),
-      save: format => void commands.execute(CommandIDs.saveReport, { format })
+      save: format => void commands.execute(CommandIDs.saveReport, { format }),
+      canRunAgain: () => commands.isEnabled(CommandIDs.runAgain),
+      runAgain: () => void commands.execute(CommandIDs.runAgain)
     });
     sidebar.id = 'compilescope-sidebar';
     sidebar.title.icon = compilescopeIcon;
@@ -58,6 +60,7 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
       [CommandIDs.showSidebar, {}],
       [CommandIDs.run, {}],
       [CommandIDs.cancel, {}],
+      [CommandIDs.runAgain, {}],
       [CommandIDs.toggleCppWrapper, {}],
       [CommandIDs.saveReport, { format: 'html' }],
       [CommandIDs.saveReport, { format: 'json' }],

@@ -11,6 +11,7 @@ import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { addViewCommands, type IOpenArguments } from './commands';
 import { CommandIDs } from '../commands';
+import { cellOf, runAgain } from '../notebook/again';
 import { Revealer } from '../notebook/reveal';
 import { selectedText } from '../notebook/selection';
 import type { ReportWidget } from '../panels/main';
@@ -83,7 +84,11 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
           languages,
           reveal: source =>
             void revealer.reveal(source, model.report?.files ?? {}, notebook),
-          selectedText: () => selectedText(notebook)
+          selectedText: () => selectedText(notebook),
+          runAgain: {
+            isPossible: () => cellOf(notebook, model) >= 0,
+            run: () => void runAgain(notebook, model)
+          }
         }
       });
       service.associate(widget, notebook);

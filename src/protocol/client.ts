@@ -16,7 +16,10 @@ export class Client {
    *
    * @returns The command's result.
    *
-   * @throws RequestError, also when no reply comes in time.
+   * However long the reply takes: a kernel that is silent is at work, and one
+   * that is gone says so by the state of its connection.
+   *
+   * @throws RequestError
    */
   request<K extends keyof Commands>(
     command: K,
@@ -25,14 +28,12 @@ export class Client {
     const id = `${this._options.client}-${++this._count}`;
     return new Promise((resolve, reject) => {
       const settle = (action: () => void) => {
-        clearTimeout(this._pending.get(id)?.timer);
         this._pending.delete(id);
         action();
       };
       this._pending.set(id, {
-        command,
+        number: this._count,
         parts: null,
-        timer: this._startTimer(id, command),
         // The one unchecked cast: the result's struct was encoded by the
         // kernel from the type that this one was generated from.
         resolve: result =>
@@ -70,9 +71,6 @@ export class Client {
       this._settle(pending, reply);
       return;
     }
-    // As long as parts come, the kernel is not silent.
-    clearTimeout(pending.timer);
-    pending.timer = this._startTimer(reply.id, pending.command);
     pending.parts ??= new Parts();
     try {
       const whole = pending.parts.add(reply);
@@ -85,11 +83,22 @@ export class Client {
   }
 
   /**
-   * Give up all requests under way.
+   * How many requests were sent.
    */
-  rejectAll(reason: Problem): void {
+  get sent(): number {
+    return this._count;
+  }
+
+  /**
+   * Give up requests under way.
+   *
+   * @param upTo - Only the first so many that were sent.
+   */
+  rejectAll(reason: Problem, upTo = Infinity): void {
     for (const pending of [...this._pending.values()]) {
-      pending.reject(new RequestError(reason, 'closed'));
+      if (pending.number <= upTo) {
+        pending.reject(new RequestError(reason, 'closed'));
+      }
     }
   }
 
@@ -113,31 +122,6 @@ export class Client {
     }
   }
 
-  private _startTimer(id: string, command: string): number {
-    const { timeout, isQueued } = this._options;
-    return window.setTimeout(() => {
-      const pending = this._pending.get(id);
-      if (!pending) {
-        return;
-      }
-      // A busy kernel without subshells answers when its cell is done.
-      if (isQueued()) {
-        pending.timer = this._startTimer(id, command);
-        return;
-      }
-      pending.reject(
-        new RequestError(
-          problem({
-            what: `The kernel did not answer "${command}"`,
-            why: `Nothing came within ${timeout / 1000} s`,
-            remedy: 'Try again; if it stays silent, restart the kernel.'
-          }),
-          'timeout'
-        )
-      );
-    }, timeout);
-  }
-
   private _count = 0;
   private _pending = new Map<string, IPending>();
 }
@@ -159,27 +143,19 @@ export namespace Client {
      * Sends a request to the kernel.
      */
     send: (request: Request) => void;
-
-    /**
-     * Whether requests wait for the kernel to finish a cell.
-     */
-    isQueued: () => boolean;
-
-    /**
-     * How long to wait for a reply, in milliseconds.
-     */
-    timeout: number;
   }
 }
 
 interface IPending {
-  command: string;
+  /**
+   * How many requests had been sent with it.
+   */
+  number: number;
 
   /**
    * What has come of a reply in parts.
    */
   parts: Parts | null;
-  timer: number;
   resolve: (result: Record<string, unknown>) => void;
   reject: (error: RequestError) => void;
 }

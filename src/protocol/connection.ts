@@ -21,11 +21,6 @@ export type { EventOf, IConnection } from './interface';
 const HEARTBEAT = 20_000;
 
 /**
- * How long a reply may take, in milliseconds.
- */
-const TIMEOUT = 30_000;
-
-/**
  * How long a request may wait for a busy kernel before the panel says so, in
  * milliseconds.
  */
@@ -35,6 +30,15 @@ const QUEUED = 400;
  * How often a kernel that serves panels may close the comms at once.
  */
 const REFUSALS = 3;
+
+/**
+ * What is said of requests that went down with the connection.
+ */
+const LOST = problem({
+  what: 'The connection to the kernel was lost',
+  why: 'The network or the server went away before the kernel answered',
+  remedy: 'Try again once JupyterLab is connected.'
+});
 
 /**
  * The two comms of one page with one kernel.
@@ -50,8 +54,6 @@ export class Connection implements IConnection {
   constructor(private _kernel: Kernel.IKernelConnection) {
     this._client = new Client({
       client: this._id,
-      timeout: TIMEOUT,
-      isQueued: () => this._isQueued,
       send: request => {
         if (!this._requests?.isOpen) {
           throw new RequestError(
@@ -246,6 +248,9 @@ export class Connection implements IConnection {
       });
       return;
     }
+    // The kernel answers in turn: what it was asked before the connection was
+    // lost and has not answered by now, it never will.
+    this._client.rejectAll(LOST, this._lost);
     this._wasOpened = true;
     this._refusals = 0;
     this._setStatus({ kind: 'ready' });
@@ -328,7 +333,7 @@ export class Connection implements IConnection {
         this._isRestarting = true;
         this._attempt++;
         this._close();
-        this._setStatus({ kind: 'connecting' });
+        this._setStatus({ kind: 'connecting', isRestart: true });
         break;
       case 'idle':
       case 'busy':
@@ -346,9 +351,15 @@ export class Connection implements IConnection {
   private _onSocket(_: unknown, status: Kernel.ConnectionStatus): void {
     if (status !== 'connected') {
       this._wasOffline = true;
+      this._lost = this._client.sent;
     } else if (this._wasOffline && this._wasOpened) {
       this._wasOffline = false;
       void this.open();
+    }
+    if (status === 'disconnected' && this._wasOpened) {
+      // JupyterLab has given up to connect again by itself.
+      this._client.rejectAll(LOST);
+      this._setStatus({ kind: 'error', problem: LOST });
     }
   }
 
@@ -363,9 +374,15 @@ export class Connection implements IConnection {
   };
 
   private _beat(): void {
-    if (this._wasOpened && !this._isQueued) {
+    if (this._wasOpened && !this._isQueued && !this._isBeating) {
+      this._isBeating = true;
       // Without an answer the next request says what is wrong.
-      this._client.request('heartbeat', {}).catch(() => undefined);
+      this._client
+        .request('heartbeat', {})
+        .catch(() => undefined)
+        .finally(() => {
+          this._isBeating = false;
+        });
     }
   }
 
@@ -381,8 +398,10 @@ export class Connection implements IConnection {
   private _status: IStatus = { kind: 'connecting' };
   private _attempt = 0;
   private _heartbeat: number;
+  private _isBeating = false;
   private _isDisposed = false;
   private _isRestarting = false;
+  private _lost = 0;
   private _refusals = 0;
   private _wasOffline = false;
   private _wasOpened = false;

@@ -6,12 +6,12 @@ import type { Problem } from './types';
 export class RequestError extends Error {
   /**
    * @param problem - What to tell the user.
-   * @param kind - `reply`: the kernel said so; `timeout`: it said nothing;
-   * `closed`: the comm went away; `invalid`: the answer makes no sense.
+   * @param kind - `reply`: the kernel said so; `closed`: the comm went away;
+   * `invalid`: the answer makes no sense.
    */
   constructor(
     readonly problem: Problem,
-    readonly kind: 'reply' | 'timeout' | 'closed' | 'invalid'
+    readonly kind: 'reply' | 'closed' | 'invalid'
   ) {
     super([problem.what, problem.why].filter(Boolean).join(': '));
     this.name = 'RequestError';

@@ -944,6 +944,7 @@ export interface HelloResult {
   subjects: SubjectSummary[];
   job: JobState | null;
   watching: WatchState | null;
+  session: string;
 }
 
 /**
@@ -980,6 +981,7 @@ export interface JobState {
   error: Problem | null;
   kind: 'build' | 'measure' | 'study';
   aside: boolean;
+  elapsed_s: number;
 }
 
 /**
@@ -1526,6 +1528,7 @@ export interface ReportSummary {
   sweep: SweepSummary | null;
   rank: Rank | null;
   overview: Overview | null;
+  asked: string[];
 }
 
 /**
@@ -2028,6 +2031,7 @@ export interface VariantReport {
   kernel_loads: KernelLoad[];
   cold: ColdSwitch[];
   package: Package | null;
+  earlier: boolean;
 }
 
 /**
@@ -2057,6 +2061,7 @@ export interface VariantSummary {
   target: TargetSummary | null;
   filled: string[];
   changed: ChangedSummary | null;
+  earlier: boolean;
 }
 
 /**

@@ -18,6 +18,7 @@ from compilescope.comms.endpoints import Endpoints
 from compilescope.compiler.inspection import Inspection
 from compilescope.compiler.standing import Series, Standing
 from compilescope.compiler.what_if_result import GuardOutcome, WhatIf
+from compilescope.jobs import Job
 from compilescope.report import Report, Timing
 from compilescope.session import Session
 
@@ -146,6 +147,8 @@ def test_every_command_is_answered_as_both_ends_expect(
     monkeypatch.setattr(Session, "choices", lambda _: choices)
     monkeypatch.setattr("compilescope.torch_api.compiling.modes", lambda: ["default"])
     monkeypatch.setattr("compilescope.comms.checkups._latest", Looked())
+    monkeypatch.setattr(Job, "elapsed_s", 1.5)
+    endpoints._session.id = "session-1"
     made = [{"request": asked, "reply": endpoints.answer(asked)} for asked in ASKED]
     exchanges = json.loads(json.dumps(made))
     if os.environ.get("COMPILESCOPE_UPDATE_GOLDENS"):

@@ -326,7 +326,8 @@ def test_sources_come_from_one_capture_without_a_build(
         cs.Variant(backend=None),
     ):
         _, job = session.sources(report.subject.id, variant)
-        assert job is None
+        assert job is None or job.state == "queued"
+    session.run_pending()
     assert len(report.variants) == 8
     assert {one.stage for one in report.variants} == {"sources"}
     assert captures == [cs.Variant()]

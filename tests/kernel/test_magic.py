@@ -46,6 +46,9 @@ class FakeWatcher:
         return self.now
 
 
+COMMANDS = "There are watch, off, clear, forget, status, doctor."
+
+
 class FakeSession:
     """Notes what it is asked, and answers with a small report."""
 
@@ -55,6 +58,9 @@ class FakeSession:
         self.watched = 0
         self.watcher = FakeWatcher()
         self.error: BaseException | None = None
+
+    def forget(self, subject: str) -> None:
+        del self.inspections[subject]
 
     @contextmanager
     def watch_cell(self) -> Iterator[None]:
@@ -197,7 +203,7 @@ WRONG = [
     (
         "x = 1\nf(x))",
         (
-            'The cell is not Python.\n  File "cell", line 3\n    f(x))\n        ^\n'
+            'Syntax error in the cell.\n  File "cell", line 3\n    f(x))\n        ^\n'
             "SyntaxError: unmatched ')'\n"
         ),
     ),
@@ -262,7 +268,7 @@ def test_the_cell_goes_by_its_number(shell: InteractiveShell, session: FakeSessi
     [
         ("--cpp-wrapper", {"cpp": Variant(cpp_wrapper=True)}),
         (
-            "--variants eager,cpp --dynamic true",
+            "--variants eager,cpp --dynamic on",
             {
                 "eager": Variant(backend=None),
                 "cpp dynamic": Variant(cpp_wrapper=True, dynamic=True),
@@ -322,7 +328,8 @@ def test_measuring_and_studies_come_after_the_inspection(
     assert "compilation 0/0" in told.out, "what was found out is shown in any case"
     assert result.success == (error is None)
     if error is not None:
-        assert "Interrupted. What was found out until then is kept." in told.err
+        assert "Interrupted: your call ran; the report keeps what was there by then." in told.out
+        assert "Traceback" not in told.out
 
 
 def test_name_keeps_the_report(shell: InteractiveShell, session: FakeSession) -> None:
@@ -407,7 +414,9 @@ def test_an_interrupt_keeps_the_call(
     session.error = KeyboardInterrupt()
     assert not shell.run_cell("%%compile\ny = f(1)").success
     assert shell.user_ns["y"] == 2
-    assert capsys.readouterr().err.startswith("UsageError: Interrupted.")
+    told = capsys.readouterr()
+    assert told.out.strip() == "Interrupted: your call ran; the inspection was cancelled."
+    assert told.err == ""
 
 
 def test_status_lists_what_was_inspected(
@@ -423,20 +432,29 @@ def test_status_lists_what_was_inspected(
     )
 
 
+def test_all_reports_are_forgotten(
+    shell: InteractiveShell, session: FakeSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session.inspections |= {"s1": report(), "s2": report()}
+    succeed(shell.run_cell("%compilescope forget"))
+    assert session.inspections == {}
+    assert capsys.readouterr().out == "All reports are forgotten.\n"
+
+
 @pytest.mark.parametrize(
     ("command", "message"),
     [
         (
             "dance",
-            "There is no %compilescope dance. There are watch, off, clear, status, doctor.",
+            f"There is no %compilescope dance. {COMMANDS}",
         ),
         (
             "off now",
-            "There is no %compilescope off now. There are watch, off, clear, status, doctor.",
+            f"There is no %compilescope off now. {COMMANDS}",
         ),
         (
             "doctor me",
-            "There is no %compilescope doctor me. There are watch, off, clear, status, doctor.",
+            f"There is no %compilescope doctor me. {COMMANDS}",
         ),
         ("watch 3", "%compilescope watch 3: write --memory 512, in MB."),
         ("watch --memory much", "%compilescope watch --memory much: write --memory 512, in MB."),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 import compilescope as cs
+import msgspec
 import pytest
 import torch
 from compilescope import session as sessions
@@ -14,6 +16,7 @@ from compilescope import subjects as kept
 from compilescope.compiler.inspection import Inspection
 from compilescope.compiler.progress import Progress
 from compilescope.jobs import Job
+from compilescope.report import Report
 from compilescope.session import Session
 
 from . import subjects
@@ -22,6 +25,7 @@ pytestmark = pytest.mark.slow
 
 X = torch.randn(4, 8)
 CPP = cs.Variant(cpp_wrapper=True)
+EAGER = cs.Variant(backend="eager")
 
 
 class Heard:
@@ -67,6 +71,9 @@ def test_progress_and_observers_follow_an_inspection() -> None:
     assert [step.step for step in steps] == [
         "running the subject under Dynamo",
         "generating code",
+        "generating code: graph passes",
+        "generating code: lowering and fusing",
+        "generating code: reading the wrapper",
     ]
     assert {step.variant for step in steps} == {"python"}
     assert heard.states == [("job-1", "running"), ("job-1", "done")]
@@ -116,15 +123,24 @@ def test_a_forgotten_subject_says_so() -> None:
     session.forget(subject)
 
 
-def test_sources_come_at_once_where_a_capture_serves_and_by_a_job_where_not() -> None:
+def sourced(session: Session, subject: str, variant: cs.Variant) -> tuple[str, Job | None]:
+    """What a subshell's thread is answered, once the job has ended that it may name."""
+    name, job = in_thread(lambda: session.sources(subject, variant))
+    assert job is None or job.ended.wait(60)
+    return name, job
+
+
+def test_sources_come_beside_the_main_thread_where_a_capture_serves_and_by_a_job_where_not() -> (
+    None
+):
     session = Session()
     subject = inspected(session)
     report = session.inspection(subject).report
-    assert session.sources(subject, CPP) == ("cpp", None)
+    assert sourced(session, subject, CPP)[0] == "cpp"
     assert report.variant("cpp").compilations[0].code.cpp
     assert session.sources(subject, cs.Variant()) == ("python", None)
     dynamic = cs.Variant(dynamic=True)
-    name, job = session.sources(subject, dynamic)
+    name, job = in_thread(lambda: session.sources(subject, dynamic))
     assert job is not None
     assert (name, job.state, job.variants, job.work.build) == (
         "python dynamic",
@@ -137,6 +153,54 @@ def test_sources_come_at_once_where_a_capture_serves_and_by_a_job_where_not() ->
     assert job.state == "done"
     assert report.variant(name).requested == dynamic
     assert session.sources(subject, dynamic) == (name, None)
+
+
+def test_a_kernel_without_subshells_generates_on_its_main_thread() -> None:
+    session = Session()
+    subject = inspected(session)
+    name, job = session.sources(subject, CPP)
+    assert job is not None
+    assert (job.state, job.aside) == ("queued", False)
+    session.run_pending()
+    assert session.inspection(subject).report.variant(name).compilations[0].code.cpp
+
+
+def test_slow_code_generation_is_a_job_that_a_cancel_ends_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = Session()
+    subject = inspected(session)
+    heard = Heard(session)
+    begun, generate = threading.Event(), Inspection._sources
+
+    def endless(self: Any, name: str, variant: cs.Variant, told: Any) -> Any:
+        told("generating code: graph passes")
+        begun.set()
+        while True:
+            time.sleep(0.001)
+
+    monkeypatch.setattr(sessions, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(Inspection, "_sources", endless)
+    name, job = in_thread(lambda: session.sources(subject, CPP))
+    assert job is not None
+    assert begun.wait(60)
+    assert (job.aside, job.state, job.step, job.variant) == (
+        True,
+        "running",
+        "generating code: graph passes",
+        "cpp",
+    )
+    assert job.elapsed_s > 0
+    assert in_thread(lambda: session.sources(subject, CPP)) == (name, job), "it is not doubled"
+    session.jobs.cancel(job.id)
+    assert job.ended.wait(60)
+    assert heard.states == [(job.id, "queued"), (job.id, "running"), (job.id, "cancelled")]
+    assert session.jobs.aside == []
+    assert [one.name for one in session.inspection(subject).report.variants] == ["python"]
+    monkeypatch.setattr(Inspection, "_sources", generate)
+    _, again = sourced(session, subject, CPP)
+    assert again is not job
+    assert session.inspection(subject).report.variant("cpp").stage == "sources"
 
 
 def test_a_waiting_job_can_be_cancelled() -> None:
@@ -281,19 +345,17 @@ def test_an_inspection_may_run_in_any_thread() -> None:
 def test_sources_are_made_while_the_main_thread_builds() -> None:
     session = Session()
     subject = session.inspect(subjects.two, (X,), {"shift": 1}, run=False).subject.id
-    made: list[Any] = []
     threads: list[threading.Thread] = []
 
     def progress(now: Progress) -> None:
         if now.step == "building" and not threads:
             variant = cs.Variant(options={"size_asserts": False})
-            thread = threading.Thread(target=lambda: made.append(session.sources(subject, variant)))
+            thread = threading.Thread(target=lambda: sourced(session, subject, variant))
             threads.append(thread)
             thread.start()
 
     report = session.inspect(subjects.plain, (X,), variants="python", progress=progress)
     threads[0].join(60)
-    assert made == [("python size_asserts=False", None)]
     other = session.inspection(subject).report.variant("python size_asserts=False")
     assert other.stage == "sources"
     (compilation,) = other.compilations
@@ -345,12 +407,64 @@ def test_a_subject_that_is_made_again_takes_the_place_of_the_earlier_one() -> No
     assert cells == [None, None, "a", "b"]
 
 
-def test_building_a_report_without_variants_takes_the_usual_ones() -> None:
+def test_building_takes_up_what_was_asked_for_and_never_came() -> None:
     session = Session()
     subject = inspected(session)
     session.inspection(subject).report.variants.clear()
     job = session.queue_run(subject)
-    assert job.variants == ["python", "cpp"]
+    assert job.variants == ["python"]
     session.run_pending()
     stages = {one.name: one.stage for one in session.inspection(subject).report.variants}
-    assert stages == {"python": "built", "cpp": "built", "eager": "built"}
+    assert stages == {"python": "built", "eager": "built"}
+
+
+def in_cell(session: Session, cell: str, **options: Any) -> Report:
+    options = {"run": False, "variants": {"quick": EAGER}, **options}
+    return session.inspect(subjects.plain, options.pop("args", (X,)), cell=cell, **options)
+
+
+def test_the_same_call_in_a_cell_adds_to_its_report() -> None:
+    session = Session()
+    first = in_cell(session, "a", run=True)
+    measured = first.variant("quick").timing
+    assert measured is not None
+    whole = {"whole": msgspec.structs.replace(EAGER, fullgraph=True)}
+    report = in_cell(session, "a", variants=whole)
+    assert [one.name for one in report.variants] == ["quick", "eager", "whole"]
+    assert report.variant("quick").timing == measured
+    assert [one.earlier for one in report.variants] == [True, True, False]
+    assert not first.variant("quick").earlier
+    again = in_cell(session, "b", variants=whole, run=True)
+    stages = {one.name: (one.stage, one.earlier) for one in again.variants}
+    assert stages == {
+        "quick": ("built", True),
+        "eager": ("built", False),
+        "whole": ("built", False),
+    }
+    assert list(session.inspections) == [again.subject.id]
+    assert list(session.inspection(again.subject.id).asked) == ["whole"]
+    other = in_cell(session, "b", args=(X[:2],), variants=whole)
+    assert [one.name for one in other.variants] == ["whole"], "other sizes, another call"
+    session.forget(again.subject.id)
+    assert [one.name for one in in_cell(session, "a", variants=whole).variants] == ["whole"]
+
+
+def test_a_call_that_was_edited_or_set_otherwise_begins_anew() -> None:
+    session = Session()
+    net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Dropout())
+
+    def run(mode: bool, cell: str = "a", grad: bool = True) -> list[str]:
+        variant = msgspec.structs.replace(EAGER, fullgraph=not grad or not mode)
+        with torch.set_grad_enabled(grad):
+            report = session.inspect(net.train(mode), (X,), cell=cell, variants=variant, run=False)
+        return [one.name for one in report.variants]
+
+    assert run(True) == ["backend=eager"]
+    assert run(False) == ["backend=eager fullgraph"], "out of training"
+    assert run(False, grad=False) == ["backend=eager fullgraph"]
+    for power in (2, 3):
+        space: dict[str, Any] = {"__name__": "notebook"}
+        exec(f"def f(x):\n    return x ** {power}\n", space)
+        whole = msgspec.structs.replace(EAGER, fullgraph=power == 3)
+        report = session.inspect(space["f"], (X,), cell="c", variants=whole, run=False)
+    assert [one.name for one in report.variants] == ["backend=eager fullgraph"]

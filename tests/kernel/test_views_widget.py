@@ -76,7 +76,7 @@ def test_a_switch_generates_sources_and_shows_them(
 ) -> None:
     widget.mode.value = "max-autotune"
     widget.cpp_wrapper.value = True
-    widget.dynamic.value = "never"
+    widget.dynamic.value = "off"
     wanted = Variant(mode="max-autotune", cpp_wrapper=True, dynamic=False)
     assert session.added[-1] == ("s1", wanted, False)
     assert shown == [{"left": "v1"}, {"right": "v2"}, {"right": "v3"}]
@@ -107,7 +107,7 @@ def test_another_backend_leaves_inductors_switches_out(
     ("error", "message"),
     [
         (CompilescopeError("Busy <now>.", remedy="Wait."), "Busy &lt;now&gt;. Wait."),
-        (KeyboardInterrupt(), "Interrupted. What was made until then is kept."),
+        (KeyboardInterrupt(), "Interrupted: what was there by then is kept."),
     ],
 )
 def test_what_fails_is_said(

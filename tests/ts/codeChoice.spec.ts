@@ -190,16 +190,16 @@ describe('whyNothing', () => {
   });
 
   it('tells a variant to come from one that does not exist', () => {
-    expect(why('lite', both, true)?.what).toContain('being made');
+    expect(why('lite', both, true)?.what).toContain('Generating code');
     expect(why('lite')?.what).toContain('no variant “lite”');
   });
 
   it('tells a report in the making from one that was stopped', () => {
     const none = report([], 'attend');
-    expect(why('', none, true)?.what).toContain('being made');
+    expect(why('', none, true)?.what).toContain('Generating code');
     const stopped = why('', none);
     expect(stopped?.what).toContain('“attend”');
-    expect(stopped?.remedy).toContain('Run the cell again');
+    expect(stopped?.remedy).toContain('run the cell again');
   });
 
   it('passes on the error of a report without variants', () => {

@@ -83,6 +83,7 @@ export function variant(
     target: null,
     filled: [],
     changed: null,
+    earlier: false,
     ...more
   };
 }
@@ -118,7 +119,8 @@ export function report(
     files: {},
     peaks: [],
     sweep: null,
-    rank: null
+    rank: null,
+    asked: []
   };
 }
 

@@ -12,7 +12,7 @@ import {
   VirtualTable
 } from '../../src/panels/common';
 import { problem, RequestError } from '../../src/protocol/client';
-import { report, settle, variantSummary } from './fakes';
+import { job, report, settle, variantSummary } from './fakes';
 import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
 
 /**
@@ -159,6 +159,26 @@ describe('ReportView', () => {
     model.statusChanged.emit();
     await drawn();
     expect(text()).toContain(expected);
+  });
+
+  it('spins for as long as the job runs, and says since when', async () => {
+    jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'] });
+    model.report = report('f', { variants: [] });
+    model.job = job({ state: 'running' });
+    model.jobSince = Date.now() - 64_000;
+    model.reportChanged.emit();
+    await drawn();
+    expect(text()).toBe('Generating code…1 min 04 s');
+    await act(async () => {
+      jest.advanceTimersByTime(2000);
+    });
+    expect(text()).toBe('Generating code…1 min 06 s');
+    jest.useRealTimers();
+    model.job = job({ state: 'cancelled' });
+    model.jobChanged.emit();
+    await drawn();
+    expect(text()).toContain('No code was generated');
+    expect(text()).toContain('Go on');
   });
 
   it('says what kept a variant from being compiled', async () => {

@@ -192,6 +192,34 @@ describe('Connection', () => {
     expect(last(fake).command).toBe('hello');
   });
 
+  it('gives up what was asked before the network went, once it is back', async () => {
+    await open();
+    const lost = connection.request('forget', { subject: 'f' });
+    const settled = jest.fn();
+    lost.catch(settled);
+    fake.setSocket('connecting');
+    fake.setSocket('connected');
+    await turn();
+    expect(settled).not.toHaveBeenCalled();
+    await answer(fake, STATE);
+    await expect(lost).rejects.toMatchObject({
+      kind: 'closed',
+      problem: { what: 'The connection to the kernel was lost' }
+    });
+    expect(connection.status.kind).toBe('ready');
+  });
+
+  it('says so when JupyterLab does not connect again', async () => {
+    await open();
+    const lost = connection.request('forget', { subject: 'f' });
+    fake.setSocket('disconnected');
+    await expect(lost).rejects.toMatchObject({ kind: 'closed' });
+    expect(connection.status.kind).toBe('error');
+    fake.setSocket('connected');
+    await answer(fake, STATE);
+    expect(connection.status.kind).toBe('ready');
+  });
+
   it('is dead when the kernel is', async () => {
     await open();
     fake.setStatus('dead');

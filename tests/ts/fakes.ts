@@ -148,6 +148,7 @@ export function variantSummary(
     target: null,
     filled: [],
     changed: null,
+    earlier: false,
     ...change
   };
 }
@@ -215,6 +216,7 @@ export function report(
     sweep: null,
     rank: null,
     overview: null,
+    asked: [],
     ...change
   };
 }
@@ -230,6 +232,7 @@ export function job(change: Partial<JobState> = {}): JobState {
     error: null,
     kind: 'build',
     aside: false,
+    elapsed_s: 0,
     ...change
   };
 }

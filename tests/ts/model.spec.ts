@@ -1,3 +1,5 @@
+import { readFileSync } from 'fs';
+import * as path from 'path';
 import { SubjectModel } from '../../src/model/subject';
 import { problem, RequestError } from '../../src/protocol/client';
 import type { GetArtifact, Region } from '../../src/protocol/types';
@@ -137,6 +139,64 @@ describe('SubjectModel', () => {
     connection.hello({ subjects: [] });
     expect(model.subject).toBeNull();
     expect(model.report).toBeNull();
+  });
+
+  describe('when the kernel is restarted', () => {
+    const text = readFileSync(
+      path.join(__dirname, '../data/reports/mlp.compilescope.json'),
+      'utf8'
+    );
+    const { id } = JSON.parse(text).subject;
+
+    beforeEach(async () => {
+      connection.hello();
+      await connection.inspect(id);
+      jest.advanceTimersByTime(2000);
+      await connection.answer('save_report', { filename: 'mlp', text });
+      connection.setStatus({ kind: 'connecting', isRestart: true });
+    });
+
+    it('answers from what was fetched, in the kernel’s place', async () => {
+      expect(model.isKept).toBe(true);
+      expect(model.isLive).toBe(false);
+      connection.setStatus({ kind: 'unloaded' });
+      connection.hello({ subjects: [], session: 'session-2' });
+      expect(model.subjects.map(each => each.subject.id)).toEqual([id]);
+      expect(model.report?.subject.id).toBe(id);
+      const { text: saved } = await model.save('json');
+      expect(JSON.parse(saved).subject.id).toBe(id);
+      const [variant] = JSON.parse(text).variants;
+      const found = await model.getVariant(variant.name);
+      expect(found.name).toBe(variant.name);
+    });
+
+    it('is forgotten without the kernel', async () => {
+      await model.forget();
+      expect(model.subjects).toEqual([]);
+      expect(model.isKept).toBe(false);
+    });
+
+    it('makes room for the same cell, run again', async () => {
+      connection.hello({ subjects: [], session: 'session-2' });
+      const again = subjectSummary('other');
+      connection.event.emit({
+        event: 'subjects_changed',
+        data: { subjects: [again], focus: 'other' }
+      });
+      expect(model.subjects.map(each => each.subject.id)).toEqual([
+        'other',
+        id
+      ]);
+      expect(model.isLive).toBe(true);
+    });
+  });
+
+  it('has nothing of what it never fetched', async () => {
+    connection.hello();
+    await connection.inspect();
+    connection.setStatus({ kind: 'dead' });
+    expect(model.isKept).toBe(false);
+    expect(model.isLive).toBe(false);
   });
 
   it('keeps the last report of a dead kernel', async () => {

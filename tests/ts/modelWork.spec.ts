@@ -5,6 +5,7 @@ import {
   job,
   report,
   settle,
+  subjectSummary,
   variant,
   variantSummary
 } from './fakes';
@@ -140,6 +141,76 @@ describe('The work of a SubjectModel', () => {
       expect(model.pending).toBe(false);
     });
 
+    it('shows what there is after a cancel, and goes on when asked to', async () => {
+      await flip({ dynamic: true });
+      await connection.answer('add_variant', {
+        name: 'python dynamic',
+        revision: 1,
+        job: job({ aside: true, state: 'running' }),
+        code: ''
+      });
+      expect(connection.execute).not.toHaveBeenCalled();
+      connection.event.emit({
+        event: 'job_changed',
+        data: { job: job({ aside: true, state: 'cancelled' }) }
+      });
+      expect(model.pending).toBe(false);
+      expect(model.wanted.dynamic).toBeNull();
+      await model.goOn();
+      jest.advanceTimersByTime(200);
+      expect(asked()).toHaveLength(2);
+      expect(asked()[1]).toEqual(asked()[0]);
+    });
+
+    it('follow the variant that is shown', () => {
+      model.variant = 'cpp';
+      expect(model.wanted.cpp_wrapper).toBe(true);
+      model.variant = 'python';
+      expect(model.wanted.cpp_wrapper).toBe(false);
+    });
+
+    it('turn to what the cell asks for when it is run again', async () => {
+      connection.event.emit({
+        event: 'subjects_changed',
+        data: { subjects: [subjectSummary('f', 2)], focus: 'f' }
+      });
+      const rerun = (revision: number, names: string[]) => {
+        connection.event.emit({
+          event: 'report_changed',
+          data: { subject: 'f', revision, variant: null }
+        });
+        const whole = names.map(name =>
+          variantSummary(name, {
+            fullgraph: true,
+            cpp_wrapper: name.startsWith('cpp')
+          })
+        );
+        const variants = [...report('f').variants, ...whole];
+        const asked = ['python fullgraph', 'cpp fullgraph'];
+        return connection.answer(
+          'get_report',
+          report('f', { revision, variants, asked })
+        );
+      };
+      await rerun(2, []);
+      expect(model.wanted.fullgraph).toBe(false);
+      await rerun(3, ['python fullgraph']);
+      expect(model.wanted.fullgraph).toBe(true);
+      await rerun(4, ['python fullgraph', 'cpp fullgraph']);
+      expect(model.selectedVariants).toEqual({
+        left: 'python fullgraph',
+        right: 'cpp fullgraph'
+      });
+      expect(model.wanted).toMatchObject({
+        fullgraph: true,
+        cpp_wrapper: false
+      });
+      // From here on the choice is the user's.
+      model.selectedVariants = { left: 'python', right: 'cpp' };
+      await rerun(5, ['python fullgraph', 'cpp fullgraph']);
+      expect(model.selectedVariants.left).toBe('python');
+    });
+
     it('turns to a variant of the table', () => {
       model.showVariant('cpp');
       expect(model.wanted.cpp_wrapper).toBe(true);
@@ -156,6 +227,20 @@ describe('The work of a SubjectModel', () => {
       void model.run();
       await connection.answer('start_run', { job: job(), code: 'go()' });
     }
+
+    it('began when the kernel says that they did', () => {
+      const now = Date.now();
+      const told = (change: Parameters<typeof job>[0]) =>
+        connection.event.emit({
+          event: 'job_changed',
+          data: { job: job(change) }
+        });
+      told({ state: 'running', elapsed_s: 40 });
+      expect(model.jobSince).toBe(now - 40_000);
+      jest.advanceTimersByTime(5_000);
+      told({ state: 'running', step: 'next', elapsed_s: 44 });
+      expect(model.jobSince).toBe(now - 40_000);
+    });
 
     it('executes what the kernel answers', async () => {
       await run();

@@ -37,7 +37,9 @@ describe('SidebarBody', () => {
       showVariant: jest.fn(),
       goTo: jest.fn(),
       run: jest.fn(),
+      goOn: jest.fn(),
       cancel: jest.fn(),
+      runAgain: jest.fn(),
       openCode: jest.fn(),
       openChanges: jest.fn(),
       save: jest.fn(),
@@ -57,6 +59,8 @@ describe('SidebarBody', () => {
   function show(change: Partial<ISidebarState> = {}): void {
     const state: ISidebarState = {
       isLive: true,
+      isKept: false,
+      canRunAgain: false,
       status: { kind: 'ready' },
       subjects: [subjectSummary('f'), subjectSummary('g')],
       subject: 'f',
@@ -70,6 +74,7 @@ describe('SidebarBody', () => {
       wanted: variant(),
       pending: false,
       job: null,
+      jobSince: 0,
       problem: null,
       watch: null,
       compilation: '0/0',

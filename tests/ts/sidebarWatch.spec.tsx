@@ -79,6 +79,8 @@ describe('Watch', () => {
   ): void {
     const state: ISidebarState = {
       isLive: true,
+      isKept: false,
+      canRunAgain: false,
       status: { kind: 'ready' },
       subjects: [],
       subject: 'watch-1',
@@ -88,6 +90,7 @@ describe('Watch', () => {
       wanted: variant(),
       pending: false,
       job: null,
+      jobSince: 0,
       problem: null,
       watch,
       compilation: '0/0',

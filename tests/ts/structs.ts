@@ -231,6 +231,7 @@ export function helloResult(change: Partial<HelloResult> = {}): HelloResult {
     subjects: [],
     job: null,
     watching: null,
+    session: 'session-1',
     ...change
   } as HelloResult;
 }

@@ -8,7 +8,7 @@ import { standingOf, verdictOf } from '../../src/panels/sweep/phrases';
 import type { IForm } from '../../src/panels/sweep/plan';
 import { durationOf, firstForm, planOf } from '../../src/panels/sweep/plan';
 import { rowsOf } from '../../src/panels/sweep/rows';
-import type { Choices, Problem, Sweep } from '../../src/protocol/types';
+import type { Choices, Sweep } from '../../src/protocol/types';
 import type { IChartTheme } from '../../src/charts';
 import { speedup, timing } from './measured';
 import { cell, done, sweep } from './swept';
@@ -197,9 +197,7 @@ it('plots the front as a line, and only what was measured', () => {
 class Model extends ViewModel {
   choices: Choices = { ...NO_CHOICES, modes: MODES };
   sweep: Sweep | null = null;
-  problem: Problem | null = null;
   sweepChanged = new Signal<this, void>(this);
-  problemChanged = new Signal<this, void>(this);
   startSweep = jest.fn(() => Promise.resolve());
   cancelSweep = jest.fn(() => Promise.resolve());
 }

@@ -16,7 +16,6 @@ class Model extends ViewModel {
   measurement: Measurement | null = null;
   measurementChanged = new Signal<this, void>(this);
   startMeasure = jest.fn(() => Promise.resolve());
-  cancel = jest.fn(() => Promise.resolve());
   showVariant = jest.fn();
 }
 

@@ -4,7 +4,11 @@ import type * as React from 'react';
 import { act } from 'react';
 import { createRoot } from 'react-dom/client';
 import type { IViewContext } from '../../src/panels/views';
-import type { JobState, ReportSummary } from '../../src/protocol/types';
+import type {
+  JobState,
+  Problem,
+  ReportSummary
+} from '../../src/protocol/types';
 import type { ILinked, ISelection, ISubjectModel } from '../../src/tokens';
 import { report } from './fakes';
 import { linked, selection } from './structs';
@@ -19,6 +23,9 @@ export class ViewModel {
   isLive = true;
   pending = false;
   job: JobState | null = null;
+  jobSince = 0;
+  problem: Problem | null = null;
+  isKept = false;
   status = { kind: 'ready' };
   subjects = [{}];
   report: ReportSummary | null = report('f');
@@ -26,6 +33,8 @@ export class ViewModel {
   linked: ILinked = linked();
   setWanted = jest.fn();
   run = jest.fn(() => Promise.resolve());
+  goOn = jest.fn(() => Promise.resolve());
+  cancel = jest.fn(() => Promise.resolve());
   startStudies = jest.fn(() => Promise.resolve());
   getVariant = jest.fn();
   getCompilation = jest.fn();
@@ -36,6 +45,8 @@ export class ViewModel {
   compilationChanged = new Signal<this, void>(this);
   selectionChanged = new Signal<this, void>(this);
   jobChanged = new Signal<this, void>(this);
+  problemChanged = new Signal<this, void>(this);
+  subjectsChanged = new Signal<this, void>(this);
   linkedChanged = new Signal<this, void>(this);
   wantedChanged = new Signal<this, void>(this);
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ..torch_api.trace import Event, listening
@@ -10,12 +10,23 @@ from .records import Record
 
 
 @contextmanager
-def recording(records: list[Record], *, shared: bool = False) -> Iterator[None]:
+def recording(
+    records: list[Record],
+    *,
+    shared: bool = False,
+    told: Callable[[str], None] = lambda event: None,
+) -> Iterator[None]:
     """Appends what torch traces in this context to ``records`` while the block runs.
 
-    ``shared`` as in `torch_api.trace.listening`.
+    ``shared`` as in `torch_api.trace.listening`; ``told`` is called with each event's name.
     """
-    with listening(lambda event: records.append(record_of(event)), shared=shared):
+
+    def keep(event: Event) -> None:
+        record = record_of(event)
+        records.append(record)
+        told(record.name)
+
+    with listening(keep, shared=shared):
         yield
 
 

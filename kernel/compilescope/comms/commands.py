@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from .. import questions
+from ..compiler.inspection import Inspection
 from ..errors import CompilescopeError
 from ..jobs import Job
 from ..report import renderers
@@ -31,6 +32,7 @@ def hello(session: Session, _: messages.Hello) -> messages.HelloResult:
         subjects=subjects(session),
         job=summaries.job(job) if job is not None else None,
         watching=summaries.watch(session.watcher.state()),
+        session=session.id,
     )
 
 
@@ -42,7 +44,9 @@ def heartbeat(session: Session, _: messages.Heartbeat) -> messages.Done:
 def get_report(session: Session, asked: messages.GetReport) -> messages.ReportSummary:
     """The summary of a subject's report."""
     inspection = session.inspection(asked.subject)
-    return summaries.report(inspection.report, session.revisions.get(asked.subject, 0))
+    revision = session.revisions.get(asked.subject, 0)
+    wanted = list(inspection.asked) if isinstance(inspection, Inspection) else []
+    return summaries.report(inspection.report, revision, wanted)
 
 
 def get_artifact(session: Session, asked: messages.GetArtifact) -> messages.ArtifactResult:

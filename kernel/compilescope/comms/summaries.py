@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -61,8 +61,8 @@ def subject(report: Report, revision: int) -> SubjectSummary:
     )
 
 
-def report(report: Report, revision: int) -> ReportSummary:
-    """A report without its texts."""
+def report(report: Report, revision: int, asked: Sequence[str] = ()) -> ReportSummary:
+    """A report without its texts, and the variants that were asked for last."""
     return ReportSummary(
         revision=revision,
         subject=report.subject,
@@ -74,6 +74,7 @@ def report(report: Report, revision: int) -> ReportSummary:
         sweep=_sweep(report.sweep) if report.sweep is not None else None,
         rank=report.rank,
         overview=conclude(report),
+        asked=list(asked),
     )
 
 
@@ -89,6 +90,7 @@ def job(job: Job) -> JobState:
         error=job.error,
         kind=job.work.kind,
         aside=job.aside,
+        elapsed_s=job.elapsed_s,
     )
 
 
@@ -147,6 +149,7 @@ def _variant(variant: VariantReport) -> VariantSummary:
         target=_target(variant, variant.target) if variant.target is not None else None,
         filled=_filled(variant),
         changed=_changed(variant.changes) if variant.changes is not None else None,
+        earlier=variant.earlier,
     )
 
 

@@ -98,7 +98,7 @@ def put_timings(report: Report, timings: Mapping[str, Timing], but: Collection[s
     for one in report.variants:
         if one.name in given and one.name not in but:
             one.timing = given[one.name]
-            one.stage = "built"
+            one.stage, one.earlier = "built", False
     # What helped is said by comparing variants.
     for one in report.variants:
         conclude(report, one)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import msgspec
 import torch
 
 from ..problem import Problem, fault
@@ -77,6 +78,10 @@ class Inspection:
             subject=subject,
             environment=environment(),
         )
+        self.asked: Mapping[str, Variant] = {}
+        """What the inspection was asked for."""
+        self.likeness: tuple[object, ...] | None = None
+        """As `likeness.likeness` says; None where no other call is to be compared with it."""
         self._changed: Callable[[str], None] = lambda variant: None
         self._lock = threading.RLock()
         self._captures: dict[tuple[bool | None, bool], Captured] = {}
@@ -126,7 +131,8 @@ class Inspection:
             if variant.target is not None:
                 result = targeting.generate(self._shipment, variants, name, monitor)
             else:
-                result = self._sources(name, variant)
+                with monitor.interruptible() as tell:
+                    result = self._sources(name, variant, lambda step: tell(step, name))  # noqa: B023 - called in this round
             with self._lock:
                 current = filing.find(self.report, name)
                 # A build that has finished meanwhile knows more.
@@ -400,19 +406,32 @@ class Inspection:
             filing.put(self.report, result)
         self._changed(result.name)
 
+    def adopt(self, before: Report, but: Collection[str]) -> None:
+        """Takes over the variants of an earlier report of the same call, but for those named.
+
+        Nor those that are asked for under another name. Their figures and code stay; their builds
+        do not, and are made again where that is needed.
+        """
+        asked = list(self.asked.values())
+        with self._lock:
+            for one in before.variants:
+                if one.name not in but and one.requested not in asked and one.stage != "failed":
+                    self.report.variants.append(msgspec.structs.replace(one, earlier=True))
+            self.report.files = before.files | self.report.files
+
     def fault(self, error: Exception) -> None:
         """Notes an error of compilescope's own, which ends the work on this report."""
         with self._lock:
             self.report.problems.append(fault(error))
         self._changed("")
 
-    def _sources(self, name: str, variant: Variant) -> VariantReport:
+    def _sources(self, name: str, variant: Variant, told: Callable[[str], None]) -> VariantReport:
         if variant.backend is None:
             absent = {"compilations": "Eager compiles nothing."}
             return VariantReport(name=name, requested=variant, absent=absent)
         captured = self._capture_for(variant)
         assert captured is not None, "generate() is for variants whose capture is there"
-        sources = generate(captured, name, variant)
+        sources = generate(captured, name, variant, told=told)
         problems = sources.problems
         if captured.problem is not None:
             problems.insert(0, captured.problem)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import msgspec
 
@@ -32,6 +34,9 @@ class Monitor:
     def __init__(self, report: Report | None = None) -> None:
         self._report = report
         self._cancelled = threading.Event()
+        self._lock = threading.RLock()
+        self._interruptible: int | None = None
+        """The thread to interrupt when the work is cancelled."""
 
     def step(self, step: str, *, variant: str = "", fraction: float | None = None) -> None:
         """Begins a step.
@@ -59,11 +64,65 @@ class Monitor:
         part._cancelled = self._cancelled
         return part
 
+    @contextmanager
+    def interruptible(self) -> Iterator[Callable[[str, str], None]]:
+        """In the block, beside the main thread, `cancel` ends the work between two steps too.
+
+        It raises ``KeyboardInterrupt`` there, as Ctrl-C does on the main thread, for which the
+        front end's interrupt is left to do so.
+
+        Yields
+        ------
+        Callable
+            Passes on a step and its variant, without an interrupt in the midst of that.
+
+        Raises
+        ------
+        Cancelled
+            The work was cancelled, before the block or in it.
+        """
+        thread = threading.get_ident()
+        if thread == threading.main_thread().ident:
+            yield lambda step, variant: self.step(step, variant=variant)
+            return
+
+        def allow(allowed: bool) -> None:
+            with self._lock:
+                self._interruptible = thread if allowed else None
+
+        def tell(step: str, variant: str) -> None:
+            allow(False)
+            if self._report is not None and not self.cancelled:
+                self._report(Progress(step=step, variant=variant))
+            allow(True)
+            if self.cancelled:
+                _interrupt(thread)
+
+        self.check()
+        try:
+            allow(True)
+            self.check()
+            yield tell
+        except KeyboardInterrupt:
+            raise Cancelled from None
+        finally:
+            allow(False)
+            _interrupt(thread, on=False)
+
     def cancel(self) -> None:
         """Asks the work to stop; safe to call from any thread."""
         self._cancelled.set()
+        with self._lock:
+            if self._interruptible is not None:
+                _interrupt(self._interruptible)
 
     @property
     def cancelled(self) -> bool:
         """Whether the work was asked to stop."""
         return self._cancelled.is_set()
+
+
+def _interrupt(thread: int, *, on: bool = True) -> None:
+    """Has a thread raise ``KeyboardInterrupt`` soon, or not any more."""
+    raised = ctypes.py_object(KeyboardInterrupt) if on else None
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)

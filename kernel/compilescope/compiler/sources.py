@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -29,6 +29,15 @@ from .graph_recording import foresee
 _UNBUILT = "Known once the variant has been built."
 
 
+STEPS = {
+    "aot_inference_graph": "generating code: graph passes",
+    "aot_forward_graph": "generating code: graph passes",
+    "inductor_post_grad_graph": "generating code: lowering and fusing",
+    "inductor_output_code": "generating code: reading the wrapper",
+}
+"""What torch traces → what it does from then on."""
+
+
 class Sources(msgspec.Struct, kw_only=True):
     """The compilations of a variant with their generated code, and what went wrong."""
 
@@ -39,7 +48,11 @@ class Sources(msgspec.Struct, kw_only=True):
 
 
 def generate(
-    captured: Captured, name: str, variant: Variant, settings: Mapping[str, Any] | None = None
+    captured: Captured,
+    name: str,
+    variant: Variant,
+    settings: Mapping[str, Any] | None = None,
+    told: Callable[[str], None] = lambda step: None,
 ) -> Sources:
     """The sources of a variant.
 
@@ -49,12 +62,25 @@ def generate(
     ----------
     settings
         Inductor's settings that hold whatever the variant asks for.
+    told
+        Called with what torch does, whenever that is something else.
     """
+    context = captured.context.copy()
     with resting():
-        return captured.context.copy().run(_generate, captured, name, variant, settings or {})
+        return context.run(_generate, captured, name, variant, settings or {}, told)
 
 
-def _generate(captured: Captured, name: str, variant: Variant, more: Mapping[str, Any]) -> Sources:
+def _generate(
+    captured: Captured,
+    name: str,
+    variant: Variant,
+    more: Mapping[str, Any],
+    told: Callable[[str], None],
+) -> Sources:
+    def follow(event: str) -> None:
+        if event in STEPS:
+            told(STEPS[event])
+
     records: list[Record] = list(captured.records)
     nodes: dict[str, list[Node]] = dict(captured.nodes)
     problems: list[Problem] = []
@@ -65,7 +91,7 @@ def _generate(captured: Captured, name: str, variant: Variant, more: Mapping[str
         for graph in captured.graphs:
             with (
                 workers.borrowed(),
-                recording(records),
+                recording(records, told=follow),
                 tuned(),
                 collecting(nodes),
                 hearing(complaints),
@@ -83,8 +109,12 @@ def _generate(captured: Captured, name: str, variant: Variant, more: Mapping[str
         if variant.backend != "inductor":
             compilation.absent["code"] = f"The backend {variant.backend!r} generates no wrapper."
     graphs = foresee(variant, compilations, heard, ids, records)
-    told = effects_of(variant, compilations, records, complaints, built=False, cuda_graphs=graphs)
-    return Sources(compilations=compilations, problems=problems, effective=told, cuda_graphs=graphs)
+    effective = effects_of(
+        variant, compilations, records, complaints, built=False, cuda_graphs=graphs
+    )
+    return Sources(
+        compilations=compilations, problems=problems, effective=effective, cuda_graphs=graphs
+    )
 
 
 def _forget_the_run(compilation: Compilation) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from ..torch_api.codegen import free_to_compile
+from .progress import Monitor
 
 SWITCH_S = 0.0005
 """How long Python lets a thread go on when another one has something to do. With the usual 5 ms, a
@@ -16,6 +17,8 @@ it is answered. A sample that nobody disturbs does not notice."""
 
 _PATIENCE_S = 60.0
 _LOOK_S = 0.001
+_CANCEL_S = 0.1
+"""How soon a cancel is noticed by who waits for the compile lock."""
 
 
 @contextmanager
@@ -54,6 +57,21 @@ def asking() -> Iterator[None]:
         yield
     finally:
         _asking.remove(token)
+
+
+@contextmanager
+def generating(monitor: Monitor) -> Iterator[None]:
+    """In the block this thread generates sources, which it waits to do while another compiles.
+
+    Raises
+    ------
+    Cancelled
+        The work was cancelled meanwhile.
+    """
+    with asking(), ExitStack() as stack:
+        while not stack.enter_context(free_to_compile(_CANCEL_S)):
+            monitor.check()
+        yield
 
 
 _asking: list[object] = []

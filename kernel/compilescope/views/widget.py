@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..session import Session
 
 Show = Callable[..., None]
-_DYNAMIC = {"auto": None, "always": True, "never": False}
+_DYNAMIC = {"auto": None, "on": True, "off": False}
 _INDUCTOR = "inductor"
 
 
@@ -123,7 +123,7 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
         except CompilescopeError as error:
             self._fail(str(error))
         except KeyboardInterrupt:
-            self._fail("Interrupted. What was made until then is kept.")
+            self._fail("Interrupted: what was there by then is kept.")
         except Exception as error:
             # ipywidgets writes what a callback raises to a log that nobody reads.
             self._fail(f"{type(error).__name__}: {error}")

@@ -82,7 +82,8 @@ export class FileConnection implements IConnection {
       choices: NO_CHOICES,
       subjects: [subjectOf(this._report)],
       job: null,
-      watching: null
+      watching: null,
+      session: ''
     };
   }
 

@@ -88,7 +88,8 @@ export function summaryOf(report: Report): ReportSummary {
       ).length
     },
     rank,
-    overview
+    overview,
+    asked: []
   };
 }
 
@@ -153,7 +154,8 @@ function variantSummary(variant: VariantReport): VariantSummary {
       baseline: variant.changes.baseline,
       summary: variant.changes.summary,
       switches: variant.changes.switches
-    }
+    },
+    earlier: variant.earlier
   };
 }
 

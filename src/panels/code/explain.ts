@@ -25,8 +25,8 @@ export function whyNothing(
   if (!variant) {
     return pending
       ? info(
-          trans.__('The sources of “%1” are being made.', address.variant),
-          trans.__('They appear here as soon as torch has generated them.')
+          trans.__('Generating code of “%1”…', address.variant),
+          trans.__('It appears here as soon as torch has generated it.')
         )
       : info(
           trans.__('The report has no variant “%1”.', address.variant),
@@ -68,16 +68,16 @@ function whyNoVariants(
 ): Problem {
   if (pending) {
     return info(
-      trans.__('The sources are being made.'),
-      trans.__('They appear here as soon as torch has generated them.')
+      trans.__('Generating code…'),
+      trans.__('It appears here as soon as torch has generated it.')
     );
   }
   return (
     report.problems.find(item => item.severity === 'error') ??
     info(
       trans.__('No code was generated for “%1”.', report.subject.name),
-      trans.__('The work on it was stopped before torch had made any.'),
-      trans.__('Run the cell again, or flip a switch in the sidebar.')
+      trans.__('The work on it was stopped before there was any.'),
+      trans.__('Press “Go on” above, or run the cell again.')
     )
   );
 }
@@ -97,7 +97,7 @@ export function whyEmpty(
       return info(
         trans.__('Nothing inspected yet'),
         trans.__('The generated code of what you compile appears here.'),
-        trans.__('Put %%compile at the top of a cell and run it.')
+        trans.__('Put %1 at the top of a cell and run it.', '%%compile')
       );
     case 'connecting':
       return info(trans.__('Waiting for the kernel…'));

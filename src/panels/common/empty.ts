@@ -1,4 +1,5 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { isActive } from '../../model/jobs';
 import type { ISubjectModel } from '../../tokens';
 import type { ViewState } from './frame';
 
@@ -20,10 +21,22 @@ export function whyNothing(
   }
   const variant = report.variants.find(each => each.name === shown.variant);
   if (!variant || (!isOfVariant && !shown.compilation)) {
-    if (model.pending || isAtWork(model)) {
+    const { job } = model;
+    if (model.pending || (isActive(job) && job?.subject === model.subject)) {
       return {
         kind: 'loading',
-        label: trans.__('torch is still at work on it…')
+        label: trans.__('Generating code…'),
+        since: isActive(job) ? model.jobSince : undefined
+      };
+    }
+    if (!variant && !report.problems.some(each => each.severity === 'error')) {
+      return {
+        kind: 'empty',
+        what: trans.__('No code was generated'),
+        why: trans.__('The work on it was stopped before there was any.'),
+        remedy: model.isLive
+          ? trans.__('Press “Go on” above, or run the cell again.')
+          : trans.__('Run the cell again.')
       };
     }
     const problems = variant?.problems ?? report.problems;
@@ -66,7 +79,7 @@ export function whyOnlyInductor(
 }
 
 function whyNoReport(
-  { status, subjects }: ISubjectModel,
+  { status, subjects, problem }: ISubjectModel,
   trans: TranslationBundle
 ): Exclude<ViewState<never>, { kind: 'data' }> {
   switch (status.kind) {
@@ -83,17 +96,23 @@ function whyNoReport(
       }
       break;
     case 'ready':
+      if (problem) {
+        return { kind: 'error', problem };
+      }
       return subjects.length > 0
         ? { kind: 'loading', label: trans.__('Getting the report…') }
         : {
             kind: 'empty',
             what: trans.__('Nothing inspected yet'),
-            why: trans.__('What you compile is laid open here.'),
+            why: trans.__('What you compile appears here.'),
             remedy: trans.__(
               'Put %1 at the top of a cell and run it.',
               '%%compile'
             )
           };
+  }
+  if (problem) {
+    return { kind: 'error', problem };
   }
   return {
     kind: 'empty',
@@ -101,8 +120,4 @@ function whyNoReport(
     why: trans.__('There is no kernel with compilescope here.'),
     remedy: trans.__('The Compilescope sidebar says what is missing.')
   };
-}
-
-function isAtWork({ job }: ISubjectModel): boolean {
-  return job?.state === 'queued' || job?.state === 'running';
 }

@@ -2,6 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Problem } from '../../protocol/types';
 import { ProblemCard } from '../sidebar/problems';
+import { Elapsed } from './elapsed';
 
 /**
  * Why there is nothing to show, and what to do.
@@ -21,7 +22,15 @@ export interface IEmpty {
  * The four states of a view.
  */
 export type ViewState<T> =
-  | { readonly kind: 'loading'; readonly label: string }
+  | {
+      readonly kind: 'loading';
+      readonly label: string;
+
+      /**
+       * When it began (`Date.now()`); when it is first shown, unless given.
+       */
+      readonly since?: number;
+    }
   | ({ readonly kind: 'empty' } & IEmpty)
   | { readonly kind: 'error'; readonly problem: Problem }
   | { readonly kind: 'data'; readonly data: T };
@@ -42,6 +51,7 @@ export function ViewFrame<T>(props: {
         <div className="jp-Compilescope-loading jp-mod-late" role="status">
           <span className="jp-Compilescope-spinner" aria-hidden="true" />
           <span>{state.label}</span>
+          <Elapsed key={state.label} since={state.since} trans={trans} />
         </div>
       );
     case 'empty':

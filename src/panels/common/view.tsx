@@ -47,6 +47,9 @@ export abstract class ReportView<T> extends ReactWidget {
     this.node.setAttribute('aria-label', _about.label);
     const { model } = context;
     model.statusChanged.connect(this.refresh, this);
+    model.problemChanged.connect(this._rework, this);
+    model.jobChanged.connect(this._rework, this);
+    model.wantedChanged.connect(this._rework, this);
     model.reportChanged.connect(this.refresh, this);
     model.variantChanged.connect(this.refresh, this);
     model.compilationChanged.connect(this.refresh, this);
@@ -196,6 +199,15 @@ export abstract class ReportView<T> extends ReactWidget {
   private _set(state: ViewState<{ data: T; shown: IShown }>): void {
     this._state = state;
     this.update();
+  }
+
+  /**
+   * Whether there will be something to show may be another matter now.
+   */
+  private _rework(): void {
+    if (this._state.kind !== 'data' && this._key === null) {
+      this.refresh();
+    }
   }
 
   private _follow(): void {

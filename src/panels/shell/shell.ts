@@ -10,6 +10,7 @@ import { ViewHost } from './host';
 import { nothingIn } from './nothing';
 import { Pickers } from './pickers';
 import { Tabs } from './tabs';
+import { WorkStrip } from './work';
 
 /**
  * The views of one report, one at a time, each under its tab.
@@ -38,6 +39,7 @@ export class ReportShell extends Panel {
     });
     this._stack.addClass('jp-Compilescope-views');
     this.addWidget(this._tabs);
+    this.addWidget(new WorkStrip(context));
     this.addWidget(this._stack);
     for (const view of views) {
       this._stack.addWidget(this._host(view));

@@ -32,8 +32,11 @@ export function SidebarBody(props: IPartProps): JSX.Element {
       {state.isLive && <Watch {...props} />}
       {report === null ? (
         <>
-          {state.problem && <Problems {...props} />}
-          <Loading label={trans.__('Getting the report')} />
+          {state.problem ? (
+            <Problems {...props} />
+          ) : (
+            <Loading label={trans.__('Getting the report')} trans={trans} />
+          )}
         </>
       ) : (
         <>
@@ -45,9 +48,13 @@ export function SidebarBody(props: IPartProps): JSX.Element {
           )}
           {!state.isLive && (
             <p className="jp-Compilescope-hint jp-mod-file">
-              {trans.__(
-                'From a file: it can be looked at, not built or timed.'
-              )}
+              {state.isKept
+                ? trans.__(
+                    'As it was when its kernel went: it can be looked at and saved, not built or timed.'
+                  )
+                : trans.__(
+                    'From a file: it can be looked at, not built or timed.'
+                  )}
             </p>
           )}
           {!isWatch && (

@@ -2,6 +2,8 @@ import { runIcon, stopIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { isActive } from '../../model/jobs';
 import { isOnlyForTargets } from '../../model/variants';
+import { Elapsed } from '../common/elapsed';
+import { canGoOn, stepText, stoppedText } from './jobText';
 import type { IPartProps } from './types';
 
 /**
@@ -49,7 +51,7 @@ export function Job({ state, actions, trans }: IPartProps): JSX.Element {
   );
 }
 
-function Progress({ state, trans }: IPartProps): JSX.Element | null {
+function Progress({ state, actions, trans }: IPartProps): JSX.Element | null {
   const { job } = state;
   if (!job) {
     return null;
@@ -57,31 +59,36 @@ function Progress({ state, trans }: IPartProps): JSX.Element | null {
   if (!isActive(job)) {
     return job.state === 'cancelled' ? (
       <p className="jp-Compilescope-hint" role="status">
-        {job.kind === 'measure'
-          ? trans.__('The measurement is paused; nothing is lost.')
-          : trans.__('Cancelled; what was measured before stays.')}
+        {stoppedText(job, state.report, trans)}{' '}
+        {canGoOn(job, state.subject) && (
+          <button
+            type="button"
+            className="jp-Compilescope-link"
+            onClick={actions.goOn}
+          >
+            {trans.__('Go on')}
+          </button>
+        )}
       </p>
     ) : null;
   }
-  const isQueued = job.state === 'queued';
-  const step = isQueued
-    ? trans.__('kernel busy, queued')
-    : job.step || trans.__('working');
+  const step = stepText(job, trans);
   return (
     <div className="jp-Compilescope-progress">
       <progress
-        aria-label={trans.__('Progress of building and timing')}
+        aria-label={trans.__('Progress of the work')}
         value={job.fraction ?? undefined}
         max={1}
       />
       <span role="status" title={step}>
         {step}
       </span>
-      {job.fraction !== null && !isQueued && (
+      {job.fraction !== null && job.state === 'running' && (
         <span className="jp-Compilescope-muted">
           {Math.round(job.fraction * 100)} %
         </span>
       )}
+      <Elapsed key={job.id} since={state.jobSince} trans={trans} />
     </div>
   );
 }

@@ -23,10 +23,17 @@ export function signalsOf(model: ISubjectModel | null) {
 
 /**
  * What the sidebar shows of a model.
+ *
+ * @param canRunAgain - Whether the report's cell is there.
  */
-export function stateOf(model: ISubjectModel | null): ISidebarState {
+export function stateOf(
+  model: ISubjectModel | null,
+  canRunAgain = false
+): ISidebarState {
   return {
     isLive: model?.isLive ?? true,
+    isKept: model?.isKept ?? false,
+    canRunAgain: canRunAgain && model?.isLive === false,
     status: model?.status ?? { kind: 'none' },
     subjects: model?.subjects ?? [],
     subject: model?.subject ?? null,
@@ -36,6 +43,7 @@ export function stateOf(model: ISubjectModel | null): ISidebarState {
     wanted: model?.wanted ?? DEFAULT_VARIANT,
     pending: model?.pending ?? false,
     job: model?.job ?? null,
+    jobSince: model?.jobSince ?? 0,
     problem: model?.problem ?? null,
     watch: model?.watch ?? null,
     compilation: model?.compilation ?? ''

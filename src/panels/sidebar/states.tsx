@@ -1,6 +1,8 @@
 import { copyIcon } from '@jupyterlab/ui-components';
 import { Clipboard } from '@jupyterlab/apputils';
+import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
+import { Elapsed } from '../common/elapsed';
 import { IconButton } from './button';
 import { ProblemCard } from './problems';
 import type { IPartProps } from './types';
@@ -25,11 +27,14 @@ export function Blank(props: IPartProps): JSX.Element {
         </Message>
       );
     case 'connecting':
-      return <Loading label={trans.__('Connecting to the kernel')} />;
+      return (
+        <Loading label={trans.__('Connecting to the kernel')} trans={trans} />
+      );
     case 'busy':
       return (
         <Loading
           label={trans.__('Kernel busy, queued: continues after its cell')}
+          trans={trans}
         />
       );
     case 'missing':
@@ -113,19 +118,24 @@ export function Strip({
   trans
 }: IPartProps): JSX.Element | null {
   const { status } = state;
+  const restarted = trans.__(
+    'The kernel was restarted: this is the report from before.'
+  );
   const texts: Partial<Record<typeof status.kind, string>> = {
     none: trans.__('No kernel: this is the last report.'),
-    connecting: trans.__('Connecting to the kernel…'),
+    connecting: status.isRestart
+      ? restarted
+      : trans.__('Connecting to the kernel…'),
     busy: trans.__('Kernel busy, queued'),
     dead: trans.__('The kernel is gone: this is its last report.'),
     missing: trans.__(
       'This kernel lacks compilescope: this is the last report.'
     ),
-    unloaded: trans.__('Kernel restarted: this is the report from before.'),
+    unloaded: restarted,
     unsupported: trans.__('Not a Python kernel.'),
     error: status.problem?.what ?? trans.__('The kernel could not answer.')
   };
-  const text = texts[status.kind];
+  const text = texts[status.kind] ?? (state.isKept ? restarted : undefined);
   return text === undefined ? null : (
     <div
       className={`jp-Compilescope-strip jp-mod-${status.kind}`}
@@ -138,6 +148,9 @@ export function Strip({
       {status.kind === 'unloaded' && (
         <Button label={trans.__('Load')} onClick={actions.load} />
       )}
+      {state.canRunAgain && (
+        <Button label={trans.__('Run again')} onClick={actions.runAgain} />
+      )}
     </div>
   );
 }
@@ -145,11 +158,15 @@ export function Strip({
 /**
  * Something is on its way.
  */
-export function Loading(props: { label: string }): JSX.Element {
+export function Loading(props: {
+  label: string;
+  trans: TranslationBundle;
+}): JSX.Element {
   return (
     <div className="jp-Compilescope-loading" role="status">
       <span className="jp-Compilescope-spinner" aria-hidden="true" />
       <span>{props.label}</span>
+      <Elapsed key={props.label} trans={props.trans} />
     </div>
   );
 }

@@ -43,6 +43,8 @@ export function Subjects({ state, actions, trans }: IPartProps): JSX.Element {
     (list.current?.children[next] as HTMLElement | undefined)?.focus();
   };
   const isGone = state.status.kind === 'dead' || !state.isLive;
+  // The page is made in the kernel.
+  const format = state.isKept ? 'json' : 'html';
   return (
     <Section
       name="subjects"
@@ -57,15 +59,19 @@ export function Subjects({ state, actions, trans }: IPartProps): JSX.Element {
           />
           <IconButton
             icon={downloadIcon}
-            label={trans.__('Save the report as HTML')}
-            onClick={() => actions.save('html')}
-            disabled={!report || isGone}
+            label={
+              state.isKept
+                ? trans.__('Save the report as JSON')
+                : trans.__('Save the report as HTML')
+            }
+            onClick={() => actions.save(format)}
+            disabled={!report || (isGone && !state.isKept)}
           />
           <IconButton
             icon={closeIcon}
             label={trans.__('Forget the selected subject')}
             onClick={actions.forget}
-            disabled={subject === null || isGone}
+            disabled={subject === null || (isGone && !state.isKept)}
           />
         </>
       }

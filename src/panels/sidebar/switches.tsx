@@ -28,7 +28,7 @@ export function Switches(props: IPartProps): JSX.Element {
         state.pending && (
           <span className="jp-Compilescope-pending" role="status">
             <span className="jp-Compilescope-spinner" aria-hidden="true" />
-            {trans.__('making sources')}
+            {trans.__('Generating code…')}
           </span>
         )
       }
@@ -63,7 +63,7 @@ export function Switches(props: IPartProps): JSX.Element {
         <Changed {...props} at="mode" />
         <Segments
           name="dynamic"
-          title={trans.__('Sizes as symbols: after a change, always, never')}
+          title={trans.__('Sizes as symbols: auto, once one changes; on; off')}
           value={wanted.dynamic}
           values={[
             [null, trans.__('auto')],

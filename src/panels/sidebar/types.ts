@@ -19,6 +19,16 @@ export interface ISidebarState {
    * Whether there is a kernel behind the report.
    */
   readonly isLive: boolean;
+
+  /**
+   * Whether the report is of a kernel that is gone.
+   */
+  readonly isKept: boolean;
+
+  /**
+   * Whether the kernel is gone, and the report's cell still there.
+   */
+  readonly canRunAgain: boolean;
   readonly status: IStatus;
   readonly subjects: readonly SubjectSummary[];
   readonly subject: string | null;
@@ -28,6 +38,7 @@ export interface ISidebarState {
   readonly wanted: Variant;
   readonly pending: boolean;
   readonly job: JobState | null;
+  readonly jobSince: number;
   readonly problem: Problem | null;
   readonly watch: WatchState | null;
   readonly compilation: string;
@@ -42,7 +53,9 @@ export interface ISidebarActions {
   showVariant(name: string): void;
   goTo(where: SourceLine): void;
   run(): void;
+  goOn(): void;
   cancel(): void;
+  runAgain(): void;
   openCode(): void;
   openChanges(variant: string): void;
   save(format: 'json' | 'html'): void;

@@ -45,7 +45,7 @@ export class Sidebar extends ReactWidget {
   protected override render(): JSX.Element {
     return (
       <SidebarBody
-        state={stateOf(this._model)}
+        state={stateOf(this._model, this._options.canRunAgain?.() ?? false)}
         actions={this._actions}
         trans={this._trans}
       />
@@ -81,7 +81,9 @@ export class Sidebar extends ReactWidget {
         origin: this
       }),
     run: () => void this._model?.run(),
+    goOn: () => void this._model?.goOn(),
     cancel: () => void this._model?.cancel(),
+    runAgain: () => this._options.runAgain?.(),
     openCode: () => this._options.openCode(),
     openChanges: variant => {
       if (this._model) {
@@ -127,6 +129,16 @@ export namespace Sidebar {
      * Saves the report.
      */
     save: (format: 'json' | 'html') => void;
+
+    /**
+     * Whether the cell of the report is there to be run again.
+     */
+    canRunAgain?: () => boolean;
+
+    /**
+     * Runs the report's cell again, in a restarted kernel with those above it.
+     */
+    runAgain?: () => void;
     translator?: ITranslator;
   }
 }

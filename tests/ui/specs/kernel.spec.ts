@@ -92,11 +92,11 @@ test('a restarted kernel starts afresh, and is followed', async ({ page }) => {
   await expect(editors(page)).toHaveCount(2);
   await command(page, 'notebook:restart-kernel');
   await page.locator('.jp-Dialog .jp-mod-accept').click();
-  await expect(panel).toContainText('Kernel restarted');
+  await expect(panel).toContainText('The kernel was restarted');
   await waitForKernel(page);
   await runAll(page, SUBJECT.length);
   await expect(subjects(page)).toHaveCount(1);
-  await expect(panel).not.toContainText('Kernel restarted');
+  await expect(panel).not.toContainText('The kernel was restarted');
   await expect(editors(page)).toHaveCount(2);
 });
 

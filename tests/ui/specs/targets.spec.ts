@@ -190,7 +190,7 @@ test('a cell for a target, and the switch', async ({ page }) => {
     await target.selectOption('');
     await expect(sidebar(page)).not.toContainText('Nothing runs on it');
     // What the arguments' own device gets is generated too.
-    await expect(sidebar(page)).not.toContainText('making sources', {
+    await expect(sidebar(page)).not.toContainText('Generating code', {
       timeout: PATIENCE
     });
   });

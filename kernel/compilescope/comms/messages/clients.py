@@ -24,6 +24,8 @@ class HelloResult(Message):
     subjects: list[SubjectSummary] = []
     job: JobState | None = None
     watching: WatchState | None = None
+    session: str = ""
+    """Another one after a restart of the kernel."""
 
 
 class Heartbeat(Message):

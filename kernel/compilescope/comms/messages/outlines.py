@@ -115,6 +115,8 @@ class VariantSummary(Message):
     """The fields of the variant and of its compilations that hold something."""
     changed: ChangedSummary | None = None
     """What it changed against another variant of the report."""
+    earlier: bool = False
+    """Of an earlier run of the same call, as `VariantReport.earlier`."""
 
 
 class SweepSummary(Message):
@@ -139,6 +141,8 @@ class ReportSummary(Message):
     sweep: SweepSummary | None = None
     rank: Rank | None = None
     overview: Overview | None = None
+    asked: list[str] = []
+    """The variants that were asked for when the call was inspected last."""
 
 
 class SubjectSummary(Message):

@@ -24,13 +24,16 @@ class JobState(Message):
     aside: bool = False
     """It runs beside the main thread, and ends by itself once it is cancelled: an interrupt would
     meet the user's cell."""
+    elapsed_s: float = 0.0
+    """How long it has waited, or run, when this was sent."""
 
 
 class AddVariant(Message):
     """Asks for the sources of a variant that the report may not have yet.
 
-    Answered from the capture, in the subshell, when a capture fits (`AddVariantResult.job` is
-    None). Otherwise a job is queued that the panel starts with `AddVariantResult.code`.
+    Answered at once. Where a capture fits, a thread of its own generates them; if they were there
+    within half a second, `AddVariantResult.job` is None. Otherwise, and in a kernel without
+    subshells, a job is queued that the panel starts with `AddVariantResult.code`.
     """
 
     subject: str

@@ -1,0 +1,165 @@
+import type { IConnection } from '../protocol/connection';
+import type { Commands, SubjectSummary } from '../protocol/types';
+
+/**
+ * How long a report has to stay the same before it is fetched whole, in
+ * milliseconds.
+ */
+const SETTLED = 1500;
+
+/**
+ * How many characters of reports are kept.
+ */
+const MOST = 200_000_000;
+
+/**
+ * The whole reports that were looked at, so that they outlive their kernel.
+ */
+export class Archive {
+  constructor(private _options: Archive.IOptions) {}
+
+  /**
+   * A report was shown: fetch it once it has settled.
+   */
+  note(summary: SubjectSummary): void {
+    const { id } = summary.subject;
+    if (this._entries.get(id)?.summary.revision === summary.revision) {
+      return;
+    }
+    clearTimeout(this._timer);
+    this._timer = window.setTimeout(() => void this._fetch(summary), SETTLED);
+  }
+
+  has(id: string): boolean {
+    return this._entries.has(id);
+  }
+
+  /**
+   * What answers in the kernel's place; null where the report was never
+   * fetched.
+   */
+  get(id: string): Archive.IAnswers | null {
+    return this._entries.get(id) ?? null;
+  }
+
+  /**
+   * The reports whose kernel is gone, the latest first.
+   */
+  get lost(): readonly SubjectSummary[] {
+    return [...this._entries.values()]
+      .filter(each => each.isLost)
+      .map(each => each.summary)
+      .reverse();
+  }
+
+  /**
+   * The kernel is gone.
+   */
+  lose(): void {
+    clearTimeout(this._timer);
+    for (const entry of this._entries.values()) {
+      entry.isLost = true;
+    }
+  }
+
+  /**
+   * Take the kernel's list: what it knows is not lost. What it has let go of,
+   * and what was lost and inspected again, is not kept.
+   */
+  follow(subjects: readonly SubjectSummary[]): void {
+    const known = new Set(subjects.map(each => each.subject.id));
+    const calls = new Set(subjects.map(callOf).filter(Boolean));
+    for (const [id, entry] of this._entries) {
+      if (known.has(id)) {
+        entry.isLost = false;
+      } else if (!entry.isLost || calls.has(callOf(entry.summary))) {
+        this._entries.delete(id);
+      }
+    }
+  }
+
+  forget(id: string): void {
+    this._entries.delete(id);
+  }
+
+  dispose(): void {
+    clearTimeout(this._timer);
+    this._entries.clear();
+  }
+
+  private async _fetch(summary: SubjectSummary): Promise<void> {
+    const { id } = summary.subject;
+    const text = await this._options.fetch(id).catch(() => null);
+    if (text === null) {
+      return; // whoever saves the report is told why that cannot be done
+    }
+    this._entries.delete(id);
+    this._entries.set(id, new Entry(summary, text));
+    let size = 0;
+    for (const [each, entry] of [...this._entries].reverse()) {
+      size += entry.text.length;
+      if (size > MOST && each !== id) {
+        this._entries.delete(each);
+      }
+    }
+  }
+
+  private _entries = new Map<string, Entry>();
+  private _timer = 0;
+}
+
+/**
+ * The namespace for `Archive` statics.
+ */
+export namespace Archive {
+  /**
+   * Where reports come from.
+   */
+  export interface IOptions {
+    /**
+     * Gets a whole report as JSON; null where this is not the time.
+     */
+    fetch: (id: string) => Promise<string | null>;
+  }
+
+  /**
+   * What can be asked about a report.
+   */
+  export type IAnswers = Pick<IConnection, 'request'>;
+}
+
+/**
+ * What the call in a cell is known by in another kernel too; empty outside of
+ * notebooks.
+ */
+function callOf({ subject }: SubjectSummary): string {
+  const { cell, name, arguments: given } = subject;
+  return cell ? JSON.stringify([cell, name, given]) : '';
+}
+
+/**
+ * A report as text, which is read when something is asked of it.
+ */
+class Entry implements Archive.IAnswers {
+  constructor(
+    readonly summary: SubjectSummary,
+    readonly text: string
+  ) {}
+
+  isLost = false;
+
+  async request<K extends keyof Commands>(
+    command: K,
+    args: Commands[K]['arguments']
+  ): Promise<Commands[K]['result']> {
+    this._file ??= this._read();
+    return (await this._file).request(command, args);
+  }
+
+  private async _read(): Promise<Archive.IAnswers> {
+    const { FileConnection, readReport } = await import('./file');
+    return new FileConnection(readReport(this.text));
+  }
+
+  private _file: Promise<Archive.IAnswers> | null = null;
+}

@@ -1,0 +1,147 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { ReactWidget } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { isActive } from '../../model/jobs';
+import type { JobState } from '../../protocol/types';
+import type { ISubjectModel } from '../../tokens';
+import { Elapsed } from '../common/elapsed';
+import { canGoOn, stepText, stoppedText } from '../sidebar/jobText';
+import type { IViewContext } from '../views';
+
+/**
+ * Above all views: what the kernel does for the report and since when, what was
+ * stopped, and that the kernel is gone; each with the way to go on.
+ */
+export class WorkStrip extends ReactWidget {
+  constructor(
+    private _context: Pick<IViewContext, 'model' | 'trans' | 'runAgain'>
+  ) {
+    super();
+    this.addClass('jp-Compilescope-work');
+    const { model } = _context;
+    model.jobChanged.connect(this.update, this);
+    model.statusChanged.connect(this.update, this);
+    model.subjectsChanged.connect(this.update, this);
+    model.reportChanged.connect(this.update, this);
+  }
+
+  protected override render(): JSX.Element | null {
+    const { model, trans, runAgain } = this._context;
+    const { job, report } = model;
+    if (report && !model.isLive && isGone(model)) {
+      return (
+        <Line>
+          <span>{goneText(model, trans)}</span>
+          {runAgain?.isPossible() && (
+            <Action
+              label={trans.__('Run again')}
+              title={trans.__(
+                'Run the cells above it and the cell of this report'
+              )}
+              onClick={runAgain.run}
+            />
+          )}
+        </Line>
+      );
+    }
+    if (!job || job.subject !== model.subject) {
+      return null;
+    }
+    if (isActive(job)) {
+      return (
+        <Line>
+          <span className="jp-Compilescope-spinner" aria-hidden="true" />
+          {job.variant && <strong>{job.variant}</strong>}
+          <span>{stepText(job, trans)}</span>
+          <Elapsed key={job.id} since={model.jobSince} trans={trans} />
+          <Action
+            label={trans.__('Cancel')}
+            onClick={() => void model.cancel()}
+          />
+        </Line>
+      );
+    }
+    if (job.id === this._dismissed) {
+      return null;
+    }
+    const dismiss = (
+      <Action label={trans.__('Dismiss')} onClick={() => this._dismiss(job)} />
+    );
+    if (job.state === 'failed' && job.error) {
+      return (
+        <Line kind="error">
+          <span>{job.error.what}</span>
+          {dismiss}
+        </Line>
+      );
+    }
+    return canGoOn(job, model.subject) ? (
+      <Line>
+        <span>{stoppedText(job, report, trans)}</span>
+        <Action label={trans.__('Go on')} onClick={() => void model.goOn()} />
+        {dismiss}
+      </Line>
+    ) : null;
+  }
+
+  private _dismiss(job: JobState): void {
+    this._dismissed = job.id;
+    this.update();
+  }
+
+  private _dismissed = '';
+}
+
+function Line(props: {
+  kind?: string;
+  children: React.ReactNode;
+}): JSX.Element {
+  return (
+    <div
+      className={`jp-Compilescope-workLine jp-mod-${props.kind ?? 'info'}`}
+      role="status"
+    >
+      {props.children}
+    </div>
+  );
+}
+
+function Action(props: {
+  label: string;
+  title?: string;
+  onClick: () => void;
+}): JSX.Element {
+  return (
+    <button
+      type="button"
+      className="jp-Compilescope-button"
+      title={props.title}
+      onClick={props.onClick}
+    >
+      {props.label}
+    </button>
+  );
+}
+
+/**
+ * Whether the kernel of the report is gone: it is not from a file.
+ */
+function isGone({ isKept, status }: ISubjectModel): boolean {
+  return (
+    isKept ||
+    status.kind === 'dead' ||
+    status.kind === 'none' ||
+    status.kind === 'unloaded' ||
+    status.isRestart === true
+  );
+}
+
+function goneText(model: ISubjectModel, trans: TranslationBundle): string {
+  const what =
+    model.status.kind === 'dead' || model.status.kind === 'none'
+      ? trans.__('The kernel of this report is gone.')
+      : trans.__('The kernel was restarted: this is the report from before.');
+  return model.isKept
+    ? trans.__('%1 It can be looked at and saved.', what)
+    : what;
+}

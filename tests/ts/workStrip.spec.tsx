@@ -1,0 +1,113 @@
+import { MessageLoop } from '@lumino/messaging';
+import { Widget } from '@lumino/widgets';
+import { act } from 'react';
+import { WorkStrip } from '../../src/panels/shell/work';
+import { problem } from '../../src/protocol/client';
+import { job, report, settle, variantSummary } from './fakes';
+import { contextOf, stage, ViewModel } from './viewSupport';
+
+describe('WorkStrip', () => {
+  let model: ViewModel;
+  let strip: WorkStrip;
+  const runAgain = { isPossible: () => true, run: jest.fn() };
+
+  beforeEach(async () => {
+    stage();
+    model = new ViewModel();
+    strip = new WorkStrip({ ...contextOf(model), runAgain });
+    Widget.attach(strip, document.body);
+    await drawn();
+  });
+
+  afterEach(() => {
+    act(() => strip.dispose());
+  });
+
+  async function drawn(): Promise<void> {
+    await act(async () => {
+      await settle();
+      MessageLoop.flush();
+      await settle();
+    });
+  }
+
+  async function told(change: Parameters<typeof job>[0]): Promise<string> {
+    model.job = job(change);
+    model.jobSince = Date.now() - 12_000;
+    model.jobChanged.emit();
+    await drawn();
+    return strip.node.textContent ?? '';
+  }
+
+  const click = (label: string) =>
+    act(() =>
+      [...strip.node.querySelectorAll('button')]
+        .find(each => each.textContent === label)!
+        .click()
+    );
+
+  it('says what is done and since when, and cancels it', async () => {
+    expect(strip.node.textContent).toBe('');
+    const text = await told({
+      state: 'running',
+      variant: 'cpp',
+      step: 'generating code: graph passes',
+      aside: true
+    });
+    expect(text).toBe('cppgenerating code: graph passes12 sCancel');
+    click('Cancel');
+    expect(model.cancel).toHaveBeenCalled();
+  });
+
+  it('says what others wait for', async () => {
+    expect(await told({ state: 'queued' })).toContain('kernel busy, queued');
+    expect(await told({ id: 'job-2', aside: true })).toContain(
+      'waiting for another compilation'
+    );
+    expect(await told({ subject: 'g', state: 'running' })).toBe('');
+  });
+
+  it('says what there is after a cancel, and goes on', async () => {
+    model.report = report('f', {
+      variants: [
+        variantSummary('eager', { backend: null }, { stage: 'built' }),
+        variantSummary('python', {}, { stage: 'built' }),
+        variantSummary('cpp')
+      ]
+    });
+    expect(await told({ state: 'cancelled' })).toContain(
+      'Cancelled. Built: python. Code only: cpp.'
+    );
+    click('Go on');
+    expect(model.goOn).toHaveBeenCalled();
+    click('Dismiss');
+    await drawn();
+    expect(strip.node.textContent).toBe('');
+    expect(await told({ id: 'job-2', state: 'done' })).toBe('');
+  });
+
+  it('says what a job failed by', async () => {
+    const error = problem({ what: 'a fault of ours' });
+    expect(await told({ state: 'failed', error })).toContain('a fault of ours');
+  });
+
+  it('says that the kernel is gone, and runs the cell again', async () => {
+    model.isLive = false;
+    model.isKept = true;
+    model.status = { kind: 'unloaded' };
+    model.statusChanged.emit();
+    await drawn();
+    expect(strip.node.textContent).toContain(
+      'The kernel was restarted: this is the report from before. It can be looked at and saved.'
+    );
+    click('Run again');
+    expect(runAgain.run).toHaveBeenCalled();
+  });
+
+  it('says nothing above the report of a file', async () => {
+    model.isLive = false;
+    model.statusChanged.emit();
+    await drawn();
+    expect(strip.node.textContent).toBe('');
+  });
+});
