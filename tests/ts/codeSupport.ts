@@ -120,7 +120,8 @@ export function report(
     peaks: [],
     sweep: null,
     rank: null,
-    asked: []
+    asked: [],
+    overview: null
   };
 }
 
