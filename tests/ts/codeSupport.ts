@@ -118,7 +118,8 @@ export function report(
     files: {},
     peaks: [],
     sweep: null,
-    rank: null
+    rank: null,
+    overview: null
   };
 }
 
