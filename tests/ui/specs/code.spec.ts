@@ -1,5 +1,13 @@
 import { expect, test } from '@jupyterlab/galata';
-import { clickLine, editor, editors, marked, openCode, openSidebar, picker } from '../helpers/compilescope';
+import {
+  clickLine,
+  editor,
+  editors,
+  marked,
+  openCode,
+  openSidebar,
+  picker
+} from '../helpers/compilescope';
 import { cell, openNotebook, runAll, SUBJECT } from '../helpers/notebook';
 import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
 

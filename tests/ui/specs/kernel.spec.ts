@@ -1,5 +1,13 @@
 import { expect, test } from '@jupyterlab/galata';
-import { editors, openCode, openSidebar, progress, subjects, toggle, variants } from '../helpers/compilescope';
+import {
+  editors,
+  openCode,
+  openSidebar,
+  progress,
+  subjects,
+  toggle,
+  variants
+} from '../helpers/compilescope';
 import {
   cell,
   command,

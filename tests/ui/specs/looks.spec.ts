@@ -1,6 +1,11 @@
 import { expect, test } from '@jupyterlab/galata';
 import * as path from 'path';
-import { editors, openCode, openSidebar, sidebar } from '../helpers/compilescope';
+import {
+  editors,
+  openCode,
+  openSidebar,
+  sidebar
+} from '../helpers/compilescope';
 import { openNotebook, runAll, SUBJECT } from '../helpers/notebook';
 import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
 

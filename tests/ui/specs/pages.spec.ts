@@ -1,5 +1,12 @@
 import { expect, test } from '@jupyterlab/galata';
-import { editors, openCode, openSidebar, subjects, toggle, variants } from '../helpers/compilescope';
+import {
+  editors,
+  openCode,
+  openSidebar,
+  subjects,
+  toggle,
+  variants
+} from '../helpers/compilescope';
 import { notebook, openNotebook, runAll, SUBJECT } from '../helpers/notebook';
 import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
 

@@ -1,7 +1,21 @@
 import { expect, test } from '@jupyterlab/galata';
 import type { Page } from '@playwright/test';
 import * as path from 'path';
-import { choice, clickLine, editor, editors, marked, openCode, openSidebar, picker, sidebar, subjects, toggle, type Side, variants } from '../helpers/compilescope';
+import {
+  choice,
+  clickLine,
+  editor,
+  editors,
+  marked,
+  openCode,
+  openSidebar,
+  picker,
+  sidebar,
+  subjects,
+  toggle,
+  type Side,
+  variants
+} from '../helpers/compilescope';
 import { cell, open, run } from '../helpers/notebook';
 
 /**
