@@ -13,6 +13,7 @@ import torch
 from compilescope.compiler import inspection
 from compilescope.report import STAGES, Code, Compilation, Report
 from compilescope.session import Session
+from compilescope.torch_api.environment import environment
 
 from . import subjects
 from .subjects import Call
@@ -280,9 +281,11 @@ def captures(monkeypatch: pytest.MonkeyPatch) -> list[cs.Variant]:
     taken: list[cs.Variant] = []
     real = inspection.capture
 
-    def counted(fn: Any, args: Any, kwargs: Any, variant: cs.Variant, wardrobe: Any) -> Any:
+    def counted(
+        fn: Any, args: Any, kwargs: Any, variant: cs.Variant, *others: Any, **named: Any
+    ) -> Any:
         taken.append(variant)
-        return real(fn, args, kwargs, variant, wardrobe)
+        return real(fn, args, kwargs, variant, *others, **named)
 
     monkeypatch.setattr(inspection, "capture", counted)
     return taken
@@ -290,10 +293,12 @@ def captures(monkeypatch: pytest.MonkeyPatch) -> list[cs.Variant]:
 
 @pytest.fixture
 def processes(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The commands that Python starts, once torch has asked for the processor's instruction set."""
+    """The commands that Python starts, once what is asked once a process is known: the
+    processor's instruction set, and the compiler's version."""
     from torch._inductor.cpu_vec_isa import pick_vec_isa
 
     pick_vec_isa()
+    environment()
     started: list[Any] = []
     import subprocess
 
