@@ -17,7 +17,7 @@ from compilescope.report import Compilation, Region, Step, Steps
 
 CASES = ["breaks", "fallbacks", "mlp", "recompiles", "training"]
 DATA = Path(__file__).parents[2] / "data"
-TRACES = sorted(path.name for path in DATA.glob("traces/*.log.gz"))
+TRACES = sorted(path.name for path in DATA.glob("traces/h200-*.log.gz"))
 TARGETS = sorted(path.name for path in DATA.glob("targets/*.txt"))
 
 
