@@ -86,7 +86,7 @@ def test_a_training_step_keeps_its_state() -> None:
     if cpp.stage != "built":
         # torch 2.11 cannot build this one, inspected or not; the report says so.
         assert torch.__version__ < (2, 12)
-        assert "CudaKernelParamCache" in cpp.problems[0].what
+        assert "was not compiled before" in cpp.problems[0].what
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
     assert torch.equal(torch.cuda.get_rng_state(), random)
     assert not optimizer.state

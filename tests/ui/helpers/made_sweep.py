@@ -6,6 +6,7 @@ The browser tests run it as a cell. It is put among the kernel's subjects by han
 import types
 
 from compilescope import report as r
+from compilescope.analysis.speedups import over_baseline
 from compilescope.problem import Problem
 from compilescope.session import get_session
 from compilescope.sweep.ranking import rank
@@ -19,6 +20,14 @@ EVIL = "<img src=x onerror=\"document.title='evil'\">"
 def measured(name, shape, us, first_s, ratio, **more):
     """A cell that was timed."""
     near = 0.004 * ratio if ratio > 1.05 else 0.03
+    timing = Timing(
+        us,
+        (us * 0.985, us * 1.01),
+        ratio=ratio,
+        ratio_interval=(ratio - near, ratio + near),
+        differs=abs(ratio - 1) > near,
+    )
+    timing.speedup = over_baseline(timing)
     return SweepCell(
         key=f"{name} {shape}",
         name=name,
@@ -26,13 +35,7 @@ def measured(name, shape, us, first_s, ratio, **more):
         shape=shape,
         arguments=[f"x: float32[{shape}] cpu"],
         state="done",
-        timing=Timing(
-            us,
-            (us * 0.985, us * 1.01),
-            ratio=ratio,
-            ratio_interval=(ratio - near, ratio + near),
-            differs=abs(ratio - 1) > near,
-        ),
+        timing=timing,
         throughput_per_s=64e6 / us,
         compile_time=CompileTime(
             first_s, {"dynamo": 0.4, "inductor": 0.9, "cpp_build": first_s - 1.3}

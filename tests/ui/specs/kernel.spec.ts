@@ -114,6 +114,8 @@ test('a dead kernel leaves its last report to read', async ({ page }) => {
   await runAll(page, SUBJECT.length);
   await openCode(page);
   await expect(editors(page)).toHaveCount(2);
+  // The menu's command is for the notebook in front.
+  await cell(page, 2).locator('.jp-InputPrompt').first().click();
   await command(page, 'kernelmenu:shutdown');
   await expect(panel.getByRole('status').first()).toContainText(/last report/);
   await expect(subjects(page).first()).toContainText('attend');
