@@ -76,6 +76,20 @@ export class Shown {
   }
 
   /**
+   * Put variants that were asked for together beside each other.
+   */
+  placeAll(variants: readonly VariantSummary[]): void {
+    const compiled = variants.filter(isCompiled);
+    if (compiled.length < 2) {
+      compiled.forEach(variant => this.place(variant));
+      return;
+    }
+    const sides = chooseSides({ left: '', right: '' }, compiled);
+    this._chosen = sides;
+    this._change({ sides, variant: sides.left });
+  }
+
+  /**
    * Take a report, and a variant to turn to.
    *
    * @returns Tells of what has changed; to be called once the report is there

@@ -410,9 +410,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     const asked = report.variants.filter(
       each => isCompiled(each) && report.asked.includes(each.name)
     );
-    for (const variant of [...asked].reverse()) {
-      this._shown.place(variant);
-    }
+    this._shown.placeAll(asked);
     this._isTurning = asked.length < report.asked.length;
   }
 
