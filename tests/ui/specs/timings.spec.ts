@@ -158,7 +158,7 @@ function samples(view: Locator, variant: string | RegExp): Locator {
       has: view.page().getByRole('rowheader', { name: variant })
     })
     .getByRole('cell')
-    .nth(5);
+    .nth(3);
 }
 
 /**

@@ -187,11 +187,12 @@ test('ten thousand nodes and twenty thousand lines open quickly', async ({
 }) => {
   const file = `${tmpPath}/large.compilescope.json`;
   // The views' own code is there from before.
-  await openReport(page, 'training', tmpPath);
+  await openView(await openReport(page, 'training', tmpPath), 'Code');
   await expect(editors(page)).toHaveCount(2);
   await page.contents.uploadContent(large(), 'text', file);
   const started = Date.now();
   const panel = await openStored(page, file);
+  await openView(panel, 'Code');
   await expect(panel.locator('.cm-line').first()).toBeVisible();
   const seconds = (Date.now() - started) / 1000;
   console.log(
