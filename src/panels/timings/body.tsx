@@ -56,9 +56,13 @@ export function TimingsBody(props: {
       seconds,
       again
     });
+  // The job shown may be the one that generates the newcomer's code.
+  const isMeasured =
+    standing.isOn ||
+    (model.isLive && MEASURING.has(measurement?.state ?? 'none'));
   useNewcomers(
     wanted.map(each => each.name),
-    standing.isOn ? () => start(false) : null
+    isMeasured ? () => start(false) : null
   );
   const compiled = variants.filter(each => each.requested.backend !== null);
   const studied = compiled.filter(({ name }) => !excluded.has(name));
@@ -164,6 +168,13 @@ export function TimingsBody(props: {
     </>
   );
 }
+
+/** The states of a measurement that takes samples, or is about to. */
+const MEASURING: ReadonlySet<Measurement['state']> = new Set([
+  'building',
+  'warming',
+  'running'
+] as const);
 
 /**
  * Have variants that appear while others are measured take part, each once: one

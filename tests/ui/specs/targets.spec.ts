@@ -204,6 +204,9 @@ test('a cell for a target, and the switch', async ({ page }) => {
     await expect(editor(page, 'python on h100', 'Python')).toBeVisible({
       timeout: PATIENCE
     });
+    await picker(page, 'Right side', 'variant').selectOption(
+      'python on mi300x'
+    );
     await expect(editor(page, 'python on mi300x', 'Python')).toBeVisible({
       timeout: PATIENCE
     });
@@ -212,7 +215,7 @@ test('a cell for a target, and the switch', async ({ page }) => {
 
   await test.step('the sidebar, narrow and not so narrow', async () => {
     const button = sidebar(page).getByRole('button', {
-      name: 'Compile and check'
+      name: 'Build and time'
     });
     for (const width of [260, 420]) {
       await resizeSidebar(page, width);
