@@ -1,7 +1,7 @@
 """The answer first: what a report comes to, worked out once for every view that shows it.
 
 Part of a report; see `compilescope.report` for the rules. Sentences are whole and figures are
-formatted here: whoever draws it reckons nothing.
+formatted here; the views only draw it.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ const QUEUED = 400;
 const REFUSALS = 3;
 
 /**
- * What is said of requests that went down with the connection.
+ * The error of requests that were pending when the connection was lost.
  */
 const LOST = problem({
   what: 'The connection to the kernel was lost',

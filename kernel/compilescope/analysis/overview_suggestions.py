@@ -37,7 +37,7 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
     Parameters
     ----------
     now
-        The variant that gains are told against.
+        The variant that gains are measured against.
     """
     found: list[Ranked] = []
     if now is not None:

@@ -44,7 +44,7 @@ export function stoppedText(
 }
 
 /**
- * Whether a stopped job is one that is gone on with where it was stopped.
+ * Whether a cancelled job can be resumed.
  */
 export function canGoOn(job: JobState, subject: string | null): boolean {
   return (
