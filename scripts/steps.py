@@ -57,6 +57,8 @@ class Outcome:
     step: Step
     passed: bool
     seconds: float
+    processor: float
+    """Seconds of processor time, of all processes that it started and waited for."""
     note: str
 
 
@@ -135,7 +137,7 @@ def run_step(step: Step) -> Outcome:
         )
         running.add(process)
         try:
-            status = process.wait()
+            _, status, used = os.wait4(process.pid, 0)
         finally:
             running.discard(process)
     seconds = time.monotonic() - start
@@ -145,7 +147,7 @@ def run_step(step: Step) -> Outcome:
         print(f"\n--- {step.name} failed ---\n{text}", flush=True)
     else:
         print(f"{step.name}: passed in {seconds:.0f} s", flush=True)
-    return Outcome(step, status == 0, seconds, note)
+    return Outcome(step, status == 0, seconds, used.ru_utime + used.ru_stime, note)
 
 
 def last_line(text: str) -> str:
@@ -184,7 +186,8 @@ def summary(outcomes: list[Outcome]) -> str:
     lines = ["", "Summary"]
     for outcome in outcomes:
         word = "passed" if outcome.passed else "FAILED"
-        row = f"  {outcome.step.name:<{width}}  {word}  {outcome.seconds:6.1f} s  {outcome.note}"
+        took = f"{outcome.seconds:6.1f} s, {outcome.processor:6.1f} s of processor time"
+        row = f"  {outcome.step.name:<{width}}  {word}  {took}  {outcome.note}"
         lines.append(row.rstrip())
     failed = sum(not outcome.passed for outcome in outcomes)
     lines.append(f"{failed} of {len(outcomes)} steps failed." if failed else "All passed.")

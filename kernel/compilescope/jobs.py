@@ -159,7 +159,8 @@ class Jobs:
         monitor = self._monitors[job.id]
         state: State = "failed"
         try:
-            yield monitor
+            with monitor.keeping_interrupts():
+                yield monitor
             state = "done"
         except Cancelled:
             state = "cancelled"

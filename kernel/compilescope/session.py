@@ -255,8 +255,9 @@ class Session:
         work = Work(kind="measure", seconds=seconds, again=again)
         report = self._callable(subject).report
         targeting.refuse({name: report.variant(name).requested for name in variants}, "measured")
-        job = self._queue(subject, variants, work)
+        # Looked up first: the main thread may take the new job as soon as it is queued.
         running = self.jobs.current
+        job = self._queue(subject, variants, work)
         if running is not None and (running.subject, running.work.kind) == (subject, "measure"):
             self.jobs.cancel(running.id)
         return job

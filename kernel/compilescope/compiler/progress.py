@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 import msgspec
 
@@ -37,6 +39,8 @@ class Monitor:
         self._lock = threading.RLock()
         self._interruptible: int | None = None
         """The thread to interrupt when the work is cancelled."""
+        self._interrupts: list[int] = []
+        """Signals that came while `keeping_interrupts`, until one is raised by `check`."""
 
     def step(self, step: str, *, variant: str = "", fraction: float | None = None) -> None:
         """Begins a step.
@@ -45,13 +49,18 @@ class Monitor:
         ------
         Cancelled
             The work was cancelled meanwhile.
+        KeyboardInterrupt
+            It was interrupted, and what ran just then swallowed that.
         """
         self.check()
         if self._report is not None:
             self._report(Progress(step=step, variant=variant, fraction=fraction))
 
     def check(self) -> None:
-        """Raises `Cancelled` if the work was cancelled."""
+        """Raises `Cancelled` if the work was cancelled, or an interrupt that was swallowed."""
+        if self._interrupts:
+            self._interrupts.clear()
+            raise KeyboardInterrupt
         if self._cancelled.is_set():
             raise Cancelled
 
@@ -62,7 +71,30 @@ class Monitor:
         """
         part = Monitor(report)
         part._cancelled = self._cancelled
+        part._interrupts = self._interrupts
         return part
+
+    @contextmanager
+    def keeping_interrupts(self) -> Iterator[None]:
+        """In the block, no interrupt of the main thread is lost.
+
+        Python drops an exception that a weak reference's callback, a finalizer or a guard called
+        from C++ raises, ``KeyboardInterrupt`` too. Then `check` raises it at the next step.
+        """
+        handler = signal.getsignal(signal.SIGINT)
+        if threading.current_thread() is not threading.main_thread() or not callable(handler):
+            yield
+            return
+
+        def keep(number: int, frame: FrameType | None) -> None:
+            self._interrupts.append(number)
+            handler(number, frame)
+
+        signal.signal(signal.SIGINT, keep)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, handler)
 
     @contextmanager
     def interruptible(self) -> Iterator[Callable[[str, str], None]]:
@@ -118,8 +150,8 @@ class Monitor:
 
     @property
     def cancelled(self) -> bool:
-        """Whether the work was asked to stop."""
-        return self._cancelled.is_set()
+        """Whether the work was asked to stop, or interrupted."""
+        return bool(self._interrupts) or self._cancelled.is_set()
 
 
 def _interrupt(thread: int, *, on: bool = True) -> None:
