@@ -169,6 +169,20 @@ class VariantReport(Struct):
     """It is of an earlier run of the same call, which was inspected again with other variants."""
 
 
+AS_WRITTEN = "as written"
+"""What a variant is called that has the settings of the user's own ``torch.compile``, if none of
+the others has them; and the only variant of a watch."""
+
+IN_CELL = "in the cell"
+"""The variant that holds what the user's cell itself compiled as it ran."""
+
+
+def is_record(variant: VariantReport) -> bool:
+    """Whether a variant is what the user's code compiled as it ran, and no setting to compare."""
+    watched = variant.name == AS_WRITTEN and variant.requested == Variant()
+    return watched or variant.name == IN_CELL
+
+
 class Environment(Struct):
     """Where the report was made."""
 
@@ -199,6 +213,9 @@ class Subject(Struct):
     device: str = "cpu"
     cell: str | None = None
     """The notebook cell's id, where the front end sent one."""
+    written: str = ""
+    """The variant that has the settings of the user's own ``torch.compile``; empty where the
+    subject was given uncompiled."""
 
 
 class Report(Struct, kw_only=True):

@@ -19,12 +19,12 @@ from .compiler.rank_running import run_ranks
 from .compiler.standing import Standing
 from .compiler.studying import check_studies
 from .compiler.targets import known, targeting
-from .compiler.watch import CELL, Watch
+from .compiler.watch import Watch
 from .compiler.watching import Watched, watching
 from .errors import CompilescopeError
 from .jobs import Job, Jobs
 from .observers import Observer, Observers
-from .report import Report, VariantReport
+from .report import AS_WRITTEN, IN_CELL, Report, VariantReport, is_record
 from .sweep.plan import Plan, new_report
 from .sweep.registry import Sweeps
 from .sweep.running import Running
@@ -76,6 +76,7 @@ class Session:
         """
         wanted = names.parse(variants)
         inspection = Inspection(fn, args, kwargs, cell=cell)
+        wanted = inspection.with_written(fn, wanted)
         subject = inspection.report.subject.id
         inspection.on_change(lambda variant: self._grown(subject, variant))
         job = self.jobs.new(subject, list(wanted), Work(build=run))
@@ -100,8 +101,7 @@ class Session:
         progress: Callable[[Progress], None] | None = None,
     ) -> Report:
         """Adds a variant to a subject's report, or builds and times one that it has."""
-        names.check(variant)
-        variant = names.plain(variant)
+        variant = names.checked(variant)
         inspection = self._callable(subject)
         wanted = {self.name_for(inspection, variant): variant}
         return self._do(inspection, wanted, Work(build=run), progress)
@@ -214,8 +214,7 @@ class Session:
         Job or None
             The job; None when the sources are in the report.
         """
-        names.check(variant)
-        variant = names.plain(variant)
+        variant = names.checked(variant)
         inspection = self._callable(subject)
         name = self.name_for(inspection, variant)
         there = {one.name: one for one in inspection.report.variants}
@@ -281,7 +280,7 @@ class Session:
         requested = {name: inspection.report.variant(name).requested for name in wanted}
         if not variants:
             # What was interrupted before it had all its variants is asked for anew.
-            there = [one.requested for one in inspection.report.variants if one.name != CELL]
+            there = [one.requested for one in inspection.report.variants if not is_record(one)]
             asked = inspection.asked or names.parse(names.USUAL)
             missing = {name: one for name, one in asked.items() if one not in there}
             if work.kind == "build" or not requested:
@@ -376,7 +375,7 @@ class Session:
     def name_for(self, inspection: Inspection, variant: Variant) -> str:
         """The name of a variant in a report: the one it has there, or a new one."""
         for one in inspection.report.variants:
-            if one.requested == variant and one.name != CELL:
+            if one.requested == variant and not is_record(one):
                 return one.name
         return names.name_of(variant)
 
@@ -447,7 +446,7 @@ class Session:
         for other in dict.fromkeys([new.id, *subjects.replaced(new, self.inspections)]):
             before = self.inspections.get(other)
             if isinstance(before, Inspection) and before.likeness == inspection.likeness:
-                inspection.adopt(before.report, but=(CELL, *wanted))
+                inspection.adopt(before.report, but=(AS_WRITTEN, IN_CELL, *wanted))
 
     def _drop(self, subject: str) -> Inspection | Watch | Elsewhere | None:
         dropped = self.inspections.pop(subject, None)
@@ -463,15 +462,15 @@ class Session:
     def _watch_changed(self, watch: Watch) -> None:
         subject = watch.report.subject.id
         if subject in self.inspections:
-            self._grown(subject, CELL)
+            self._grown(subject, AS_WRITTEN)
         self._tell("watch", subject)
 
     def _add_watched(self, inspection: Inspection, watched: Watched) -> None:
-        compilations = watched.compilations(CELL)
+        compilations = watched.compilations(IN_CELL)
         if compilations:
             inspection.put(
                 VariantReport(
-                    name=CELL, requested=Variant(), stage="built", compilations=compilations
+                    name=IN_CELL, requested=Variant(), stage="built", compilations=compilations
                 )
             )
 

@@ -16,8 +16,9 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
     Parameters
     ----------
     backend
-        A name from ``torch.compiler.list_backends()``, or None for plain eager: no
-        ``torch.compile`` at all. (torch's own ``"eager"`` backend still runs Dynamo.)
+        A name from ``torch.compiler.list_backends()``, a backend of one's own as torch takes it, or
+        None for plain eager: no ``torch.compile`` at all. (torch's own ``"eager"`` backend still
+        runs Dynamo.) A report has a backend of one's own by its name: ``<function __main__.mine>``.
     mode
         A name from ``torch._inductor.list_mode_options()``, or None for ``"default"``.
     cpp_wrapper
@@ -27,7 +28,8 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
     fullgraph
         A graph break is an error.
     options
-        Further Inductor settings, as ``torch.compile(options=...)`` takes them.
+        Further Inductor settings, as ``torch.compile(options=...)`` takes them; ``guard_filter_fn``
+        for any backend. A report has functions by name: ``<function __main__.keep>``.
     target
         The device to generate code for; None is the device of the arguments.
     """

@@ -12,7 +12,7 @@ from .compiler.ambient import in_force
 from .compiler.inspection import Inspection
 from .compiler.progress import Cancelled, Monitor
 from .compiler.turns import generating, responsive
-from .compiler.watch import CELL
+from .report import is_record
 from .variant import Variant
 
 Kind = Literal["build", "measure", "study"]
@@ -33,7 +33,7 @@ class Work(msgspec.Struct, kw_only=True, frozen=True):
 
 def usual(inspection: Inspection, kind: Kind) -> dict[str, Variant]:
     """The variants of a report that work is about when none is named."""
-    found = [one for one in inspection.report.variants if one.name != CELL]
+    found = [one for one in inspection.report.variants if not is_record(one)]
     if kind != "build":
         found = [one for one in found if one.stage != "failed" and one.requested.backend]
     if kind == "measure":

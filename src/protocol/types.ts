@@ -1794,6 +1794,7 @@ export interface Subject {
   arguments: string[];
   device: string;
   cell: string | null;
+  written: string;
 }
 
 /**

@@ -16,7 +16,7 @@ from compilescope import subjects as kept
 from compilescope.compiler.inspection import Inspection
 from compilescope.compiler.progress import Progress
 from compilescope.jobs import Job
-from compilescope.report import Report
+from compilescope.report import IN_CELL, Report
 from compilescope.session import Session
 
 from . import subjects
@@ -383,7 +383,7 @@ def test_what_the_cell_itself_compiled_is_part_of_the_next_report() -> None:
         torch._dynamo.reset()
     subject = inspected(session)
     names = [one.name for one in session.inspection(subject).report.variants]
-    assert names == [sessions.CELL, "python"]
+    assert names == [IN_CELL, "python"]
     assert session.queue_run(subject).variants == ["python"]
     session.inspect(subjects.plain, (X[:2],), variants="python", run=False)
     assert [len(one.report.variants) for one in session.inspections.values()] == [2, 1]

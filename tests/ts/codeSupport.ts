@@ -101,7 +101,8 @@ export function report(
       where: null,
       arguments: [],
       device: 'cpu',
-      cell: null
+      cell: null,
+      written: ''
     },
     environment: {
       torch: '',

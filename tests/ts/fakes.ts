@@ -162,7 +162,8 @@ export function subjectSummary(id: string, revision = 1): SubjectSummary {
       where: { file: '/tmp/ipykernel_1/1.py', line: 2, function: '', code: '' },
       arguments: ['x: float32[4] cpu'],
       device: 'cpu',
-      cell: null
+      cell: null,
+      written: ''
     },
     revision,
     variants: ['python', 'cpp'],

@@ -6,13 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from ..report import Change, Changes, KernelChange, Report, VariantReport
+from ..report import Change, Changes, KernelChange, Report, VariantReport, is_record
 from .changes_kernels import kernel_changes
 from .changes_other import count_of, in_vain, other_changes, switches
 from .launched import codes_of
-
-AS_WRITTEN = "as written"
-"""The variant that holds what the cell itself compiled: no setting to compare with others."""
 
 _AOT_ID = re.compile(r"^# AOT ID:.*$", re.MULTILINE)
 """torch counts what it compiles."""
@@ -69,7 +66,7 @@ def baseline_of(variant: VariantReport, variants: Sequence[VariantReport]) -> Va
 
 def _is_comparable(variant: VariantReport) -> bool:
     compiled = variant.requested.backend is not None and bool(variant.compilations)
-    return compiled and variant.name != AS_WRITTEN
+    return compiled and not is_record(variant)
 
 
 def compare(baseline: VariantReport, variant: VariantReport) -> Changes:

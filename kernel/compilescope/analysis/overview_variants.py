@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from ..report import Report, VariantReport
+from ..report import Report, VariantReport, is_record
 from ..variant import Variant
 
-AS_WRITTEN = "as written"
-"""The variant that holds what the cell itself compiled. It is no setting to compare with others."""
 _TITLES = {"python": Variant(), "cpp": Variant(cpp_wrapper=True)}
 
 
@@ -21,7 +19,7 @@ def title(variant: VariantReport) -> str:
 
 def places(report: Report) -> list[VariantReport]:
     """The variants to compare: eager first, then in the report's order."""
-    found = [one for one in report.variants if one.name != AS_WRITTEN]
+    found = [one for one in report.variants if not is_record(one)]
     return sorted(found, key=lambda one: one.requested.backend is not None)
 
 
@@ -37,5 +35,5 @@ def sibling(report: Report, variant: VariantReport, **changes: object) -> Varian
     """The variant that differs from another one by some switches alone."""
     wanted = msgspec.structs.replace(variant.requested, **changes)
     return next(
-        (one for one in report.variants if one.name != AS_WRITTEN and one.requested == wanted), None
+        (one for one in report.variants if not is_record(one) and one.requested == wanted), None
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..references import is_reference, name_of
 from ..variant import Variant
 
 
@@ -19,7 +20,7 @@ def code_of(variant: Variant, name: str = "fn") -> str:
         return f"compiled = {name}  # eager: no torch.compile"
     settings: dict[str, Any] = {}
     if variant.backend != "inductor":
-        settings["backend"] = repr(variant.backend)
+        settings["backend"] = _code(variant.backend)
     options = {"cpp_wrapper": True} if variant.cpp_wrapper else {}
     options |= variant.options
     if variant.mode is not None and not options:
@@ -29,7 +30,7 @@ def code_of(variant: Variant, name: str = "fn") -> str:
     if variant.fullgraph:
         settings["fullgraph"] = "True"
     if options:
-        listed = ", ".join(f"{key!r}: {value!r}" for key, value in options.items())
+        listed = ", ".join(f"{key!r}: {_code(value)}" for key, value in options.items())
         if variant.mode is not None:
             # torch.compile takes a mode or options, not both.
             mode = f"**torch._inductor.list_mode_options({variant.mode!r})"
@@ -37,3 +38,10 @@ def code_of(variant: Variant, name: str = "fn") -> str:
         settings["options"] = f"{{{listed}}}"
     given = "".join(f", {key}={value}" for key, value in settings.items())
     return f"compiled = torch.compile({name}{given})"
+
+
+def _code(value: Any) -> str:
+    """A setting as code: what it refers to by its name, which the user has in the notebook."""
+    if is_reference(value):
+        return name_of(value).removeprefix("__main__.")
+    return repr(value)

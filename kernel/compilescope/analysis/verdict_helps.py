@@ -83,13 +83,7 @@ AUTOCAST = 'with torch.autocast("{device}", dtype=torch.bfloat16):\n    compiled
 TF32_CODE = 'torch.set_float32_matmul_precision("high")'
 
 
-class _Name(str):
-    """Something that is named in code, not quoted."""
-
-    __repr__ = str.__str__
-
-
-UNGUARDED = {"guard_filter_fn": _Name("torch.compiler.skip_guard_on_inbuilt_nn_modules_unsafe")}
+UNGUARDED = {"guard_filter_fn": "<function torch.compiler.skip_guard_on_inbuilt_nn_modules_unsafe>"}
 
 
 def _help(text: tuple[str, str], code: str) -> Help:
@@ -105,8 +99,7 @@ def _change(
     if wanted == requested or (changes.get("mode") and not _is_plain(requested, changes["mode"])):
         return None
     found = _help(text, code_of(wanted))
-    if not any(isinstance(value, _Name) for value in wanted.options.values()):
-        found.requested = wanted
+    found.requested = wanted
     other = _measured(wanted, variant, report)
     if other is not None:
         found.variant = other.name

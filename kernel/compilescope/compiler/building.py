@@ -21,7 +21,7 @@ from ..problem import Problem
 from ..report import Compilation, Effective, Node
 from ..torch_api import caches, failures, kernel_loading
 from ..torch_api.autotuning import tuned
-from ..torch_api.compiling import compile_callable, settings_of
+from ..torch_api.compiling import compile_callable, given_by
 from ..torch_api.cuda_graphs import Heard, noting
 from ..torch_api.dynamo import begin
 from ..torch_api.effects import hearing
@@ -91,13 +91,7 @@ def build(
     inductor = variant.backend == "inductor"
     begin()
     wardrobe.wear(outfit)
-    compiled = compile_callable(
-        fn,
-        backend=variant.backend,
-        settings=settings_of(variant) if inductor else None,
-        dynamic=variant.dynamic,
-        fullgraph=variant.fullgraph,
-    )
+    compiled = compile_callable(fn, **given_by(variant))
     built = Built(name=name, call=compiled, outfit=outfit)
     records: list[Record] = []
     nodes: dict[str, list[Node]] = {}
@@ -144,6 +138,6 @@ def build(
         cuda_graphs=built.cuda_graphs,
     )
     for compilation in built.compilations:
-        if not inductor:
+        if not inductor and not (compilation.code.python or compilation.code.cpp):
             compilation.absent["code"] = f"The backend {variant.backend!r} generates no wrapper."
     return built

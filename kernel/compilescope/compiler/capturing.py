@@ -17,7 +17,7 @@ from ..problem import Problem, fault
 from ..report import Node
 from ..torch_api import failures, workers
 from ..torch_api.codegen import Capture, CapturingBackend
-from ..torch_api.compiling import compile_callable
+from ..torch_api.compiling import GUARD_FILTER, compile_callable, guard_filter
 from ..torch_api.dynamo import begin, isolated
 from ..torch_api.graphs import collecting
 from ..torch_api.guard_keeping import KeptGuards, keeping
@@ -46,13 +46,17 @@ class Captured(msgspec.Struct, kw_only=True):
         self.problem = self.problem or fault(error)
 
 
-def key_of(variant: Variant) -> tuple[bool | None, bool]:
-    """Variants with the same key share a capture: Dynamo makes the same graphs for them.
+Key = tuple[bool | None, bool, str | None]
+"""What of a variant Dynamo sees: ``dynamic``, ``fullgraph``, ``guard_filter_fn``."""
+
+
+def key_of(variant: Variant) -> Key:
+    """Variants with the same key share a capture: Dynamo makes the same graphs and guards for them.
 
     ``dynamic`` None and False differ from the second size on, which a single call does not reach,
     and for sizes that the user marked; so they are kept apart only where something was marked.
     """
-    return variant.dynamic, variant.fullgraph
+    return variant.dynamic, variant.fullgraph, variant.options.get(GUARD_FILTER)
 
 
 def capture(
@@ -97,6 +101,7 @@ def capture(
             compiled = compile_callable(
                 fn,
                 backend=CapturingBackend(captured.graphs.append, captured.fault, within),
+                settings=guard_filter(variant) or None,
                 dynamic=variant.dynamic,
                 fullgraph=variant.fullgraph,
             )

@@ -15,13 +15,14 @@ from ..problem import Problem, fault
 from ..report import Report, Timing, VariantReport
 from ..torch_api import compiling, failures
 from ..torch_api.environment import environment
+from ..torch_api.written import written
 from ..variant import Variant
 from . import arguments, filing
 from .ambient import SavedModes
 from .asking import Questions
 from .call_text import evaluate_arguments
 from .callees import functions_of
-from .capturing import Captured, capture, key_of
+from .capturing import Captured, Key, capture, key_of
 from .kept import EAGER, Kept
 from .measurement import Measurement
 from .progress import Monitor
@@ -36,6 +37,7 @@ from .studying import study_variants
 from .subject import describe, unwrap
 from .targets import targeting
 from .together import ALONE, Together
+from .variants import beside_written
 from .wardrobe import Wardrobe
 from .what_if import runs
 from .what_if_result import WhatIf
@@ -84,7 +86,7 @@ class Inspection:
         """As `likeness.likeness` says; None where no other call is to be compared with it."""
         self._changed: Callable[[str], None] = lambda variant: None
         self._lock = threading.RLock()
-        self._captures: dict[tuple[bool | None, bool], Captured] = {}
+        self._captures: dict[Key, Captured] = {}
         self._shipment = targeting.Shipment(self.fn, self.args, self.kwargs, self.modes)
         self._wardrobe = Wardrobe(functions_of(self.fn, self.args, self.kwargs))
         self._questions = Questions(self.fn, subject.name, self._wardrobe)
@@ -94,6 +96,25 @@ class Inspection:
     def on_change(self, changed: Callable[[str], None]) -> None:
         """Has ``changed`` called with a variant's name after the report has something new of it."""
         self._changed = changed
+
+    def with_written(
+        self, fn: Callable[..., Any], wanted: Mapping[str, Variant]
+    ) -> dict[str, Variant]:
+        """What is wanted, behind the settings of the ``torch.compile`` that is around ``fn``."""
+        given = written(fn)
+        if given is None:
+            return dict(wanted)
+        name, found = beside_written(wanted, given.variant)
+        self.report.subject.written = name
+        for left_out in given.left_out:
+            self.report.problems.append(
+                Problem(
+                    severity="warning",
+                    what=f"{left_out} of the torch.compile around the subject is left out.",
+                    why="No variant has it, so all of them are compiled without it.",
+                )
+            )
+        return found
 
     def has_capture(self, variant: Variant) -> bool:
         """Whether `generate` can serve the variant without calling the subject."""
@@ -452,18 +473,18 @@ class Inspection:
         )
 
     def _capture_for(self, variant: Variant) -> Captured | None:
-        dynamic, fullgraph = key_of(variant)
-        exact = self._captures.get((dynamic, fullgraph))
+        key = dynamic, fullgraph, guard_filter = key_of(variant)
+        exact = self._captures.get(key)
         if exact is not None:
             return exact
         # Without a break, a full graph is the same graph; without symbols, so is a static one.
-        for (other_dynamic, other_full), captured in self._captures.items():
+        for (other_dynamic, other_full, other_filter), captured in self._captures.items():
             whole = captured.problem is None and len(captured.graphs) == 1
             same_graph = other_full == fullgraph or whole
             same_sizes = other_dynamic == dynamic or (
                 not other_dynamic and not dynamic and not _symbolic(captured)
             )
-            if same_graph and same_sizes:
+            if same_graph and same_sizes and other_filter == guard_filter:
                 return captured
         return None
 

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import cloudpickle
 import torch
 
+from .. import references
 from ..errors import CompilescopeError
 from ..torch_api import carried
 from .ambient import SavedModes
@@ -79,6 +80,7 @@ def unpack(data: bytes) -> Call:
     """
     found = pickle.loads(data)
     carried.apply(pickle.loads(found["settings"]))
+    references.take(pickle.loads(found["references"]))
     SavedModes().put(pickle.loads(found["modes"]))
     if found["inference"]:
         _for_good.enter_context(torch.inference_mode())
@@ -152,6 +154,9 @@ def _pack(content: _Content, modes: Sequence[Any] | None, what: str) -> bytes:
             "content": packed,
             "modes": pickle.dumps(SavedModes().now() if modes is None else list(modes)),
             "settings": cloudpickle.dumps(settings()),
+            "references": cloudpickle.dumps(
+                {text: one for text, one in references.known().items() if _travels(one)}
+            ),
             "inference": torch.is_inference_mode_enabled(),
         }
     )

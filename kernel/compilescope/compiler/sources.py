@@ -14,10 +14,11 @@ from ..capture.renumber import numbers, renumber
 from ..cuda_graphs import CudaGraphs
 from ..measure.collection import resting
 from ..problem import Problem
+from ..references import is_reference
 from ..report import Compilation, Effective, Node
 from ..torch_api import codegen, failures, workers
 from ..torch_api.autotuning import tuned
-from ..torch_api.compiling import settings_of
+from ..torch_api.compiling import AOTI, settings_of
 from ..torch_api.cuda_graphs import Heard, noting
 from ..torch_api.effects import hearing
 from ..torch_api.graphs import collecting
@@ -86,7 +87,13 @@ def _generate(
     problems: list[Problem] = []
     complaints: list[str] = []
     heard: list[Heard] = []
-    if variant.backend == "inductor":
+    if is_aoti := bool(variant.options.get(AOTI)):
+        absent = "AOTInductor generates its code as it builds: build the variant."
+    elif is_reference(variant.backend):
+        absent = "A backend of your own generates its code as it builds: build the variant."
+    else:
+        absent = f"The backend {variant.backend!r} generates no wrapper."
+    if variant.backend == "inductor" and not is_aoti:
         settings = {**settings_of(variant), **more}
         for graph in captured.graphs:
             with (
@@ -106,8 +113,8 @@ def _generate(
     compilations = assemble(records, variant=name, nodes=nodes)
     for compilation in compilations:
         _forget_the_run(compilation)
-        if variant.backend != "inductor":
-            compilation.absent["code"] = f"The backend {variant.backend!r} generates no wrapper."
+        if variant.backend != "inductor" or is_aoti:
+            compilation.absent["code"] = absent
     graphs = foresee(variant, compilations, heard, ids, records)
     effective = effects_of(
         variant, compilations, records, complaints, built=False, cuda_graphs=graphs

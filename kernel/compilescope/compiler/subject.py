@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import torch
 
+from ..errors import CompilescopeError
 from ..report import SourceLine, Subject
 from ..torch_api import compiled
 from . import arguments
@@ -59,9 +60,16 @@ def describe(
     Raises
     ------
     CompilescopeError
-        ``fn`` is not callable, or not with these arguments.
+        ``fn`` is not callable, or not with these arguments; or a result of ``aot_compile``.
     """
     arguments.check_types(fn, args, kwargs)
+    if (name := compiled.ahead_of_time(fn)) is not None:
+        raise CompilescopeError(
+            f"This is what aot_compile made of {name}.",
+            "torch keeps the code and the guards of one compilation in it, and nothing that could "
+            "be compiled again under other switches.",
+            f"Pass the function or module that was compiled: inspect({name}, ...).",
+        )
     named = dict(kwargs or {})
     subject = unwrap(fn)
     module = compiled.module_of(subject)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import msgspec
 
 from ..errors import CompilescopeError
+from ..references import is_reference, refer, resolve, told
+from ..report import AS_WRITTEN, IN_CELL
 from ..torch_api import compiling
 from ..variant import Variant
 from .targets import known
 
 _SETTINGS: dict[str, tuple[tuple[type, ...], str]] = {
-    "backend": ((str, type(None)), "the name of a backend, or None for eager"),
+    "backend": ((str, type(None)), "the name of a backend, a function, or None for eager"),
     "mode": ((str, type(None)), "the name of a mode, or None"),
     "cpp_wrapper": ((bool,), "True or False"),
     "dynamic": ((bool, type(None)), "True, False or None"),
@@ -63,6 +66,12 @@ def parse(variants: object) -> dict[str, Variant]:
         )
     if not found:
         raise CompilescopeError("variants is empty.", remedy=f"Name some of {_listed(named())}.")
+    if taken := {AS_WRITTEN, IN_CELL} & set(found):
+        raise CompilescopeError(
+            f"A variant cannot be called {min(taken)!r}.",
+            "The user's own torch.compile, and what the cell itself compiled, go by these names.",
+            "Give it another name.",
+        )
     if "eager" in found and found["eager"].backend is not None:
         raise CompilescopeError(
             "A compiled variant cannot be called 'eager'.",
@@ -85,7 +94,7 @@ def name_of(variant: Variant) -> str:
     mode = variant.mode if variant.mode != "default" else None
     parts = []
     if variant.backend != "inductor":
-        parts.append(f"backend={variant.backend}")
+        parts.append(f"backend={told(variant.backend)}")
     if variant.cpp_wrapper:
         parts.append("cpp")
     if mode:
@@ -96,7 +105,7 @@ def name_of(variant: Variant) -> str:
         parts.append("dynamic" if variant.dynamic else "static")
     if variant.fullgraph:
         parts.append("fullgraph")
-    parts += [f"{name}={value}" for name, value in sorted(variant.options.items())]
+    parts += [f"{name}={told(value)}" for name, value in sorted(variant.options.items())]
     if variant.target:
         parts.append(f"on {variant.target}")
     return " ".join(parts)
@@ -114,14 +123,28 @@ def check(variant: Variant) -> None:
         _check_target(variant)
     if variant.backend is None:
         return
-    if variant.backend not in compiling.backends():
+    is_own = is_reference(variant.backend)
+    if is_own:
+        resolve(variant.backend)
+    elif variant.backend not in compiling.backends():
         raise _unknown("backend", variant.backend, compiling.usual_backends())
+    if guard_filter := variant.options.get(compiling.GUARD_FILTER):
+        _check_option(compiling.GUARD_FILTER, guard_filter)
+    others = [name for name in variant.options if name != compiling.GUARD_FILTER]
+    if is_own:
+        if variant.cpp_wrapper or (variant.mode and variant.options):
+            raise CompilescopeError(
+                "A backend of your own takes a mode or options, and no cpp_wrapper.",
+                "torch.compile passes it one of the two; cpp_wrapper is Inductor's setting.",
+                "Leave the others out.",
+            )
+        return
     if variant.mode is not None and variant.mode not in compiling.modes():
         raise _unknown("mode", variant.mode, compiling.modes())
-    if variant.backend != "inductor" and (variant.cpp_wrapper or variant.mode or variant.options):
+    if variant.backend != "inductor" and (variant.cpp_wrapper or variant.mode or others):
         raise CompilescopeError(
             f"The backend {variant.backend!r} takes no cpp_wrapper, mode or options.",
-            "They are Inductor's settings.",
+            "They are Inductor's settings; of the options it takes guard_filter_fn alone.",
             "Use backend='inductor', or leave them out.",
         )
     for name, value in variant.options.items():
@@ -146,23 +169,52 @@ def _check_option(name: str, value: object) -> None:
     if name not in known:
         raise _unknown("option", name, known)
     kind = compiling.option_type(name)
+    value = resolve(value)
     if kind is not None and not isinstance(value, kind):
+        takes = "a function" if kind is Callable else kind.__name__
         raise CompilescopeError(
-            f"The option {name!r} takes {kind.__name__}, not {type(value).__name__} ({value!r})."
+            f"The option {name!r} takes {takes}, not {type(value).__name__} ({value!r})."
         )
 
 
 def _checked(value: object) -> Variant:
-    variant = _one(value)
+    return checked(_one(value))
+
+
+def checked(variant: Variant) -> Variant:
+    """The same variant as plain data, its target by the name that it has in lists.
+
+    Raises
+    ------
+    CompilescopeError
+        What the installed torch would refuse.
+    """
+    backend: Any = variant.backend
+    if callable(backend) or isinstance(variant.options, dict):
+        backend = refer(backend) if callable(backend) else backend
+        variant = msgspec.structs.replace(variant, backend=backend, options=refer(variant.options))
     check(variant)
-    return plain(variant)
-
-
-def plain(variant: Variant) -> Variant:
-    """The same variant, its target by the name that it has in lists: ``H100`` is ``h100``."""
     if variant.target is None:
         return variant
     return msgspec.structs.replace(variant, target=known.plain(variant.target))
+
+
+def beside_written(
+    wanted: Mapping[str, Variant], written: Variant
+) -> tuple[str, dict[str, Variant]]:
+    """What the user's own ``torch.compile`` asks for, first, and what is wanted beside it.
+
+    Returns
+    -------
+    str
+        What the user's own is called; empty where it is torch's defaults and they are not wanted.
+    dict[str, Variant]
+        All of them.
+    """
+    name = next((name for name, one in wanted.items() if one == written), "")
+    if not name and written != Variant():
+        name = AS_WRITTEN
+    return name, {**({name: written} if name else {}), **wanted}
 
 
 def _one(value: object) -> Variant:

@@ -20,7 +20,7 @@ import msgspec
 from ..capture.stream import name_of
 from ..errors import CompilescopeError
 from ..problem import Problem
-from ..report import Report, SourceLine, Subject, VariantReport
+from ..report import AS_WRITTEN, Report, SourceLine, Subject, VariantReport
 from ..torch_api import failures
 from ..torch_api.calls import noting
 from ..torch_api.compiled_code import note_code
@@ -33,9 +33,6 @@ from .ledger import PATIENCE_S, Ledger
 from .live_report import LiveReport
 from .origin import here
 from .sightings import Sighting
-
-CELL = "as written"
-"""The name under which a report shows what the user's own code compiled."""
 
 MEMORY_MB = 256.0
 """How much a watch holds if nobody says otherwise."""
@@ -212,7 +209,7 @@ class Watch:
 
     def _emptied(self, report: LiveReport) -> Ledger:
         report.follow(None)
-        report.variants = [VariantReport(name=CELL, requested=Variant(), stage="built")]
+        report.variants = [VariantReport(name=AS_WRITTEN, requested=Variant(), stage="built")]
         report.problems, report.files = [], {}
         ledger = Ledger(report, self._budget)
         report.follow(self._refresh)

@@ -7,6 +7,7 @@ Stands on ``_torchdynamo_orig_callable`` (of the function that ``torch.compile``
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -44,6 +45,21 @@ def original(fn: Callable[..., Any]) -> Callable[..., Any]:
         wrapped: Callable[..., Any] = vars(fn).get("__wrapped__", fn)
         return wrapped
     return fn
+
+
+def ahead_of_time(fn: object) -> str | None:
+    """The name of the function that a result of ``aot_compile`` was made of; None for others.
+
+    Stands on ``torch._dynamo.aot_compile`` (AOTCompiledFunction and its ``_artifacts``,
+    AOTCompiledModel and its ``model``).
+    """
+    module: Any = sys.modules.get("torch._dynamo.aot_compile")
+    if isinstance(fn, getattr(module, "AOTCompiledFunction", ())):
+        code: types.CodeType = fn._artifacts.original_code  # type: ignore[attr-defined]
+        return code.co_name
+    if isinstance(fn, getattr(module, "AOTCompiledModel", ())):
+        return type(fn.model).__name__  # type: ignore[attr-defined]
+    return None
 
 
 def is_wrapper(frame: SourceLine | None) -> bool:

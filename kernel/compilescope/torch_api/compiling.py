@@ -16,6 +16,7 @@ import torch._inductor as inductor
 from torch._dynamo import external_utils
 from torch._dynamo.backends.registry import list_backends
 
+from ..references import is_reference, name_of, refer, resolve
 from ..variant import Variant
 
 PROVENANCE = {"trace.provenance_tracking_level": 1}
@@ -28,10 +29,44 @@ ISOLATES = "isolate_recompiles" in inspect.signature(torch.compile).parameters
 each needs a copy of the code to itself."""
 
 
+GUARD_FILTER = "guard_filter_fn"
+"""The option by which Dynamo leaves guards out; of any backend."""
+
+AOTI = "use_aoti"
+"""The option that has AOTInductor compile, where torch has it."""
+
+_OWN = {GUARD_FILTER, *([AOTI] if hasattr(torch, "_TorchCompileAOTInductorWrapper") else [])}
+"""What ``torch.compile`` takes out of its options itself: no backend sees it."""
+
+
 def settings_of(variant: Variant) -> dict[str, Any]:
     """The Inductor settings that a variant stands for."""
     mode = {} if variant.mode in (None, "default") else inductor.list_mode_options(variant.mode)
-    return {**mode, "cpp_wrapper": variant.cpp_wrapper, **variant.options, **PROVENANCE}
+    options = {name: resolve(one) for name, one in variant.options.items() if name not in _OWN}
+    return {**mode, "cpp_wrapper": variant.cpp_wrapper, **options, **PROVENANCE}
+
+
+def given_by(variant: Variant) -> dict[str, Any]:
+    """What `compile_callable` is given for a variant."""
+    given: dict[str, Any] = {
+        "backend": resolve(variant.backend),
+        "dynamic": variant.dynamic,
+        "fullgraph": variant.fullgraph,
+    }
+    own = {name: resolve(one) for name, one in variant.options.items() if name in _OWN}
+    if variant.backend == "inductor":
+        given["settings"] = {**settings_of(variant), **own}
+    elif variant.options:
+        given["settings"] = resolve(variant.options)
+    else:
+        given["mode"] = variant.mode
+    return given
+
+
+def guard_filter(variant: Variant) -> dict[str, Any]:
+    """The filter of a variant's guards, as an option; empty where there is none."""
+    found = variant.options.get(GUARD_FILTER)
+    return {} if found is None else {GUARD_FILTER: resolve(found)}
 
 
 def compile_callable(
@@ -39,13 +74,20 @@ def compile_callable(
     *,
     backend: Any,
     settings: dict[str, Any] | None = None,
+    mode: str | None = None,
     dynamic: bool | None = None,
     fullgraph: bool = False,
 ) -> Callable[..., Any]:
     """``torch.compile(function, ...)`` that shares no cache entry with any other call of it."""
     more: dict[str, Any] = {"isolate_recompiles": True} if ISOLATES else {}
     compiled = torch.compile(
-        function, backend=backend, options=settings, dynamic=dynamic, fullgraph=fullgraph, **more
+        function,
+        backend=backend,
+        options=settings,
+        mode=mode,
+        dynamic=dynamic,
+        fullgraph=fullgraph,
+        **more,
     )
     _own_code(compiled)
     return compiled
@@ -87,11 +129,13 @@ def usual_backends() -> list[str]:
 
 def options() -> list[str]:
     """The names that ``options`` takes."""
-    return list(inductor.list_options())
+    return [*inductor.list_options(), *sorted(_OWN)]
 
 
 def option_type(name: str) -> Any:
     """The type that torch declares for an option; None if that cannot be checked."""
+    if name in _OWN:
+        return Callable if name == GUARD_FILTER else bool
     kind = _config().get_type(name)
     return kind if isinstance(kind, type) else None
 
@@ -107,7 +151,13 @@ def differing_settings(settings: dict[str, Any]) -> dict[str, str]:
     with config.patch(settings):
         # By value: torch's _is_default() takes any setting that was ever set for a differing one.
         return {
-            name: repr(value)
+            name: _told(value)
             for name, value in config.get_config_copy().items()
             if name not in PROVENANCE and value != config._config[name].default
         }
+
+
+def _told(value: Any) -> str:
+    """A setting's value as text; of a function its name, as its place in memory says nothing."""
+    referred = refer(value)
+    return name_of(referred) if is_reference(referred) else repr(value)

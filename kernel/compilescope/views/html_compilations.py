@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from html import escape
 
-from ..report import STAGES, Break, Compilation, Guard, Kernel, SourceLine, VariantReport
+from ..report import STAGES, Break, Compilation, Guard, Kernel, SourceLine, VariantReport, is_record
 from . import changes, highlight, plan_rows, route_rows, wording
 from .html_summary import details
 from .limits import Limits
-from .pairs import AS_WRITTEN, codes
+from .pairs import codes
 from .style import Markup
 
 _WRAPPERS = {"cpp": "C++", "python": "Python", "aot": "ahead of time"}
@@ -20,7 +20,7 @@ def compilation_details(
     """Return everything of one compilation beside its wrappers; ``hint`` says how to see all."""
     where = wording.place(compilation.frame)
     head = f"<b>Compilation {escape(compilation.id)}</b>" + (f" · {escape(where)}" if where else "")
-    if variant.name != AS_WRITTEN:
+    if not is_record(variant):
         head += f" · as in {escape(variant.name)}"
     parts = [
         markup.element("p", "part", head),

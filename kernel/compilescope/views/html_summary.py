@@ -69,7 +69,7 @@ def variants(report: Report, markup: Markup) -> str:
     rows = [
         (
             f"<b>{escape(one.name)}</b>",
-            escape(wording.switches(one.requested)),
+            escape(wording.settings(report, one)),
             wording.seconds(one),
             escape(target_rows.estimated(one)),
             escape(wording.accuracy(one)),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..analysis.overview_variants import AS_WRITTEN as AS_WRITTEN
-from ..report import Code, Compilation, Region, Report, VariantReport
+from ..report import Code, Compilation, Region, Report, VariantReport, is_record
 
 
 class Side(NamedTuple):
@@ -35,12 +34,12 @@ class Pair(NamedTuple):
 
 def compared(report: Report) -> list[VariantReport]:
     """Return the variants that were asked for."""
-    return [variant for variant in report.variants if variant.name != AS_WRITTEN]
+    return [variant for variant in report.variants if not is_record(variant)]
 
 
 def as_written(report: Report) -> list[tuple[VariantReport, Compilation]]:
     """Return what the cell itself compiled."""
-    written = (variant for variant in report.variants if variant.name == AS_WRITTEN)
+    written = (variant for variant in report.variants if is_record(variant))
     return [(variant, compilation) for variant in written for compilation in variant.compilations]
 
 
@@ -93,7 +92,7 @@ def _sides(
 ) -> dict[tuple[str, str], Side]:
     chosen: dict[tuple[str, str], Side] = {}
     for variant in report.variants:
-        fits = variant.name != AS_WRITTEN and variant.requested.target == target
+        fits = not is_record(variant) and variant.requested.target == target
         if variant.name == name or (name is None and fits):
             for key, side in _files(variant, artifact, only=name is None):
                 chosen.setdefault(key, side)

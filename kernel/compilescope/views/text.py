@@ -161,7 +161,7 @@ def _variants(report: Report, paint: _Paint) -> Iterator[str]:
         rows.append(
             (
                 variant.name,
-                wording.switches(variant.requested),
+                wording.settings(report, variant),
                 wording.stage(variant),
                 *figures,
                 wording.seconds(variant),

@@ -98,6 +98,8 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
         )
 
     def _set(self, variant: Variant) -> None:
+        if variant.backend not in self.backend.options:  # a function of the user's
+            self.backend.options = [*self.backend.options, variant.backend]
         self.backend.value = variant.backend
         self.mode.value = variant.mode or "default"
         self.cpp_wrapper.value = variant.cpp_wrapper

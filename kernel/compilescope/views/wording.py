@@ -7,7 +7,8 @@ import re
 from ..analysis.figures import count as count
 from ..analysis.figures import duration as duration
 from ..analysis.speedups import over_baseline
-from ..report import SourceLine, Timing, VariantReport
+from ..references import is_reference
+from ..report import AS_WRITTEN, Report, SourceLine, Timing, VariantReport
 from ..variant import Variant
 
 MARKS = {"error": "error", "warning": "warning", "info": "note"}
@@ -70,10 +71,22 @@ def switches(variant: Variant) -> str:
         told.append(f"dynamic={variant.dynamic}")
     if variant.fullgraph:
         told.append("fullgraph")
-    told += [f"{key}={value!r}" for key, value in variant.options.items()]
+    told += [f"{key}={_told(value)}" for key, value in variant.options.items()]
     if variant.target is not None:
         told.append(f"target={variant.target}")
     return ", ".join(told) or "defaults"
+
+
+def settings(report: Report, variant: VariantReport) -> str:
+    """Return a variant's switches, and whether the user's own ``torch.compile`` has them."""
+    told = switches(variant.requested)
+    is_written = report.subject.written == variant.name
+    return f"{told} ({AS_WRITTEN})" if is_written and variant.name != AS_WRITTEN else told
+
+
+def _told(value: object) -> str:
+    """Return a setting's value; a function by its name, which is all that a report keeps of it."""
+    return str(value) if is_reference(value) else repr(value)
 
 
 def place(where: SourceLine | None) -> str:

@@ -14,7 +14,7 @@ from ...torch_api.target_failures import of_absence
 from ...variant import Variant
 from .. import sources
 from ..callees import functions_of
-from ..capturing import Captured, capture, key_of
+from ..capturing import Captured, Key, capture, key_of
 from ..remarks import remarks
 from ..wardrobe import Wardrobe
 from . import packing
@@ -24,7 +24,7 @@ from .world import World
 _KEPT = 4
 """Captures that are kept: the next variant of the same call needs no other."""
 
-_captures: dict[tuple[str, tuple[bool | None, bool]], Captured] = {}
+_captures: dict[tuple[str, Key], Captured] = {}
 
 
 def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:

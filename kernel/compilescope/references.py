@@ -1,0 +1,138 @@
+"""Functions and other objects in a variant's settings, by name.
+
+A variant is plain data: it is compared, sent to the panel and stored in reports. What its settings
+refer to is therefore written ``<function __main__.keep>`` in it, and looked up here where torch is
+called. A report that is loaded elsewhere has the name alone.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import types
+from collections.abc import Mapping
+from typing import Any
+
+from .errors import CompilescopeError
+
+_PATTERN = re.compile(r"<(?:function|object) (.+)>", re.DOTALL)
+_PLAIN = (type(None), bool, int, float, str, bytes, set, frozenset)
+_known: dict[str, Any] = {}
+
+
+def refer(value: Any) -> Any:
+    """A setting as plain data: what is a function or another object, by its reference."""
+    if isinstance(value, _PLAIN):
+        return value
+    if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
+        return type(value)(refer(one) for one in value)
+    if type(value) is dict:
+        return {key: refer(one) for key, one in value.items()}
+    kind = "function" if inspect.isroutine(value) or inspect.isclass(value) else "object"
+    named = value if kind == "function" else type(value)
+    owner = getattr(named, "__module__", None)
+    name = getattr(named, "__qualname__", type(named).__qualname__)
+    name = f"{owner}.{name}" if owner else name
+    text, number = f"<{kind} {name}>", 1
+    # Another function may have the name: a lambda, or one that a cell has defined anew.
+    while not _is_same(_known.get(text, value), value):
+        number += 1
+        text = f"<{kind} {name} #{number}>"
+    _known[text] = value
+    return text
+
+
+def resolve(value: Any) -> Any:
+    """A setting with what it refers to; the reverse of `refer`.
+
+    Raises
+    ------
+    CompilescopeError
+        A reference to something that this process does not have.
+    """
+    if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
+        return type(value)(resolve(one) for one in value)
+    if type(value) is dict:
+        return {key: resolve(one) for key, one in value.items()}
+    if not is_reference(value):
+        return value
+    if value in _known:
+        return _known[value]
+    name = name_of(value)
+    found = _find(name) if value.startswith("<function ") else None
+    if found is None:
+        raise CompilescopeError(
+            f"{name} is not in this process.",
+            "A variant that was stored or sent has the names of functions and objects alone.",
+            "Give the function or object itself: Variant(options={...}).",
+        )
+    return found
+
+
+def is_reference(value: object) -> bool:
+    """Whether a setting stands for a function or another object."""
+    return isinstance(value, str) and _PATTERN.fullmatch(value) is not None
+
+
+def name_of(reference: str) -> str:
+    """The qualified name in a reference: ``__main__.keep``."""
+    found = _PATTERN.fullmatch(reference)
+    return found[1] if found is not None else reference
+
+
+def told(value: object) -> str:
+    """A setting in a name: what it refers to by its qualified name."""
+    return name_of(value) if isinstance(value, str) else str(value)
+
+
+def known() -> Mapping[str, Any]:
+    """What was referred to in this process, by reference."""
+    return dict(_known)
+
+
+def take(others: Mapping[str, Any]) -> None:
+    """Adds what another process referred to."""
+    _known.update(others)
+
+
+def forget() -> None:
+    """Lets go of all that was referred to; who needs it refers to it again."""
+    _known.clear()
+
+
+def _find(name: str) -> Any:
+    """What a qualified name stands for, in the modules that are imported already."""
+    parts = name.split(".")
+    for end in range(len(parts) - 1, 0, -1):
+        found: Any = sys.modules.get(".".join(parts[:end]))
+        for part in parts[end:]:
+            found = getattr(found, part, None)
+        if found is not None:
+            return found
+    return None
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether it is one object, or a function whose definition ran again unchanged."""
+    if one is other:
+        return True
+    if isinstance(one, types.MethodType) and isinstance(other, types.MethodType):
+        return one.__self__ is other.__self__ and one.__func__ is other.__func__
+    if not (isinstance(one, types.FunctionType) and isinstance(other, types.FunctionType)):
+        return False
+    inside = [[id(_content(cell)) for cell in each.__closure__ or ()] for each in (one, other)]
+    return (
+        one.__code__ == other.__code__
+        and one.__globals__ is other.__globals__
+        and (one.__defaults__, one.__kwdefaults__) == (None, None)
+        and (other.__defaults__, other.__kwdefaults__) == (None, None)
+        and inside[0] == inside[1]
+    )
+
+
+def _content(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # not bound yet
+        return None
