@@ -14,6 +14,7 @@ import pytest
 import torch
 from compilescope.compiler.call_text import evaluate_arguments
 from compilescope.compiler.what_if_result import WhatIf
+from compilescope.report import IN_CELL
 from compilescope.torch_api.guard_keeping import live_guards
 
 from .what_if_subjects import Counting, X, times
@@ -293,14 +294,14 @@ def test_what_the_cell_compiled_is_asked_too() -> None:
         assert call(X, 3.0)
     report = session.inspect(with_helper, (X,), variants="python", run=False)
     inspection: Any = session.inspection(report.subject.id)
-    answer = inspection.what_if("as written", "x, 3.0", {})
+    answer = inspection.what_if(IN_CELL, "x, 3.0", {})
     assert (answer.verdict, answer.reuses) == ("reuse", "0/1")
-    answer = inspection.what_if("as written", "x[:2]", {})
+    answer = inspection.what_if(IN_CELL, "x[:2]", {})
     assert [one.compilation for one in answer.outcomes] == ["0/1", "0/0"]
     outcome = answer.outcomes[1]
     assert outcome.place is not None
-    assert report.compilation("0/0", "as written").guards[outcome.place] == outcome.guard
+    assert report.compilation("0/0", IN_CELL).guards[outcome.place] == outcome.guard
     assert call(X[:2])
     torch._dynamo.reset()
     with pytest.raises(cs.CompilescopeError, match="not in the kernel"):
-        inspection.what_if("as written", "x", {})
+        inspection.what_if(IN_CELL, "x", {})

@@ -104,13 +104,6 @@ def test_what_the_cell_compiled_stands_apart() -> None:
     assert "as written " not in shown.split("compiled by the cell itself")[0]
 
 
-def test_the_name_for_it_is_the_sessions() -> None:
-    from compilescope.session import CELL as NAME
-    from compilescope.views.pairs import AS_WRITTEN
-
-    assert NAME == AS_WRITTEN
-
-
 @pytest.mark.parametrize(
     ("time_us", "shown"),
     [
