@@ -64,7 +64,7 @@ def compile_cell(line: str, cell: str | None = None) -> None:
     except CompilescopeError as error:
         raise UsageError(str(error)) from None
     report = None
-    display = Display(session, name=options.name, switches=not options.no_widget)
+    display = Display(session, name=options.name, switches=not options.no_widget, panel=_has_panel)
     try:
         with display:
             report = session.inspect(
@@ -196,6 +196,15 @@ def unload_ipython_extension(shell: cells.Shell) -> None:
 def _has_comms() -> bool:
     """Whether a panel could ask: without ipykernel this is a terminal's IPython."""
     return find_spec("comm") is not None
+
+
+def _has_panel() -> bool:
+    """Whether a panel is connected that shows the report."""
+    if not _has_comms():
+        return False
+    from .comms import endpoints
+
+    return endpoints.is_connected()
 
 
 def _ended(result: Any) -> None:

@@ -6,6 +6,7 @@ import { CommandIDs, NO_ARGUMENTS } from '../commands';
 import { cellOf, runAgain } from '../notebook/again';
 import { BreakMarks } from '../notebook/breaks';
 import { NotebookLink } from '../notebook/link';
+import { onOpen } from '../notebook/outputs';
 import { ICompilescope } from '../tokens';
 
 /**
@@ -31,6 +32,16 @@ export const notebookPlugin: JupyterFrontEndPlugin<void> = {
       const model = service.modelOf(notebook, false);
       const link = new NotebookLink(notebook, model);
       const breaks = new BreakMarks(notebook, model, trans);
+      onOpen(notebook, subject => {
+        // After a restart the kernel does not know it: the panel says so.
+        if (model.subjects.some(each => each.subject.id === subject)) {
+          model.subject = subject;
+        }
+        void app.commands.execute(CommandIDs.openView, {
+          view: 'overview',
+          path: notebook.context.path
+        });
+      });
       notebook.disposed.connect(() => {
         link.dispose();
         breaks.dispose();

@@ -162,3 +162,21 @@ def test_silent_clients_are_forgotten_and_their_comms_closed(
     known.open("c", "requests", ends["newest"])
     assert [name for name, end in ends.items() if end.closed] == ["old", "old's events"]
     assert len(known) == 2
+
+
+def test_a_panel_listens_once_it_hears_events_and_until_it_falls_silent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(clients.time, "monotonic", lambda: now[0])
+    known, events = Clients(), FakeComm()
+    known.open("a", "requests", FakeComm())
+    assert not known.listening()
+    known.open("a", "events", events)
+    assert known.listening()
+    now[0] += clients.SILENCE_S + 1
+    assert not known.listening()
+    known.heard("a")
+    assert known.listening()
+    known.close(events)
+    assert not known.listening()

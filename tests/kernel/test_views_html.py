@@ -6,6 +6,7 @@ import re
 from html.parser import HTMLParser
 from typing import Any
 
+import msgspec
 import pytest
 from compilescope.report import Region, Report
 from compilescope.views import highlight, html, rows
@@ -131,8 +132,42 @@ def test_everything_of_the_report_is_there() -> None:
 
 
 def test_problems_come_first() -> None:
-    told = Page(html.render(report())).text
+    told = Page(html.render(report(), full=True)).text
     assert told.index("No compiler") < told.index("The graph breaks") < told.index("C++ wrapper?")
+
+
+@pytest.mark.parametrize("panel", [False, True])
+def test_a_cell_says_its_worst_error_and_counts_the_rest(panel: bool) -> None:
+    shown = html.render(report(), panel=panel)
+    told = Page(shown).text
+    seen = told.index("Error in cpp: No compiler. \u2192 Install g++.")
+    assert seen < told.index("C++ wrapper?") < told.index("2 problems")
+    # The warning is one click away: in the panel, or in a fold.
+    assert ("The graph breaks" in told) is not panel
+
+
+def test_beside_the_panel_a_cell_holds_the_answer_alone() -> None:
+    made = report()
+    made.subject.id = 's"1'
+    shown = html.render(made, panel=True)
+    page = Page(shown)
+    assert ("data-compilescope-subject", 's"1') in page.attributes
+    assert "Python wrapper is fastest" in page.text
+    assert not {"details", "pre"} & set(page.tags)
+    assert "button" not in Page(html.render(made)).tags
+
+
+def test_a_cell_lists_few_variants_with_eager_and_the_fastest() -> None:
+    made = report()
+    eager, fastest = made.variants[:2]
+    others = [msgspec.structs.replace(made.variants[2], name=f"v{n}") for n in range(9)]
+    made.variants = [*others, eager, fastest]
+    page = Page(html.render(made, panel=True))
+    # The head, and five variants.
+    assert page.tags.count("tr") == 6
+    assert "6 more variants" in page.text
+    assert "Python wrapper" in page.text.split("over eager")[1]
+    assert "eager" in page.text.split("first call")[1].split("Python wrapper")[0]
 
 
 def test_a_cell_is_cut_and_says_so() -> None:

@@ -67,7 +67,6 @@ def widget(session: FakeSession, shown: list[dict[str, Any]]) -> ReportWidget:
 def test_it_starts_as_the_report_is(widget: ReportWidget, session: FakeSession) -> None:
     assert widget.variant() == Variant()
     assert session.added == []
-    assert widget.status.value == "2 problems"
     assert widget.switches.selected_index is None
 
 
@@ -204,6 +203,26 @@ def test_progress_gives_way_to_the_report(
     assert "(25%)" in published[2][1]["text/plain"]
     assert set(published[3][1]) == {"text/html", "text/plain"}
     assert 'mine.save("report.html")' in published[3][1]["text/plain"]
+
+
+def test_with_a_panel_the_switches_are_left_to_it(
+    session: FakeSession, published: list[tuple[str, dict[str, Any]]]
+) -> None:
+    with display.Display(session, panel=lambda: True) as place:
+        place.show(session.report)
+    assert [kind for kind, _ in published] == ["display", "update"]
+    assert "Open in the panel" in published[-1][1]["text/html"]
+
+
+def test_a_panel_that_comes_during_the_work_shows_the_rest(
+    session: FakeSession, published: list[tuple[str, dict[str, Any]]]
+) -> None:
+    connected = False
+    with display.Display(session, panel=lambda: connected) as place:
+        connected = True
+        place.show(session.report)
+    assert "Open in the panel" in published[-1][1]["text/html"]
+    assert place._box.children == ()
 
 
 def test_switches_that_are_missing_are_told(

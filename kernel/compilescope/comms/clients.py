@@ -91,5 +91,13 @@ class Clients:
                 _log.warning("A panel cannot be reached and hears no more.", exc_info=True)
                 self.close(comm)
 
+    def listening(self) -> bool:
+        """Whether a client hears events and has spoken lately."""
+        with self._lock:
+            return any(
+                client.events is not None and time.monotonic() - client.heard <= SILENCE_S
+                for client in self._clients.values()
+            )
+
     def __len__(self) -> int:
         return len(self._clients)

@@ -60,6 +60,10 @@ class Endpoints:
         self._clients.open(_client(message), "events", opened)
         opened.on_close(lambda _: self._clients.close(opened))
 
+    def is_heard(self) -> bool:
+        """Whether a panel is connected."""
+        return self._clients.listening()
+
     def answer(self, data: Any) -> dict[str, Any]:
         """The reply to a request, as plain data. Never raises: an error is a reply too."""
         reply = messages.Reply(id=str(data.get("id", "")) if isinstance(data, dict) else "")
@@ -151,6 +155,11 @@ def start(session: Session) -> None:
 def is_serving() -> bool:
     """Whether panels are served. The front end asks before it says that they are not."""
     return _endpoints is not None
+
+
+def is_connected() -> bool:
+    """Whether a panel shows what this kernel inspects."""
+    return _endpoints is not None and _endpoints.is_heard()
 
 
 def stop() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -36,14 +37,25 @@ class Display:
     name
         The variable that holds the report, for the notes that say how to see more.
     switches
-        Whether to show the switches where ipywidgets is installed.
+        Whether to show the switches where ipywidgets is installed and there is no panel.
+    panel
+        Whether a panel is connected, which has the switches and the depth: the output is then the
+        answer alone. Asked whenever something is shown: a panel may connect meanwhile.
     """
 
-    def __init__(self, session: Session, *, name: str = "report", switches: bool = True) -> None:
+    def __init__(
+        self,
+        session: Session,
+        *,
+        name: str = "report",
+        switches: bool = True,
+        panel: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._session = session
         self._name = name
         self._kernel = shell.kernel() is not None
-        self._switches = switches and self._kernel
+        self._panel = panel
+        self._switches = switches and self._kernel and not panel()
         self._line = Line()
         self._shown = False
 
@@ -65,14 +77,16 @@ class Display:
             width, color = shutil.get_terminal_size((100, 24)).columns, sys.stdout.isatty()
             sys.stdout.write(text.render(report, width=width, color=color, name=self._name) + "\n")
             return
+        panel = self._panel()
+        shown = html.render(report, panel=panel, left=left, right=right, name=self._name)
         self._line.handle.update(
             {
-                "text/html": html.render(report, left=left, right=right, name=self._name),
+                "text/html": shown,
                 "text/plain": text.render(report, name=self._name),
             },
             raw=True,
         )
-        if first and self._switches:
+        if first and self._switches and not panel:
             self._box.fill(report, self._session, self.show)
 
     def __exit__(

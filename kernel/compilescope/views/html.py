@@ -5,13 +5,14 @@ from __future__ import annotations
 from html import escape
 
 from .. import extras
-from ..report import Report
+from ..report import Report, conclude
 from . import wording
+from .html_cell import answer, sections
 from .html_changes import changes
 from .html_code import wrappers
 from .html_cold import cold
 from .html_compilations import compilation_details
-from .html_overview import overview
+from .html_overview import follows, result
 from .html_package import package
 from .html_ranks import cuda_graphs, rank
 from .html_routes import loads, routes
@@ -30,6 +31,7 @@ def render(
     report: Report,
     *,
     full: bool = False,
+    panel: bool = False,
     left: str | None = None,
     right: str | None = None,
     name: str = "report",
@@ -43,6 +45,8 @@ def render(
     full
         False: a fragment for a cell, with inline styles, in which long texts are cut and say so.
         True: a whole page with everything, which follows the reader's light or dark scheme.
+    panel
+        Whether a panel shows the rest of the report: then a cell holds the answer alone.
     left, right
         The variants whose wrappers stand side by side; by default the first with a Python wrapper
         and the first with a C++ wrapper.
@@ -55,15 +59,24 @@ def render(
     if report.subject.kind == "watch":
         body = markup.element("div", "root", watched(report, markup, limits, hint))
         return _page(report, body) if full else body
-    result, rest = overview(report, markup)
-    head = [_head(report, markup), result, problems(report, markup, limits.problems), rest]
-    parts = _parts(report, markup, limits, hint, left=left, right=right)
-    if not full:
-        inside = "\n".join(part for part in parts if part)
-        parts = [details("Code, kernels, guards, settings", inside, markup)] if inside else []
-    parts = [*head, *parts]
-    body = markup.element("div", "root", "\n".join(part for part in parts if part))
-    return _page(report, body) if full else body
+    if full:
+        found = conclude(report)
+        parts = [
+            _head(report, markup),
+            result(found, markup),
+            problems(report, markup, limits.problems),
+            follows(found, markup),
+            *_parts(report, markup, limits, hint, left=left, right=right),
+        ]
+    elif panel:
+        parts = [answer(report, markup, panel=True)]
+    else:
+        depth = _parts(report, markup, limits, hint, left=left, right=right)
+        parts = [answer(report, markup, panel=False), sections(report, markup, limits, depth)]
+    told = "\n".join(part for part in parts if part)
+    if full:
+        return _page(report, markup.element("div", "root", told))
+    return markup.element("div", "root scroll", markup.element("div", "least", told))
 
 
 def _parts(

@@ -70,10 +70,12 @@ def _pair(pair: Pair, markup: Markup, limits: Limits, hint: str) -> str:
             )
             break
         body += _row(row, shown, markup, folds=limits.folds)
-    return (
+    table = (
         f"<table{markup.attributes('pair')}><thead><tr>{heads}</tr></thead>"
         f"<tbody>{body}</tbody></table>"
     )
+    # A cell shows a window of it, which scrolls by itself both ways.
+    return markup.element("div", "sides" if markup.page else "sides window", table)
 
 
 class _Column(NamedTuple):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
-from ..report import Limit, Overview, Report, Result, Speedup, Suggestion, conclude
+from ..report import Limit, Overview, Result, Speedup, Suggestion, TargetResult
 from . import wording
 from .style import Markup
 
@@ -12,10 +13,22 @@ _SHOWN = 3
 """Suggestions that are seen before the rest is unfolded."""
 
 
-def overview(report: Report, markup: Markup) -> tuple[str, str]:
-    """Return the result, and what follows from it: what limits a call, what to change."""
-    found = conclude(report)
-    first = markup.element("p", "verdict", escape(found.headline)) + _results(found, markup)
+def result(found: Overview, markup: Markup) -> str:
+    """Return the result: the verdict, and every variant with its latency."""
+    verdict = markup.element("p", "verdict", escape(found.headline))
+    return verdict + results(found, markup, found.results, found.targets)
+
+
+def follows(found: Overview, markup: Markup, *, counts: bool = True) -> str:
+    """Return what follows from the result: what limits a call, what to change, what happened.
+
+    Parameters
+    ----------
+    found, markup
+        What to show, and how.
+    counts
+        Whether to say what happened, too.
+    """
     rest = [
         _line("C++ wrapper?", f"{found.wrapper.headline} {found.wrapper.text}", markup)
         if found.wrapper is not None
@@ -23,10 +36,10 @@ def overview(report: Report, markup: Markup) -> tuple[str, str]:
         _limit(found.limit, markup) if found.limit is not None else "",
         _suggestions(found.suggestions, markup),
         markup.element("p", "line", escape(" \u00b7 ".join(one.text for one in found.counts)))
-        if found.counts
+        if counts and found.counts
         else "",
     ]
-    return first, "\n".join(part for part in rest if part)
+    return "\n".join(part for part in rest if part)
 
 
 def _line(title: str, text: str, markup: Markup) -> str:
@@ -34,25 +47,36 @@ def _line(title: str, text: str, markup: Markup) -> str:
     return markup.element("p", "answer", f"{told} {escape(text.strip())}")
 
 
-def _results(found: Overview, markup: Markup) -> str:
-    rows = "".join(_row(one, found.scale_us, markup) for one in found.results)
+def results(
+    found: Overview, markup: Markup, rows: Sequence[Result], targets: Sequence[TargetResult]
+) -> str:
+    """Return the table of variants with their latencies, and what targets are estimated at.
+
+    Parameters
+    ----------
+    found, markup
+        What the bars are drawn to the scale of, and how to write them.
+    rows, targets
+        Those of ``found`` to show.
+    """
+    shown = "".join(_row(one, found.scale_us, markup) for one in rows)
     table = ""
-    if rows:
-        timed = any(one.latency_us is not None for one in found.results)
+    if shown:
+        timed = any(one.latency_us is not None for one in rows)
         heads = ("variant", "latency", "over eager", "first call", "") if timed else ()
         head = "".join(markup.element("th", "head near", name) for name in heads)
         body = f"<thead><tr>{head}</tr></thead>" if head else ""
-        body += f"<tbody>{rows}</tbody>"
+        body += f"<tbody>{shown}</tbody>"
         table = markup.element("div", "scroll", markup.element("table", "table results", body))
-    targets = "".join(
+    estimated = "".join(
         markup.element(
             "p",
             "answer",
             f"<b>{escape(one.title)}</b> ({escape(one.device)}), estimated: {escape(one.text)}",
         )
-        for one in found.targets
+        for one in targets
     )
-    return table + targets
+    return table + estimated
 
 
 def _row(result: Result, scale_us: float, markup: Markup) -> str:

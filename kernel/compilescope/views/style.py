@@ -45,10 +45,15 @@ _CODE = (
 )
 STYLES = {
     "root": "font-size:13px;line-height:1.5;max-width:100%;",
+    "least": "min-width:320px;",
     "title": "margin:4px 0 0;font-size:16px;font-weight:600;",
     "muted": "opacity:.72;",
     "verdict": "margin:4px 0 0;font-size:14px;font-weight:600;",
     "answer": "margin:6px 0 0;",
+    "two-lines": "display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;"
+    "overflow:hidden;",
+    "button": "margin:0 8px 0 0;padding:2px 10px;border:1px solid $bar;border-radius:3px;"
+    "background:none;color:$bar;font:inherit;font-weight:600;cursor:pointer;",
     "list": "margin:2px 0 0;padding-left:22px;",
     "results": "font-size:13px;margin:4px 0;",
     "near": "padding:2px 10px 2px 0;font-size:13px;font-weight:400;",
@@ -86,8 +91,10 @@ STYLES = {
     "link": "color:inherit;text-decoration:underline;overflow-wrap:anywhere;",
     "plain": "background:none;",
     "scroll": "max-width:100%;overflow-x:auto;",
+    "sides": "max-width:100%;overflow-x:auto;margin:6px 0;",
+    "window": "max-height:420px;overflow-y:auto;",
     "number": "opacity:.5;user-select:none;",
-    "pair": "width:100%;table-layout:fixed;border-collapse:collapse;margin:6px 0;"
+    "pair": "width:100%;min-width:720px;table-layout:fixed;border-collapse:collapse;margin:0;"
     "background:$paper;color:$ink;border:1px solid rgba(128,128,128,.3);",
     "side-head": "padding:6px 10px;text-align:left;font-weight:600;width:50%;max-width:none;"
     "border-bottom:1px solid rgba(128,128,128,.45);background:$paper;",
@@ -115,7 +122,7 @@ body{margin:0 auto;padding:20px 24px 60px;max-width:1500px;background:var(--cs-p
 color:var(--cs-ink);font-family:system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 .cs-row:hover{background:rgba(128,128,128,.12)}
 summary:focus-visible{outline:2px solid var(--cs-info);outline-offset:2px}
-@media (max-width:800px){.cs-pair,.cs-pair>*,.cs-pair>*>tr{display:block}
+@media (max-width:800px){.cs-pair{min-width:0}.cs-pair,.cs-pair>*,.cs-pair>*>tr{display:block}
 .cs-side,.cs-side-head{display:block;width:auto}}
 @media print{details::details-content{content-visibility:visible;display:block}}
 """
@@ -137,9 +144,10 @@ class Markup:
             return listed + (f' style="{escape(extra)}"' if extra else "")
         return f' style="{escape("".join(_inline(name) for name in names) + extra)}"'
 
-    def element(self, tag: str, style: str, body: str, extra: str = "") -> str:
-        """Return ``<tag>body</tag>``; ``body`` is markup already escaped."""
-        return f"<{tag}{self.attributes(*style.split(), extra=extra)}>{body}</{tag}>"
+    def element(self, tag: str, style: str, body: str, extra: str = "", title: str = "") -> str:
+        """Return ``<tag>body</tag>``; ``body`` is markup already escaped, ``title`` plain text."""
+        hover = f' title="{escape(title)}"' if title else ""
+        return f"<{tag}{hover}{self.attributes(*style.split(), extra=extra)}>{body}</{tag}>"
 
 
 def style_sheet() -> str:

@@ -14,7 +14,6 @@ from ..variant import Variant
 from . import wording
 from .main_thread import Main
 from .pairs import compared
-from .summary import problems
 
 if TYPE_CHECKING:
     from ..compiler.progress import Progress
@@ -80,8 +79,6 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
         row.layout.flex_flow = "row wrap"
         row.layout.align_items = "center"
         row.layout.grid_gap = "0 16px"
-        found = len(problems(report))
-        self.status.value = wording.count(found, "problem") if found else ""
         self.switches.children, self.switches.titles = (row,), ("Switches",)
         self.children = (self.switches, widgets.HBox([self.progress, self.status]))
 

@@ -50,10 +50,11 @@ test('the quickstart, from the cell to the panel', async ({
 
   await test.step('the cell shows its result', async () => {
     const output = cell(page, 4).locator('.jp-Cell-outputArea');
-    await expect(output).toContainText('Code, kernels, guards, settings');
+    await expect(output).toContainText('Open in the panel');
     await expect(output.locator('.jp-mod-error')).toHaveCount(0);
-    const height = await output.evaluate(node => node.clientHeight);
-    expect(height).toBeLessThan(900);
+    const report = output.locator('.jp-RenderedHTML');
+    const height = await report.evaluate(node => node.clientHeight);
+    expect(height).toBeLessThan(400);
   });
 
   await test.step('the report opens on the Overview', async () => {

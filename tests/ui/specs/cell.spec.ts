@@ -1,0 +1,131 @@
+import { expect, test } from '@jupyterlab/galata';
+import type { Locator, Page } from '@playwright/test';
+import * as path from 'path';
+import { openSidebar, subjects } from '../helpers/compilescope';
+import { cell, openNotebook, run, runAll, SUBJECT } from '../helpers/notebook';
+import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+
+test.use(KEEP_KERNELS);
+
+test.afterAll(({ request }) => shutDown(request));
+
+const ARTIFACTS = path.resolve(__dirname, '../artifacts');
+
+/**
+ * The widths of the page. The panel takes more than half of it.
+ */
+const WIDTHS = [600, 900, 1280, 1440, 1600, 1900];
+
+/**
+ * What a cell may show of a report: its height in pixels.
+ */
+const HEIGHT = 400;
+
+for (const theme of ['light', 'dark'] as const) {
+  test(`beside the panel a cell is short, ${theme}`, async ({ page }) => {
+    await (theme === 'dark'
+      ? page.theme.setDarkTheme()
+      : page.theme.setLightTheme());
+    await openNotebook(page, SHARED, 'cell.ipynb', SUBJECT);
+    await runAll(page, SUBJECT.length);
+    await expect(page.locator('.jp-Compilescope-tabs')).toBeVisible();
+    const output = cell(page, 2).locator('.jp-Cell-outputArea');
+    await expect(output.getByRole('button')).toHaveText(['Open in the panel']);
+    await expect(output.locator('details, .jupyter-widgets')).toHaveCount(0);
+    await expectFit(page, output);
+    for (const width of [1280, 1920]) {
+      await page.setViewportSize({ width, height: 1000 });
+      await output.getByRole('button').scrollIntoViewIfNeeded();
+      const file = path.join(ARTIFACTS, `cell-${theme}-${width}.png`);
+      await page.screenshot({ path: file });
+    }
+  });
+}
+
+test('its button opens the report of its cell', async ({ page }) => {
+  const other = '%%compile --no-run\n(lambda: attend(x, y).sum())()';
+  const cells = [...SUBJECT, other];
+  await openNotebook(page, SHARED, 'cell.ipynb', cells);
+  await openSidebar(page);
+  await runAll(page, cells.length);
+  const overview = page.getByRole('region', { name: 'Overview' });
+  const selected = subjects(page).and(
+    page.getByRole('option', { selected: true })
+  );
+  await expect(selected).toContainText('lambda');
+  await page
+    .locator('.lm-DockPanel .lm-TabBar-tab', { hasText: ' of cell.ipynb' })
+    .locator('.lm-TabBar-tabCloseIcon')
+    .click();
+  await expect(overview).toHaveCount(0);
+  const button = cell(page, 2).getByRole('button', {
+    name: 'Open in the panel'
+  });
+  await button.click();
+  await expect(overview).toBeVisible();
+  await expect(selected).toContainText('attend');
+});
+
+test('without the panel a cell has folds, which clip nothing', async ({
+  page
+}) => {
+  await openNotebook(page, SHARED, 'cell.ipynb', [...SUBJECT, '_report']);
+  await runAll(page, SUBJECT.length);
+  await run(page, SUBJECT.length);
+  const output = cell(page, 3).locator('.jp-Cell-outputArea');
+  await expect(output.locator('details[open]')).toHaveCount(0);
+  await expect(output.getByRole('button')).toHaveCount(0);
+  await expectFit(page, output);
+  await output.locator('details').evaluateAll(nodes =>
+    nodes.forEach(node => {
+      (node as HTMLDetailsElement).open = true;
+    })
+  );
+  const code = output.locator('pre:visible');
+  await expect(code).not.toHaveCount(0);
+  const wrapped = await code.evaluateAll(
+    nodes =>
+      nodes.filter(node => {
+        const { whiteSpace, overflowX } = getComputedStyle(node);
+        return whiteSpace !== 'pre' || overflowX !== 'auto';
+      }).length
+  );
+  expect(wrapped).toBe(0);
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 1000 });
+    expect(await cut(output), `cut at ${width} px`).toBe(0);
+  }
+  await page.screenshot({ path: path.join(ARTIFACTS, 'cell-folds.png') });
+});
+
+/**
+ * Expect the report in an output to be short, and whole from side to side, at
+ * every width. The value of the last line stands beside it.
+ */
+async function expectFit(page: Page, output: Locator): Promise<void> {
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 1000 });
+    await expect(output).toBeVisible();
+    const { height, own } = await output
+      .locator('.jp-RenderedHTML')
+      .evaluate(node => ({
+        height: node.clientHeight,
+        own: node.clientWidth
+      }));
+    console.log(`      page ${width} px, cell ${own} px: ${height} px high`);
+    expect(height, `height at ${width} px`).toBeLessThan(HEIGHT);
+    expect(await cut(output), `cut at ${width} px`).toBe(0);
+  }
+}
+
+/**
+ * How much wider an output is than its place. What is wide in it has a scroll
+ * bar of its own; only where the notebook itself is too narrow to read, the
+ * output as a whole has.
+ */
+function cut(output: Locator): Promise<number> {
+  return output.locator('.jp-RenderedHTML > div').evaluate(node => {
+    const isNarrow = node.clientWidth < 320;
+    return isNarrow ? 0 : node.scrollWidth - node.clientWidth;
+  });
+}
