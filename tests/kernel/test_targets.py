@@ -249,7 +249,7 @@ def test_a_target_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
     assert device.build.l2_bytes == (known.find("h100").build or device.build).l2_bytes
     assert known.find("Half-H100") is device
     assert "halfh100" in Session().choices().targets
-    assert names.name_of(names.plain(cs.Variant(target="Half-H100"))) == "python on halfh100"
+    assert names.name_of(names.checked(cs.Variant(target="Half-H100"))) == "python on halfh100"
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,9 @@ def _parts(
 ) -> list[str]:
     """What stands below the overview: in a cell folded, in a page in full."""
     found = compilations(report)
+    missed = extras.missed("pygments")
     parts = [
+        markup.element("p", "line", escape(missed)) if missed else "",
         rank(report, markup),
         variants(report, markup),
         sweep(report.sweep, markup) if report.sweep is not None else "",
@@ -127,8 +129,7 @@ def _head(report: Report, markup: Markup) -> str:
         told.append(wording.count(len(subject.arguments) - len(told), "more argument"))
     made = f'<span title="{escape(environment(report))}">{escape(_made(report))}</span>'
     line = markup.element("p", "line", " · ".join([*told, made]))
-    missed = extras.missed("pygments")
-    return title + line + (markup.element("p", "line", escape(missed)) if missed else "")
+    return title + line
 
 
 _ARGUMENTS = 4

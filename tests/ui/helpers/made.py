@@ -1,12 +1,11 @@
 """A report that no run makes: all that the views can show, with names that look like markup.
 
-The browser tests run it as a cell. It is put among the kernel's subjects by hand.
+`python made.py` writes it to the standard output.
 """
 
-import types
+import sys
 
 from compilescope import report as r
-from compilescope.session import get_session
 from compilescope.variant import Variant
 
 EVIL = "<img src=x onerror=\"document.title='evil'\">"
@@ -260,14 +259,10 @@ def cold():
     ]
 
 
-get_session()._keep(
-    types.SimpleNamespace(
-        report=r.Report(
-            subject=r.Subject("made", "made", where=r.SourceLine(CELL, 3, "f", "def f(x, w):")),
-            environment=r.Environment(torch="2.13.0", cpu="a processor"),
-            variants=[variant("python", Variant()), variant("cpp", Variant(cpp_wrapper=True))],
-            files={CELL: "import torch\n\ndef f(x, w):\n    return torch.relu(x @ w)\n"},
-        )
-    ),
-    focus=True,
+made = r.Report(
+    subject=r.Subject("made", "made", where=r.SourceLine(CELL, 3, "f", "def f(x, w):")),
+    environment=r.Environment(torch="2.13.0", cpu="a processor"),
+    variants=[variant("python", Variant()), variant("cpp", Variant(cpp_wrapper=True))],
+    files={CELL: "import torch\n\ndef f(x, w):\n    return torch.relu(x @ w)\n"},
 )
+sys.stdout.write(made.to_json())

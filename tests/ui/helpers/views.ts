@@ -1,33 +1,39 @@
+import { execFileSync } from 'child_process';
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
 import { expect, type Locator, type Page } from '@playwright/test';
-import * as fs from 'fs';
 import * as path from 'path';
-import { openNotebook, runAll } from './notebook';
-import { SHARED } from './shared';
+import { openStored, openView as openTab } from './report';
 
 /**
  * Where pictures are put: to look at, not to compare.
  */
 const ARTIFACTS = path.resolve(__dirname, '../artifacts');
 
-const MADE = fs.readFileSync(path.resolve(__dirname, 'made.py'), 'utf8');
-
 /**
- * Open a view of a report that holds all that the views can show.
+ * Open a view of a report that holds all that the views can show, or that a
+ * script of this folder writes.
  *
- * @param view - The view's id.
+ * @param tab - What the view's tab says.
  * @param name - The view's name for screen readers.
+ * @param folder - The server's folder to store the report in; galata's `tmpPath`.
  */
 export async function openMade(
   page: IJupyterLabPageFixture,
-  view: string,
-  name: string
+  tab: string,
+  name: string,
+  folder: string,
+  script = 'made.py'
 ): Promise<Locator> {
-  const notebook = `${view}.ipynb`;
-  const cells = ['%load_ext compilescope', MADE];
-  await openNotebook(page, SHARED, notebook, cells);
-  await runAll(page, cells.length);
-  return openView(page, view, name, `${SHARED}/${notebook}`);
+  const report = execFileSync('python', [path.resolve(__dirname, script)], {
+    encoding: 'utf8',
+    maxBuffer: 1 << 26
+  });
+  const stored = `${folder}/made.compilescope.json`;
+  await page.contents.uploadContent(report, 'text', stored);
+  await openTab(await openStored(page, stored), tab);
+  const region = page.getByRole('region', { name, exact: true });
+  await expect(region).toBeVisible();
+  return region;
 }
 
 /**

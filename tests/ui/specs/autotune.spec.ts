@@ -1,7 +1,6 @@
-import { expect, test } from '@jupyterlab/galata';
 import { choice, openSidebar } from '../helpers/compilescope';
 import { openNotebook, runAll, SUBJECT } from '../helpers/notebook';
-import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+import { SHARED, shutDown } from '../helpers/shared';
 import {
   expectNames,
   expectText,
@@ -9,8 +8,7 @@ import {
   openView,
   picture
 } from '../helpers/views';
-
-test.use(KEEP_KERNELS);
+import { expect, test } from '../helpers/test';
 
 test.afterAll(({ request }) => shutDown(request));
 

@@ -1,11 +1,9 @@
-import { expect, test } from '@jupyterlab/galata';
 import type { Locator, Page } from '@playwright/test';
 import * as path from 'path';
 import { openSidebar, subjects } from '../helpers/compilescope';
 import { cell, openNotebook, run, runAll, SUBJECT } from '../helpers/notebook';
-import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
-
-test.use(KEEP_KERNELS);
+import { SHARED, shutDown } from '../helpers/shared';
+import { expect, test } from '../helpers/test';
 
 test.afterAll(({ request }) => shutDown(request));
 

@@ -1,4 +1,3 @@
-import { expect, test } from '@jupyterlab/galata';
 import {
   choice,
   editor,
@@ -7,10 +6,9 @@ import {
   toggle
 } from '../helpers/compilescope';
 import { openNotebook, runAll, SUBJECT } from '../helpers/notebook';
-import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+import { SHARED, shutDown } from '../helpers/shared';
 import { expectNames, openView, picture } from '../helpers/views';
-
-test.use(KEEP_KERNELS);
+import { expect, test } from '../helpers/test';
 
 test.afterAll(({ request }) => shutDown(request));
 

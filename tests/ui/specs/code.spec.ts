@@ -1,4 +1,3 @@
-import { expect, test } from '@jupyterlab/galata';
 import {
   clickLine,
   editor,
@@ -9,9 +8,8 @@ import {
   picker
 } from '../helpers/compilescope';
 import { cell, openNotebook, runAll, SUBJECT } from '../helpers/notebook';
-import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
-
-test.use(KEEP_KERNELS);
+import { SHARED, shutDown } from '../helpers/shared';
+import { expect, test } from '../helpers/test';
 
 test.afterAll(({ request }) => shutDown(request));
 

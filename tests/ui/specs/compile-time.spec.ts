@@ -1,9 +1,7 @@
-import { expect, test } from '@jupyterlab/galata';
 import * as fs from 'fs';
-import { KEEP_KERNELS, shutDown } from '../helpers/shared';
+import { shutDown } from '../helpers/shared';
 import { expectNames, expectText, openMade, picture } from '../helpers/views';
-
-test.use(KEEP_KERNELS);
+import { expect, test } from '../helpers/test';
 
 test.afterAll(({ request }) => shutDown(request));
 

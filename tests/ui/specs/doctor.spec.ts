@@ -1,14 +1,12 @@
-import { expect, test } from '@jupyterlab/galata';
 import { openSidebar } from '../helpers/compilescope';
 import { openNotebook, run } from '../helpers/notebook';
-import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+import { SHARED, shutDown } from '../helpers/shared';
+import { expect, test } from '../helpers/test';
 
 /**
  * Checks compile programs, which takes minutes where the machine is busy.
  */
 const LONG = 240_000;
-
-test.use(KEEP_KERNELS);
 
 test.afterAll(({ request }) => shutDown(request));
 

@@ -1,9 +1,9 @@
-import { expect, test } from '@jupyterlab/galata';
 import type { Locator, Page } from '@playwright/test';
 import * as fs from 'fs';
 import * as os from 'os';
 import * as path from 'path';
 import { openReport, openView } from '../helpers/report';
+import { expect, test } from '../helpers/test';
 
 const ARTIFACTS = path.resolve(__dirname, '../artifacts');
 const REPORTS = path.resolve(__dirname, '../../data/reports');

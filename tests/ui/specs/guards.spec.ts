@@ -1,12 +1,10 @@
-import { expect, test } from '@jupyterlab/galata';
 import * as path from 'path';
 import { EVIL, writeManyGuards } from '../helpers/guards';
 import { cell, openNotebook, runAll, SUBJECT } from '../helpers/notebook';
 import { openReport, openView as turnTo } from '../helpers/report';
-import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+import { SHARED, shutDown } from '../helpers/shared';
 import { expectNames, expectText, openView, picture } from '../helpers/views';
-
-test.use(KEEP_KERNELS);
+import { expect, test } from '../helpers/test';
 
 test.afterAll(({ request }) => shutDown(request));
 

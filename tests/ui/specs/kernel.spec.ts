@@ -1,4 +1,3 @@
-import { expect, test } from '@jupyterlab/galata';
 import {
   editors,
   openCode,
@@ -18,9 +17,8 @@ import {
   SUBJECT,
   waitForKernel
 } from '../helpers/notebook';
-import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
-
-test.use(KEEP_KERNELS);
+import { SHARED, shutDown } from '../helpers/shared';
+import { expect, test } from '../helpers/test';
 
 test.afterAll(({ request }) => shutDown(request));
 

@@ -1,7 +1,6 @@
-import { expect, test } from '@jupyterlab/galata';
 import { editor, marked, openSidebar, sidebar } from '../helpers/compilescope';
 import { openNotebook, runAll, SUBJECT } from '../helpers/notebook';
-import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+import { SHARED, shutDown } from '../helpers/shared';
 import {
   expectNames,
   expectText,
@@ -9,6 +8,7 @@ import {
   openView,
   picture
 } from '../helpers/views';
+import { expect, test } from '../helpers/test';
 
 /**
  * How long building may take on a small machine, in milliseconds.
@@ -19,8 +19,6 @@ const BUILD = 200_000;
  * A time, on however slow a machine.
  */
 const TIME = /\d [µm]s/;
-
-test.use(KEEP_KERNELS);
 
 test.afterAll(({ request }) => shutDown(request));
 

@@ -1,4 +1,3 @@
-import { expect, test } from '@jupyterlab/galata';
 import * as path from 'path';
 import {
   editors,
@@ -7,9 +6,8 @@ import {
   sidebar
 } from '../helpers/compilescope';
 import { openNotebook, runAll, SUBJECT } from '../helpers/notebook';
-import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
-
-test.use(KEEP_KERNELS);
+import { SHARED, shutDown } from '../helpers/shared';
+import { expect, test } from '../helpers/test';
 
 test.afterAll(({ request }) => shutDown(request));
 

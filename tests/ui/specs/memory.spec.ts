@@ -1,7 +1,7 @@
-import { expect, test } from '@jupyterlab/galata';
 import { openNotebook, runAll } from '../helpers/notebook';
-import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+import { SHARED, shutDown } from '../helpers/shared';
 import { expectNames, openView, picture } from '../helpers/views';
+import { expect, test } from '../helpers/test';
 
 /**
  * Products with something between them: their buffers take over memory.
@@ -19,8 +19,6 @@ const CELLS = [
     'report = cs.inspect(chain, (torch.randn(64, 64),), run=False)'
   ].join('\n')
 ];
-
-test.use(KEEP_KERNELS);
 
 test.afterAll(({ request }) => shutDown(request));
 

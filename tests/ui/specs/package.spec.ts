@@ -1,8 +1,8 @@
-import { expect, test } from '@jupyterlab/galata';
 import { editor } from '../helpers/compilescope';
 import { openNotebook, runAll } from '../helpers/notebook';
-import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+import { SHARED, shutDown } from '../helpers/shared';
 import { expectNames, openView, picture } from '../helpers/views';
+import { expect, test } from '../helpers/test';
 
 /**
  * A call whose sizes may change, with a weight of its own.
@@ -30,8 +30,6 @@ const CELLS = [
  * How long exporting may take on a small machine, in milliseconds.
  */
 const EXPORT = 100_000;
-
-test.use(KEEP_KERNELS);
 
 test.afterAll(({ request }) => shutDown(request));
 

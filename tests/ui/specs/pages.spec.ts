@@ -1,4 +1,4 @@
-import { expect, test } from '@jupyterlab/galata';
+import { expect, test } from '../helpers/test';
 import {
   editors,
   openCode,
@@ -8,9 +8,7 @@ import {
   variants
 } from '../helpers/compilescope';
 import { notebook, openNotebook, runAll, SUBJECT } from '../helpers/notebook';
-import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
-
-test.use(KEEP_KERNELS);
+import { SHARED, shutDown } from '../helpers/shared';
 
 test.afterAll(({ request }) => shutDown(request));
 

@@ -1,8 +1,8 @@
-import { expect, test } from '@jupyterlab/galata';
 import { openSidebar, sidebar } from '../helpers/compilescope';
 import { openNotebook, runAll } from '../helpers/notebook';
-import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+import { SHARED, shutDown } from '../helpers/shared';
 import { expectNames, expectText, openView, picture } from '../helpers/views';
+import { expect, test } from '../helpers/test';
 
 /**
  * Two ranks of one run as `compilescope.ranks` leaves them, without running
@@ -53,8 +53,6 @@ for number, report in enumerate(reports):
     get_session()._keep(Elsewhere(report, f"rank {number} of 2"), focus=number == 0)
 `
 ];
-
-test.use(KEEP_KERNELS);
 
 test.afterAll(({ request }) => shutDown(request));
 

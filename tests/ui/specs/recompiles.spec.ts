@@ -1,9 +1,7 @@
-import { expect, test } from '@jupyterlab/galata';
 import { cell, openNotebook, runAll } from '../helpers/notebook';
-import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+import { SHARED, shutDown } from '../helpers/shared';
 import { expectNames, openView, picture } from '../helpers/views';
-
-test.use(KEEP_KERNELS);
+import { expect, test } from '../helpers/test';
 
 test.afterAll(({ request }) => shutDown(request));
 

@@ -1,13 +1,11 @@
-import { expect, test } from '@jupyterlab/galata';
 import type { Locator } from '@playwright/test';
 import * as fs from 'fs';
 import * as path from 'path';
 import { sidebar } from '../helpers/compilescope';
 import { openNotebook, runAll, SUBJECT } from '../helpers/notebook';
-import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+import { SHARED, shutDown } from '../helpers/shared';
 import { expectNames, expectText, openView, picture } from '../helpers/views';
-
-test.use(KEEP_KERNELS);
+import { expect, test } from '../helpers/test';
 
 test.afterAll(({ request }) => shutDown(request));
 

@@ -1,5 +1,4 @@
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
-import { expect, test } from '@jupyterlab/galata';
 import type { Locator, Page } from '@playwright/test';
 import * as path from 'path';
 import {
@@ -14,8 +13,9 @@ import {
 } from '../helpers/compilescope';
 import { cell, openNotebook, runAll, start } from '../helpers/notebook';
 import { openReport, openView } from '../helpers/report';
-import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+import { SHARED, shutDown } from '../helpers/shared';
 import { expectNames, openView as openOf } from '../helpers/views';
+import { expect, test } from '../helpers/test';
 
 /**
  * How long generating, compiling and checking for a target may take on a small
@@ -41,8 +41,6 @@ const CELLS = [
   '%%compile --no-run --variants python --target h100\nattend(x, y)',
   '%%compile --no-run --variants python --target h100,mi300x\nattend(x, y)'
 ];
-
-test.use(KEEP_KERNELS);
 
 test.afterAll(({ request }) => shutDown(request));
 

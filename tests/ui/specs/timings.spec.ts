@@ -1,14 +1,12 @@
-import { expect, test } from '@jupyterlab/galata';
+import { expect, test } from '../helpers/test';
 import type { Locator, Page } from '@playwright/test';
 import * as path from 'path';
 import { choice, openSidebar, sidebar } from '../helpers/compilescope';
 import { notebook, openNotebook, runAll, SUBJECT } from '../helpers/notebook';
-import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+import { SHARED, shutDown } from '../helpers/shared';
 import { expectNames, openView, picture } from '../helpers/views';
 
 const ARTIFACTS = path.resolve(__dirname, '../artifacts');
-
-test.use(KEEP_KERNELS);
 
 test.afterAll(({ request }) => shutDown(request));
 

@@ -1,4 +1,4 @@
-import { expect, test } from '@jupyterlab/galata';
+import { expect, test } from '../helpers/test';
 import * as fs from 'fs';
 import * as path from 'path';
 import { editors, openSidebar, sidebar } from '../helpers/compilescope';
@@ -10,9 +10,7 @@ import {
   tabs,
   view
 } from '../helpers/report';
-import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
-
-test.use(KEEP_KERNELS);
+import { SHARED, shutDown } from '../helpers/shared';
 
 test.afterAll(({ request }) => shutDown(request));
 

@@ -1,7 +1,7 @@
-import { expect, test } from '@jupyterlab/galata';
 import { openSidebar, sidebar, subjects } from '../helpers/compilescope';
 import { cell, openNotebook, run } from '../helpers/notebook';
-import { KEEP_KERNELS, SHARED, shutDown } from '../helpers/shared';
+import { SHARED, shutDown } from '../helpers/shared';
+import { expect, test } from '../helpers/test';
 
 const CELLS = [
   '%load_ext compilescope\nimport torch\nx = torch.ones(3)',
@@ -14,8 +14,6 @@ const CELLS = [
   ].join('\n'),
   'watched(torch.ones(4));'
 ];
-
-test.use(KEEP_KERNELS);
 
 test.afterAll(({ request }) => shutDown(request));
 

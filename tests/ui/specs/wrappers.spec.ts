@@ -1,9 +1,9 @@
-import { expect, test } from '@jupyterlab/galata';
 import * as fs from 'fs';
 import * as path from 'path';
 import { editor } from '../helpers/compilescope';
 import { openReport } from '../helpers/report';
 import { expectNames } from '../helpers/views';
+import { expect, test } from '../helpers/test';
 
 const ARTIFACTS = path.resolve(__dirname, '../artifacts');
 const REPORT = path.resolve(

@@ -1,0 +1,68 @@
+import {
+  galata,
+  test as labTest,
+  type IJupyterLabPageFixture
+} from '@jupyterlab/galata';
+
+export { expect } from '@jupyterlab/galata';
+
+/**
+ * The page that the tests of a worker share: JupyterLab takes six seconds of
+ * processor time to load.
+ */
+let shared: IJupyterLabPageFixture | undefined;
+
+/**
+ * A test in a JupyterLab that is already loaded, without documents, in the light
+ * theme. Its kernels run on: `shutDown` ends them.
+ *
+ * Use Galata's own `test` for what changes more of a page than that, such as
+ * settings.
+ */
+export const test = labTest.extend<{ page: IJupyterLabPageFixture }>({
+  page: async ({ browser, baseURL, viewport, waitForApplication }, use) => {
+    if (shared === undefined || shared.isClosed()) {
+      const lab = await galata.newPage({
+        baseURL: baseURL!,
+        browser,
+        waitForApplication,
+        // Galata's bookkeeping takes every answer for JSON, and that to an
+        // interrupt is empty.
+        mockKernels: false,
+        mockSessions: false,
+        // It would go to a folder.
+        autoGoto: false
+      });
+      shared = lab.page;
+      await shared.goto('?reset');
+    } else {
+      await shared.setViewportSize(viewport!);
+      await clear(shared);
+    }
+    await use(shared);
+  }
+});
+
+interface IApp {
+  commands: { execute(id: string): Promise<unknown> };
+  shell: {
+    widgets(area: string): Iterable<{ dispose(): void }>;
+    collapseLeft(): void;
+    collapseRight(): void;
+  };
+}
+
+/**
+ * Close all documents, without saving them, and both sidebars.
+ */
+async function clear(page: IJupyterLabPageFixture): Promise<void> {
+  await page.theme.setLightTheme();
+  await page.evaluate(() => {
+    const { jupyterapp: app } = window as unknown as { jupyterapp: IApp };
+    for (const widget of [...app.shell.widgets('main')]) {
+      widget.dispose();
+    }
+    app.shell.collapseLeft();
+    app.shell.collapseRight();
+  });
+}
