@@ -12,8 +12,8 @@ import { expect, test } from '../helpers/test';
 
 test.afterAll(({ request }) => shutDown(request));
 
-test('what torch chose by measuring', async ({ page }) => {
-  const view = await openMade(page, 'autotune', 'Autotune');
+test('what torch chose by measuring', async ({ page, tmpPath }) => {
+  const view = await openMade(page, 'Autotune', 'Autotune', tmpPath);
   const table = view.getByRole('table', { name: 'Candidates for mm' });
 
   await test.step('the chosen one first, the others with why not', async () => {

@@ -1,12 +1,9 @@
 import * as fs from 'fs';
-import { shutDown } from '../helpers/shared';
 import { expectNames, expectText, openMade, picture } from '../helpers/views';
 import { expect, test } from '../helpers/test';
 
-test.afterAll(({ request }) => shutDown(request));
-
-test('where the time of the first call went', async ({ page }) => {
-  const view = await openMade(page, 'compile-time', 'Compile time');
+test('where the time of the first call went', async ({ page, tmpPath }) => {
+  const view = await openMade(page, 'Compile time', 'Compile time', tmpPath);
   const tree = view.getByRole('tree', { name: 'Phases on an axis of time' });
   const current = view.getByRole('treeitem');
 

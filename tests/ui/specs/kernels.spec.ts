@@ -22,8 +22,8 @@ const TIME = /\d [µm]s/;
 
 test.afterAll(({ request }) => shutDown(request));
 
-test('what one call launches', async ({ page }) => {
-  const view = await openMade(page, 'kernels', 'Kernels');
+test('what one call launches', async ({ page, tmpPath }) => {
+  const view = await openMade(page, 'Kernels', 'Kernels', tmpPath);
   const table = view.getByRole('grid', { name: 'Kernels' });
   const rows = table.getByRole('row');
   const filter = view.getByRole('searchbox');

@@ -1,12 +1,14 @@
 import { editor } from '../helpers/compilescope';
-import { shutDown } from '../helpers/shared';
 import { expectNames, expectText, openMade, picture } from '../helpers/views';
 import { expect, test } from '../helpers/test';
 
-test.afterAll(({ request }) => shutDown(request));
-
-test('what torch made of each setting', async ({ page }) => {
-  const view = await openMade(page, 'requested', 'Requested and effective');
+test('what torch made of each setting', async ({ page, tmpPath }) => {
+  const view = await openMade(
+    page,
+    'Requested and effective',
+    'Requested and effective',
+    tmpPath
+  );
 
   await test.step('what differs comes first, with code to copy', async () => {
     await expect(

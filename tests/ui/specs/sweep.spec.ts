@@ -1,10 +1,14 @@
 import type { Locator } from '@playwright/test';
-import * as fs from 'fs';
-import * as path from 'path';
 import { sidebar } from '../helpers/compilescope';
 import { openNotebook, runAll, SUBJECT } from '../helpers/notebook';
 import { SHARED, shutDown } from '../helpers/shared';
-import { expectNames, expectText, openView, picture } from '../helpers/views';
+import {
+  expectNames,
+  expectText,
+  openMade,
+  openView,
+  picture
+} from '../helpers/views';
 import { expect, test } from '../helpers/test';
 
 test.afterAll(({ request }) => shutDown(request));
@@ -19,11 +23,6 @@ const SWEEP = 240_000;
  * A time, on however slow a machine.
  */
 const TIME = /\d [µm]s/;
-
-const MADE = fs.readFileSync(
-  path.resolve(__dirname, '../helpers/made_sweep.py'),
-  'utf8'
-);
 
 test('a sweep, from the form to the winner', async ({ page }) => {
   test.setTimeout(600_000);
@@ -104,11 +103,9 @@ test('a sweep, from the form to the winner', async ({ page }) => {
   });
 });
 
-test('all ways in which a cell can end', async ({ page }) => {
-  const cells = ['%load_ext compilescope', MADE];
-  await openNotebook(page, SHARED, 'swept.ipynb', cells);
-  await runAll(page, cells.length);
-  const view = await openView(page, 'sweep', 'Sweep', `${SHARED}/swept.ipynb`);
+test('all ways in which a cell can end', async ({ page, tmpPath }) => {
+  const script = 'made_sweep.py';
+  const view = await openMade(page, 'Sweep', 'Sweep', tmpPath, script);
   const grid = view.getByRole('grid', { name: 'Cells' });
   const details = view.getByRole('region', { name: /^Cell / });
 
