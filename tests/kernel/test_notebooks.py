@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
 from compilescope.compiler.targets import known
+from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
 
 pytestmark = pytest.mark.slow
@@ -17,16 +19,24 @@ RELEASED = "quickstart"
 """The notebook that `test_release` runs, where the wheel is installed."""
 
 
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KernelManager]:
+    """The kernel of all notebooks: torch and targets' processes take seconds to start."""
+    # In a folder of its own: notebooks save reports and packages where they are.
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(cwd=str(tmp_path_factory.mktemp("notebooks")))
+    yield manager
+    manager.shutdown_kernel()
+
+
 @pytest.mark.parametrize(
     "path", [path for path in NOTEBOOKS if path.stem != RELEASED], ids=lambda path: path.stem
 )
-def test_a_notebook_runs(path: Path, tmp_path: Path) -> None:
+def test_a_notebook_runs(path: Path, kernel: KernelManager) -> None:
     notebook = nbformat.read(path, as_version=4)
     if known.unavailable() and any("target" in cell.source for cell in notebook.cells):
         pytest.skip(known.unavailable())
-    # In a folder of its own: the notebook saves a report beside itself.
-    resources = {"metadata": {"path": str(tmp_path)}}
-    NotebookClient(notebook, timeout=600, kernel_name="python3", resources=resources).execute()
+    NotebookClient(notebook, timeout=None, km=kernel).execute()
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(cell.execution_count for cell in cells if cell.source.strip())
     compiled = [cell for cell in cells if cell.source.startswith("%%compile")]

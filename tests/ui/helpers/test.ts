@@ -34,7 +34,7 @@ export const test = labTest.extend<{ page: IJupyterLabPageFixture }>({
         autoGoto: false
       });
       shared = lab.page;
-      await shared.goto('?reset');
+      await shared.goto('');
     } else {
       await shared.setViewportSize(viewport!);
       await clear(shared);
@@ -56,13 +56,16 @@ interface IApp {
  * Close all documents, without saving them, and both sidebars.
  */
 async function clear(page: IJupyterLabPageFixture): Promise<void> {
-  await page.theme.setLightTheme();
   await page.evaluate(() => {
     const { jupyterapp: app } = window as unknown as { jupyterapp: IApp };
+    // Galata's helpers know the application of a page that was loaded again once
+    // they are asked for it.
+    void (window as unknown as { galata: { app: unknown } }).galata.app;
     for (const widget of [...app.shell.widgets('main')]) {
       widget.dispose();
     }
     app.shell.collapseLeft();
     app.shell.collapseRight();
   });
+  await page.theme.setLightTheme();
 }

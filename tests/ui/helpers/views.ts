@@ -86,7 +86,11 @@ export async function picture(
   await page.theme.setDarkTheme();
   await take('dark');
   const size = page.viewportSize()!;
-  await page.setViewportSize({ width: 700, height: 900 });
+  // A notebook beside it takes a half.
+  const isAlone = await page
+    .locator('.jp-Compilescope-document:visible')
+    .count();
+  await page.setViewportSize({ width: isAlone ? 460 : 700, height: 900 });
   await expect
     .poll(() => region.evaluate(node => node.clientWidth))
     .toBeLessThan(420);

@@ -42,9 +42,6 @@ test('what torch made of each setting', async ({ page, tmpPath }) => {
       /python.*Python.*torch\.ops, from Python.*2.*7\.25/,
       /cpp.*Python.*dispatcher, into Python.*1.*4\.50/
     ]);
-    await expect(
-      part.getByRole('button', { name: 'Measure the ways' })
-    ).toBeVisible();
     await part.scrollIntoViewIfNeeded();
     await picture(page, view, 'routes');
   });

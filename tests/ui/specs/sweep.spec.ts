@@ -84,9 +84,9 @@ test('a sweep, from the form to the winner', async ({ page }) => {
     await view.getByRole('grid', { name: 'Cells' }).focus();
     await page.keyboard.press('End');
     await page.keyboard.press('Enter');
-    await expect(view.getByRole('region', { name: /^Cell cpp/ })).toContainText(
-      'First call'
-    );
+    const details = view.getByRole('region', { name: /^Cell cpp/ });
+    await expect(details).toContainText('First call');
+    await expect(details).toContainText('Inspect this variant');
   });
 
   await test.step('cancelled, it keeps what is finished', async () => {
@@ -136,7 +136,7 @@ test('all ways in which a cell can end', async ({ page, tmpPath }) => {
     // Plotly hears of the pointer by a layer that lies above.
     const point = view.locator('.js-plotly-plot .points path').first();
     await point.click({ force: true });
-    await expect(details).toContainText('Inspect this variant');
+    await expect(details).toContainText('The cell took');
     await expect(grid.locator('[aria-selected=true]')).toHaveCount(1);
   });
 
