@@ -62,7 +62,7 @@ def inspect(
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
     *,
-    variants: object = ("python", "cpp"),
+    variants: object = None,
     run: bool = True,
 ) -> Report:
     """What ``torch.compile`` makes of a call.
@@ -77,7 +77,8 @@ def inspect(
         ``nn.Module``, or what ``torch.compile`` returned for one.
     variants
         Names ("python", "cpp", "eager", and the modes of the installed torch), `Variant` objects,
-        or a dictionary of either by the names that the report shall use.
+        or a dictionary of either by the names that the report shall use. None: both wrappers, with
+        torch's defaults; of what ``torch.compile`` returned, with the settings it was given.
     run
         Build every variant, check it against eager and time it; of variants for a target, compile
         and check the kernels. False: the sources only, of all variants from one capture; nothing

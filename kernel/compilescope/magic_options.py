@@ -65,8 +65,8 @@ def _parser() -> Any:
     return parser
 
 
-def variants(options: argparse.Namespace) -> dict[str, Variant]:
-    """Return the variants that the options ask for, by name.
+def variants(options: argparse.Namespace) -> dict[str, Variant] | None:
+    """Return the variants that the options ask for, by name; None where they ask for none.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def variants(options: argparse.Namespace) -> dict[str, Variant]:
     given = {switch: value for switch, value in given.items() if value is not None}
     targets = [name.strip() for name in (options.target or "").split(",") if name.strip()]
     if not given and not targets:
-        return chosen
+        return chosen if options.variants or options.dynamic else None
     if given.get("backend", "inductor") != "inductor" and options.variants is None:
         # Python and C++ wrappers are Inductor's: of another backend there is one variant.
         chosen = {"python": Variant()}

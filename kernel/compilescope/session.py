@@ -33,6 +33,8 @@ from .variant import Choices, Variant
 from .watcher import Watcher
 from .work import Work, carry_out, carry_out_aside, is_aside, usual
 
+LONGEST_S = 7 * 24 * 3600.0
+"""The longest measurement that can be asked for."""
 PATIENCE_S = 0.5
 """How long the panel's request for sources waits for them; after that they come by a job."""
 
@@ -62,7 +64,7 @@ class Session:
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
         *,
-        variants: object = names.USUAL,
+        variants: object = None,
         run: bool = True,
         progress: Callable[[Progress], None] | None = None,
         cell: str | None = None,
@@ -74,9 +76,9 @@ class Session:
         is one: there, what an earlier run of the same call has in its report stays. Failures to
         compile are problems of the report.
         """
-        wanted = names.parse(variants)
+        wanted = names.parse(names.USUAL if variants is None else variants)
         inspection = Inspection(fn, args, kwargs, cell=cell)
-        wanted = inspection.with_written(fn, wanted)
+        wanted = inspection.with_written(fn, wanted, chosen=variants is not None)
         subject = inspection.report.subject.id
         inspection.on_change(lambda variant: self._grown(subject, variant))
         job = self.jobs.new(subject, list(wanted), Work(build=run))
@@ -120,8 +122,9 @@ class Session:
         Raises
         ------
         CompilescopeError
-            A variant is for a target: it cannot run here.
+            A variant is for a target, which cannot run here, or the time is none.
         """
+        _check_seconds(seconds)
         targeting.refuse(variants, "measured")
         work = Work(kind="measure", seconds=seconds, again=again)
         return self._do(self._callable(subject), variants, work, progress)
@@ -249,8 +252,9 @@ class Session:
         Raises
         ------
         CompilescopeError
-            A name that the report does not have.
+            A name that the report does not have, or the time is none.
         """
+        _check_seconds(seconds)
         work = Work(kind="measure", seconds=seconds, again=again)
         report = self._callable(subject).report
         targeting.refuse({name: report.variant(name).requested for name in variants}, "measured")
@@ -480,6 +484,15 @@ class Session:
 
     def _tell(self, kind: str, subject: str, job: Job | None = None) -> None:
         self._observers.tell(kind, subject, job)
+
+
+def _check_seconds(seconds: float) -> None:
+    if not 0 < seconds <= LONGEST_S:
+        raise CompilescopeError(
+            f"A measurement cannot take {seconds:g} seconds.",
+            f"It takes more than 0 and at most {LONGEST_S:g}, which is a week.",
+            "Give the seconds to measure for: 10.",
+        )
 
 
 _session: Session | None = None

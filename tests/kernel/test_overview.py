@@ -187,6 +187,17 @@ def test_the_wrapper_is_worth_what_it_saves() -> None:
     assert re.search(r"takes 40\.0 s longer and pays off after \d\d,000 calls", answer.text)
 
 
+def test_wrappers_are_compared_where_both_were_tried() -> None:
+    report = made(eager=5000.0, python=2000.0, cpp=1000.0)
+    written = made(eager=5000.0, python=2100.0).variant("python")
+    written.name, written.requested = "as written", Variant(dynamic=True)
+    report.variants.insert(0, written)
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert answer.headline.startswith("Yes: ")
+    assert "These are python and cpp; as written was tried with one wrapper." in answer.text
+
+
 def test_the_wrapper_that_is_little_of_a_call_cannot_help() -> None:
     report = made(eager=100.0, python=78.0, cpp=78.0)
     look(report, "python", wrapper=3.5, kernels=74.5)

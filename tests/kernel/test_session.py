@@ -15,6 +15,7 @@ from compilescope import session as sessions
 from compilescope import subjects as kept
 from compilescope.compiler.inspection import Inspection
 from compilescope.compiler.progress import Progress
+from compilescope.errors import CompilescopeError
 from compilescope.jobs import Job
 from compilescope.report import IN_CELL, Report
 from compilescope.session import Session
@@ -468,3 +469,14 @@ def test_a_call_that_was_edited_or_set_otherwise_begins_anew() -> None:
         whole = msgspec.structs.replace(EAGER, fullgraph=power == 3)
         report = session.inspect(space["f"], (X,), cell="c", variants=whole, run=False)
     assert [one.name for one in report.variants] == ["backend=eager fullgraph"]
+
+
+@pytest.mark.parametrize("seconds", [1e308, -1e308, 0.0, float("nan"), float("inf")])
+def test_a_measurement_of_an_absurd_time_is_refused(seconds: float) -> None:
+    session = Session()
+    report = session.inspect(torch.relu, (torch.ones(2),), variants="eager", run=False)
+    with pytest.raises(CompilescopeError, match="A measurement cannot take"):
+        session.measure(report.subject.id, {}, seconds=seconds)
+    with pytest.raises(CompilescopeError, match="A measurement cannot take"):
+        session.queue_measure(report.subject.id, [], seconds=seconds, again=False)
+    assert session.jobs.next() is None

@@ -127,16 +127,29 @@ def test_what_the_user_wrote_is_the_first_variant(kind: str) -> None:
 
 
 def test_settings_that_a_variant_has_anyway_make_no_other() -> None:
-    report = inspected(torch.compile(f), variants=names.USUAL)
+    report = inspected(torch.compile(f), variants=None)
     assert [one.name for one in report.variants] == ["python", "cpp"]
     assert report.subject.written == "python"
     assert "defaults (as written)" in str(report)
-    report = inspected(torch.compile(f, options={"cpp_wrapper": True}), variants=names.USUAL)
+    report = inspected(torch.compile(f, options={"cpp_wrapper": True}), variants=None)
     assert [one.name for one in report.variants] == ["cpp", "python"]
     assert report.subject.written == "cpp"
     report = inspected(torch.compile(f), variants={"mine": Variant(backend="eager")})
     assert ([one.name for one in report.variants], report.subject.written) == (["mine"], "")
     assert inspected(f).subject.written == ""
+
+
+def test_unless_others_are_chosen_the_other_wrapper_stands_beside_it() -> None:
+    report = inspected(torch.compile(f, dynamic=True), variants=None)
+    written, other = report.variants
+    assert (written.name, other.name) == (AS_WRITTEN, "cpp dynamic")
+    assert other.requested == Variant(dynamic=True, cpp_wrapper=True)
+    launches = [
+        kernel.launches for one in (written, other) for kernel in one.compilations[0].kernels
+    ]
+    assert {each.key for each in launches[0]} == {each.key for each in launches[1]}
+    report = inspected(torch.compile(f, backend="aot_eager"), variants=None)
+    assert [one.name for one in report.variants] == [AS_WRITTEN, "python", "cpp"]
 
 
 def guards(report: Report) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..report import Answer, Report, Timing, VariantReport
+from ..report import Answer, Report, Timing, VariantReport, is_record
 from .figures import duration, of_whole, percent, round_number
 from .overview_variants import sibling
 from .payback import first_call_s
@@ -26,8 +26,7 @@ def wrapper(report: Report, now: VariantReport) -> Answer | None:
         return None
     if report.subject.kind in ("watch", "trace", "package") or not now.compilations:
         return None
-    python = sibling(report, now, cpp_wrapper=False)
-    cpp = sibling(report, now, cpp_wrapper=True)
+    python, cpp = _pair(report, now)
     own = _own(python or now)
     if python is None or python.timing is None:
         return Answer("Not measured yet.", _never(own, "Build and time both wrappers."), _VIEW)
@@ -39,7 +38,21 @@ def wrapper(report: Report, now: VariantReport) -> Answer | None:
         return Answer("It could not be built.", why, _VIEW)
     if cpp.timing is None:
         return Answer("Not measured yet.", _never(own, "Build and time both wrappers."), _VIEW)
-    return _compared(report, python, python.timing, cpp, own)
+    return _compared(report, now, python, python.timing, cpp, own)
+
+
+def _pair(report: Report, now: VariantReport) -> tuple[VariantReport | None, VariantReport | None]:
+    """The variants with either wrapper and the same settings: the overview's own, or others."""
+    usable = [
+        one
+        for one in report.variants
+        if one.requested.backend == "inductor" and one.target is None and not is_record(one)
+    ]
+    pairs = [
+        (sibling(report, one, cpp_wrapper=False), sibling(report, one, cpp_wrapper=True))
+        for one in (now, *usable)
+    ]
+    return next((pair for pair in pairs if None not in pair), pairs[0])
 
 
 def first_call(variant: VariantReport) -> float | None:
@@ -49,6 +62,7 @@ def first_call(variant: VariantReport) -> float | None:
 
 def _compared(
     report: Report,
+    now: VariantReport,
     python: VariantReport,
     timing: Timing,
     cpp: VariantReport,
@@ -56,6 +70,10 @@ def _compared(
 ) -> Answer:
     found = between(cpp, python)
     told = f" The Python wrapper takes {of_whole(*own)}." if own is not None else ""
+    if now is not python and now is not cpp:
+        told = (
+            f" These are {python.name} and {cpp.name}; {now.name} was tried with one wrapper.{told}"
+        )
     cost = _cost(python, cpp)
     if found is None or cpp.timing is None:
         return Answer("They were measured on different devices.", "", _VIEW)

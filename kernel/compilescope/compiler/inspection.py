@@ -98,13 +98,19 @@ class Inspection:
         self._changed = changed
 
     def with_written(
-        self, fn: Callable[..., Any], wanted: Mapping[str, Variant]
+        self, fn: Callable[..., Any], wanted: Mapping[str, Variant], *, chosen: bool
     ) -> dict[str, Variant]:
-        """What is wanted, behind the settings of the ``torch.compile`` that is around ``fn``."""
+        """What is wanted, behind the settings of the ``torch.compile`` that is around ``fn``.
+
+        Parameters
+        ----------
+        chosen
+            Whether somebody chose what is wanted.
+        """
         given = written(fn)
         if given is None:
             return dict(wanted)
-        name, found = beside_written(wanted, given.variant)
+        name, found = beside_written(wanted, given.variant, chosen=chosen)
         self.report.subject.written = name
         for left_out in given.left_out:
             self.report.problems.append(

@@ -200,9 +200,15 @@ def checked(variant: Variant) -> Variant:
 
 
 def beside_written(
-    wanted: Mapping[str, Variant], written: Variant
+    wanted: Mapping[str, Variant], written: Variant, *, chosen: bool
 ) -> tuple[str, dict[str, Variant]]:
     """What the user's own ``torch.compile`` asks for, first, and what is wanted beside it.
+
+    Parameters
+    ----------
+    chosen
+        Whether somebody chose what is wanted. Else it is the same settings with the other wrapper:
+        torch's defaults beside them would differ in more than that.
 
     Returns
     -------
@@ -214,6 +220,9 @@ def beside_written(
     name = next((name for name, one in wanted.items() if one == written), "")
     if not name and written != Variant():
         name = AS_WRITTEN
+        if not chosen and written.backend == "inductor":
+            other = msgspec.structs.replace(written, cpp_wrapper=not written.cpp_wrapper)
+            wanted = {name_of(other): other}
     return name, {**({name: written} if name else {}), **wanted}
 
 
