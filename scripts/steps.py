@@ -121,9 +121,14 @@ def lanes(what: str) -> list[list[Step]]:
 COMMANDS = ("check", "test", "kernel", "quick", "gpu")
 
 
+def log_of(step: Step) -> Path:
+    """Where a step's full output is kept."""
+    return LOGS / (step.name.replace(" ", "-").replace("'", "").replace(",", "") + ".log")
+
+
 def run_step(step: Step) -> Outcome:
     """Run one step to its end; its output goes to a log, shown if it failed."""
-    log = LOGS / (step.name.replace(" ", "-").replace("'", "").replace(",", "") + ".log")
+    log = log_of(step)
     start = time.monotonic()
     with log.open("w", encoding="utf-8") as output:
         # A session of its own, so that ending it ends the servers and browsers it started too.
@@ -211,6 +216,12 @@ def main(arguments: list[str]) -> int:
     started = time.monotonic()
     with ThreadPoolExecutor(max_workers=len(wanted)) as pool:
         outcomes = [outcome for lane in pool.map(run_lane, wanted) for outcome in lane]
+    for outcome in outcomes:
+        if not outcome.passed:
+            # What failed is named at the end: again here, where only a log's end is kept.
+            text = log_of(outcome.step).read_text(encoding="utf-8", errors="replace")
+            end_of_log = "\n".join(text.splitlines()[-40:])
+            print(f"\n--- the end of {outcome.step.name} ---\n{end_of_log}", flush=True)
     print(summary(outcomes), flush=True)
     print(f"{(time.monotonic() - started) / 60:.1f} minutes.", flush=True)
     return 0 if all(outcome.passed for outcome in outcomes) else 1

@@ -47,8 +47,6 @@ test('what torch chose by measuring', async ({ page, tmpPath }) => {
 });
 
 test('how to have torch tune', async ({ page }) => {
-  // It compiles.
-  test.slow();
   const path = await openNotebook(page, SHARED, 'tune.ipynb', SUBJECT);
   await openSidebar(page);
   await runAll(page, SUBJECT.length);

@@ -253,13 +253,10 @@ test('10,000 nodes open at once, and pan smoothly', async ({
   const view = await openView(await openReport(page, file, tmpPath), 'Graph');
   await drawn(view, 10_000);
   await stage(view).selectOption('dynamo');
-  const time = await reopen(page, view);
-  console.log(`open, collapsed: ${time.toFixed(0)} ms`);
-  // Generous, for a busy machine.
-  expect(time).toBeLessThan(10_000);
+  await reopen(page, view);
   await view.getByRole('button', { name: 'Open all groups' }).click();
   await expect
-    .poll(() => placeOf(view, 'n_5000').catch(() => null), { timeout: 30_000 })
+    .poll(() => placeOf(view, 'n_5000').catch(() => null))
     .not.toBeNull();
   const { between, own } = await view
     .locator('.jp-Compilescope-graph-canvas')
@@ -287,11 +284,10 @@ test('10,000 nodes open at once, and pan smoothly', async ({
 });
 
 /**
- * Turn to the other stage, and measure how long it takes until it is drawn.
+ * Turn to the other stage, until it is drawn.
  */
-async function reopen(page: Page, view: Locator): Promise<number> {
+async function reopen(page: Page, view: Locator): Promise<void> {
   await drawn(view, 10_000);
-  await page.evaluate(() => performance.mark('turn'));
   await stage(view).selectOption('post_grad');
   await page.waitForFunction(
     () =>
@@ -303,9 +299,6 @@ async function reopen(page: Page, view: Locator): Promise<number> {
           '.jp-Compilescope-graph-canvas'
         ) as unknown as IHost | null
       )?.compilescopeCanvas?.picture
-  );
-  return page.evaluate(
-    () => performance.now() - performance.getEntriesByName('turn')[0].startTime
   );
 }
 

@@ -11,11 +11,6 @@ import {
 import { expect, test } from '../helpers/test';
 
 /**
- * How long building may take on a small machine, in milliseconds.
- */
-const BUILD = 200_000;
-
-/**
  * A time, on however slow a machine.
  */
 const TIME = /\d [µm]s/;
@@ -86,7 +81,6 @@ test('what one call launches', async ({ page, tmpPath }) => {
 });
 
 test('how long each launch takes, measured', async ({ page }) => {
-  test.setTimeout(600_000);
   const path = `${SHARED}/measured-kernels.ipynb`;
   await openNotebook(page, SHARED, 'measured-kernels.ipynb', SUBJECT);
   await openSidebar(page);
@@ -102,14 +96,14 @@ test('how long each launch takes, measured', async ({ page }) => {
       table.getByRole('columnheader', { name: 'time', exact: true })
     ).toHaveCount(0);
     await sidebar(page).getByRole('button', { name: 'Build and time' }).click();
-    await expect(measure).toBeEnabled({ timeout: BUILD });
+    await expect(measure).toBeEnabled();
   });
 
   await test.step('in the table, with the share of the peak', async () => {
     await measure.click();
     await expect(
       view.getByRole('button', { name: 'Measure again' })
-    ).toBeEnabled({ timeout: BUILD });
+    ).toBeEnabled();
     await expect(
       table.getByRole('columnheader', { name: 'time', exact: true })
     ).toBeVisible();

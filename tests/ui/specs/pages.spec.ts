@@ -22,11 +22,9 @@ test('a reloaded page shows what was there', async ({ page }) => {
   // Galata's own reload waits for a launcher, which is not in front here.
   await page.evaluate(() => window.location.reload());
   await page.waitForURL(/lab/);
-  await expect(subjects(page)).toHaveCount(1, {
-    timeout: 30_000
-  });
+  await expect(subjects(page)).toHaveCount(1);
   await expect(subjects(page)).toContainText('attend');
-  await expect(editors(page)).toHaveCount(2, { timeout: 30_000 });
+  await expect(editors(page)).toHaveCount(2);
   await expect(editors(page).first()).toContainText('extern_kernels.mm(');
 });
 
@@ -36,7 +34,7 @@ test('two tabs on one kernel see the same', async ({ page }) => {
   await runAll(page, SUBJECT.length);
   const second = await page.context().newPage();
   await second.goto(`lab/workspaces/second/tree/${path}?reset`);
-  await expect(notebook(second)).toBeVisible({ timeout: 30_000 });
+  await expect(notebook(second)).toBeVisible();
   await openSidebar(second);
   await expect(subjects(second).first()).toContainText('attend');
   await test.step('what one asks for, the other shows too', async () => {

@@ -18,13 +18,6 @@ import {
 } from '../helpers/compilescope';
 import { cell, open, run } from '../helpers/notebook';
 
-/**
- * How long the sources may take after a switch was flipped, in milliseconds,
- * the first capture being made. Generous, for a small machine with other things
- * to do; what they did take is printed.
- */
-const AT_ONCE = 15_000;
-
 const QUICKSTART = path.resolve(
   __dirname,
   '../../../examples/quickstart.ipynb'
@@ -66,12 +59,7 @@ test('the quickstart, from the cell to the panel', async ({
   });
 
   await test.step('both wrappers are open beside the notebook', async () => {
-    await expect(editor(page, 'python')).toContainText(
-      'extern_kernels.addmm(',
-      {
-        timeout: 30_000
-      }
-    );
+    await expect(editor(page, 'python')).toContainText('extern_kernels.addmm(');
     await expect(editor(page, 'cpp')).toContainText('addmm_out(');
     await expect(picker(page, 'Left side', 'variant')).toHaveValue('python');
     await expect(picker(page, 'Right side', 'variant')).toHaveValue('cpp');
@@ -94,7 +82,7 @@ test('the quickstart, from the cell to the panel', async ({
     const ratios = variants(page).filter({
       hasText: /\d× (faster|slower)|no difference|too noisy|too few/
     });
-    await expect(ratios).toHaveCount(2, { timeout: 120_000 });
+    await expect(ratios).toHaveCount(2);
     await expect(variants(page).filter({ hasText: 'built' })).toHaveCount(3);
     await expect(sidebar(page)).toContainText(/verdict/i);
     await expect(marked(python, launch)).toBeInViewport();
@@ -102,75 +90,32 @@ test('the quickstart, from the cell to the panel', async ({
     await page.screenshot({ path: path.join(ARTIFACTS, 'quickstart.png') });
   });
 
-  await test.step('a mode shows its own sources at once', async () => {
+  await test.step('a mode shows its own sources', async () => {
     const mode = 'max-autotune-no-cudagraphs';
-    await atOnce(page, 'Left side', mode, () =>
-      choice(page, 'mode').selectOption(mode)
-    );
+    await choice(page, 'mode').selectOption(mode);
+    await shows(page, 'Left side', mode);
     await expect(editors(page).first()).toContainText('extern_kernels.addmm(');
     await expect(picker(page, 'Right side', 'variant')).toHaveValue('cpp');
   });
 
   await test.step('so does cpp_wrapper, on the right', async () => {
-    await atOnce(page, 'Right side', 'max-autotune-no-cudagraphs', () =>
-      toggle(page, 'cpp_wrapper').check()
-    );
+    await toggle(page, 'cpp_wrapper').check();
+    await shows(page, 'Right side', 'cpp max-autotune-no-cudagraphs');
     await expect(editors(page).last()).toContainText('addmm_out(');
   });
 
   await test.step('and back again, to what is known', async () => {
-    await atOnce(page, 'Right side', '^cpp$', () =>
-      choice(page, 'mode').selectOption('default')
-    );
-    await atOnce(page, 'Left side', '^python$', () =>
-      toggle(page, 'cpp_wrapper').uncheck()
-    );
+    await choice(page, 'mode').selectOption('default');
+    await shows(page, 'Right side', 'cpp');
+    await toggle(page, 'cpp_wrapper').uncheck();
+    await shows(page, 'Left side', 'python');
   });
 });
 
 /**
- * Flip a switch: a side shows the variant, and its text, at once. Timed in the
- * page, from the switch's event on; Playwright looks only now and then.
+ * A side shows a variant, and its text.
  */
-async function atOnce(
-  page: Page,
-  side: Side,
-  variant: string,
-  flip: () => Promise<unknown>
-): Promise<void> {
-  const shown = page.evaluate(
-    ({ label, variant }) =>
-      new Promise<number>(resolve => {
-        let start = 0;
-        const look = () => {
-          const picker = document.querySelector<HTMLSelectElement>(
-            `select[aria-label="${label}"]`
-          );
-          const value = picker?.value ?? '';
-          const isShown =
-            new RegExp(variant).test(value) &&
-            [...document.querySelectorAll('.cm-content')].some(node =>
-              node.getAttribute('aria-label')?.endsWith(`variant ${value}`)
-            );
-          if (isShown) {
-            resolve(performance.now() - start);
-          } else {
-            requestAnimationFrame(look);
-          }
-        };
-        const onChange = () => {
-          start = performance.now();
-          requestAnimationFrame(look);
-        };
-        document.addEventListener('change', onChange, {
-          capture: true,
-          once: true
-        });
-      }),
-    { label: `${side}: variant`, variant }
-  );
-  await flip();
-  const elapsed = await shown;
-  console.log(`      sources of ${variant}: ${Math.round(elapsed)} ms`);
-  expect(elapsed, variant).toBeLessThan(AT_ONCE);
+async function shows(page: Page, side: Side, variant: string): Promise<void> {
+  await expect(picker(page, side, 'variant')).toHaveValue(variant);
+  await expect(editor(page, variant)).toBeVisible();
 }

@@ -17,12 +17,6 @@ import { SHARED, shutDown } from '../helpers/shared';
 import { expectNames, openView as openOf } from '../helpers/views';
 import { expect, test } from '../helpers/test';
 
-/**
- * How long generating, compiling and checking for a target may take on a small
- * machine, in milliseconds.
- */
-const PATIENCE = 240_000;
-
 const ARTIFACTS = path.resolve(__dirname, '../artifacts');
 
 const KERNEL = 'triton_per_fused__softmax_add_gelu_prepare_softmax_online_0';
@@ -45,7 +39,6 @@ const CELLS = [
 test.afterAll(({ request }) => shutDown(request));
 
 test('a report for devices that are not there', async ({ page, tmpPath }) => {
-  test.setTimeout(PATIENCE);
   const panel = await openReport(page, 'targets', tmpPath);
 
   await test.step('kernels: estimates, resources, checks', async () => {
@@ -142,7 +135,6 @@ test('a report for devices that are not there', async ({ page, tmpPath }) => {
 });
 
 test('a cell for a target, and the switch', async ({ page }) => {
-  test.setTimeout(4 * PATIENCE);
   const notebook = `${SHARED}/targets.ipynb`;
   await openNotebook(page, SHARED, 'targets.ipynb', CELLS);
   await openSidebar(page);
@@ -152,17 +144,13 @@ test('a cell for a target, and the switch', async ({ page }) => {
   const target = choice(page, 'target');
 
   await test.step('the switches show the cell’s target', async () => {
-    await expect(target).toHaveValue('h100', { timeout: PATIENCE });
+    await expect(target).toHaveValue('h100');
     await expect(sidebar(page)).toContainText('Nothing runs on it');
     await expect(target.locator('optgroup[label=AMD]')).toHaveCount(1);
-    await expect(variants(page).filter({ hasText: 'h100' })).toContainText(
-      '≈',
-      { timeout: PATIENCE }
-    );
+    await expect(variants(page).filter({ hasText: 'h100' })).toContainText('≈');
     await page.getByRole('tab', { name: 'Code', exact: true }).click();
     await expect(editor(page, 'python on h100', 'Python')).toContainText(
-      'triton',
-      { timeout: PATIENCE }
+      'triton'
     );
   });
 
@@ -173,41 +161,33 @@ test('a cell for a target, and the switch', async ({ page }) => {
     await row.click();
     await expect(
       view.getByRole('button', { name: /^Open the SASS of/ }).first()
-    ).toBeVisible({ timeout: PATIENCE });
+    ).toBeVisible();
     await view
       .getByRole('button', { name: 'Check without the device' })
       .click();
-    await expect(row).toContainText('agrees', { timeout: PATIENCE });
+    await expect(row).toContainText('agrees');
     await shoot(page, 'targets-live');
   });
 
   await test.step('another target by the switch', async () => {
     await target.selectOption('mi300x');
     const row = variants(page).filter({ hasText: 'Instinct MI300X' });
-    await expect(row).toContainText('≈', { timeout: PATIENCE });
+    await expect(row).toContainText('≈');
     await target.selectOption('');
     await expect(sidebar(page)).not.toContainText('Nothing runs on it');
     // What the arguments' own device gets is generated too.
-    await expect(sidebar(page)).not.toContainText('Generating code', {
-      timeout: PATIENCE
-    });
+    await expect(sidebar(page)).not.toContainText('Generating code');
   });
 
   await test.step('two targets of one cell stand side by side', async () => {
     await page.getByRole('tab', { name: 'Code', exact: true }).click();
     await start(page, 3);
-    await expect(cell(page, 3)).toContainText('Instinct MI300X', {
-      timeout: PATIENCE
-    });
-    await expect(editor(page, 'python on h100', 'Python')).toBeVisible({
-      timeout: PATIENCE
-    });
+    await expect(cell(page, 3)).toContainText('Instinct MI300X');
+    await expect(editor(page, 'python on h100', 'Python')).toBeVisible();
     await picker(page, 'Right side', 'variant').selectOption(
       'python on mi300x'
     );
-    await expect(editor(page, 'python on mi300x', 'Python')).toBeVisible({
-      timeout: PATIENCE
-    });
+    await expect(editor(page, 'python on mi300x', 'Python')).toBeVisible();
     await shoot(page, 'targets-cell');
   });
 

@@ -1,5 +1,5 @@
 import { expect, test } from '../helpers/test';
-import type { Locator, Page } from '@playwright/test';
+import type { Locator } from '@playwright/test';
 import * as path from 'path';
 import { choice, openSidebar, sidebar } from '../helpers/compilescope';
 import { notebook, openNotebook, runAll, SUBJECT } from '../helpers/notebook';
@@ -10,21 +10,9 @@ const ARTIFACTS = path.resolve(__dirname, '../artifacts');
 
 test.afterAll(({ request }) => shutDown(request));
 
-/**
- * How long building may take on a small machine, in milliseconds.
- */
-const BUILD = 150_000;
-
-/**
- * How long the page may be busy at a time while samples come in, in
- * milliseconds. Generous, for a machine that measures meanwhile.
- */
-const LONGEST = 5_000;
-
 test('timings, from the first round to the layers of a call', async ({
   page
 }) => {
-  test.setTimeout(600_000);
   const file = `${SHARED}/timings.ipynb`;
   await openNotebook(page, SHARED, 'timings.ipynb', SUBJECT);
   await openSidebar(page);
@@ -43,36 +31,29 @@ test('timings, from the first round to the layers of a call', async ({
   await test.step('points stream in while it is measured', async () => {
     await view
       .getByRole('combobox', { name: 'for' })
-      .selectOption({ label: '2 min' });
+      .selectOption({ label: '10 min' });
     await button('Start').click();
     await expect(button('Pause')).toBeVisible();
-    await expect(status()).toContainText(/Measuring.*\d rounds/, {
-      timeout: BUILD
-    });
+    await expect(status()).toContainText(/Measuring.*\d rounds/);
     const few = await points(view);
     await expect.poll(() => points(view)).toBeGreaterThan(few);
-    const longest = await longestTask(page, 3_000);
-    console.log(`      the longest task while measuring: ${longest} ms`);
-    expect(longest).toBeLessThan(LONGEST);
   });
 
   await test.step('a pause keeps what there is', async () => {
     await button('Pause').click();
     await expect(status()).toContainText(/Paused after [\d,]+ rounds/);
     const before = await rounds(view);
-    expect(before).toBeGreaterThan(5);
+    expect(before).toBeGreaterThan(0);
     await expect(samples(view, 'cpp')).toHaveText(text(before));
     await button('Go on').click();
-    await expect
-      .poll(() => rounds(view), { timeout: 60_000 })
-      .toBeGreaterThan(before);
+    await expect.poll(() => rounds(view)).toBeGreaterThan(before);
   });
 
   await test.step('a switch has a new variant join the others', async () => {
     const before = await rounds(view);
     await choice(page, 'mode').selectOption('max-autotune-no-cudagraphs');
     const newcomer = samples(view, /^max-autotune/);
-    await expect(newcomer).toHaveText(/^[1-9]/, { timeout: BUILD });
+    await expect(newcomer).toHaveText(/^[1-9]/);
     await button('Pause').click();
     await expect(status()).toContainText('Paused');
     const all = await rounds(view);
@@ -84,11 +65,9 @@ test('timings, from the first round to the layers of a call', async ({
   await test.step('a closer look tells where the time goes', async () => {
     await button('Look closer').click();
     const layers = view.getByRole('region', { name: /Where one call/ });
-    await expect(layers.getByRole('listitem').first()).toContainText('sum', {
-      timeout: BUILD
-    });
+    await expect(layers.getByRole('listitem').first()).toContainText('sum');
     await expect(layers).toContainText('Dynamo entry and guards');
-    await expect(button('Look closer')).toBeEnabled({ timeout: BUILD });
+    await expect(button('Look closer')).toBeEnabled();
     await layers.scrollIntoViewIfNeeded();
     await layers.getByText('How each was measured').click();
     await page.screenshot({ path: `${ARTIFACTS}/timings-layers.png` });
@@ -101,9 +80,7 @@ test('timings, from the first round to the layers of a call', async ({
   await test.step('begun anew, only with what is ticked', async () => {
     await view.getByRole('checkbox', { name: /^max-autotune/ }).uncheck();
     await button('Restart').click();
-    await expect(status()).toContainText(/Measuring.*\d rounds/, {
-      timeout: BUILD
-    });
+    await expect(status()).toContainText(/Measuring.*\d rounds/);
     await button('Pause').click();
     await expect(status()).toContainText('Paused');
     await expect(samples(view, 'cpp')).toHaveText(text(await rounds(view)));
@@ -114,7 +91,7 @@ test('timings, from the first round to the layers of a call', async ({
     await notebook(page).press('Control+s');
     await page.evaluate(() => window.location.reload());
     await page.waitForURL(/lab/);
-    await expect(sidebar(page)).toContainText('attend', { timeout: 30_000 });
+    await expect(sidebar(page)).toContainText('attend');
     view = await openView(page, 'timings', 'Timings', file);
     await expect(status()).toContainText(`Paused after ${text(before)} rounds`);
     await expect(samples(view, 'cpp')).toHaveText(text(before));
@@ -157,29 +134,6 @@ function samples(view: Locator, variant: string | RegExp): Locator {
     })
     .getByRole('cell')
     .nth(3);
-}
-
-/**
- * The longest time for which the page does not answer, in milliseconds.
- */
-function longestTask(page: Page, during: number): Promise<number> {
-  return page.evaluate(
-    during =>
-      new Promise<number>(resolve => {
-        let longest = 0;
-        const observer = new PerformanceObserver(list => {
-          for (const { duration } of list.getEntries()) {
-            longest = Math.max(longest, Math.round(duration));
-          }
-        });
-        observer.observe({ entryTypes: ['longtask'] });
-        setTimeout(() => {
-          observer.disconnect();
-          resolve(longest);
-        }, during);
-      }),
-    during
-  );
 }
 
 function number(text: string | null): number {

@@ -153,6 +153,15 @@ test('views stand beside each other, and are there after a reload', async ({
   }
   const panels = page.locator('.jp-Compilescope-shell:visible');
   await expect(panels).toHaveCount(1);
+  // JupyterLab stores the layout with a delay.
+  const stored = page.waitForRequest(request => {
+    const { data } = (request.method() === 'PUT' &&
+      request.url().includes('/api/workspaces') &&
+      request.postDataJSON()) || { data: {} };
+    const name = `compilescope-views:${notebook}#1`;
+    const layout = JSON.stringify(data['layout-restorer:data'] ?? '');
+    return layout.includes(name) && name in data;
+  });
   await page.evaluate(async path => {
     const { jupyterapp } = window as unknown as {
       jupyterapp: {
@@ -170,7 +179,7 @@ test('views stand beside each other, and are there after a reload', async ({
   await expect(panels).toHaveCount(2);
   await expect(open()).toHaveText(['Kernels', 'Guards']);
   await page.screenshot({ path: path.join(ARTIFACTS, 'views-beside.png') });
-  await page.waitForTimeout(1500); // The layout is stored with a delay.
+  await stored;
   // Galata's own reload waits for a launcher, which is not in front here.
   await page.evaluate(() => window.location.reload());
   await expect(panels).toHaveCount(2);
@@ -179,7 +188,7 @@ test('views stand beside each other, and are there after a reload', async ({
   await expect(cell(page, 0)).toBeVisible();
 });
 
-test('ten thousand nodes and twenty thousand lines open quickly', async ({
+test('a report of ten thousand nodes and twenty thousand lines opens', async ({
   page,
   tmpPath
 }) => {
@@ -188,16 +197,9 @@ test('ten thousand nodes and twenty thousand lines open quickly', async ({
   await openView(await openReport(page, 'training', tmpPath), 'Code');
   await expect(editors(page)).toHaveCount(2);
   await page.contents.uploadContent(large(), 'text', file);
-  const started = Date.now();
   const panel = await openStored(page, file);
   await openView(panel, 'Code');
   await expect(panel.locator('.cm-line').first()).toBeVisible();
-  const seconds = (Date.now() - started) / 1000;
-  console.log(
-    `A report of 10,000 nodes and 20,000 lines opens in ${seconds} s`
-  );
-  // Generous, for a busy machine.
-  expect(seconds).toBeLessThan(30);
 });
 
 /**
