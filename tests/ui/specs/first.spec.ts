@@ -16,33 +16,35 @@ import {
   type Side,
   variants
 } from '../helpers/compilescope';
-import { cell, open, run } from '../helpers/notebook';
+import { cell, openNotebook, runAll } from '../helpers/notebook';
 
-const QUICKSTART = path.resolve(
-  __dirname,
-  '../../../examples/quickstart.ipynb'
-);
+const CELLS = [
+  '%load_ext compilescope',
+  `import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(64, 256), nn.GELU(), nn.Linear(256, 64), nn.LayerNorm(64))
+model.eval().requires_grad_(False)
+x = torch.randn(32, 64)`,
+  '%%compile --no-run\nmodel(x)'
+];
 
 const ARTIFACTS = path.resolve(__dirname, '../artifacts');
 
 // The size of the README's picture.
 test.use({ viewport: { width: 1600, height: 1000 } });
 
-test('the quickstart, from the cell to the panel', async ({
+test('from the cell to the panel, and to its switches', async ({
   page,
   tmpPath
 }) => {
-  const notebook = `${tmpPath}/quickstart.ipynb`;
-  await page.contents.uploadFile(QUICKSTART, notebook);
-  await open(page, notebook);
+  await openNotebook(page, tmpPath, 'first.ipynb', CELLS);
   await openSidebar(page);
-  // The text above, the extension, the model, the text, %%compile --no-run.
-  for (const index of [1, 2, 4]) {
-    await run(page, index);
-  }
+  await runAll(page, CELLS.length);
 
   await test.step('the cell shows its result', async () => {
-    const output = cell(page, 4).locator('.jp-Cell-outputArea');
+    const output = cell(page, 2).locator('.jp-Cell-outputArea');
     await expect(output).toContainText('Open in the panel');
     await expect(output.locator('.jp-mod-error')).toHaveCount(0);
     const report = output.locator('.jp-RenderedHTML');
@@ -87,7 +89,7 @@ test('the quickstart, from the cell to the panel', async ({
     await expect(sidebar(page)).toContainText(/verdict/i);
     await expect(marked(python, launch)).toBeInViewport();
     await expect(marked(editor(page, 'cpp'), launch).first()).toBeInViewport();
-    await page.screenshot({ path: path.join(ARTIFACTS, 'quickstart.png') });
+    await page.screenshot({ path: path.join(ARTIFACTS, 'panel.png') });
   });
 
   await test.step('a mode shows its own sources', async () => {
