@@ -2,6 +2,7 @@ import { execFileSync } from 'child_process';
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
 import { expect, type Locator, type Page } from '@playwright/test';
 import * as path from 'path';
+import { sidebar } from './compilescope';
 import { openStored, openView as openTab } from './report';
 
 /**
@@ -86,7 +87,11 @@ export async function picture(
   await page.theme.setDarkTheme();
   await take('dark');
   const size = page.viewportSize()!;
-  // A notebook beside it takes a half.
+  const isSidebarOpen = await sidebar(page).isVisible();
+  // A notebook beside it takes a half, and the sidebar all but a strip.
+  if (isSidebarOpen) {
+    await page.sidebar.close('right');
+  }
   const isAlone = await page
     .locator('.jp-Compilescope-document:visible')
     .count();
@@ -96,6 +101,9 @@ export async function picture(
     .toBeLessThan(420);
   await take('narrow');
   await page.setViewportSize(size);
+  if (isSidebarOpen) {
+    await page.sidebar.open('right');
+  }
   await page.theme.setLightTheme();
 }
 
