@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 
 from .compiler import variants as names
+from .compiler.breakdown import BREAKDOWN, affordable
 from .compiler.inspection import Inspection
 from .compiler.progress import Progress
 from .compiler.studies import ON_DEMAND, STUDY_NAMES, applies
@@ -72,13 +73,22 @@ def look_closer(
     seconds: float | None,
     studies: Sequence[str],
     *,
+    breakdown: bool = True,
     progress: Tell | None = None,
 ) -> None:
-    """Measures and studies a report's variants, as far as either is asked for."""
+    """Measures and studies a report's variants, as far as either is asked for.
+
+    Parameters
+    ----------
+    breakdown
+        Whether the time of a call is broken down where no study is named and it takes seconds.
+    """
     if seconds is not None:
         measure(session, report, seconds=seconds, progress=progress)
     if studies:
         study(session, report, studies, progress=progress)
+    elif breakdown and (name := affordable(report, [one.name for one in report.variants])):
+        study(session, report, BREAKDOWN, variants=name, progress=progress)
 
 
 def _inspection(session: Session, report: Report) -> Inspection:

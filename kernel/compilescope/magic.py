@@ -80,7 +80,12 @@ def compile_cell(line: str, cell: str | None = None) -> None:
             shell.user_ns.update({magic_options.LAST: report, options.name: report})
             try:
                 followups.look_closer(
-                    session, report, options.measure, studies, progress=display.progress
+                    session,
+                    report,
+                    options.measure,
+                    studies,
+                    breakdown=not options.no_run,
+                    progress=display.progress,
                 )
             finally:
                 display.show(report)

@@ -234,12 +234,14 @@ class Session:
     def queue_run(self, subject: str, variants: Sequence[str] = ()) -> Job:
         """Queues building, checking and timing variants: all of the report when none is named.
 
+        Then where the time of a call goes, if that is a matter of seconds.
+
         Raises
         ------
         CompilescopeError
             A name that the report does not have.
         """
-        return self._queue(subject, variants, Work())
+        return self._queue(subject, variants, Work(breakdown=True))
 
     def queue_measure(
         self, subject: str, variants: Sequence[str], *, seconds: float, again: bool

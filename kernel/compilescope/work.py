@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from .compiler.ambient import in_force
+from .compiler.breakdown import BREAKDOWN, affordable
 from .compiler.inspection import Inspection
 from .compiler.progress import Cancelled, Monitor
 from .compiler.turns import generating, responsive
@@ -24,6 +25,8 @@ class Work(msgspec.Struct, kw_only=True, frozen=True):
     kind: Kind = "build"
     build: bool = True
     """Of the kind ``build``: not the sources alone."""
+    breakdown: bool = False
+    """Of the kind ``build``: then where a call's time goes, if that takes seconds."""
     seconds: float = 10.0
     """Of measuring."""
     again: bool = False
@@ -107,6 +110,8 @@ def carry_out(
                 inspection.study(list(wanted), work.studies, monitor)
             elif work.build:
                 inspection.run(list(wanted), monitor)
+                if work.breakdown and (name := affordable(inspection.report, wanted)):
+                    inspection.study([name], BREAKDOWN, monitor)
     except Cancelled:
         raise
     except Exception as error:  # noqa: BLE001 - what the report has by now is not lost

@@ -94,6 +94,8 @@ def shell() -> Iterator[InteractiveShell]:
 def session(monkeypatch: pytest.MonkeyPatch) -> FakeSession:
     fake = FakeSession()
     monkeypatch.setattr(sessions, "get_session", lambda: fake)
+    # Its report is of no call that could be made again.
+    monkeypatch.setattr(followups, "affordable", lambda report, names: None)
     return fake
 
 
@@ -313,7 +315,8 @@ def test_measuring_and_studies_come_after_the_inspection(
 ) -> None:
     asked: list[tuple[Any, ...]] = []
 
-    def look_closer(*given: Any, progress: Any) -> None:
+    def look_closer(*given: Any, breakdown: bool, progress: Any) -> None:
+        assert breakdown
         asked.append(given)
         progress(Progress(step="measuring", fraction=0.5))
         if error is not None:

@@ -11,7 +11,7 @@ import msgspec
 import torch
 
 from ..measure.layer_kernels import kernels_of
-from ..measure.layers import Samples, figure, sample_layers
+from ..measure.layers import SECONDS, Samples, figure, sample_layers
 from ..report import Layer, Layers
 from ..torch_api import caches, kernel_timers
 from ..torch_api.layer_driver import driver_us
@@ -29,8 +29,6 @@ from .state import Snapshot
 from .studies import Study
 from .study_builds import build_for
 
-SECONDS = 3.0
-"""About how long layers are timed."""
 _PROFILED = 40
 """Calls that are profiled for the kernels' time."""
 _WARM = 3

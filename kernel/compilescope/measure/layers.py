@@ -17,6 +17,8 @@ from ..analysis.intervals import median_interval
 from .sampler import Sampler
 from .stopwatch import Call, HostStopwatch
 
+SECONDS = 3.0
+"""About how long layers are timed."""
 _FEWEST = 7
 """Rounds that are taken even when the time is up, within `_OVERTIME` times it."""
 _OVERTIME = 4
