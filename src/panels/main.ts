@@ -11,7 +11,7 @@ import { CommandIDs } from '../commands';
 import { compilescopeIcon } from '../icons';
 import { bar } from './bar';
 import { ReportShell } from './shell';
-import type { IViewContext, ViewId } from './views';
+import type { IViewContext, ViewTarget } from './views';
 import { VIEWS } from './views';
 
 /**
@@ -98,7 +98,7 @@ export namespace ReportWidget {
     /**
      * The view to begin with.
      */
-    view?: ViewId;
+    view?: ViewTarget;
 
     /**
      * 0 for the notebook's own panel, from 1 on for those opened beside it.

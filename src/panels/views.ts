@@ -15,7 +15,6 @@ export type ViewId =
   | 'sweep'
   | 'guards'
   | 'recompiles'
-  | 'breaks'
   | 'compile-time'
   | 'requested'
   | 'kernels'
@@ -26,10 +25,16 @@ export type ViewId =
   | 'ranks';
 
 /**
- * What views have in common that stand beside each other: what was made, how
- * fast it is, why it came to be.
+ * What is opened: a view, or what was a view of its own once and is a section of
+ * one now. Layouts, commands and the kernel's messages may name either.
  */
-export type ViewGroup = 'made' | 'speed' | 'causes';
+export type ViewTarget = ViewId | keyof typeof SECTIONS;
+
+/**
+ * What views have in common that stand beside each other: what was made, how
+ * fast it is, why it came to be. Those of `more` are asked for less often.
+ */
+export type ViewGroup = 'made' | 'speed' | 'causes' | 'more';
 
 /**
  * Where the syntax of generated code comes from: JupyterLab's registry, or as
@@ -52,7 +57,7 @@ export interface IViewContext {
   /**
    * Turn to another view of the same report.
    */
-  readonly open: (view: ViewId) => void;
+  readonly open: (target: ViewTarget) => void;
 
   /**
    * Show a line of the user's code where it stands: in its cell, or in its
@@ -100,6 +105,53 @@ export interface IView {
    * Whether it can have what it is about made, where there is a kernel.
    */
   readonly makes?: boolean;
+
+  /**
+   * What a menu calls it, where that is not its tab's label.
+   */
+  readonly menuLabel?: (trans: TranslationBundle) => string;
+
+  /**
+   * Whether a view of the group `more` has a tab once a report holds what it is
+   * about. Without it, it has one while it is open.
+   */
+  readonly isTabWhenFilled?: boolean;
+}
+
+/**
+ * A view that has sections to go to.
+ */
+export interface ISectioned {
+  showSection(section: string): void;
+}
+
+/**
+ * What was a view of its own, and the view that it is a section of.
+ */
+const SECTIONS = {
+  breaks: { view: 'recompiles', section: 'breaks' }
+} as const;
+
+/**
+ * The view, and its section, that a name stands for; null if there is none.
+ */
+export function resolve(
+  target: unknown
+): { view: ViewId; section?: string } | null {
+  const section = Object.entries(SECTIONS).find(([name]) => name === target);
+  if (section) {
+    return section[1];
+  }
+  const found = VIEWS.find(each => each.id === target);
+  // The first section is where the view begins.
+  return found ? { view: found.id, section: found.id } : null;
+}
+
+/**
+ * Every name that a view can be opened by.
+ */
+export function targets(): readonly string[] {
+  return [...VIEWS.map(each => each.id), ...Object.keys(SECTIONS)];
 }
 
 /**
@@ -125,16 +177,6 @@ export const VIEWS: readonly IView[] = [
     nothing: trans => trans.__('Nothing was compiled')
   },
   {
-    id: 'wrappers',
-    group: 'made',
-    label: trans => trans.__('Wrappers'),
-    caption: trans => trans.__('What both wrappers do in a call, step by step'),
-    create: async context =>
-      new (await import('./wrappers')).WrappersView(context),
-    about: ['steps'],
-    nothing: trans => trans.__('No wrapper was generated')
-  },
-  {
     id: 'graph',
     group: 'made',
     label: trans => trans.__('Graph'),
@@ -154,41 +196,6 @@ export const VIEWS: readonly IView[] = [
     nothing: trans => trans.__('Nothing is launched')
   },
   {
-    id: 'memory',
-    group: 'made',
-    label: trans => trans.__('Memory'),
-    caption: trans =>
-      trans.__('What memory is used for, and which buffers share it'),
-    create: async context => new (await import('./memory')).MemoryView(context),
-    about: ['memory'],
-    nothing: trans => trans.__('No wrapper was generated')
-  },
-  {
-    id: 'package',
-    group: 'made',
-    label: trans => trans.__('Ahead of time'),
-    caption: trans =>
-      trans.__('torch.export and AOTInductor: the package, opened up'),
-    create: async context =>
-      new (await import('./package')).PackageView(context),
-    about: ['package'],
-    nothing: trans => trans.__('Nothing was compiled ahead of time'),
-    makes: true
-  },
-  {
-    id: 'changes',
-    group: 'made',
-    label: trans => trans.__('Changes'),
-    caption: trans => trans.__('What a variant changed in the code, and why'),
-    create: async context =>
-      new (await import('./changes')).ChangesView(context),
-    about: ['changes'],
-    nothing: trans =>
-      trans.__(
-        'There is nothing to compare with: it takes two variants for one device'
-      )
-  },
-  {
     id: 'timings',
     group: 'speed',
     label: trans => trans.__('Timings'),
@@ -203,17 +210,6 @@ export const VIEWS: readonly IView[] = [
     makes: true
   },
   {
-    id: 'sweep',
-    group: 'speed',
-    label: trans => trans.__('Sweep'),
-    caption: trans =>
-      trans.__('Many variants and shapes, and which of them is best'),
-    create: async context => new (await import('./sweep')).SweepView(context),
-    about: ['sweep'],
-    nothing: trans => trans.__('No sweep was made'),
-    makes: true
-  },
-  {
     id: 'compile-time',
     group: 'speed',
     label: trans => trans.__('Compile time'),
@@ -222,17 +218,6 @@ export const VIEWS: readonly IView[] = [
       new (await import('./compile-time')).CompileTimeView(context),
     about: ['phases', 'compile_time'],
     nothing: trans => trans.__('No compilation was timed')
-  },
-  {
-    id: 'autotune',
-    group: 'speed',
-    label: trans => trans.__('Autotune'),
-    caption: trans =>
-      trans.__('What torch chose by measuring, and why the others lost'),
-    create: async context =>
-      new (await import('./autotune')).AutotuneView(context),
-    about: ['autotunings'],
-    nothing: trans => trans.__('torch chose nothing by measuring')
   },
   {
     id: 'guards',
@@ -247,39 +232,105 @@ export const VIEWS: readonly IView[] = [
   {
     id: 'recompiles',
     group: 'causes',
-    label: trans => trans.__('Recompiles'),
-    caption: trans => trans.__('What was compiled again, and why'),
+    label: trans => trans.__('Recompiles & breaks'),
+    caption: trans =>
+      trans.__('What was compiled again, where graphs ended early, and why'),
     create: async context =>
-      new (await import('./recompiles')).RecompilesView(context),
-    about: ['recompile'],
-    nothing: trans => trans.__('Nothing was compiled again')
+      new (await import('./recompiles-breaks')).RecompilesAndBreaksView(
+        context
+      ),
+    about: ['recompile', 'breaks'],
+    nothing: trans => trans.__('No recompiles and no graph breaks')
   },
   {
-    id: 'breaks',
+    id: 'requested',
     group: 'causes',
-    label: trans => trans.__('Graph breaks'),
-    caption: trans => trans.__('Where a graph ended before its function did'),
-    create: async context => new (await import('./breaks')).BreaksView(context),
-    about: ['breaks'],
-    nothing: trans => trans.__('No graph ended before its function did')
+    label: trans => trans.__('Settings'),
+    caption: trans =>
+      trans.__('What each variant asked for, and what torch made of it'),
+    create: async context =>
+      new (await import('./requested')).RequestedView(context)
+  },
+  {
+    id: 'wrappers',
+    group: 'more',
+    label: trans => trans.__('Wrappers'),
+    caption: trans => trans.__('What both wrappers do in a call, step by step'),
+    create: async context =>
+      new (await import('./wrappers')).WrappersView(context),
+    about: ['steps'],
+    nothing: trans => trans.__('No wrapper was generated')
+  },
+  {
+    id: 'changes',
+    group: 'more',
+    label: trans => trans.__('Changes'),
+    caption: trans => trans.__('What a variant changed in the code, and why'),
+    create: async context =>
+      new (await import('./changes')).ChangesView(context),
+    about: ['changes'],
+    nothing: trans =>
+      trans.__(
+        'There is nothing to compare with: it takes two variants for one device'
+      )
+  },
+  {
+    id: 'memory',
+    group: 'more',
+    label: trans => trans.__('Memory'),
+    caption: trans =>
+      trans.__('What memory is used for, and which buffers share it'),
+    create: async context => new (await import('./memory')).MemoryView(context),
+    about: ['memory'],
+    nothing: trans => trans.__('No wrapper was generated')
+  },
+  {
+    id: 'sweep',
+    group: 'more',
+    label: trans => trans.__('Compare'),
+    menuLabel: trans => trans.__('Compare…'),
+    caption: trans =>
+      trans.__('Many variants and shapes, and which of them is best'),
+    create: async context => new (await import('./sweep')).SweepView(context),
+    about: ['sweep'],
+    nothing: trans => trans.__('Nothing was compared'),
+    makes: true,
+    isTabWhenFilled: true
+  },
+  {
+    id: 'autotune',
+    group: 'more',
+    label: trans => trans.__('Autotune'),
+    caption: trans =>
+      trans.__('What torch chose by measuring, and why the others lost'),
+    create: async context =>
+      new (await import('./autotune')).AutotuneView(context),
+    about: ['autotunings'],
+    nothing: trans => trans.__('torch chose nothing by measuring'),
+    isTabWhenFilled: true
+  },
+  {
+    id: 'package',
+    group: 'more',
+    label: trans => trans.__('Ahead of time'),
+    caption: trans =>
+      trans.__('torch.export and AOTInductor: the package, opened up'),
+    create: async context =>
+      new (await import('./package')).PackageView(context),
+    about: ['package'],
+    nothing: trans => trans.__('Nothing was compiled ahead of time'),
+    makes: true,
+    isTabWhenFilled: true
   },
   {
     id: 'ranks',
-    group: 'causes',
+    group: 'more',
     label: trans => trans.__('Ranks'),
     caption: trans =>
       trans.__('What one rank calls together with the others, and differs in'),
     create: async context => new (await import('./ranks')).RanksView(context),
     about: ['rank'],
-    nothing: trans => trans.__('It was inspected in one process')
-  },
-  {
-    id: 'requested',
-    group: 'causes',
-    label: trans => trans.__('Requested and effective'),
-    caption: trans =>
-      trans.__('What each variant asked for, and what torch made of it'),
-    create: async context =>
-      new (await import('./requested')).RequestedView(context)
+    nothing: trans => trans.__('It was inspected in one process'),
+    isTabWhenFilled: true
   }
 ];

@@ -4,8 +4,8 @@ import type { CommandRegistry } from '@lumino/commands';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { CommandIDs } from '../commands';
 import { compilescopeIcon } from '../icons';
-import type { ViewId } from '../panels/views';
-import { VIEWS } from '../panels/views';
+import type { IView, ViewTarget } from '../panels/views';
+import { resolve, targets, VIEWS } from '../panels/views';
 
 /**
  * What to open.
@@ -19,7 +19,7 @@ export interface IOpenArguments {
   /**
    * The view; without it, the one that was open last.
    */
-  view?: ViewId;
+  view?: ViewTarget;
 
   /**
    * Whether in a panel of its own, beside the one that is there.
@@ -53,13 +53,13 @@ export function addViewCommands(options: {
     typeof args.path === 'string' || canOpen();
   const read = (args: ReadonlyPartialJSONObject): IOpenArguments => ({
     path: typeof args.path === 'string' ? args.path : undefined,
-    view: viewOf(args),
+    view: resolve(args.view) ? (args.view as ViewTarget) : undefined,
     beside: args.beside === true,
     place: typeof args.place === 'number' ? args.place : undefined
   });
   commands.addCommand(CommandIDs.openView, {
     label: args => {
-      const view = VIEWS.find(each => each.id === args.view);
+      const view = viewOf(args);
       if (!view) {
         return trans.__('Open Compilescope’s Views');
       }
@@ -68,7 +68,7 @@ export function addViewCommands(options: {
         : trans.__('Open the View “%1”', view.label(trans));
     },
     caption: args =>
-      VIEWS.find(each => each.id === args.view)?.caption(trans) ??
+      viewOf(args)?.caption(trans) ??
       trans.__('Show what torch.compile made of the current notebook’s code'),
     icon: compilescopeIcon,
     describedBy: {
@@ -78,7 +78,7 @@ export function addViewCommands(options: {
           path,
           view: {
             type: 'string',
-            enum: VIEWS.map(each => each.id),
+            enum: targets(),
             description: trans.__('The view; without it, the last one')
           },
           beside: {
@@ -115,6 +115,7 @@ export function addViewCommands(options: {
   }
 }
 
-function viewOf(args: ReadonlyPartialJSONObject): ViewId | undefined {
-  return VIEWS.find(each => each.id === args.view)?.id;
+function viewOf(args: ReadonlyPartialJSONObject): IView | undefined {
+  const found = resolve(args.view);
+  return VIEWS.find(each => each.id === found?.view);
 }

@@ -16,7 +16,7 @@ import { Revealer } from '../notebook/reveal';
 import { selectedText } from '../notebook/selection';
 import type { ReportWidget } from '../panels/main';
 import { divide } from '../panels/split';
-import type { ViewId } from '../panels/views';
+import type { ViewTarget } from '../panels/views';
 import { ICompilescope } from '../tokens';
 
 const PLUGIN_ID = 'jupyterlab-compilescope:plugin';
@@ -67,7 +67,7 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
 
     const create = async (
       notebook: NotebookPanel,
-      view: ViewId | undefined,
+      view: ViewTarget | undefined,
       place: number
     ): Promise<ReportWidget> => {
       const { ReportWidget } = await import('../panels/main');
@@ -138,7 +138,9 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
         opening.set(key, created);
         widget = await created.finally(() => opening.delete(key));
       }
-      widget.content.view = view ?? widget.content.view;
+      if (view) {
+        widget.content.open(view);
+      }
       if (activate) {
         shell.activateById(widget.id);
       }

@@ -2056,6 +2056,7 @@ export interface VariantSummary {
   compile_s: number | null;
   accurate: boolean | null;
   compilations: CompilationSummary[];
+  breaks: number;
   problems: Problem[];
   verdict: Verdict | null;
   studied: string[];

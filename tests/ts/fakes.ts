@@ -142,6 +142,7 @@ export function variantSummary(
     compile_s: null,
     accurate: null,
     compilations: [compilationSummary({ kernels: 1 })],
+    breaks: 0,
     problems: [],
     verdict: null,
     studied: [],

@@ -4,6 +4,7 @@ import { Widget } from '@lumino/widgets';
 import { SubjectModel } from '../../src/model/subject';
 import { ReportShell } from '../../src/panels/shell';
 import type { IView, IViewContext, ViewId } from '../../src/panels/views';
+import { resolve } from '../../src/panels/views';
 import {
   FakeConnection,
   report,
@@ -58,11 +59,17 @@ describe('ReportShell', () => {
     shell = new ReportShell({
       views: [
         view('code'),
-        view('breaks', { group: 'causes', about: ['breaks'] }),
+        view('guards', { group: 'causes', about: ['breaks'] }),
         view('recompiles', {
           group: 'causes',
           about: ['recompile'],
           nothing: () => 'Nothing was compiled again'
+        }),
+        view('memory', { group: 'more' }),
+        view('autotune', {
+          group: 'more',
+          about: ['autotunings'],
+          isTabWhenFilled: true
         })
       ],
       context: {
@@ -79,14 +86,19 @@ describe('ReportShell', () => {
       data: { subjects: [subjectSummary('f')], focus: 'f' }
     });
     const compilations = [
-      compilationSummary({ breaks: 2 }),
+      // One of the two breaks was met once more.
+      compilationSummary({ breaks: 3 }),
       compilationSummary({ id: '0/1', recompile: ['a size changed'] })
     ];
     await connection.answer(
       'get_report',
       report('f', {
         variants: [
-          variantSummary('python', {}, { compilations, filled: ['breaks'] })
+          variantSummary(
+            'python',
+            {},
+            { compilations, breaks: 2, filled: ['breaks'] }
+          )
         ]
       })
     );
@@ -112,8 +124,8 @@ describe('ReportShell', () => {
     expect(text()).toBe('this is code');
     tabs()[1].click();
     await turn();
-    expect(create.mock.calls.map(([id]) => id)).toEqual(['code', 'breaks']);
-    expect(text()).toBe('this is breaks');
+    expect(create.mock.calls.map(([id]) => id)).toEqual(['code', 'guards']);
+    expect(text()).toBe('this is guards');
     shell.view = 'code';
     await turn();
     expect(create).toHaveBeenCalledTimes(2);
@@ -152,9 +164,55 @@ describe('ReportShell', () => {
   it('counts what calls for a look', () => {
     expect(tabs().map(each => each.textContent)).toEqual([
       'code',
-      'breaks2, 2 graph breaks',
-      'recompiles1, 1 recompile'
+      'guards',
+      'recompiles3, 1 recompile, 2 graph breaks'
     ]);
+  });
+
+  it('has a tab for what is under More while it is open, or holds something', async () => {
+    const names = () => tabs().map(each => each.textContent!.match(/^\D+/)![0]);
+    const usual = ['code', 'guards', 'recompiles'];
+    expect(names()).toEqual(usual);
+    shell.open('memory');
+    await turn();
+    expect(names()).toEqual([...usual, 'memory']);
+    expect(text()).toBe('this is memory');
+    shell.open('code');
+    await turn();
+    expect(names()).toEqual(usual);
+    connection.event.emit({
+      event: 'report_changed',
+      data: { subject: 'f', variant: 'python', revision: 2 }
+    });
+    await connection.answer(
+      'get_report',
+      report('f', {
+        revision: 2,
+        variants: [variantSummary('python', {}, { filled: ['autotunings'] })]
+      })
+    );
+    await turn();
+    expect(names()).toEqual([...usual, 'autotune']);
+  });
+
+  it('opens a section by the name that it had as a view', async () => {
+    const shown = jest.fn();
+    create.mockImplementation(() =>
+      Promise.resolve(Object.assign(new Widget(), { showSection: shown }))
+    );
+    shell.open('breaks');
+    await turn();
+    expect(shell.view).toBe('recompiles');
+    expect(shown.mock.calls).toEqual([['breaks']]);
+    shell.open('recompiles');
+    expect(shown.mock.calls[1]).toEqual(['recompiles']);
+  });
+
+  it('knows no view by the name of something else', () => {
+    expect(resolve('code')).toEqual({ view: 'code', section: 'code' });
+    for (const name of ['constructor', 'toString', undefined]) {
+      expect(resolve(name)).toBeNull();
+    }
   });
 
   it('dims what has nothing to show, and says why', async () => {
@@ -175,7 +233,7 @@ describe('ReportShell', () => {
       })
     );
     await turn();
-    expect(dim()).toEqual(['breaks. There is nothing in it.']);
+    expect(dim()).toEqual(['guards. There is nothing in it.']);
   });
 
   it('tells a hidden view nothing until it is shown again, and then once', async () => {
@@ -184,7 +242,7 @@ describe('ReportShell', () => {
     seen.compilationChanged.connect((sender, id) => told(sender, id));
     model.compilation = '0/1';
     expect(told.mock.calls).toEqual([[seen, '0/1']]);
-    shell.view = 'breaks';
+    shell.view = 'guards';
     model.compilation = '0/0';
     model.compilation = '0/1';
     model.compilation = '0/0';
@@ -204,16 +262,16 @@ describe('ReportShell', () => {
 
   it('says why a view could not be opened, and tries again', async () => {
     create.mockRejectedValueOnce(new Error('no such chunk'));
-    shell.view = 'breaks';
+    shell.view = 'guards';
     await turn();
-    expect(text()).toContain('“breaks” could not be opened');
+    expect(text()).toContain('“guards” could not be opened');
     expect(text()).toContain('no such chunk');
     const [again] = shell.node.querySelectorAll<HTMLElement>(
       '[role=tabpanel] button'
     );
     again.click();
     await turn();
-    expect(text()).toBe('this is breaks');
+    expect(text()).toBe('this is guards');
   });
 
   it('lets a view turn to another one', () => {

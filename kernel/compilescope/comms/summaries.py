@@ -143,6 +143,7 @@ def _variant(variant: VariantReport) -> VariantSummary:
         compile_s=variant.compile_time.total_s if variant.compile_time else None,
         accurate=all(error.ok for error in variant.accuracy) if variant.accuracy else None,
         compilations=[_compilation(one) for one in variant.compilations],
+        breaks=len(variant.breaks),
         problems=variant.problems,
         verdict=variant.verdict,
         studied=variant.studied,

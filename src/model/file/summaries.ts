@@ -145,6 +145,7 @@ function variantSummary(variant: VariantReport): VariantSummary {
     compile_s: variant.compile_time?.total_s ?? null,
     accurate: accuracy.length > 0 ? accuracy.every(each => each.ok) : null,
     compilations: variant.compilations.map(compilationSummary),
+    breaks: variant.breaks.length,
     problems: variant.problems,
     verdict: variant.verdict,
     studied: variant.studied,

@@ -1,6 +1,6 @@
 import * as React from 'react';
-import type { IViewContext, ViewId } from '../views';
-import { VIEWS } from '../views';
+import type { IViewContext, ViewTarget } from '../views';
+import { resolve, VIEWS } from '../views';
 
 /**
  * Leads to a view of the same report.
@@ -11,14 +11,14 @@ export function ViewLink(props: {
   children?: React.ReactNode;
 }): JSX.Element {
   const { view, context } = props;
-  const found = VIEWS.find(each => each.id === view);
+  const found = VIEWS.find(each => each.id === resolve(view)?.view);
   const label = found?.label(context.trans) ?? view;
   return (
     <button
       type="button"
       className="jp-Compilescope-link"
       title={context.trans.__('Open %1', label)}
-      onClick={() => context.open(view as ViewId)}
+      onClick={() => context.open(view as ViewTarget)}
     >
       {props.children ?? label}
     </button>

@@ -55,13 +55,17 @@ export class RecompilesView extends ReportView<VariantReport> {
     return (
       <>
         {this._summary(all, again)}
-        <Timeline
-          frames={frames}
-          selected={shown}
-          onSelect={id => this._select(id)}
-          context={this.context}
-        />
-        {this._cards(frame, shown)}
+        {again.length > 0 && (
+          <>
+            <Timeline
+              frames={frames}
+              selected={shown}
+              onSelect={id => this._select(id)}
+              context={this.context}
+            />
+            {this._cards(frame, shown)}
+          </>
+        )}
         {this._compared && frameOf(this._compared.to) === frame.key && (
           <Compare
             variant={name}

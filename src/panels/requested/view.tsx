@@ -6,14 +6,14 @@ import type { IViewContext } from '../views';
 import { RequestedBody } from './body';
 
 /**
- * The Requested and effective view: what each variant asked for, and what torch
+ * The Settings view: what each variant asked for, and what torch
  * made of it.
  */
 export class RequestedView extends ReportView<readonly VariantReport[]> {
   constructor(context: IViewContext) {
     super(context, {
       name: 'requested',
-      label: context.trans.__('Requested and effective'),
+      label: context.trans.__('Settings'),
       isOfVariant: true
     });
   }

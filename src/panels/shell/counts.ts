@@ -15,31 +15,47 @@ export interface ICount {
 }
 
 /**
- * How often the shown variant broke its graph and was compiled again: what
- * calls for a look at those views. The report's summary tells.
+ * How often the shown variant was compiled again, and how many distinct graph
+ * breaks it has. The report's summary tells.
+ */
+export function causesOf(
+  model: ISubjectModel,
+  trans: TranslationBundle
+): { recompiles: ICount; breaks: ICount } {
+  const variant = model.report?.variants.find(
+    each => each.name === model.variant
+  );
+  const compilations = variant?.compilations ?? [];
+  const breaks = variant?.breaks ?? 0;
+  const recompiles = compilations.filter(each => each.recompile.length).length;
+  return {
+    recompiles: {
+      count: recompiles,
+      text: trans._n('%1 recompile', '%1 recompiles', recompiles)
+    },
+    breaks: {
+      count: breaks,
+      text: trans._n('%1 graph break', '%1 graph breaks', breaks)
+    }
+  };
+}
+
+/**
+ * What calls for a look at a view.
  */
 export function countsOf(
   model: ISubjectModel,
   trans: TranslationBundle
 ): Partial<Record<ViewId, ICount>> {
-  const variant = model.report?.variants.find(
-    each => each.name === model.variant
+  const causes = Object.values(causesOf(model, trans)).filter(
+    each => each.count > 0
   );
-  const compilations = variant?.compilations ?? [];
-  const breaks = compilations.reduce((sum, each) => sum + each.breaks, 0);
-  const recompiles = compilations.filter(each => each.recompile.length).length;
-  return {
-    ...(breaks && {
-      breaks: {
-        count: breaks,
-        text: trans._n('%1 graph break', '%1 graph breaks', breaks)
+  return causes.length > 0
+    ? {
+        recompiles: {
+          count: causes.reduce((sum, each) => sum + each.count, 0),
+          text: causes.map(each => each.text).join(', ')
+        }
       }
-    }),
-    ...(recompiles && {
-      recompiles: {
-        count: recompiles,
-        text: trans._n('%1 recompile', '%1 recompiles', recompiles)
-      }
-    })
-  };
+    : {};
 }

@@ -4,7 +4,7 @@ import { MessageLoop } from '@lumino/messaging';
 import { PanelLayout, Widget } from '@lumino/widgets';
 import { problem, problemOf } from '../../protocol/client';
 import { renderMessage } from '../code/message';
-import type { IView, IViewContext } from '../views';
+import type { ISectioned, IView, IViewContext } from '../views';
 import { HeldModel } from './held';
 
 /**
@@ -24,6 +24,16 @@ export class ViewHost extends Widget {
    */
   get content(): Widget | null {
     return this._content;
+  }
+
+  /**
+   * Go to a section of the view, if it has such, now or when it is there.
+   */
+  showSection(section: string): void {
+    this._section = section;
+    if (isSectioned(this._content)) {
+      this._content.showSection(section);
+    }
   }
 
   override dispose(): void {
@@ -88,6 +98,9 @@ export class ViewHost extends Widget {
     (this.layout as PanelLayout).addWidget(content);
     // It came after the last word on how large it is.
     MessageLoop.sendMessage(content, Widget.ResizeMessage.UnknownSize);
+    if (this._section) {
+      this.showSection(this._section);
+    }
   }
 
   private _fail(error: unknown): void {
@@ -128,6 +141,11 @@ export class ViewHost extends Widget {
   private _content: Widget | null = null;
   private _message: HTMLElement | null = null;
   private _isCreated = false;
+  private _section = '';
+}
+
+function isSectioned(content: Widget | null): content is Widget & ISectioned {
+  return content !== null && 'showSection' in content;
 }
 
 /**

@@ -7,21 +7,20 @@ import type { Tabs } from './tabs';
 const NO_ARGUMENTS = { args: { type: 'object', properties: {} } };
 
 /**
- * All views in a menu: to open one, here or in a panel of its own.
+ * Views in a menu: to open one, or the open one in a panel of its own.
  */
 export class ViewMenu extends Menu {
-  constructor(options: Tabs.IOptions, state: Tabs.IState) {
+  constructor(
+    options: Tabs.IOptions,
+    state: Tabs.IState,
+    listed: readonly IView[]
+  ) {
     const { views, open, beside, trans } = options;
     const { current, counts, nothing } = state;
     const commands = new CommandRegistry();
     super({ commands });
-    let { group } = views[0];
-    for (const view of views) {
-      if (view.group !== group) {
-        group = view.group;
-        this.addItem({ type: 'separator' });
-      }
-      const name = view.label(trans);
+    for (const view of listed) {
+      const name = (view.menuLabel ?? view.label)(trans);
       const count = counts[view.id];
       commands.addCommand(view.id, {
         label: count
@@ -32,22 +31,21 @@ export class ViewMenu extends Menu {
         caption: describe(view, nothing[view.id], trans),
         className: view.id in nothing ? 'jp-Compilescope-nothing' : '',
         describedBy: NO_ARGUMENTS,
-        isToggleable: true,
-        isToggled: () => view.id === current,
         execute: () => open(view.id)
       });
       this.addItem({ command: view.id });
-      if (view.id === current && beside) {
-        commands.addCommand('beside', {
-          label: trans.__('Open %1 Beside', name),
-          caption: trans.__('Open this view in a panel of its own'),
-          describedBy: NO_ARGUMENTS,
-          execute: () => beside(view.id)
-        });
-      }
     }
     if (beside) {
-      this.addItem({ type: 'separator' });
+      const shown = views.find(each => each.id === current)!;
+      commands.addCommand('beside', {
+        label: trans.__('Open %1 Beside', shown.label(trans)),
+        caption: trans.__('Open this view in a panel of its own'),
+        describedBy: NO_ARGUMENTS,
+        execute: () => beside(current)
+      });
+      if (listed.length > 0) {
+        this.addItem({ type: 'separator' });
+      }
       this.addItem({ command: 'beside' });
     }
   }

@@ -28,6 +28,24 @@ export function nothingIn(
 }
 
 /**
+ * The views that have a tab: those not of the group `more`, those of which the
+ * report holds something, and the open one.
+ */
+export function tabsOf(
+  views: readonly IView[],
+  current: ViewId,
+  { report }: Pick<ISubjectModel, 'report'>
+): readonly IView[] {
+  const filled = report ? filledIn(report) : new Set<string>();
+  return views.filter(
+    ({ id, group, about, isTabWhenFilled }) =>
+      group !== 'more' ||
+      id === current ||
+      (isTabWhenFilled && about?.some(field => filled.has(field)))
+  );
+}
+
+/**
  * The fields that hold something: the report's own, and what its variants and
  * their compilations tell of theirs.
  */

@@ -4,10 +4,11 @@ import type { Message } from '@lumino/messaging';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 import { Panel, StackedPanel } from '@lumino/widgets';
-import type { IView, IViewContext, ViewId } from '../views';
+import type { IView, IViewContext, ViewId, ViewTarget } from '../views';
+import { resolve } from '../views';
 import { countsOf } from './counts';
 import { ViewHost } from './host';
-import { nothingIn } from './nothing';
+import { nothingIn, tabsOf } from './nothing';
 import { Pickers } from './pickers';
 import { Tabs } from './tabs';
 import { WorkStrip } from './work';
@@ -23,8 +24,9 @@ export class ReportShell extends Panel {
     this._trans = trans;
     this.addClass('jp-Compilescope-shell');
     this.pickers = new Pickers(model, trans);
-    this._current = views.some(each => each.id === _options.view)
-      ? _options.view!
+    const first = resolve(_options.view);
+    this._current = views.some(each => each.id === first?.view)
+      ? first!.view
       : views[0].id;
     this._tabs = new Tabs({
       views,
@@ -43,6 +45,9 @@ export class ReportShell extends Panel {
     this.addWidget(this._stack);
     for (const view of views) {
       this._stack.addWidget(this._host(view));
+    }
+    if (first?.section) {
+      this._hosts.get(first.view)?.showSection(first.section);
     }
     model.reportChanged.connect(this._describe, this);
     model.variantChanged.connect(this._describe, this);
@@ -71,6 +76,19 @@ export class ReportShell extends Panel {
     host.show();
     this._describe();
     this._viewChanged.emit(view);
+  }
+
+  /**
+   * Open a view, at the section that the target names.
+   */
+  open(target: ViewTarget): void {
+    const found = resolve(target);
+    if (found) {
+      this.view = found.view;
+      if (found.section) {
+        this._hosts.get(found.view)?.showSection(found.section);
+      }
+    }
   }
 
   /**
@@ -111,9 +129,7 @@ export class ReportShell extends Panel {
       trans: this._trans,
       context: {
         ...this._options.context,
-        open: other => {
-          this.view = other;
-        }
+        open: other => this.open(other)
       }
     });
     host.id = `${this._id}-${view.id}`;
@@ -129,6 +145,7 @@ export class ReportShell extends Panel {
     const { views, context } = this._options;
     this._tabs.state = {
       current: this._current,
+      tabs: tabsOf(views, this._current, context.model),
       counts: countsOf(context.model, this._trans),
       nothing: nothingIn(views, context.model, this._trans)
     };
@@ -157,7 +174,7 @@ export namespace ReportShell {
     /**
      * The view to begin with; the first, unless it is given.
      */
-    view?: ViewId;
+    view?: ViewTarget;
 
     /**
      * Opens a view in a panel of its own.

@@ -34,15 +34,15 @@ export class Tabs extends ReactWidget {
         <TabRow
           {...this._options}
           {...this._state}
-          showMenu={anchor => this._showMenu(anchor)}
+          showMenu={(anchor, listed) => this._showMenu(anchor, listed)}
         />
       )
     );
   }
 
-  private _showMenu(anchor: HTMLElement): void {
+  private _showMenu(anchor: HTMLElement, listed: readonly IView[]): void {
     this._menu?.dispose();
-    this._menu = new ViewMenu(this._options, this._state!);
+    this._menu = new ViewMenu(this._options, this._state!, listed);
     this._menu.openAt(anchor);
   }
 
@@ -75,6 +75,11 @@ export namespace Tabs {
    */
   export interface IState {
     current: ViewId;
+
+    /**
+     * The views that have a tab; the menu at the end has the rest.
+     */
+    tabs: readonly IView[];
     counts: Partial<Record<ViewId, ICount>>;
 
     /**
@@ -86,45 +91,28 @@ export namespace Tabs {
 
 function TabRow(
   props: Tabs.IOptions &
-    Tabs.IState & { showMenu: (anchor: HTMLElement) => void }
+    Tabs.IState & {
+      showMenu: (anchor: HTMLElement, listed: readonly IView[]) => void;
+    }
 ): JSX.Element {
-  const { views, current, counts, nothing, trans } = props;
-  const list = React.useRef<HTMLDivElement>(null);
-  const cut = useCut(list);
-  const isCut = cut.before || cut.after;
-  React.useEffect(() => {
-    const reveal = () => {
-      const tab = list.current?.querySelector('[aria-selected="true"]');
-      tab?.scrollIntoView?.({ block: 'nearest', inline: 'nearest' });
-    };
-    // Also when the panel becomes narrower.
-    const observer = new ResizeObserver(reveal);
-    observer.observe(list.current!);
-    reveal();
-    return () => observer.disconnect();
-  }, [current, isCut]);
+  const { views, tabs, current, counts, nothing, trans } = props;
+  const listed = views.filter(each => !tabs.includes(each));
   return (
     <>
       <div
-        ref={list}
-        className={classes('jp-Compilescope-tabList', {
-          'jp-mod-cutBefore': cut.before,
-          'jp-mod-cutAfter': cut.after
-        })}
+        className="jp-Compilescope-tabList"
         role="tablist"
         aria-label={trans.__('Views')}
         onKeyDown={walk}
-        onWheel={roll}
       >
-        {views.map((view, index) => (
+        {tabs.map((view, index) => (
           <button
             key={view.id}
             type="button"
             role="tab"
             id={props.tabId(view.id)}
             className={classes('jp-Compilescope-tab', {
-              'jp-mod-first':
-                index > 0 && view.group !== views[index - 1].group,
+              'jp-mod-first': index > 0 && view.group !== tabs[index - 1].group,
               'jp-mod-nothing': view.id in nothing
             })}
             aria-selected={view.id === current}
@@ -133,20 +121,26 @@ function TabRow(
             title={describe(view, nothing[view.id], trans)}
             onClick={() => props.open(view.id)}
           >
-            {view.label(trans)}
+            <span
+              className="jp-Compilescope-tabLabel"
+              data-label={view.label(trans)}
+            >
+              {view.label(trans)}
+            </span>
             <Badge count={counts[view.id]} />
           </button>
         ))}
       </div>
-      {(isCut || props.beside) && (
+      {(listed.length > 0 || props.beside) && (
         <button
           type="button"
           className="jp-Compilescope-tabMenu"
           aria-haspopup="menu"
-          aria-label={trans.__('All views')}
-          title={trans.__('All views')}
-          onClick={event => props.showMenu(event.currentTarget)}
+          aria-label={trans.__('More views')}
+          title={trans.__('More views')}
+          onClick={event => props.showMenu(event.currentTarget, listed)}
         >
+          {trans.__('More')}
           <caretDownIcon.react tag="span" elementSize="normal" />
         </button>
       )}
@@ -182,52 +176,10 @@ function walk(event: React.KeyboardEvent<HTMLElement>): void {
   }
 }
 
-/**
- * A wheel that turns up and down moves the tabs, which have no other way to go.
- */
-function roll(event: React.WheelEvent<HTMLElement>): void {
-  event.currentTarget.scrollLeft += event.deltaY;
-}
-
 function classes(
   name: string,
   modifiers: Readonly<Record<string, boolean>>
 ): string {
   const set = Object.keys(modifiers).filter(each => modifiers[each]);
   return [name, ...set].join(' ');
-}
-
-/**
- * On which sides an element holds more than can be seen.
- */
-function useCut(ref: React.RefObject<HTMLElement>): ICut {
-  const [cut, set] = React.useState<ICut>({ before: false, after: false });
-  React.useEffect(() => {
-    const node = ref.current!;
-    const look = () => {
-      const { scrollLeft, scrollWidth, clientWidth } = node;
-      const before = scrollLeft > 1;
-      const after = scrollWidth > scrollLeft + clientWidth + 1;
-      set(old =>
-        old.before === before && old.after === after ? old : { before, after }
-      );
-    };
-    const observer = new ResizeObserver(look);
-    observer.observe(node);
-    for (const child of node.children) {
-      observer.observe(child);
-    }
-    node.addEventListener('scroll', look, { passive: true });
-    look();
-    return () => {
-      observer.disconnect();
-      node.removeEventListener('scroll', look);
-    };
-  }, [ref]);
-  return cut;
-}
-
-interface ICut {
-  readonly before: boolean;
-  readonly after: boolean;
 }

@@ -75,7 +75,7 @@ export function SweepForm(props: {
       <div
         className="jp-Compilescope-controls"
         role="toolbar"
-        aria-label={trans.__('Sweep')}
+        aria-label={trans.__('Compare')}
       >
         <span className="jp-Compilescope-measureButtons">
           {isOn ? (

@@ -5,14 +5,14 @@ import type { IViewContext } from '../views';
 import { SweepBody } from './body';
 
 /**
- * The Sweep view: one subject under many variants and shapes, and which of them
+ * The Compare view: one subject under many variants and shapes, and which of them
  * is best.
  */
 export class SweepView extends ReportView<boolean> {
   constructor(context: IViewContext) {
     super(context, {
       name: 'sweep',
-      label: context.trans.__('Sweep'),
+      label: context.trans.__('Compare'),
       isOfSubject: true
     });
     const { model } = context;

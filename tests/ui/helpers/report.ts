@@ -48,6 +48,30 @@ export async function openStored(page: Page, file: string): Promise<Locator> {
 }
 
 /**
+ * The views that have a tab in every report, and those under More.
+ */
+export const IN_THE_BAR = [
+  'Overview',
+  'Code',
+  'Graph',
+  'Kernels',
+  'Timings',
+  'Compile time',
+  'Guards',
+  'Recompiles & breaks',
+  'Settings'
+];
+export const UNDER_MORE = [
+  'Wrappers',
+  'Changes',
+  'Memory',
+  'Compare',
+  'Autotune',
+  'Ahead of time',
+  'Ranks'
+];
+
+/**
  * The tabs of the views in a panel.
  */
 export function tabs(panel: Locator): Locator {
@@ -61,8 +85,18 @@ export function tabs(panel: Locator): Locator {
  * @returns Its place.
  */
 export async function openView(panel: Locator, name: string): Promise<Locator> {
-  const tab = tabs(panel).filter({ hasText: new RegExp(`^${name}(\\d|$)`) });
-  await tab.click();
+  const label = new RegExp(`^${name}(\\d|$)`);
+  const tab = tabs(panel).filter({ hasText: label });
+  if ((await tab.count()) > 0) {
+    await tab.click();
+  } else {
+    await panel.getByRole('button', { name: 'More views' }).click();
+    await panel
+      .page()
+      .locator('.lm-Menu-item')
+      .filter({ hasText: new RegExp(`^${name}(…| \\(|$)`) })
+      .click();
+  }
   await expect(tab).toHaveAttribute('aria-selected', 'true');
   return view(panel);
 }

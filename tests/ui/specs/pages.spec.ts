@@ -8,16 +8,18 @@ import {
   variants
 } from '../helpers/compilescope';
 import { notebook, openNotebook, runAll, SUBJECT } from '../helpers/notebook';
-import { SHARED, shutDown } from '../helpers/shared';
+import { isStored, SHARED, shutDown } from '../helpers/shared';
 
 test.afterAll(({ request }) => shutDown(request));
 
 test('a reloaded page shows what was there', async ({ page }) => {
-  await openNotebook(page, SHARED, 'pages.ipynb', SUBJECT);
+  const path = await openNotebook(page, SHARED, 'pages.ipynb', SUBJECT);
   await openSidebar(page);
   await runAll(page, SUBJECT.length);
+  const stored = isStored(page, path, 0, 'code');
   await openCode(page);
   await expect(editors(page)).toHaveCount(2);
+  await stored;
   await notebook(page).press('Control+s');
   // Galata's own reload waits for a launcher, which is not in front here.
   await page.evaluate(() => window.location.reload());

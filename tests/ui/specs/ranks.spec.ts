@@ -91,12 +91,7 @@ test('two ranks: what they call together, and differ in', async ({ page }) => {
   });
 
   await test.step('why there is no CUDA graph, and what changes that', async () => {
-    const requested = await openView(
-      page,
-      'requested',
-      'Requested and effective',
-      notebook
-    );
+    const requested = await openView(page, 'requested', 'Settings', notebook);
     const section = requested.getByRole('region', { name: 'CUDA graphs' });
     await expect(section).toContainText('not captured');
     await expect(section).toContainText('graph_partition = False');

@@ -3,12 +3,7 @@ import { expectNames, expectText, openMade, picture } from '../helpers/views';
 import { expect, test } from '../helpers/test';
 
 test('what torch made of each setting', async ({ page, tmpPath }) => {
-  const view = await openMade(
-    page,
-    'Requested and effective',
-    'Requested and effective',
-    tmpPath
-  );
+  const view = await openMade(page, 'Settings', 'Settings', tmpPath);
 
   await test.step('what differs comes first, with code to copy', async () => {
     await expect(

@@ -22,7 +22,7 @@ test('a sweep, from the form to the winner', async ({ page }) => {
   const notebook = `${SHARED}/sweep.ipynb`;
   await openNotebook(page, SHARED, 'sweep.ipynb', SUBJECT);
   await runAll(page, SUBJECT.length);
-  const view = await openView(page, 'sweep', 'Sweep', notebook);
+  const view = await openView(page, 'sweep', 'Compare', notebook);
   const status = view.locator('.jp-Compilescope-standing');
   const button = (name: string) =>
     view.getByRole('button', { name, exact: true });
@@ -30,7 +30,7 @@ test('a sweep, from the form to the winner', async ({ page }) => {
     view
       .getByRole('group', { name: group, exact: true })
       .getByRole('checkbox', { name, exact: true });
-  const toolbar = view.getByRole('toolbar', { name: 'Sweep' });
+  const toolbar = view.getByRole('toolbar', { name: 'Compare' });
 
   await test.step('the form counts the cells', async () => {
     await expect(toolbar).toContainText('4 cells (2 modes × 2 wrappers)');
@@ -92,7 +92,7 @@ test('a sweep, from the form to the winner', async ({ page }) => {
 
 test('all ways in which a cell can end', async ({ page, tmpPath }) => {
   const script = 'made_sweep.py';
-  const view = await openMade(page, 'Sweep', 'Sweep', tmpPath, script);
+  const view = await openMade(page, 'Compare', 'Compare', tmpPath, script);
   const grid = view.getByRole('grid', { name: 'Cells' });
   const details = view.getByRole('region', { name: /^Cell / });
 

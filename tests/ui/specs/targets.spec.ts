@@ -112,7 +112,7 @@ test('a report for devices that are not there', async ({ page, tmpPath }) => {
     await mark.first().click();
     await expect(page.getByText('By the rule').first()).toBeVisible();
     await shoot(page, 'targets-decision');
-    const view = await openView(panel, 'Requested and effective');
+    const view = await openView(panel, 'Settings');
     await expect(view).toContainText('Devices that the code is for');
     await expect(view).toContainText('cuDNN');
     await expectNames(view);

@@ -1,7 +1,7 @@
 import * as fs from 'fs';
 import * as path from 'path';
 import { editor } from '../helpers/compilescope';
-import { openReport } from '../helpers/report';
+import { openReport, openView } from '../helpers/report';
 import { expectNames } from '../helpers/views';
 import { expect, test } from '../helpers/test';
 
@@ -98,7 +98,7 @@ test('what both wrappers do, step by step', async ({ page, tmpPath }) => {
   const file = test.info().outputPath('steps.compilescope.json');
   fs.writeFileSync(file, withSteps());
   const panel = await openReport(page, file, tmpPath);
-  await panel.getByRole('tab', { name: 'Wrappers' }).click();
+  await openView(panel, 'Wrappers');
   const view = page.getByRole('region', { name: 'Wrappers', exact: true });
   const table = view.getByRole('grid', { name: 'Steps of the wrappers' });
   const rows = table.getByRole('row');
@@ -159,7 +159,7 @@ test('what both wrappers do, step by step', async ({ page, tmpPath }) => {
   });
 
   await test.step('what each step costs, beside its lines', async () => {
-    await panel.getByRole('tab', { name: 'Wrappers' }).click();
+    await openView(panel, 'Wrappers');
     await view
       .getByRole('combobox', { name: 'Graph' })
       .selectOption({ label: 'forward' });

@@ -105,6 +105,8 @@ class VariantSummary(Message):
     compile_s: float | None = None
     accurate: bool | None = None
     compilations: list[CompilationSummary] = []
+    breaks: int = 0
+    """The distinct graph breaks; each of `compilations` counts those that it met."""
     problems: list[Problem] = []
     verdict: Verdict | None = None
     studied: list[str] = []

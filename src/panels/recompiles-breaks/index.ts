@@ -1,0 +1,98 @@
+import type { Message } from '@lumino/messaging';
+import { Panel, Widget } from '@lumino/widgets';
+import { BreaksView } from '../breaks';
+import { RecompilesView } from '../recompiles';
+import type { ICount } from '../shell/counts';
+import { causesOf } from '../shell/counts';
+import type { ISectioned, IViewContext } from '../views';
+
+type Section = 'recompiles' | 'breaks';
+
+/**
+ * What was compiled again, and where graphs ended early: two sections that
+ * scroll as one. The second one's heading stays in sight, and leads to it.
+ */
+export class RecompilesAndBreaksView extends Panel implements ISectioned {
+  constructor(private _context: IViewContext) {
+    super();
+    const { model, trans } = _context;
+    this.addClass('jp-Compilescope-sections');
+    this._add(
+      'recompiles',
+      trans.__('Recompiles'),
+      new RecompilesView(_context)
+    );
+    this._add('breaks', trans.__('Graph breaks'), new BreaksView(_context));
+    model.reportChanged.connect(this._count, this);
+    model.variantChanged.connect(this._count, this);
+    this._count();
+    // Who scrolls has taken over.
+    for (const event of ['wheel', 'pointerdown', 'keydown']) {
+      this.node.addEventListener(event, () => (this._wanted = null), {
+        capture: true,
+        passive: true
+      });
+    }
+  }
+
+  /**
+   * Go to a section. What stands above graph breaks may still be on its way: they
+   * are held in place until the reader moves.
+   */
+  showSection(section: string): void {
+    this._wanted = section === 'breaks' ? section : null;
+    this._scroll();
+    if (section === 'recompiles') {
+      this.node.scrollTop = 0;
+    }
+  }
+
+  override dispose(): void {
+    this._sizes.disconnect();
+    super.dispose();
+  }
+
+  protected override onAfterShow(message: Message): void {
+    super.onAfterShow(message);
+    this._scroll();
+  }
+
+  private _add(section: Section, label: string, view: Widget): void {
+    const heading = new Widget({ node: document.createElement('h2') });
+    heading.addClass('jp-Compilescope-sectionHead');
+    const button = heading.node.appendChild(document.createElement('button'));
+    button.type = 'button';
+    button.append(label);
+    button.addEventListener('click', () => this.showSection(section));
+    const count = button.appendChild(document.createElement('span'));
+    count.className = 'jp-Compilescope-tabCount';
+    this._parts.set(section, { view, count });
+    this.addWidget(heading);
+    this.addWidget(view);
+    this._sizes.observe(view.node);
+  }
+
+  private _count(): void {
+    const { model, trans } = this._context;
+    const causes: Record<Section, ICount> = causesOf(model, trans);
+    for (const [section, { count }] of this._parts) {
+      count.hidden = causes[section].count === 0;
+      count.textContent = String(causes[section].count);
+      count.title = causes[section].text;
+    }
+  }
+
+  private _scroll(): void {
+    const part = this._wanted && this._parts.get(this._wanted);
+    if (part) {
+      // The heading sticks: where it belongs is above what it is of.
+      const { top } = part.view.node.getBoundingClientRect();
+      const head = part.view.node.previousElementSibling!.clientHeight;
+      this.node.scrollTop += top - head - this.node.getBoundingClientRect().top;
+    }
+  }
+
+  private _parts = new Map<Section, { view: Widget; count: HTMLElement }>();
+  private _wanted: Section | null = null;
+  private _sizes = new ResizeObserver(() => this._scroll());
+}
