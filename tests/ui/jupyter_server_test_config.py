@@ -1,7 +1,10 @@
 """The server of the browser tests: galata's settings, on loopback, from an empty configuration."""
 
 import os
+import subprocess
+import sys
 import tempfile
+import time
 from pathlib import Path
 
 from jupyterlab.galata import configure_jupyter_server
@@ -24,3 +27,15 @@ os.environ["JUPYTER_PATH"] = os.pathsep.join(
 os.environ["TORCHINDUCTOR_CACHE_DIR"] = tempfile.mkdtemp(prefix="compilescope-ui-")
 # A kernel's first build does not begin by building a library for each of the processor's vectors.
 os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
+
+# Kernels are forked from a process that has imported torch; it ends with this one.
+address = Path(tempfile.mkdtemp(prefix="compilescope-kernels-")) / "socket"
+os.environ["COMPILESCOPE_FORKS"] = str(address)
+forks = subprocess.Popen(
+    [sys.executable, f"{kernels}/kernels/python3/forks.py", str(address)],
+    stdin=subprocess.PIPE,
+    # Processes that a pool starts ahead are not forked with the rest.
+    env={**os.environ, "TORCH_WARM_POOL": "0"},
+)
+while not address.exists() and forks.poll() is None:
+    time.sleep(0.01)
