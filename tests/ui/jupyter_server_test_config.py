@@ -28,6 +28,10 @@ os.environ["TORCHINDUCTOR_CACHE_DIR"] = tempfile.mkdtemp(prefix="compilescope-ui
 # A kernel's first build does not begin by building a library for each of the processor's vectors.
 os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
 
+# The server picks a kernel's ports before the kernel binds them: on a busy machine, where other
+# tests start kernels too, another process can take one meanwhile. Files of its own nobody takes.
+c.KernelManager.transport = "ipc"
+
 # Kernels are forked from a process that has imported torch; it ends with this one.
 address = Path(tempfile.mkdtemp(prefix="compilescope-kernels-")) / "socket"
 os.environ["COMPILESCOPE_FORKS"] = str(address)

@@ -5,6 +5,7 @@ This process stands for it: it passes signals on, and ends as the kernel does.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -20,7 +21,9 @@ socket.send_fds(client, [json.dumps(asked).encode()], [0, 1, 2])
 
 
 def pass_on(number: int, _: FrameType | None) -> None:
-    client.sendall(bytes([number]))
+    # A kernel that has just ended takes no more signals.
+    with contextlib.suppress(BrokenPipeError):
+        client.sendall(bytes([number]))
 
 
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
