@@ -8,7 +8,7 @@ from typing import Any
 
 from ..capture.records import Record
 from ..report import Autotuning, Choice, Kernel
-from ..torch_api.spans import ARTIFACT
+from ..torch_api.artifact_names import AUTOTUNING
 
 _TRITON = "triton_kernel_info"
 _KINDS = {
@@ -50,7 +50,7 @@ def read_autotunings(records: Sequence[Record], kernels: Sequence[Kernel]) -> li
     """
     found: list[Autotuning] = []
     for record in records:
-        if record.name == ARTIFACT:
+        if record.name == AUTOTUNING:
             said = _json(record.payload)
             if said:
                 found.append(_autotuning(said, kernels))

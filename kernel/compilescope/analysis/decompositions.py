@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 from ..report import Decomposition, Graph, Node
-from ..torch_api.graphs import Collected
-from ..torch_api.trails import Trail
+from ..torch_api.trails import NotedNodes, Trail
 
 By = Literal["autograd", "decomposition", "dispatch", "pass", "unknown"]
 UNKNOWN = (
@@ -50,7 +49,7 @@ def find_decompositions(
     for stage in _STAGES:
         if stage in graphs:
             nodes = collected(graphs[stage].text)
-            trails = nodes.trails if isinstance(nodes, Collected) else {}
+            trails = nodes.trails if isinstance(nodes, NotedNodes) else {}
             _traced(stage, _calls(graphs[stage].nodes), trails, dynamo, found)
     for before, after in _PASSES:
         if before in graphs and after in graphs:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..capture.records import Record
 from ..report import Compilation, KernelLoad, LoadSpan
-from ..torch_api.kernel_loading import ARTIFACT, ENTRY
+from ..torch_api.artifact_names import ENTRY, KERNEL_LOAD
 from ..wrapping import LoadStep
 
 WRAPPER = "C++ wrapper"
@@ -92,7 +92,7 @@ def read_loads(
 
 def _told(records: Sequence[Record]) -> Iterator[tuple[Record, dict[str, Any]]]:
     for record in records:
-        if record.name == ARTIFACT and record.payload:
+        if record.name == KERNEL_LOAD and record.payload:
             yield record, json.loads(record.payload)
 
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from ..report import Graph, Node
-from ..torch_api.graphs import Collected
-from ..torch_api.trails import Trail
+from ..torch_api.trails import NotedNodes, Trail
 from .provenance import read_mapping
 
 _BEFORE_AOT = ("before_pre_grad", "pre_grad")
@@ -90,7 +89,7 @@ class _Finder:
 
     def _noted(self, graph: Graph) -> tuple[Mapping[str, Trail], Iterable[int]]:
         nodes = self.collected(graph.text)
-        return (nodes.trails, nodes.graphs) if isinstance(nodes, Collected) else ({}, ())
+        return (nodes.trails, nodes.graphs) if isinstance(nodes, NotedNodes) else ({}, ())
 
     def stage(self, stage: str, graph: Graph) -> None:
         """Fill in one stage; those before it must be there."""

@@ -9,7 +9,7 @@ from ..capture.records import Record
 from ..catalogue import Build
 from ..report import Code, Compilation, Direction, Node
 from ..targeted import Decision
-from ..torch_api.target_choices import DECISION
+from ..torch_api.artifact_names import DECISION
 
 _ASKS = "torch asks the device and its libraries; another version of cuDNN may decide otherwise."
 _TIMED = "torch times all {} candidates on the device, and takes the fastest."

@@ -20,6 +20,7 @@ from ..cuda_graphs import CudaGraphs
 from ..problem import Problem
 from ..report import Compilation, Effective, Node
 from ..torch_api import caches, failures, kernel_loading
+from ..torch_api.artifact_names import KERNEL_LOAD
 from ..torch_api.autotuning import tuned
 from ..torch_api.compiling import compile_callable, given_by
 from ..torch_api.cuda_graphs import Heard, noting
@@ -123,7 +124,7 @@ def build(
     ids = numbers(records)
     built.askable = Askable(guards=by_report_id(guards, ids), outfit=outfit)
     records = renumber(records)
-    built.told = [record for record in records if record.name == kernel_loading.ARTIFACT]
+    built.told = [record for record in records if record.name == KERNEL_LOAD]
     built.phases_s = phases_begin_s(records)
     built.compilations = assemble(records, variant=name, nodes=nodes)
     if built.problem is not None:

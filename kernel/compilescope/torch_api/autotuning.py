@@ -3,7 +3,7 @@
 Two places choose by measuring. Inductor's algorithm selector times library calls and templates for
 a matrix product or a convolution, while it compiles. A Triton kernel's autotuner times launch
 configurations, at the kernel's first call. Both are told as artifacts of the trace
-(`spans.ARTIFACT`); `analysis.autotune` reads them.
+(`artifact_names.AUTOTUNING`); `analysis.autotune` reads them.
 
 Stands on ``torch._inductor.select_algorithm`` (AlgorithmSelectorCache.__call__ and
 feedback_saver_fns, whose functions are called with the timings also where these come from a cache;
@@ -25,9 +25,10 @@ from typing import Any
 
 from torch._inductor import config
 
+from .artifact_names import AUTOTUNING
 from .dynamo import uncounted
 from .patching import patched
-from .spans import ARTIFACT, identity
+from .spans import identity
 from .trace import Event, current_sink
 
 _MS = 1e3
@@ -197,7 +198,7 @@ def _tell_kernel(tuner: Any, choices: list[dict[str, Any]], seconds: float, how:
 def _tell(said: dict[str, Any], owner: Any = None) -> None:
     sink = current_sink()
     if sink is not None:
-        _, metadata = identity("artifact", {"name": ARTIFACT, "encoding": "json"}, owner)
+        _, metadata = identity("artifact", {"name": AUTOTUNING, "encoding": "json"}, owner)
         payload = json.dumps(said, default=str)
         sink(Event(metadata, payload, time.time(), threading.get_ident()))
 

@@ -22,11 +22,11 @@ from ..report import Node, SourceLine
 from .patching import patched
 from .printing import LastText
 from .trace import is_users_own
-from .trails import Trail, trail
+from .trails import NotedNodes, trail
 
 
-class Collected(list[Node]):
-    """A graph's nodes, with what torch notes of the nodes that each was made from.
+class Collected(NotedNodes):
+    """The nodes of a graph that is at hand.
 
     The nodes of a graph in the graph (a branch of ``torch.cond``) come behind the others and have
     that graph's name before their own: ``true_graph_0.sin``.
@@ -34,9 +34,7 @@ class Collected(list[Node]):
 
     def __init__(self, graph: GraphModule) -> None:
         super().__init__()
-        self.graphs = {id(graph.graph)}
-        """What torch knew the graph by while it lived; several, where copies print alike."""
-        self.trails: dict[str, Trail] = {}
+        self.graphs.add(id(graph.graph))
         self._add(graph, "")
 
     def _add(self, graph: GraphModule, prefix: str) -> None:

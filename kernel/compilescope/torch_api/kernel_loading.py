@@ -1,6 +1,6 @@
 """How kernels come to be there, in compilations of our own: compiled, loaded, first run.
 
-While `watched` is on, the steps below are told as artifacts of the trace (`ARTIFACT`), which
+While `watched` is on, the steps below are told as artifacts of the trace (`KERNEL_LOAD`), which
 `analysis.kernel_loads` reads. Outside of it nothing is patched and nothing is paid.
 
 Stands on ``torch._inductor.codecache`` (_worker_compile_cpp; CppCodeCache and
@@ -26,15 +26,10 @@ from typing import Any
 from torch._guards import CompileContext
 from torch._inductor import codecache
 
+from .artifact_names import ENTRY, KERNEL_LOAD
 from .patching import patched
 from .spans import identity
 from .trace import Event, Sink, current_sink
-
-ARTIFACT = "compilescope_kernel_load"
-"""The name under which a step is told."""
-
-ENTRY = "inductor_entry"
-"""What generated code calls the library of a C++ wrapper."""
 
 
 @contextlib.contextmanager
@@ -225,7 +220,7 @@ def _tell(
         kernel = str((getattr(owner, "inductor_meta", None) or {}).get("kernel_name") or "")
         key = f"{kernel} {id(owner)}"
         compile_id = getattr(owner, "compile_id", None)
-    _, metadata = identity("artifact", {"name": ARTIFACT, "encoding": "json"}, compile_id)
+    _, metadata = identity("artifact", {"name": KERNEL_LOAD, "encoding": "json"}, compile_id)
     said = {
         "what": what,
         "kernel": kernel,

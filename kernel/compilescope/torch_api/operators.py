@@ -8,11 +8,9 @@ the same from 2.11 to 2.15.
 from __future__ import annotations
 
 import re
+import sys
 import types
 from pathlib import Path
-
-import torch
-from torch._library import custom_ops
 
 _ENTRY = re.compile(r"^(?P<key>\w+)(?:\[alias\])?: registered at (?P<place>.*?) :: ", re.M)
 _PYTHON = re.compile(r"\.py:\d+$")
@@ -60,6 +58,11 @@ def place_of(operator: str, device: str) -> tuple[str, int, str] | None:
 
 def _places(operator: str) -> dict[str, str] | None:
     """Dispatch key → the place of the registration; None for an operator that is not known."""
+    # A trace of another process is read without torch, and then no operator is registered here.
+    if "torch" not in sys.modules:
+        return None
+    import torch
+
     try:
         dump = torch._C._dispatch_dump(operator)
     except RuntimeError:
@@ -74,6 +77,10 @@ def _of_device(places: dict[str, str], device: str) -> str | None:
 
 def _code(operator: str) -> types.CodeType | None:
     """The code of the function that was given to ``torch.library.custom_op``."""
+    if "torch" not in sys.modules:
+        return None
+    from torch._library import custom_ops
+
     definition = custom_ops.OPDEFS.get(operator.partition(".")[0])
     code = getattr(getattr(definition, "_init_fn", None), "__code__", None)
     return code if isinstance(code, types.CodeType) else None

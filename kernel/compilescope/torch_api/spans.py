@@ -27,9 +27,6 @@ from torch._guards import CompileContext
 from .patching import patched
 from .trace import Event, Sink, carrying, current_sink
 
-ARTIFACT = "compilescope_autotuning"
-"""The name under which `autotuning` tells what was measured."""
-
 _FUNCTIONS = (
     ("torch._inductor.codecache", "FxGraphCache", "prepare_key"),
     ("torch._inductor.codecache", "FxGraphCache", "_lookup_graph"),

@@ -20,11 +20,9 @@ from typing import Any
 
 from ..catalogue import Build
 from . import autotuning
+from .artifact_names import DECISION
 from .spans import identity
 from .trace import Event, current_sink
-
-DECISION = "compilescope_decision"
-"""The name under which it is told that something was decided by a rule."""
 
 
 def decide_by_rule(build: Build) -> None:

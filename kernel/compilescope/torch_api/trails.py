@@ -12,10 +12,14 @@ that a pass put it in place of).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from torch.fx import Node as FxNode
+
+from ..report import Node
+
+if TYPE_CHECKING:
+    from torch.fx import Node as FxNode
 
 _LONGEST = 64
 """Of a node's ancestors, how many are kept: enough for any chain of passes seen."""
@@ -34,6 +38,16 @@ class Trail(msgspec.Struct, frozen=True):
     """The operator that it was decomposed from, or its own: ``aten.gelu.default``."""
     backward: bool = False
     """Whether autograd made it."""
+
+
+class NotedNodes(list[Node]):
+    """A graph's nodes, with what torch noted of the nodes that each was made from."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.graphs: set[int] = set()
+        """What torch knew the graph by while it lived; several, where copies print alike."""
+        self.trails: dict[str, Trail] = {}
 
 
 def trail(node: FxNode) -> Trail:

@@ -12,8 +12,8 @@ import torch
 from compilescope.analysis.autotune import add_compile_times, read_autotunings
 from compilescope.capture.records import Record
 from compilescope.report import Kernel
+from compilescope.torch_api.artifact_names import AUTOTUNING
 from compilescope.torch_api.autotuning import tuned
-from compilescope.torch_api.spans import ARTIFACT
 from compilescope.torch_api.trace import Event, listening
 from torch._inductor.select_algorithm import AlgorithmSelectorCache, get_algorithm_selector_cache
 
@@ -55,7 +55,7 @@ KERNELS = [
 
 
 def test_templates_beside_library_calls():
-    (found,) = read_autotunings([told(ARTIFACT, MATMUL)], KERNELS)
+    (found,) = read_autotunings([told(AUTOTUNING, MATMUL)], KERNELS)
     assert (found.operator, found.kind, found.skipped) == ("mm", "algorithm", "")
     assert found.kernel == "triton_tem_fused_mm_0"
     assert found.duration_s == 1.5
@@ -81,14 +81,14 @@ def test_templates_beside_library_calls():
 def test_the_library_wins():
     said = json.loads(json.dumps(MATMUL))
     said["choices"][0]["time_us"] = 1.0
-    (found,) = read_autotunings([told(ARTIFACT, said)], KERNELS)
+    (found,) = read_autotunings([told(AUTOTUNING, said)], KERNELS)
     assert found.choices[0].name == "mm"
     assert found.kernel == "extern_kernels.mm"
 
 
 def test_nothing_could_be_measured():
     said = {**MATMUL, "choices": [{"name": "a", "time_us": None, "failed": True}]}
-    (found,) = read_autotunings([told(ARTIFACT, said)], KERNELS)
+    (found,) = read_autotunings([told(AUTOTUNING, said)], KERNELS)
     assert not found.choices[0].chosen
     assert "could be measured" in found.skipped
 
@@ -97,7 +97,7 @@ def test_nothing_could_be_measured():
 def test_one_candidate_is_no_measurement(device, freezing):
     only = {"name": "mm", "type": "ExternKernelCaller", "time_us": None}
     said = {**MATMUL, "measured": False, "choices": [only], "device": device}
-    (found,) = read_autotunings([told(ARTIFACT, said)], KERNELS)
+    (found,) = read_autotunings([told(AUTOTUNING, said)], KERNELS)
     assert found.choices[0].chosen
     assert found.choices[0].time_us is None
     assert "one candidate" in found.skipped
@@ -121,7 +121,7 @@ def test_launch_configurations():
             },
         ],
     }
-    (found,) = read_autotunings([told(ARTIFACT, said)], KERNELS)
+    (found,) = read_autotunings([told(AUTOTUNING, said)], KERNELS)
     assert (found.kind, found.kernel) == ("config", "triton_poi_fused_add_0")
     assert [(one.name, one.why) for one in found.choices] == [
         ("XBLOCK=512", ""),
@@ -139,7 +139,7 @@ def test_coordinate_descent_has_no_times():
         "measured": True,
         "choices": [{"name": "XBLOCK=64"}, {"name": "XBLOCK=32", "why": "where it began"}],
     }
-    (found,) = read_autotunings([told(ARTIFACT, said)], [])
+    (found,) = read_autotunings([told(AUTOTUNING, said)], [])
     assert [(one.name, one.chosen, one.why) for one in found.choices] == [
         ("XBLOCK=64", True, ""),
         ("XBLOCK=32", False, "where it began"),
@@ -168,7 +168,7 @@ def test_a_cached_configuration_was_not_measured_now():
 @pytest.mark.parametrize("payload", ["", "[]", "{", '{"choices": 3}', '{"choices": [1]}'])
 def test_what_is_damaged_raises_nothing(payload):
     record = Record(
-        event="artifact", metadata={"artifact": {"name": ARTIFACT}}, payload=payload or None
+        event="artifact", metadata={"artifact": {"name": AUTOTUNING}}, payload=payload or None
     )
     read_autotunings([record], KERNELS)
 

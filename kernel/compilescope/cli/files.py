@@ -1,0 +1,117 @@
+"""Files that a command is given and writes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import msgspec
+
+from ..errors import CompilescopeError
+from ..report import Problem, Report, Struct, conclude
+from ..storage import load
+
+FILE = "a report saved as .json, a TORCH_TRACE log or folder of logs, or a .pt2 package"
+"""What `read` reads, for the commands' help."""
+
+
+class Summary(Struct):
+    """A report's summary, as ``--json`` prints it."""
+
+    name: str
+    kind: str
+    headline: str
+    variants: list[VariantSummary]
+    problems: list[Problem]
+
+
+class VariantSummary(Struct):
+    """A variant in a `Summary`."""
+
+    name: str
+    stage: str
+    compilations: int
+    recompiles: int
+    graph_breaks: int
+    kernels: int
+    guards: int
+    compile_time_s: float
+    median_us: float | None
+    interval_us: tuple[float, float] | None
+    problems: list[Problem]
+
+
+def read(path: Path) -> Report:
+    """Read a report, whatever kind of file it comes from.
+
+    Raises
+    ------
+    CompilescopeError
+        There is no such file, or it is damaged.
+    OSError
+        It cannot be read.
+    """
+    if path.suffix == ".json":
+        return load(path)
+    if path.suffix in (".html", ".htm"):
+        raise CompilescopeError(
+            f"{path} is a page, not a report.",
+            "A saved page is for browsers.",
+            "Save the report as .compilescope.json too, and give that file.",
+        )
+    # Both load parts of the analysis, which a report does not need.
+    if path.suffix == ".pt2":
+        from ..packages import report_of as open_package
+
+        return open_package(path)
+    from ..traces import report_of as read_trace
+
+    return read_trace(path)
+
+
+def write(report: Report, path: Path, *, redact: bool = False) -> None:
+    """Save a report and say where, on standard error.
+
+    Raises
+    ------
+    CompilescopeError
+        The file's ending is neither .html nor .json.
+    OSError
+        The file cannot be written.
+    """
+    # The renderers of pages are registered by the views.
+    from .. import views  # noqa: F401
+
+    report.save(path, redact=redact)
+    print(f"compilescope: wrote {path}", file=sys.stderr)
+
+
+def summary(report: Report) -> Summary:
+    """Return what ``--json`` prints of a report."""
+    return Summary(
+        name=report.subject.name,
+        kind=report.subject.kind,
+        headline=conclude(report).headline,
+        variants=[
+            VariantSummary(
+                name=variant.name,
+                stage=variant.stage,
+                compilations=len(variant.compilations),
+                recompiles=sum(each.recompile is not None for each in variant.compilations),
+                graph_breaks=len(variant.breaks),
+                kernels=sum(len(each.kernels) for each in variant.compilations),
+                guards=sum(len(each.guards) for each in variant.compilations),
+                compile_time_s=sum(each.duration_s or 0.0 for each in variant.compilations),
+                median_us=variant.timing.median_us if variant.timing else None,
+                interval_us=variant.timing.interval_us if variant.timing else None,
+                problems=variant.problems,
+            )
+            for variant in report.variants
+        ],
+        problems=report.problems,
+    )
+
+
+def print_json(value: object) -> None:
+    """Print a struct as indented JSON."""
+    print(msgspec.json.format(msgspec.json.encode(value, enc_hook=repr)).decode())

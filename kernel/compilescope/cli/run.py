@@ -1,0 +1,174 @@
+"""``compilescope run``: a script, watched, and a page at the end.
+
+The script's output, arguments, traceback and exit status are what they are without us.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import runpy
+import signal
+import sys
+import types
+import webbrowser
+from pathlib import Path
+
+from ..errors import CompilescopeError
+from ..report import Report, conclude
+from . import files
+
+_PACKAGE = str(Path(__file__).resolve().parents[1])
+_ENDINGS = (".html", ".htm", ".json")
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command's options."""
+    parser = commands.add_parser(
+        "run",
+        help="run a script and report what it compiled",
+        usage="compilescope run [-o FILE] [--open] [--trace DIR] (SCRIPT | -m MODULE) [ARGS …]",
+        description=(
+            "Run a Python script, watch what torch.compile does, and write a page when it ends: "
+            "also on an exception or Ctrl-C. Under torchrun each rank writes its own."
+        ),
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, help="a page (.html) or a report (.json); SCRIPT.html if none"
+    )
+    parser.add_argument("--open", action="store_true", help="open the page in the browser")
+    parser.add_argument(
+        "--trace", type=Path, metavar="DIR", help="have torch write its TORCH_TRACE logs there too"
+    )
+    parser.add_argument("--redact", action="store_true", help="leave out paths and source code")
+    parser.add_argument(
+        "--memory-mb", type=float, default=256.0, help="how much the report may hold (default 256)"
+    )
+    parser.add_argument(
+        "-m", dest="module", action="store_true", help="run a module, as python -m does"
+    )
+    parser.add_argument("script", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    parser.set_defaults(command=command, parser=parser)
+
+
+def command(options: argparse.Namespace) -> int:
+    """Run the script and write its report; returns or raises as the script ends."""
+    if not options.script:
+        options.parser.error("give a script, or -m and a module")
+    name, *arguments = options.script
+    if not options.module and not Path(name).is_file():
+        raise CompilescopeError(f"There is no script {name!r}.")
+    output = _output(options, name)
+    if options.trace is not None:
+        # Torch looks for it when it is imported.
+        os.environ["TORCH_TRACE"] = str(options.trace.absolute())
+    report, ended = _watched(name, arguments, module=options.module, memory_mb=options.memory_mb)
+    _write(report, output, options)
+    return _end_like_the_script(ended)
+
+
+def _output(options: argparse.Namespace, name: str) -> Path:
+    """Where the report goes: asked for before the script runs, which may take hours."""
+    stem = name.rpartition(".")[2] if options.module else Path(name).stem
+    path: Path = (options.output or Path(f"{stem}.html")).absolute()
+    rank = os.environ.get("RANK", "")
+    if rank.isdigit():
+        path = path.with_name(f"{path.stem}.rank{rank}{path.suffix}")
+    if path.suffix not in _ENDINGS:
+        raise CompilescopeError(
+            f"A report cannot be saved as {path.name!r}.", remedy="Use .html or .json."
+        )
+    if not os.access(path.parent, os.W_OK):
+        raise CompilescopeError(
+            f"{path.parent} is no folder that can be written to.", remedy="Give another with -o."
+        )
+    return path
+
+
+def _watched(
+    name: str, arguments: list[str], *, module: bool, memory_mb: float
+) -> tuple[Report, BaseException | None]:
+    """Run the script under a watch. Returns the report, and what the script ended with."""
+    from .. import watch
+
+    ended: BaseException | None = None
+    try:
+        with watch(memory_mb=memory_mb) as report:
+            try:
+                if module:
+                    _run_module(name, arguments)
+                else:
+                    _run_script(name, arguments)
+            except BaseException as error:
+                ended = error
+                raise
+    except BaseException as error:
+        if error is not ended:
+            raise
+    report.subject.name = " ".join([Path(name).name, *arguments])
+    # That is the line of ours that runs the script.
+    report.subject.where = None
+    return report, ended
+
+
+def _run_script(name: str, arguments: list[str]) -> None:
+    path = Path(name).absolute()
+    # Without the future statements of this file.
+    code = compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+    main = types.ModuleType("__main__")
+    main.__file__ = str(path)
+    main.__dict__["__builtins__"] = __builtins__
+    main.__dict__["__cached__"] = None
+    # It stays: threads and exit handlers of the script look names up there, and pickle does.
+    sys.modules["__main__"] = main
+    sys.argv[:] = [name, *arguments]
+    _first_on_path(str(path.parent))
+    exec(code, main.__dict__)
+
+
+def _run_module(name: str, arguments: list[str]) -> None:
+    sys.argv[:] = [name, *arguments]
+    _first_on_path(str(Path.cwd()))
+    runpy.run_module(name, run_name="__main__", alter_sys=True)
+
+
+def _first_on_path(folder: str) -> None:
+    # ``python -P`` puts no folder there.
+    if not getattr(sys.flags, "safe_path", False):
+        sys.path[0] = folder
+
+
+def _write(report: Report, output: Path, options: argparse.Namespace) -> None:
+    """Write the page. A failure of ours must not change how the script ends."""
+    try:
+        print(f"compilescope: {conclude(report).headline}", file=sys.stderr)
+        files.write(report, output, redact=options.redact)
+        if options.open and output.suffix != ".json":
+            webbrowser.open(output.as_uri())
+    except (CompilescopeError, OSError) as error:
+        print(f"compilescope: the report is not written: {error}", file=sys.stderr)
+
+
+def _end_like_the_script(ended: BaseException | None) -> int:
+    if ended is None:
+        return 0
+    if isinstance(ended, SystemExit):
+        raise ended
+    trace = _own_frames_left_out(ended.__traceback__)
+    sys.excepthook(type(ended), ended.with_traceback(trace), trace)
+    if isinstance(ended, KeyboardInterrupt):
+        # A shell stops its loop only if the signal ended the process.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    return 1
+
+
+def _own_frames_left_out(trace: types.TracebackType | None) -> types.TracebackType | None:
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not (file.startswith(_PACKAGE) or file == runpy.__file__ or "<frozen runpy>" in file):
+            return trace
+        trace = trace.tb_next
+    return None
