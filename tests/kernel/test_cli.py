@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import compilescope as cs
 import pytest
@@ -38,15 +39,72 @@ print("arguments", sys.argv[1:])
 """
 
 
-def command(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run ``python -m compilescope``."""
-    return subprocess.run(
-        [sys.executable, "-m", "compilescope", *arguments],
-        cwd=cwd,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-    )
+FORKS = """
+import json, os, sys
+import torch._inductor.compile_fx
+from compilescope.cli import main
+
+for line in sys.stdin:
+    order = json.loads(line)
+    child = os.fork()
+    if not child:
+        for number, name in ((0, os.devnull), (1, "stdout"), (2, "stderr")):
+            mode = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT
+            os.dup2(os.open(os.path.join(order["output"], name), mode), number)
+        os.chdir(order["folder"])
+        os.environ.update(order["environment"])
+        sys.argv[0] = order["folder"]
+        sys.exit(main(order["arguments"]))
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+class Ended(NamedTuple):
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+class Commands:
+    """Runs ``compilescope`` in forks of a process that has imported torch, which takes seconds."""
+
+    def __init__(self, output: Path) -> None:
+        self._output = output
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", FORKS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def run(self, *arguments: str, folder: Path, **environment: str) -> Ended:
+        """The command's exit status and output."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        order = {
+            "arguments": arguments,
+            "folder": str(folder),
+            "output": str(self._output),
+            "environment": environment,
+        }
+        print(json.dumps(order), file=self._process.stdin, flush=True)
+        returncode = int(self._process.stdout.readline())
+        stdout, stderr = self._output / "stdout", self._output / "stderr"
+        ended = Ended(returncode, stdout.read_text(), stderr.read_text())
+        stdout.unlink()
+        stderr.unlink()
+        return ended
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate()
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
+    """Commands in processes of their own."""
+    commands = Commands(tmp_path_factory.mktemp("output"))
+    yield commands
+    commands.close()
 
 
 @pytest.mark.slow
@@ -55,7 +113,12 @@ def test_a_script_runs_as_by_itself_and_is_reported(tmp_path: Path) -> None:
     plain = subprocess.run(
         [sys.executable, "train.py", "--lr", "-1"], cwd=tmp_path, capture_output=True, text=True
     )
-    ran = command("run", "-o", "out.json", "train.py", "--lr", "-1", cwd=tmp_path)
+    ran = subprocess.run(
+        [sys.executable, "-m", "compilescope", "run", "-o", "out.json", "train.py", "--lr", "-1"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
     assert ran.stdout == plain.stdout, ran.stderr
     assert ran.returncode == plain.returncode == 0
     report = cs.load(tmp_path / "out.json")
@@ -78,13 +141,13 @@ def test_a_script_runs_as_by_itself_and_is_reported(tmp_path: Path) -> None:
     ],
 )
 def test_however_a_script_ends_it_ends_so_and_is_reported(
-    tmp_path: Path, ending: str, status: int
+    tmp_path: Path, commands: Commands, ending: str, status: int
 ) -> None:
     (tmp_path / "train.py").write_text(f"import sys\nprint('ran')\n{ending}\n")
     plain = subprocess.run(
         [sys.executable, "train.py"], cwd=tmp_path, capture_output=True, text=True
     )
-    ran = command("run", "train.py", cwd=tmp_path, RANK="2")
+    ran = commands.run("run", "train.py", folder=tmp_path, RANK="2")
     assert (ran.returncode, ran.stdout) == (plain.returncode, plain.stdout)
     assert plain.returncode == status
     # Its traceback has no frame of ours.
@@ -93,12 +156,12 @@ def test_however_a_script_ends_it_ends_so_and_is_reported(
 
 
 @pytest.mark.slow
-def test_a_module_runs_as_by_python_m(tmp_path: Path) -> None:
+def test_a_module_runs_as_by_python_m(tmp_path: Path, commands: Commands) -> None:
     package = tmp_path / "job"
     package.mkdir()
     (package / "__init__.py").touch()
     (package / "__main__.py").write_text("import sys\nprint(__package__, sys.argv[1:])\n")
-    ran = command("run", "-o", "out.json", "-m", "job", "-o", "x", cwd=tmp_path)
+    ran = commands.run("run", "-o", "out.json", "-m", "job", "-o", "x", folder=tmp_path)
     assert ran.stdout == "job ['-o', 'x']\n"
     assert not cs.load(tmp_path / "out.json").compilations
 
