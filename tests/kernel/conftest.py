@@ -9,6 +9,7 @@ import comm
 import pytest
 import torch
 from comm.base_comm import CommManager
+from compilescope import history
 
 _FOLDER = "TORCHINDUCTOR_CACHE_DIR"
 _VECTORS = "TORCHINDUCTOR_VEC_ISA_OK"
@@ -21,6 +22,12 @@ def pytest_configure() -> None:
     libraries that use them: ten seconds. Torch reads this when Inductor is imported.
     """
     os.environ.setdefault(_VECTORS, "1")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_history(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The developer's own estimates are neither shown here nor changed by what tests take."""
+    os.environ[history.FOLDER] = str(tmp_path_factory.mktemp("history"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
