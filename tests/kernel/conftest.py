@@ -10,6 +10,7 @@ import pytest
 import torch
 from comm.base_comm import CommManager
 from compilescope import history
+from compilescope.compiler import header_warming
 
 _FOLDER = "TORCHINDUCTOR_CACHE_DIR"
 _VECTORS = "TORCHINDUCTOR_VEC_ISA_OK"
@@ -22,6 +23,12 @@ def pytest_configure() -> None:
     libraries that use them: ten seconds. Torch reads this when Inductor is imported.
     """
     os.environ.setdefault(_VECTORS, "1")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_warming() -> None:
+    """No kernel that a test starts precompiles headers for later."""
+    os.environ[header_warming.SETTING] = "0"
 
 
 @pytest.fixture(scope="session", autouse=True)
