@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 
 from .compiler.progress import Cancelled, Monitor, Progress
+from .history import History, Usual
 from .problem import Problem
 from .torch_api import failures
 from .variant import Variant
@@ -40,6 +41,10 @@ class Job(msgspec.Struct, kw_only=True):
     error: Problem | None = None
     aside: bool = False
     """It runs beside the main thread, which an interrupt would meet in its place."""
+    kind: str = ""
+    """What the history knows its like by; empty where nothing is to be kept."""
+    usual: Usual | None = None
+    """How long its like took before."""
     since: float = msgspec.field(default_factory=time.monotonic)
     """When it was queued; once it runs, when it began to."""
     ended: threading.Event = msgspec.field(default_factory=threading.Event)
@@ -59,14 +64,25 @@ class Jobs:
     ----------
     changed
         Called with a job after it moved on.
+    kind_of
+        What the history knows a job's like by, asked when it begins to run; empty where its time
+        says nothing of others.
     """
 
-    def __init__(self, changed: Callable[[Job], None]) -> None:
+    def __init__(
+        self,
+        changed: Callable[[Job], None],
+        kind_of: Callable[[Job], str] = lambda job: "",
+    ) -> None:
         self._changed = changed
+        self._kind_of = kind_of
+        self._history = History()
         self._numbers = itertools.count(1)
         self._queue: list[Job] = []
         self._monitors: dict[str, Monitor] = {}
         self._lock = threading.Lock()
+        self.has_built = False
+        """Whether a job of this process has built something: the first takes longest."""
         self.current: Job | None = None
         self.aside: list[Job] = []
         """Those that run in threads of their own."""
@@ -184,16 +200,21 @@ class Jobs:
             job.step, job.variant, job.fraction = now.step, now.variant, now.fraction
             self._run(job)
             if progress is not None:
-                progress(now)
+                progress(msgspec.structs.replace(now, began=job.since, usual=job.usual))
 
         return Monitor(step)
 
     def _run(self, job: Job) -> None:
         if job.state != "running":
+            job.kind = self._kind_of(job)
+            job.usual = self._history.usual(job.kind) if job.kind else None
             job.state, job.since = "running", time.monotonic()
         self._changed(job)
 
     def _end(self, job: Job, state: State) -> None:
+        if state == "done" and job.kind:
+            self._history.add(job.kind, job.elapsed_s)
+            self.has_built |= job.work.kind == "build" and job.work.build
         job.state, job.step, job.fraction = state, "", None
         self._changed(job)
         job.ended.set()

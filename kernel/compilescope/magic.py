@@ -179,6 +179,10 @@ def load_ipython_extension(shell: cells.Shell) -> None:
         from .comms import endpoints
 
         endpoints.start(current)
+    from .compiler import header_warming
+
+    header_warming.start()
+    _tell("compilescope is ready: write %%compile over a cell that ends with a call, and run it.")
 
 
 def unload_ipython_extension(shell: cells.Shell) -> None:
@@ -189,8 +193,10 @@ def unload_ipython_extension(shell: cells.Shell) -> None:
         shell.input_transformers_cleanup.remove(_lone)
     with contextlib.suppress(ValueError):  # what was not registered
         shell.events.unregister("post_run_cell", _ended)
+    from .compiler import header_warming
     from .session import get_session
 
+    header_warming.stop()
     get_session().watcher.off()
     if _has_comms():
         from .comms import endpoints

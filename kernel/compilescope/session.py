@@ -9,6 +9,8 @@ from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from typing import Any
 
+import msgspec
+
 from . import subjects
 from .compiler import variants as names
 from .compiler.elsewhere import Elsewhere
@@ -51,7 +53,9 @@ class Session:
         self.revisions: dict[str, int] = {}
         self.id = uuid.uuid4().hex
         """Another one after a restart of the kernel."""
-        self.jobs = Jobs(changed=lambda job: self._tell("job", job.subject, job=job))
+        self.jobs = Jobs(
+            changed=lambda job: self._tell("job", job.subject, job=job), kind_of=self._kind_of
+        )
         self.watcher = Watcher(keep=self._keep, changed=self._watch_changed)
         self.sweeps = Sweeps(changed=lambda subject: self._tell("sweep", subject))
         self._observers = Observers()
@@ -409,6 +413,30 @@ class Session:
     def observe(self, observer: Observer) -> Callable[[], None]:
         """Calls ``observer(kind, subject, job)`` after changes; returns the way to stop that."""
         return self._observers.add(observer)
+
+    def _kind_of(self, job: Job) -> str:
+        """What jobs that take about as long have in common: the work, the variants, the size.
+
+        Besides: the processor, the threads and torch. The first build of a process takes longer.
+        """
+        inspection = self.inspections.get(job.subject)
+        if not isinstance(inspection, Inspection):
+            return ""
+        report = inspection.report
+        stages = {one.name: one.stage for one in report.variants}
+        requested = {one.name: one.requested for one in report.variants}
+        requested |= {**inspection.asked, **job.requested}
+        wanted = sorted(
+            f"{names.name_of(requested[name])} {stages.get(name, 'new')}"
+            for name in job.variants
+            if name in requested
+        )
+        place = report.environment
+        is_first = not self.jobs.has_built
+        work = msgspec.json.encode(job.work).decode()
+        size = f"size 2^{inspection.size.bit_length()}"
+        parts = [work, *wanted, size, "first" * is_first, place.cpu, *place.gpus]
+        return " | ".join([*filter(None, parts), f"{place.threads} threads", place.torch])
 
     def _work(
         self, inspection: Inspection, wanted: Mapping[str, Variant], work: Work, monitor: Monitor

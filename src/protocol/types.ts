@@ -982,6 +982,8 @@ export interface JobState {
   kind: 'build' | 'measure' | 'study';
   aside: boolean;
   elapsed_s: number;
+  about_s: number | null;
+  longest_s: number | null;
 }
 
 /**

@@ -9,6 +9,8 @@ import comm
 import pytest
 import torch
 from comm.base_comm import CommManager
+from compilescope import history
+from compilescope.compiler import header_warming
 
 _FOLDER = "TORCHINDUCTOR_CACHE_DIR"
 _VECTORS = "TORCHINDUCTOR_VEC_ISA_OK"
@@ -21,6 +23,18 @@ def pytest_configure() -> None:
     libraries that use them: ten seconds. Torch reads this when Inductor is imported.
     """
     os.environ.setdefault(_VECTORS, "1")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_warming() -> None:
+    """No kernel that a test starts precompiles headers for later."""
+    os.environ[header_warming.SETTING] = "0"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_history(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The developer's own estimates are neither shown here nor changed by what tests take."""
+    os.environ[history.FOLDER] = str(tmp_path_factory.mktemp("history"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

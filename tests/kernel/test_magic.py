@@ -485,14 +485,20 @@ def test_watching_is_switched_on_and_off(
     assert capsys.readouterr().out.startswith("Not watching; seen were 0 compilations")
 
 
-def test_unloading_takes_everything_away(shell: InteractiveShell) -> None:
+def test_unloading_takes_everything_away_and_loading_says_what_to_do(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
     before = list(shell.input_transformers_cleanup)
     shell.run_line_magic("unload_ext", "compilescope")
     assert len(shell.input_transformers_cleanup) == len(before) - 1
     for kind, name in (("cell", "compile"), ("line", "compile"), ("line", "compilescope")):
         assert name not in shell.magics_manager.magics[kind]
+    capsys.readouterr()
     shell.run_line_magic("load_ext", "compilescope")
     assert shell.input_transformers_cleanup == before
+    assert capsys.readouterr().out == (
+        "compilescope is ready: write %%compile over a cell that ends with a call, and run it.\n"
+    )
 
 
 def test_a_real_inspection_points_at_the_cells_lines(

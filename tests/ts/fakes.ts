@@ -235,6 +235,8 @@ export function job(change: Partial<JobState> = {}): JobState {
     kind: 'build',
     aside: false,
     elapsed_s: 0,
+    about_s: null,
+    longest_s: null,
     ...change
   };
 }

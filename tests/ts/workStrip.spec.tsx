@@ -1,6 +1,8 @@
 import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
+import { nullTranslator } from '@jupyterlab/translation';
 import { act } from 'react';
+import { formatWaiting } from '../../src/panels/common/elapsed';
 import { WorkStrip } from '../../src/panels/shell/work';
 import { problem } from '../../src/protocol/client';
 import { job, report, settle, variantSummary } from './fakes';
@@ -57,6 +59,20 @@ describe('WorkStrip', () => {
     expect(text).toBe('cppgenerating code: graph passes12 sCancel');
     click('Cancel');
     expect(model.cancel).toHaveBeenCalled();
+  });
+
+  it('says how long that usually takes, and when it takes longer', async () => {
+    const usual = { about_s: 40, longest_s: 45 };
+    const running = { state: 'running', step: 'tracing' } as const;
+    expect(await told({ ...running, ...usual })).toContain(
+      'tracing12 s of about 40 s'
+    );
+    const text = (seconds: number) =>
+      formatWaiting(seconds, usual, nullTranslator.load(''));
+    expect(text(0)).toBe('about 40 s');
+    expect(text(40)).toBe('40 s of about 40 s');
+    expect(text(44)).toBe('44 s');
+    expect(text(65)).toBe('1 min 05 s, longer than usual');
   });
 
   it('says what others wait for', async () => {

@@ -25,6 +25,10 @@ os.environ["JUPYTER_PATH"] = os.pathsep.join(
 )
 # What is compiled here is compiled afresh, and leaves the user's cache alone.
 os.environ["TORCHINDUCTOR_CACHE_DIR"] = tempfile.mkdtemp(prefix="compilescope-ui-")
+# So are the times of earlier work, which estimates are made of.
+os.environ["COMPILESCOPE_CACHE_DIR"] = tempfile.mkdtemp(prefix="compilescope-ui-history-")
+# No test pays for headers that are precompiled for later.
+os.environ["COMPILESCOPE_WARM_HEADERS"] = "0"
 # A kernel's first build does not begin by building a library for each of the processor's vectors.
 os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
 

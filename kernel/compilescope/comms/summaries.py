@@ -91,6 +91,8 @@ def job(job: Job) -> JobState:
         kind=job.work.kind,
         aside=job.aside,
         elapsed_s=job.elapsed_s,
+        about_s=None if job.usual is None else job.usual.about_s,
+        longest_s=None if job.usual is None else job.usual.longest_s,
     )
 
 

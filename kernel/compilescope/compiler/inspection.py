@@ -38,6 +38,7 @@ from .subject import describe, unwrap
 from .targets import targeting
 from .together import ALONE, Together
 from .variants import beside_written
+from .walk import walk
 from .wardrobe import Wardrobe
 from .what_if import runs
 from .what_if_result import WhatIf
@@ -84,6 +85,8 @@ class Inspection:
         """What the inspection was asked for."""
         self.likeness: tuple[object, ...] | None = None
         """As `likeness.likeness` says; None where no other call is to be compared with it."""
+        self.size = len(walk(self.fn, self.args, self.kwargs).objects)
+        """How many objects with state the call reaches: modules, parameters, containers."""
         self._changed: Callable[[str], None] = lambda variant: None
         self._lock = threading.RLock()
         self._captures: dict[Key, Captured] = {}

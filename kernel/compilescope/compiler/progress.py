@@ -11,16 +11,21 @@ from types import FrameType
 
 import msgspec
 
+from ..history import Usual
+
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """A step that has begun.
 
     ``fraction`` is how much of the whole was done before it, from 0 to 1, or None when unknown.
+    ``began`` is when the whole began, by ``time.monotonic``, and ``usual`` how long its like took.
     """
 
     step: str
     fraction: float | None = None
     variant: str = ""
+    began: float | None = None
+    usual: Usual | None = None
 
 
 Report = Callable[[Progress], None]

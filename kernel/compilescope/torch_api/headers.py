@@ -3,12 +3,15 @@
 They live outside the cache folder, so an empty cache finds them; a process that is to start from
 nothing keeps them elsewhere.
 
-Stands on ``torch._inductor.codecache`` (_HEADER_DIR, _HEADER_LOCK_DIR) and
+Stands on ``torch._inductor.codecache`` (_HEADER_DIR, _HEADER_LOCK_DIR,
+_precompile_header) and
 ``torch._inductor.config.cpp_cache_precompile_headers``: the same in 2.11 to 2.15.
 """
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,3 +45,22 @@ def precompiles() -> bool:
     """Whether this process precompiles headers."""
     config: Any = inductor_config
     return bool(config.cpp_cache_precompile_headers)
+
+
+@contextlib.contextmanager
+def noting() -> Iterator[list[Path]]:
+    """Gives the precompiled headers that builds in the block take, made there or before."""
+    names: Any = codecache
+    precompile_header = names._precompile_header
+    found: list[Path] = []
+
+    def note(*args: Any, **kwargs: Any) -> str:
+        header = str(precompile_header(*args, **kwargs))
+        found.extend(Path(header).parent.glob(f"{Path(header).name}.*ch"))
+        return header
+
+    names._precompile_header = note
+    try:
+        yield found
+    finally:
+        names._precompile_header = precompile_header

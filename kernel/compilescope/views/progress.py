@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from html import escape
 from types import TracebackType
@@ -12,9 +13,12 @@ from . import shell
 
 if TYPE_CHECKING:
     from ..compiler.progress import Progress
+    from ..history import Usual
 
 _TICK_S = 0.1
 """At most ten messages a second: steps of a fast compilation would only flicker."""
+_CLOCK_S = 1.0
+"""How often the elapsed time is shown anew within a step."""
 
 
 class Line:
@@ -24,11 +28,17 @@ class Line:
     ----------
     handle
         The cell's output that it is in; None outside of a notebook.
+    clock
+        Shows the elapsed time every second in a notebook, also while a step is long.
     """
 
     def __init__(self) -> None:
         self.handle: Any = None
         self._ticked = 0.0
+        self._now: Progress | None = None
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self.clock = threading.Thread(target=self._tick, name="compilescope-clock", daemon=True)
 
     def start(self) -> None:
         """Takes its place in the cell's output, where there is one."""
@@ -38,6 +48,7 @@ class Line:
             handle: Any = display.DisplayHandle  # without types in IPython
             self.handle = handle()
             self.handle.display(_bundle("starting", None), raw=True)
+            self.clock.start()
 
     def __enter__(self) -> Line:
         self.start()
@@ -45,18 +56,34 @@ class Line:
 
     def show(self, now: Progress) -> None:
         """Shows the step that begins."""
-        if time.monotonic() - self._ticked < _TICK_S:
-            return
+        with self._lock:
+            self._now = now
+            if time.monotonic() - self._ticked >= _TICK_S:
+                self._draw(now)
+
+    def _draw(self, now: Progress) -> None:
         self._ticked = time.monotonic()
         step = f"{now.variant}: {now.step}" if now.variant else now.step
+        elapsed = 0.0 if now.began is None else self._ticked - now.began
+        time_text = waiting(elapsed, now.usual)
         if self.handle is not None:
-            self.handle.update(_bundle(step, now.fraction), raw=True)
+            self.handle.update(_bundle(step, now.fraction, time_text), raw=True)
         elif sys.stderr.isatty():
-            sys.stderr.write(f"\r\033[K{step} …")
+            shown = f"{step} ({time_text})" if time_text else step
+            sys.stderr.write(f"\r\033[K{shown} …")
             sys.stderr.flush()
 
+    def _tick(self) -> None:
+        while not self._ended.wait(_CLOCK_S):
+            with self._lock:
+                # What the report is shown in is not written over.
+                if self._now is not None and not self._ended.is_set():
+                    self._draw(self._now)
+
     def clear(self) -> None:
-        """Takes the line away from a terminal."""
+        """Ends the line: a terminal's is taken away, a notebook's is not written to any more."""
+        with self._lock:
+            self._ended.set()
         if self.handle is None and sys.stderr.isatty():
             sys.stderr.write("\r\033[K")
 
@@ -71,9 +98,30 @@ class Line:
             self.handle.update({"text/plain": "", "text/html": ""}, raw=True)
 
 
-def _bundle(step: str, fraction: float | None) -> dict[str, str]:
+def waiting(elapsed_s: float, usual: Usual | None) -> str:
+    """How long something has taken, and how long it usually does, where that is known."""
+    elapsed = _seconds(int(elapsed_s)) if elapsed_s >= 1 else ""
+    if usual is None:
+        return elapsed
+    if elapsed_s > usual.longest_s:
+        return f"{elapsed}, longer than usual"
+    if elapsed_s > usual.about_s:
+        return elapsed
+    about = f"about {_seconds(usual.about_s)}"
+    return f"{elapsed} of {about}" if elapsed else about
+
+
+def _seconds(seconds: int) -> str:
+    return f"{seconds} s" if seconds < 60 else f"{seconds // 60} min {seconds % 60:02} s"
+
+
+def _bundle(step: str, fraction: float | None, waited: str = "") -> dict[str, str]:
     """A step as a notebook's output."""
     value = "" if fraction is None else f' value="{fraction:.3f}" max="1"'
     percent = "" if fraction is None else f" ({fraction:.0%})"
     bar = f'<progress{value} aria-label="progress of the inspection"></progress>'
-    return {"text/html": f"{bar} {escape(step)}", "text/plain": f"{step}{percent} …"}
+    time_text = f", {waited}" if waited else ""
+    return {
+        "text/html": f"{bar} {escape(step)}{time_text}",
+        "text/plain": f"{step}{percent}{time_text} …",
+    }

@@ -1,5 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
+import type { JobState } from '../../protocol/types';
 
 /**
  * How often the time is looked at, in milliseconds.
@@ -7,14 +8,21 @@ import * as React from 'react';
 const TICK = 1000;
 
 /**
- * How long something has been going on, once that is over a second. It is not
- * read out: a screen reader would do so every second.
+ * How long work of a kind took before.
+ */
+export type IUsual = Pick<JobState, 'about_s' | 'longest_s'>;
+
+/**
+ * How long something has been going on, once that is over a second, and how
+ * long it usually does, where that is known. It is not read out: a screen
+ * reader would do so every second.
  *
  * @param props.since - When it began (`Date.now()`); when this was first shown,
  * unless it is given.
  */
 export function Elapsed(props: {
   since?: number;
+  usual?: IUsual;
   trans: TranslationBundle;
 }): JSX.Element | null {
   const [shown] = React.useState(() => Date.now());
@@ -24,11 +32,38 @@ export function Elapsed(props: {
     return () => clearInterval(timer);
   }, []);
   const seconds = Math.floor((now - (props.since ?? shown)) / 1000);
-  return seconds < 1 ? null : (
+  const text = formatWaiting(seconds, props.usual, props.trans);
+  return text ? (
     <span className="jp-Compilescope-elapsed" aria-hidden="true">
-      {formatElapsed(seconds, props.trans)}
+      {text}
     </span>
-  );
+  ) : null;
+}
+
+/**
+ * `12 s of about 40 s`; from there to the longest that it ever took just
+ * `45 s`, then `52 s, longer than usual`.
+ */
+export function formatWaiting(
+  seconds: number,
+  usual: IUsual | undefined,
+  trans: TranslationBundle
+): string {
+  const elapsed = seconds < 1 ? '' : formatElapsed(seconds, trans);
+  const { about_s: about, longest_s: longest } = usual ?? {};
+  if (typeof about !== 'number' || typeof longest !== 'number') {
+    return elapsed;
+  }
+  if (seconds > longest) {
+    return trans.__('%1, longer than usual', elapsed);
+  }
+  if (seconds > about) {
+    return elapsed;
+  }
+  const all = formatElapsed(about, trans);
+  return elapsed
+    ? trans.__('%1 of about %2', elapsed, all)
+    : trans.__('about %1', all);
 }
 
 /**

@@ -53,7 +53,12 @@ export class WorkStrip extends ReactWidget {
           <span className="jp-Compilescope-spinner" aria-hidden="true" />
           {job.variant && <strong>{job.variant}</strong>}
           <span>{stepText(job, trans)}</span>
-          <Elapsed key={job.id} since={model.jobSince} trans={trans} />
+          <Elapsed
+            key={job.id}
+            since={model.jobSince}
+            usual={job}
+            trans={trans}
+          />
           <Action
             label={trans.__('Cancel')}
             onClick={() => void model.cancel()}

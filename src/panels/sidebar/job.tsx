@@ -88,7 +88,7 @@ function Progress({ state, actions, trans }: IPartProps): JSX.Element | null {
           {Math.round(job.fraction * 100)} %
         </span>
       )}
-      <Elapsed key={job.id} since={state.jobSince} trans={trans} />
+      <Elapsed key={job.id} since={state.jobSince} usual={job} trans={trans} />
     </div>
   );
 }

@@ -26,6 +26,10 @@ class JobState(Message):
     meet the user's cell."""
     elapsed_s: float = 0.0
     """How long it has waited, or run, when this was sent."""
+    about_s: int | None = None
+    """How long its like took here before, rounded; None where that is not known, or it is short."""
+    longest_s: float | None = None
+    """The longest that its like took of late: what takes longer takes longer than usual."""
 
 
 class AddVariant(Message):
