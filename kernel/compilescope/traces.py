@@ -21,6 +21,7 @@ from .capture.records import LOOSE, Record
 from .capture.renumber import renamed
 from .capture.tracelog import TraceLog, read
 from .errors import CompilescopeError
+from .measure.collection import resting
 from .report import Compilation, Problem, Report, Subject, VariantReport
 from .variant import Variant
 from .version import __version__
@@ -44,6 +45,7 @@ class _Trace(NamedTuple):
         return (float("inf"), 0.0, self.file) if self.rank is None else (self.rank, begun, "")
 
 
+@resting()
 def report_of(path: str | Path) -> Report:
     """See `compilescope.read_trace`."""
     path = Path(path)
