@@ -11,6 +11,7 @@ from pathlib import Path
 
 from .compiler import notebook
 from .compiler.watch import MEMORY_MB, Watch, WatchSummary
+from .package_folder import PACKAGE
 from .report import Report, SourceLine
 
 
@@ -124,15 +125,12 @@ class Watcher:
         return watch
 
 
-_FOLDER = str(Path(__file__).parent)
-
-
 def caller() -> SourceLine | None:
     """The line outside of this package, and of ``contextlib``, that runs now."""
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if not name.startswith(_FOLDER) and Path(name).name != "contextlib.py":
+        if not name.startswith(str(PACKAGE)) and Path(name).name != "contextlib.py":
             return SourceLine(file=name, line=frame.f_lineno, function=frame.f_code.co_name)
         frame = frame.f_back
     return None

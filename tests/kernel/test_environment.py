@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch._inductor.config as inductor_config
+from compilescope.package_folder import PACKAGE
 from compilescope.report import Environment
 from compilescope.torch_api import environment as module
 from compilescope.torch_api.environment import environment
@@ -77,7 +78,7 @@ def test_triton_and_cuda_are_not_loaded() -> None:
         "assert not torch.cuda.is_initialized()\n"
         "assert 'triton' in before or 'triton' not in sys.modules\n"
     )
-    folder = str(Path(module.__file__).parents[2])
+    folder = str(PACKAGE.parent)
     subprocess.run([sys.executable, "-c", program], check=True, env={"PYTHONPATH": folder})
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from ..capture.records import Record
+from ..package_folder import PACKAGE
 from ..report import Break, SourceLine
 from .stacks import read_stack
 
@@ -169,7 +169,7 @@ def _end_of_message(lines: list[str]) -> int:
     return len(lines)
 
 
-_OURS = str(Path(__file__).parents[1])
+_OURS = str(PACKAGE)
 
 
 def _below_us(stack: list[SourceLine]) -> list[SourceLine]:

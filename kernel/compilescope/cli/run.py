@@ -15,10 +15,11 @@ import webbrowser
 from pathlib import Path
 
 from ..errors import CompilescopeError
+from ..package_folder import PACKAGE
 from ..report import Report, conclude
 from . import files
 
-_PACKAGE = str(Path(__file__).resolve().parents[1])
+_PACKAGE = str(PACKAGE.resolve())
 _ENDINGS = (".html", ".htm", ".json")
 
 

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import torch
 
+from ..package_folder import PACKAGE
+
 
 def _root(folder: str | Path) -> str:
     return os.path.realpath(folder) + os.sep
@@ -23,7 +25,7 @@ def _root(folder: str | Path) -> str:
 _TORCH = _root(Path(torch.__file__).parent)
 _ROOTS = (
     _TORCH,
-    _root(Path(__file__).parents[1]),
+    _root(PACKAGE),
     *(
         _root(path)
         for name, path in sysconfig.get_paths().items()

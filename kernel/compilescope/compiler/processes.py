@@ -23,6 +23,8 @@ from typing import IO, Any, Literal
 import msgspec
 import psutil
 
+from ..package_folder import PACKAGE
+
 TASK, HEADER, RESULT, STEPS, CACHES = "task", "header.json", "result", "steps", "caches"
 """Files in the process's folder: what it is given, and what it leaves."""
 WAITING = "waiting"
@@ -184,7 +186,7 @@ def _start(
 
 def import_path(wanted: Sequence[str]) -> list[str]:
     """The caller's folders, where they are here too, and this package's own."""
-    own = str(Path(__file__).resolve().parents[2])
+    own = str(PACKAGE.resolve().parent)
     usual = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     # Those of the installation come by themselves, in their own order.
     extra = [one for one in wanted if one and one not in _STANDARD and Path(one).exists()]

@@ -59,12 +59,11 @@ class Study:
     monitor: Monitor
 
 
-def _loaded(name: str) -> Callable[[Study], None]:
-    """The function ``study_…`` of the module of that name, loaded when the study is made."""
+def _loaded(name: str, module: str) -> Callable[[Study], None]:
+    """The function ``study_…`` of a module, loaded when the study is made."""
 
     def study(given: Study) -> None:
-        module = importlib.import_module(f".study_{name}", __package__)
-        getattr(module, f"study_{name}")(given)
+        getattr(importlib.import_module(module), f"study_{name}")(given)
 
     return study
 
@@ -76,7 +75,18 @@ UNBUILT = ("package", "aot")
 """Those of variants that need not be built."""
 
 STUDIES: dict[str, Callable[[Study], None]] = {
-    name: _loaded(name) for name in STUDY_NAMES if name not in _OF_TARGETS
+    name: _loaded(name, module)
+    for name, module in {
+        "layers": "compilescope.compiler.study_layers",
+        "kernels": "compilescope.compiler.study_kernels",
+        "steps": "compilescope.compiler.study_steps",
+        "routes": "compilescope.compiler.study_routes",
+        "startups": "compilescope.compiler.study_startups",
+        "cold": "compilescope.compiler.study_cold",
+        "package": "compilescope.compiler.study_package",
+        "aot": "compilescope.compiler.study_aot",
+        "accuracy": "compilescope.compiler.study_accuracy",
+    }.items()
 }
 """Name → study of a variant that runs here. Those of code for a target: `targeting.STUDIES`."""
 

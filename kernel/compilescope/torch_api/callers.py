@@ -15,8 +15,10 @@ from typing import Any
 
 import torch
 
+from ..package_folder import PACKAGE
+
 _TORCH = str(Path(torch.__file__).parent)
-_OURS = str(Path(__file__).parents[1])
+_OURS = str(PACKAGE)
 
 
 def with_caller(metadata: dict[str, Any]) -> dict[str, Any]:

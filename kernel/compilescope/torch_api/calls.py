@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import torch
 from torch._dynamo import eval_frame
 
+from ..package_folder import PACKAGE
 from ..problem import SourceLine
 from .patching import patched
 
@@ -31,7 +32,7 @@ _ENTRANCES = (
     str(_FOLDER / "compiler"),
     str(_FOLDER / "_dynamo"),
     str(_FOLDER / "nn" / "modules" / "module.py"),
-    str(Path(__file__).parent),
+    str(PACKAGE / "torch_api"),
 )
 """What stands between the user's line and the place that is patched."""
 

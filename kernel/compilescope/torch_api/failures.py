@@ -19,6 +19,7 @@ from torch._dynamo import exc as dynamo
 from torch._inductor import exc as inductor
 from torch.fx import Node
 
+from ..package_folder import PACKAGE
 from ..problem import fault
 from ..report import Problem, SourceLine
 from . import backend_failures, cpp_failures
@@ -73,7 +74,7 @@ def _ours(error: BaseException) -> Problem | None:
     frames = traceback.extract_tb(error.__traceback__)
     if not frames or isinstance(error, (MemoryError, torch.OutOfMemoryError)):
         return None
-    return fault(error) if frames[-1].filename.startswith(_PACKAGE) else None
+    return fault(error) if frames[-1].filename.startswith(str(PACKAGE)) else None
 
 
 _NARROW = "Try backend='eager' and backend='aot_eager': the first that fails names the part."
@@ -287,8 +288,7 @@ def _outside(error: BaseException) -> types.TracebackType | None:
     return current or error.__traceback__
 
 
-_PACKAGE = str(Path(__file__).parents[1])
-_INTERNAL = (str(Path(torch.__file__).parent), _PACKAGE)
+_INTERNAL = (str(Path(torch.__file__).parent), str(PACKAGE))
 """Where torch and compilescope stand: frames in there are not the user's."""
 
 

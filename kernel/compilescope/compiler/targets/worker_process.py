@@ -55,7 +55,7 @@ class WorkerProcess:
         self._ended = False
         self._answers: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", f"{__package__}.worker"],
+            [sys.executable, "-m", "compilescope.compiler.targets.worker"],
             # Held open as long as this process lives: when it closes, the other end ends itself.
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
