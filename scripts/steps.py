@@ -77,6 +77,7 @@ CHECKS = [
     Step("stylelint", ("jlpm", "stylelint:check")),
     Step("tsc", ("jlpm", "types:check")),
     Step("eslint", ("jlpm", "eslint:check")),
+    Step("front end's imports", ("jlpm", "imports:check")),
     Step("browser tests' types", ("jlpm", "check"), folder="tests/ui"),
 ]
 

@@ -1,4 +1,4 @@
-import type { IGrouping } from './grouping/tree';
+import type { IGrouping } from './grouping/types';
 
 /**
  * How many boxes a graph opens with, at most, where its groups allow.

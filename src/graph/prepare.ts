@@ -4,12 +4,12 @@ import { diffStages } from './diff/diff';
 import { withGhosts } from './diff/ghosts';
 import type { Basis } from './grouping/owners';
 import { basesOf } from './grouping/owners';
-import type { IGrouping } from './grouping/tree';
 import { groupNodes } from './grouping/tree';
 import type { IIndexed } from './indexed';
 import { indexGraph } from './indexed';
 import type { IFusion } from './kernels';
 import { findFusions } from './kernels';
+import type { IGrouping } from './grouping/types';
 
 /**
  * What there is to know of a stage.

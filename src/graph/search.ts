@@ -1,7 +1,7 @@
 import { GHOST } from './diff/ghosts';
-import type { IGrouping } from './grouping/tree';
 import type { IIndexed } from './indexed';
 import { shapeText } from './labels';
+import type { IGrouping } from './grouping/types';
 
 /**
  * The nodes whose name, operator, target, module or shape has all words of a

@@ -1,5 +1,5 @@
 import type { IColouring } from './colour/colouring';
-import type { IGrouping } from './grouping/tree';
+import type { IGrouping } from './grouping/types';
 
 /**
  * How the nodes of each group share out among swatches: swatch and share, in

@@ -1,9 +1,9 @@
 import type { Node } from '../protocol/types';
 import { GHOST } from './diff/ghosts';
-import type { IGrouping } from './grouping/tree';
 import type { IIndexed } from './indexed';
 import { shapeText, shorten, shortTarget } from './labels';
 import type { ILayoutGraph } from './layout/types';
+import type { IGrouping } from './grouping/types';
 
 /**
  * What is written in the box of a node.

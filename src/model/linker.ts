@@ -5,10 +5,10 @@ import type {
   Region
 } from '../protocol/types';
 import type { ILinked, ISelection, ISubjectModel } from '../tokens';
-import type { ILinkData } from './links';
 import { bareLinks, kernelStage, resolveLinks } from './links';
 import { GraphIndex } from './nodes';
 import type { ReportReader } from './reader';
+import type { ILinkData } from './linkData';
 
 /**
  * Finds out what a selection means in the compilation that is shown. Fetches

@@ -6,36 +6,8 @@ import type {
   ISourcePosition
 } from '../tokens';
 import { isLineKey } from './lineKeys';
-import { GraphIndex } from './nodes';
+import { ILinkData } from './linkData';
 import { whatIsMissing } from './unlinked';
-
-/**
- * What is known of a compilation when a selection is looked up in it: all of
- * it, or less where no more was needed or could be had.
- */
-export interface ILinkData {
-  /**
-   * The kernels of the variants that are shown; those of one launch may have
-   * another name in another variant.
-   */
-  readonly kernels: readonly Kernel[];
-
-  /**
-   * Stage → its nodes.
-   */
-  readonly graphs: ReadonlyMap<string, GraphIndex>;
-
-  /**
-   * Key → what the wrappers say of the launch. Tells the launches of one kernel
-   * apart.
-   */
-  readonly launches: ReadonlyMap<string, Region>;
-
-  /**
-   * The report's files: the user's cells.
-   */
-  readonly files: Readonly<Record<string, string>>;
-}
 
 /**
  * The stage whose nodes a kernel is made from.

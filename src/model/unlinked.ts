@@ -1,5 +1,5 @@
 import type { ILinked, ISelection } from '../tokens';
-import type { ILinkData } from './links';
+import type { ILinkData } from './linkData';
 
 /**
  * What torch gives no mapping for, and why, as far as the data can tell; empty

@@ -5,7 +5,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 import { Debouncer } from '@lumino/polling';
 import { Signal } from '@lumino/signaling';
-import { breaksOf } from '../panels/breaks/distinct';
+import { breaksOf } from '../model/distinctBreaks';
 import type {
   DistinctBreak,
   SourceLine,

@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { compilescopeIcon } from '../icons';
-import { formatPlace } from '../panels/sidebar/format';
+import { formatPlace } from '../words/format';
 import type { ISubjectModel } from '../tokens';
 
 /**

@@ -8,6 +8,7 @@ import { fromText, setWorkerFactory } from '../graph/worker/factory';
 import { FileConnection, readReport } from '../model/file';
 import { SubjectModel } from '../model/subject';
 import { ReportShell } from '../panels/shell';
+import { loadView } from '../panels/loaders';
 import { VIEWS } from '../panels/views';
 import { Aside } from './aside';
 import { Header } from './header';
@@ -38,6 +39,7 @@ function show(): void {
   const model = new SubjectModel();
   const shell = new ReportShell({
     views: VIEWS,
+    load: loadView,
     context: {
       model,
       translator: nullTranslator,

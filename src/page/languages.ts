@@ -1,7 +1,7 @@
 import { cpp } from '@codemirror/lang-cpp';
 import { python } from '@codemirror/lang-python';
 import type { LanguageSupport } from '@codemirror/language';
-import type { ILanguages } from '../panels/views';
+import type { ILanguages } from '../code/editor/languages';
 
 const SUPPORT: Readonly<Record<string, () => LanguageSupport>> = {
   cpp,

@@ -1,7 +1,7 @@
-import type { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import type { ITranslator, TranslationBundle } from '@jupyterlab/translation';
 import type { Widget } from '@lumino/widgets';
 import type { ISourcePosition, ISubjectModel } from '../tokens';
+import { ILanguages } from '../code/editor/languages';
 
 /**
  * The ids of the views.
@@ -35,15 +35,6 @@ export type ViewTarget = ViewId | keyof typeof SECTIONS;
  * fast it is, why it came to be. Those of `more` are asked for less often.
  */
 export type ViewGroup = 'made' | 'speed' | 'causes' | 'more';
-
-/**
- * Where the syntax of generated code comes from: JupyterLab's registry, or as
- * much of one as a page of its own brings along.
- */
-export type ILanguages = Pick<
-  IEditorLanguageRegistry,
-  'findByName' | 'findByExtension' | 'getLanguage'
->;
 
 /**
  * What a view is made with.
@@ -84,14 +75,18 @@ export interface IViewContext {
 }
 
 /**
- * A view of a report. Its code is loaded when it is first opened.
+ * Makes a view.
+ */
+export type LoadView = (id: ViewId, context: IViewContext) => Promise<Widget>;
+
+/**
+ * A view of a report, as a tab and a menu show it.
  */
 export interface IView {
   readonly id: ViewId;
   readonly group: ViewGroup;
   readonly label: (trans: TranslationBundle) => string;
   readonly caption: (trans: TranslationBundle) => string;
-  readonly create: (context: IViewContext) => Promise<Widget>;
 
   /**
    * The fields of a report, its variants and compilations that it is about,
@@ -162,17 +157,13 @@ export const VIEWS: readonly IView[] = [
     id: 'overview',
     group: 'made',
     label: trans => trans.__('Overview'),
-    caption: trans =>
-      trans.__('The result, what limits it, and what to change'),
-    create: async context =>
-      new (await import('./overview')).OverviewView(context)
+    caption: trans => trans.__('The result, what limits it, and what to change')
   },
   {
     id: 'code',
     group: 'made',
     label: trans => trans.__('Code'),
     caption: trans => trans.__('Any two generated files side by side'),
-    create: async context => new (await import('./code')).CodePanel(context),
     about: ['kernels', 'graphs'],
     nothing: trans => trans.__('Nothing was compiled')
   },
@@ -181,7 +172,6 @@ export const VIEWS: readonly IView[] = [
     group: 'made',
     label: trans => trans.__('Graph'),
     caption: trans => trans.__('Every stage of the graph, drawn'),
-    create: async context => new (await import('./graph')).GraphView(context),
     about: ['graphs'],
     nothing: trans => trans.__('There is no graph')
   },
@@ -190,8 +180,6 @@ export const VIEWS: readonly IView[] = [
     group: 'made',
     label: trans => trans.__('Kernels'),
     caption: trans => trans.__('What one call launches'),
-    create: async context =>
-      new (await import('./kernels')).KernelsView(context),
     about: ['kernels'],
     nothing: trans => trans.__('Nothing is launched')
   },
@@ -203,8 +191,6 @@ export const VIEWS: readonly IView[] = [
       trans.__(
         'How long a call takes, where its time goes, and how sure that is'
       ),
-    create: async context =>
-      new (await import('./timings')).TimingsView(context),
     about: ['timing', 'layers', 'startups', 'accuracy', 'target'],
     nothing: trans => trans.__('Nothing was timed'),
     makes: true
@@ -214,8 +200,6 @@ export const VIEWS: readonly IView[] = [
     group: 'speed',
     label: trans => trans.__('Compile time'),
     caption: trans => trans.__('Where the time of the first call went'),
-    create: async context =>
-      new (await import('./compile-time')).CompileTimeView(context),
     about: ['phases', 'compile_time'],
     nothing: trans => trans.__('No compilation was timed')
   },
@@ -225,7 +209,6 @@ export const VIEWS: readonly IView[] = [
     label: trans => trans.__('Guards'),
     caption: trans =>
       trans.__('What is checked before a compilation is used again'),
-    create: async context => new (await import('./guards')).GuardsView(context),
     about: ['guards'],
     nothing: trans => trans.__('There are no guards')
   },
@@ -235,10 +218,6 @@ export const VIEWS: readonly IView[] = [
     label: trans => trans.__('Recompiles & breaks'),
     caption: trans =>
       trans.__('What was compiled again, where graphs ended early, and why'),
-    create: async context =>
-      new (await import('./recompiles-breaks')).RecompilesAndBreaksView(
-        context
-      ),
     about: ['recompile', 'breaks'],
     nothing: trans => trans.__('No recompiles and no graph breaks')
   },
@@ -247,17 +226,13 @@ export const VIEWS: readonly IView[] = [
     group: 'causes',
     label: trans => trans.__('Settings'),
     caption: trans =>
-      trans.__('What each variant asked for, and what torch made of it'),
-    create: async context =>
-      new (await import('./requested')).RequestedView(context)
+      trans.__('What each variant asked for, and what torch made of it')
   },
   {
     id: 'wrappers',
     group: 'more',
     label: trans => trans.__('Wrappers'),
     caption: trans => trans.__('What both wrappers do in a call, step by step'),
-    create: async context =>
-      new (await import('./wrappers')).WrappersView(context),
     about: ['steps'],
     nothing: trans => trans.__('No wrapper was generated')
   },
@@ -266,8 +241,6 @@ export const VIEWS: readonly IView[] = [
     group: 'more',
     label: trans => trans.__('Changes'),
     caption: trans => trans.__('What a variant changed in the code, and why'),
-    create: async context =>
-      new (await import('./changes')).ChangesView(context),
     about: ['changes'],
     nothing: trans =>
       trans.__(
@@ -280,7 +253,6 @@ export const VIEWS: readonly IView[] = [
     label: trans => trans.__('Memory'),
     caption: trans =>
       trans.__('What memory is used for, and which buffers share it'),
-    create: async context => new (await import('./memory')).MemoryView(context),
     about: ['memory'],
     nothing: trans => trans.__('No wrapper was generated')
   },
@@ -291,7 +263,6 @@ export const VIEWS: readonly IView[] = [
     menuLabel: trans => trans.__('Compare…'),
     caption: trans =>
       trans.__('Many variants and shapes, and which of them is best'),
-    create: async context => new (await import('./sweep')).SweepView(context),
     about: ['sweep'],
     nothing: trans => trans.__('Nothing was compared'),
     makes: true,
@@ -303,8 +274,6 @@ export const VIEWS: readonly IView[] = [
     label: trans => trans.__('Autotune'),
     caption: trans =>
       trans.__('What torch chose by measuring, and why the others lost'),
-    create: async context =>
-      new (await import('./autotune')).AutotuneView(context),
     about: ['autotunings'],
     nothing: trans => trans.__('torch chose nothing by measuring'),
     isTabWhenFilled: true
@@ -315,8 +284,6 @@ export const VIEWS: readonly IView[] = [
     label: trans => trans.__('Ahead of time'),
     caption: trans =>
       trans.__('torch.export and AOTInductor: the package, opened up'),
-    create: async context =>
-      new (await import('./package')).PackageView(context),
     about: ['package'],
     nothing: trans => trans.__('Nothing was compiled ahead of time'),
     makes: true,
@@ -328,7 +295,6 @@ export const VIEWS: readonly IView[] = [
     label: trans => trans.__('Ranks'),
     caption: trans =>
       trans.__('What one rank calls together with the others, and differs in'),
-    create: async context => new (await import('./ranks')).RanksView(context),
     about: ['rank'],
     nothing: trans => trans.__('It was inspected in one process'),
     isTabWhenFilled: true

@@ -2,7 +2,7 @@ import type { ICommandPalette } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
-import { CommandIDs } from '../commands';
+import { CommandIDs } from './modelCommands';
 import { compilescopeIcon } from '../icons';
 import type { IView, ViewTarget } from '../panels/views';
 import { resolve, targets, VIEWS } from '../panels/views';

@@ -2,7 +2,7 @@ import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
-import { CommandIDs, NO_ARGUMENTS } from '../commands';
+import { CommandIDs, NO_ARGUMENTS } from './modelCommands';
 import { cellOf, runAgain } from '../notebook/again';
 import { BreakMarks } from '../notebook/breaks';
 import { NotebookLink } from '../notebook/link';

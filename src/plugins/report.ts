@@ -10,12 +10,12 @@ import { ABCWidgetFactory, DocumentWidget } from '@jupyterlab/docregistry';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { CommandToolbarButton } from '@jupyterlab/ui-components';
 import { Panel } from '@lumino/widgets';
-import { CommandIDs } from '../commands';
+import { CommandIDs } from './modelCommands';
 import { compilescopeIcon } from '../icons';
 import { Revealer } from '../notebook/reveal';
-import { About } from '../panels/about';
-import { bar } from '../panels/bar';
-import type { ReportDocument } from '../panels/document';
+import { About } from './about';
+import { bar } from './bar';
+import type { ReportDocument } from './reportDocument';
 import { ICompilescope } from '../tokens';
 
 const FACTORY = 'Compilescope';
@@ -64,7 +64,7 @@ export const reportPlugin: JupyterFrontEndPlugin<void> = {
       readOnly: true,
       translator,
       load: async context => {
-        const { ReportDocument } = await import('../panels/document');
+        const { ReportDocument } = await import('./reportDocument');
         return new ReportDocument(context, {
           trans,
           translator,

@@ -5,7 +5,7 @@ import type {
 import { ILayoutRestorer } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
-import { addModelCommands, CommandIDs, NO_ARGUMENTS } from '../commands';
+import { addModelCommands, CommandIDs, NO_ARGUMENTS } from './modelCommands';
 import { compilescopeIcon } from '../icons';
 import { Sidebar } from '../panels/sidebar';
 import { ICompilescope } from '../tokens';

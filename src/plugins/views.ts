@@ -10,12 +10,12 @@ import { INotebookTracker } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { addViewCommands, type IOpenArguments } from './commands';
-import { CommandIDs } from '../commands';
+import { CommandIDs } from './modelCommands';
 import { cellOf, runAgain } from '../notebook/again';
 import { Revealer } from '../notebook/reveal';
 import { selectedText } from '../notebook/selection';
-import type { ReportWidget } from '../panels/main';
-import { divide } from '../panels/split';
+import type { ReportWidget } from './reportWidget';
+import { divide } from './split';
 import type { ViewTarget } from '../panels/views';
 import { ICompilescope } from '../tokens';
 
@@ -70,7 +70,7 @@ export const viewsPlugin: JupyterFrontEndPlugin<void> = {
       view: ViewTarget | undefined,
       place: number
     ): Promise<ReportWidget> => {
-      const { ReportWidget } = await import('../panels/main');
+      const { ReportWidget } = await import('./reportWidget');
       const model = service.modelOf(notebook);
       const widget = new ReportWidget({
         notebook,

@@ -1,8 +1,8 @@
 import { ensureSyntaxTree } from '@codemirror/language';
 import { EditorState } from '@codemirror/state';
 import { tagHighlighter, highlightTree, tags } from '@lezer/highlight';
-import { assemblySyntax } from '../../src/panels/code/editor/assembly';
-import { lineRegions } from '../../src/panels/code/lines';
+import { assemblySyntax } from '../../src/code/editor/assembly';
+import { lineRegions } from '../../src/code/lines';
 import { FORM_LANGUAGES } from '../../src/protocol/types';
 import { ofTarget, resultOf } from './targetReport';
 

@@ -3,9 +3,9 @@ import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 import { act } from 'react';
 import { marksOf } from '../../src/notebook/breaks';
-import { BreaksView } from '../../src/panels/breaks';
-import { breaksOf } from '../../src/panels/breaks/distinct';
-import { documentationOf } from '../../src/panels/breaks/link';
+import { BreaksView } from '../../src/panels/recompiles-breaks/breaks/index';
+import { breaksOf } from '../../src/model/distinctBreaks';
+import { documentationOf } from '../../src/panels/recompiles-breaks/breaks/link';
 import type {
   Break,
   DistinctBreak,

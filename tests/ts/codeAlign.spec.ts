@@ -1,8 +1,4 @@
-import {
-  matchRegions,
-  spacerHeights,
-  type ITops
-} from '../../src/panels/code/align';
+import { matchRegions, spacerHeights, type ITops } from '../../src/code/align';
 import type { Region } from '../../src/protocol/types';
 import { random, region } from './codeSupport';
 

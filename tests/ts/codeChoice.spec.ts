@@ -1,17 +1,9 @@
 import { nullTranslator } from '@jupyterlab/translation';
-import {
-  choose,
-  defaultVariants,
-  grouped
-} from '../../src/panels/code/artifacts';
-import {
-  mainSource,
-  shortList,
-  sourceText
-} from '../../src/panels/code/describe';
-import { problemOf, whyNothing } from '../../src/panels/code/explain';
-import { embeddedSource } from '../../src/panels/code/embedded';
-import { modesFor } from '../../src/panels/code/mode';
+import { choose, defaultVariants, grouped } from '../../src/code/artifacts';
+import { mainSource, shortList, sourceText } from '../../src/code/describe';
+import { problemOf, whyNothing } from '../../src/code/explain';
+import { embeddedSource } from '../../src/code/embedded';
+import { modesFor } from '../../src/code/mode';
 import { artifact, compilation, region, report, variant } from './codeSupport';
 
 const trans = nullTranslator.load('');

@@ -1,7 +1,7 @@
-import { FOLD_ABOVE_LINES, kernelFolds } from '../../src/panels/code/folds';
-import { highlight, launchedKernels } from '../../src/panels/code/highlight';
-import { assignBars, COLOURS, SHAPES } from '../../src/panels/code/palette';
-import { RegionIndex } from '../../src/panels/code/regions';
+import { FOLD_ABOVE_LINES, kernelFolds } from '../../src/code/folds';
+import { highlight, launchedKernels } from '../../src/code/highlight';
+import { assignBars, COLOURS, SHAPES } from '../../src/code/palette';
+import { RegionIndex } from '../../src/code/regions';
 import type { SourceLine } from '../../src/protocol/types';
 import { random, region } from './codeSupport';
 

@@ -1,10 +1,10 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
-import { choose } from '../../src/panels/code/artifacts';
-import { compare, lineCount, marksOf } from '../../src/panels/code/comparison';
-import { SideLoader, type SideState } from '../../src/panels/code/loader';
-import { modesFor } from '../../src/panels/code/mode';
-import { Sides } from '../../src/panels/code/sides';
+import { choose } from '../../src/code/artifacts';
+import { compare, lineCount, marksOf } from '../../src/code/comparison';
+import { SideLoader, type SideState } from '../../src/code/loader';
+import { modesFor } from '../../src/code/mode';
+import { Sides } from '../../src/code/sides';
 import type {
   ArtifactResult,
   Region,

@@ -4,13 +4,12 @@ import * as React from 'react';
 import { act } from 'react';
 import type { IColumn, IEmpty, IShown, Sort } from '../../src/panels/common';
 import {
-  formatFrame,
-  formatNanoseconds,
   Prose,
   ReportView,
   sorted,
   VirtualTable
 } from '../../src/panels/common';
+import { formatFrame, formatNanoseconds } from '../../src/words/format';
 import { problem, RequestError } from '../../src/protocol/client';
 import { job, report, settle, variantSummary } from './fakes';
 import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';

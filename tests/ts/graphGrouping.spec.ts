@@ -1,5 +1,4 @@
 import { splitModule } from '../../src/graph/grouping/paths';
-import type { IGrouping } from '../../src/graph/grouping/tree';
 import { groupNodes } from '../../src/graph/grouping/tree';
 import type { IIndexed } from '../../src/graph/indexed';
 import { indexGraph } from '../../src/graph/indexed';
@@ -8,6 +7,7 @@ import { roleOf } from '../../src/graph/roles';
 import { groupsAround, searchNodes } from '../../src/graph/search';
 import { realCompilation } from './graphReports';
 import { nodeOf } from './structs';
+import type { IGrouping } from '../../src/graph/grouping/types';
 
 /**
  * The places of what an edge goes between, in the group around both.

@@ -15,7 +15,6 @@ import {
 } from '../../src/panels/guards/rows';
 import { summarize } from '../../src/panels/guards/totals';
 import { Tries } from '../../src/panels/guards/tries';
-import { nameOf } from '../../src/panels/guards/whatif';
 import { problem, RequestError } from '../../src/protocol/client';
 import type {
   Compilation,
@@ -26,6 +25,7 @@ import { settle } from './fakes';
 import { guardOf, managerOf, manyGuards } from './guardSupport';
 import { fullCompilation, linked, selection } from './structs';
 import { contextOf, HOSTILE, ViewModel } from './viewSupport';
+import { nameOf } from '../../src/words/arguments';
 
 const TREE = [
   managerOf({ kind: 'RootGuardManager', cost_ns: 100, fails: 4 }),

@@ -1,6 +1,6 @@
 import * as React from 'react';
 import { KernelsBody } from '../../src/panels/kernels/body';
-import { launchTimeText, peakShare } from '../../src/panels/common';
+import { launchTimeText, peakShare } from '../../src/words/launchTime';
 import {
   resourceText,
   sumText,
@@ -13,10 +13,7 @@ import {
   totalsOf,
   wrapperOf
 } from '../../src/panels/kernels/rows';
-import {
-  formatIntensity,
-  formatOperations
-} from '../../src/panels/kernels/units';
+import { formatIntensity, formatOperations } from '../../src/words/operations';
 import type {
   Descriptor,
   Kernel,

@@ -1,4 +1,4 @@
-import { resolveLinks, type ILinkData } from '../../src/model/links';
+import { resolveLinks } from '../../src/model/links';
 import { GraphIndex } from '../../src/model/nodes';
 import { SubjectModel } from '../../src/model/subject';
 import type { Kernel, Region } from '../../src/protocol/types';
@@ -19,6 +19,7 @@ import {
   nodeOf,
   selection
 } from './structs';
+import { type ILinkData } from '../../src/model/linkData';
 
 const at = (line: number, file = 'cell.py') => ({
   file,

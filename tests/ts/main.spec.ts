@@ -4,7 +4,7 @@ import { CommandRegistry } from '@lumino/commands';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import { SubjectModel } from '../../src/model/subject';
-import { ReportWidget } from '../../src/panels/main';
+import { ReportWidget } from '../../src/plugins/reportWidget';
 import type { IViewContext } from '../../src/panels/views';
 
 describe('ReportWidget', () => {

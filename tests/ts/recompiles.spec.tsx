@@ -1,7 +1,7 @@
 import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 import { act } from 'react';
-import { RecompilesView } from '../../src/panels/recompiles';
+import { RecompilesView } from '../../src/panels/recompiles-breaks/recompiles/index';
 import {
   describeFailure,
   framesOf,
@@ -9,8 +9,8 @@ import {
   placeOf,
   mergeFailures,
   reasonOf
-} from '../../src/panels/recompiles/frames';
-import { layOut } from '../../src/panels/recompiles/layout';
+} from '../../src/panels/recompiles-breaks/recompiles/frames';
+import { layOut } from '../../src/panels/recompiles-breaks/recompiles/layout';
 import type {
   Advice,
   Compilation,

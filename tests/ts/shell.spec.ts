@@ -53,10 +53,10 @@ describe('ReportShell', () => {
       group: 'made',
       label: () => id,
       caption: () => id,
-      create: context => create(id, context),
       ...more
     });
     shell = new ReportShell({
+      load: create,
       views: [
         view('code'),
         view('guards', { group: 'causes', about: ['breaks'] }),

@@ -1,8 +1,8 @@
 import * as React from 'react';
 import { chooseSides, NO_CHOICES } from '../../src/model/variants';
-import { choose } from '../../src/panels/code/artifacts';
-import { decisionsOf, timesOf } from '../../src/panels/code/notes';
-import { modesFor } from '../../src/panels/code/mode';
+import { choose } from '../../src/code/artifacts';
+import { decisionsOf, timesOf } from '../../src/code/notes';
+import { modesFor } from '../../src/code/mode';
 import { KernelsBody } from '../../src/panels/kernels/body';
 import { RequestedBody } from '../../src/panels/requested/body';
 import { TargetSwitch } from '../../src/panels/sidebar/target';

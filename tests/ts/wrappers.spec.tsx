@@ -1,12 +1,13 @@
 import * as React from 'react';
-import { align, sumKinds } from '../../src/panels/wrappers/align';
+import { align } from '../../src/panels/wrappers/align';
 import { WrappersBody } from '../../src/panels/wrappers/body';
-import { KIND_ORDER } from '../../src/panels/wrappers/kinds';
+import { KIND_ORDER } from '../../src/words/steps';
 import { pairOf } from '../../src/panels/wrappers/pair';
-import type { IWrappers } from '../../src/panels/wrappers/view';
 import type { Step, Steps } from '../../src/protocol/types';
 import { variantSummary } from './fakes';
 import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
+import { sumKinds } from '../../src/model/stepSums';
+import type { IWrappers } from '../../src/panels/wrappers/types';
 
 function step(
   kind: Step['kind'],

@@ -1,5 +1,5 @@
 import type { IIndexed } from '../indexed';
-import type { IDraft } from './tree';
+import type { IDraft } from './types';
 
 /**
  * Put the nodes that hang on nothing (parameters, what is computed from them

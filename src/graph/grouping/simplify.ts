@@ -1,6 +1,6 @@
 import type { IIndexed } from '../indexed';
 import type { Basis } from './owners';
-import type { IDraft, IGroup, IGrouping } from './tree';
+import type { IDraft, IGroup, IGrouping } from './types';
 
 /**
  * Leave out groups that would say nothing: of a single node, and those that only

@@ -1,5 +1,5 @@
-import type { ILevelEdge } from './level';
 import { SPACING } from './types';
+import type { ILevelEdge } from './types';
 
 /**
  * A level whose long edges are chains of bends, one in each rank. All edges of

@@ -1,4 +1,4 @@
-import type { ILevel, ILevelEdge } from './level';
+import type { ILevel, ILevelEdge } from './types';
 
 /**
  * Assign ranks: every edge goes down at least one.

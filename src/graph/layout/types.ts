@@ -121,3 +121,40 @@ export const SPACING = {
    */
   header: 26
 };
+
+/**
+ * What is put on one level: nodes, groups (open ones with their size), and the
+ * ports at the border of the group whose inside it is.
+ */
+export interface ILevel {
+  readonly widths: number[];
+  readonly heights: number[];
+
+  /**
+   * 0: a box; 1: a port in the upper border; 2: one in the lower.
+   */
+  readonly kinds: number[];
+
+  /**
+   * Places in an order that edges follow.
+   */
+  readonly places: number[];
+  readonly edges: ILevelEdge[];
+}
+
+/**
+ * An edge, with where it is tied to the boxes, from their left sides.
+ */
+export interface ILevelEdge {
+  readonly from: number;
+  readonly to: number;
+  readonly fromX: number;
+  readonly toX: number;
+  readonly weight: number;
+
+  /**
+   * Whether it may be tied to the target elsewhere, so that edges do not cross
+   * right above it.
+   */
+  readonly isLoose: boolean;
+}

@@ -1,6 +1,6 @@
-import type { IPicture } from './painter';
-import { DETAIL } from './painter';
 import type { IPen } from './pen';
+import type { IPicture } from './picture';
+import { DETAIL } from './picture';
 
 /**
  * Paint edges, with heads where they end at a box, and how many values they

@@ -1,9 +1,9 @@
 import type { IFusion } from '../kernels';
 import { shorten } from '../labels';
 import { BOX } from '../sizes';
-import type { IPicture } from './painter';
-import { DETAIL } from './painter';
 import type { IPen } from './pen';
+import type { IPicture } from './picture';
+import { DETAIL } from './picture';
 
 const PAD = 6;
 

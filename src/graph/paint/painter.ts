@@ -1,44 +1,12 @@
-import type { IColouring } from '../colour/colouring';
 import { GHOST } from '../diff/ghosts';
-import type { IFusion } from '../kernels';
 import { shorten } from '../labels';
 import { SPACING } from '../layout/types';
 import { BOX, groupText } from '../sizes';
 import { paintEdges } from './edges';
 import { paintHulls } from './hulls';
 import type { IPen } from './pen';
-import type { IBox, Scene } from './scene';
-import type { ITheme } from './theme';
-
-/**
- * What is painted.
- */
-export interface IPicture {
-  readonly scene: Scene;
-  readonly colouring: IColouring;
-
-  /**
-   * Hulls to draw; empty unless boxes are coloured by kernel.
-   */
-  readonly fusions: readonly IFusion[];
-  readonly theme: ITheme;
-
-  /**
-   * Says how many nodes a group has.
-   */
-  readonly sizeText: (size: number) => string;
-
-  /**
-   * Group → how its nodes' colours are shared out: swatch and share of the
-   * nodes, in turn.
-   */
-  readonly shares: (group: number) => readonly (readonly [number, number])[];
-}
-
-/**
- * Below these scales details are left out.
- */
-export const DETAIL = { text: 0.42, name: 0.26, box: 0.06, edge: 0.05 };
+import { IPicture, DETAIL } from './picture';
+import type { IBox } from './scene';
 
 /**
  * Paint the part of a picture that a rectangle touches.

@@ -1,8 +1,8 @@
-import type { IGrouping } from '../grouping/tree';
 import type { IIndexed } from '../indexed';
 import type { ILayout } from '../layout/types';
 import type { INodeText } from '../sizes';
 import { Grid } from './grid';
+import type { IGrouping } from '../grouping/types';
 
 /**
  * A place in the layout.

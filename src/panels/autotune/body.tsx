@@ -1,6 +1,7 @@
 import * as React from 'react';
 import type { Autotuning } from '../../protocol/types';
-import { formatSeconds, SearchField, Select } from '../common';
+import { SearchField, Select } from '../common';
+import { formatSeconds } from '../../words/format';
 import type { IViewContext } from '../views';
 import { durationOf } from './choices';
 import { NothingTuned } from './empty';

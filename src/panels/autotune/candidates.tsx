@@ -1,7 +1,8 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { Absent, Bar, formatMicroseconds } from '../common';
-import { formatRatio } from '../sidebar/format';
+import { Absent, Bar } from '../common';
+import { formatMicroseconds } from '../../words/format';
+import { formatRatio } from '../../words/format';
 import type { ICandidate, ITable } from './choices';
 
 /**

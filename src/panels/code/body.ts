@@ -2,18 +2,26 @@ import { EditorState, type StateEffect } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
-import { foldKernels, initialFolds, rememberFolds } from './editor/folding';
-import { linksField, setHighlight, setLinks } from './editor/links';
-import { cursorLine, type IPlace } from './editor/place';
-import { noteEffects } from './editor/notes';
-import { editorSetup, wrapping, type IEditorSetup } from './editor/setup';
-import type { IHighlight } from './highlight';
-import type { SideState } from './loader';
-import { renderMessage } from './message';
-import type { IBar } from './palette';
-import type { RegionIndex } from './regions';
-import { NO_NOTES, type INotes } from './notes';
-import type { ArtifactResult } from './types';
+import {
+  foldKernels,
+  initialFolds,
+  rememberFolds
+} from '../../code/editor/folding';
+import { linksField, setHighlight, setLinks } from '../../code/editor/links';
+import { cursorLine, type IPlace } from '../../code/editor/place';
+import { noteEffects } from '../../code/editor/notes';
+import {
+  editorSetup,
+  wrapping,
+  type IEditorSetup
+} from '../../code/editor/setup';
+import type { IHighlight } from '../../code/highlight';
+import type { SideState } from '../../code/loader';
+import { renderMessage } from '../common/message';
+import type { IBar } from '../../code/palette';
+import type { RegionIndex } from '../../code/regions';
+import { NO_NOTES, type INotes } from '../../code/notes';
+import type { ArtifactResult } from '../../code/types';
 
 /**
  * The lower part of a pane: an editor, or the reason why there is none.

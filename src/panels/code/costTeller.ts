@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { Side } from './artifacts';
-import { tell, tellKey, type ICosts, type ITold } from './costs';
+import type { Side } from '../../code/artifacts';
+import { tell, tellKey, type ICosts, type ITold } from '../../code/costs';
 import { CostLegend } from './legend';
 
 /**

@@ -1,10 +1,10 @@
 import type { EditorView } from '@codemirror/view';
-import type { Side } from './artifacts';
-import { marksOf, type IComparison } from './comparison';
-import type { Alignment } from './editor/alignment';
-import type { IHighlight } from './highlight';
+import type { Side } from '../../code/artifacts';
+import { marksOf, type IComparison } from '../../code/comparison';
+import type { Alignment } from '../../code/editor/alignment';
+import type { IHighlight } from '../../code/highlight';
 import { reveal } from './reveal';
-import type { ISelection, ISubjectModel } from './types';
+import type { ISelection, ISubjectModel } from '../../code/types';
 
 /**
  * Marks what is selected on both sides, and brings it into sight.

@@ -1,7 +1,7 @@
 import { EditorView } from '@codemirror/view';
 import type { ITextPosition } from '../../tokens';
-import { sameAddress, type IAddress, type Side } from './artifacts';
-import type { SideState } from './loader';
+import { sameAddress, type IAddress, type Side } from '../../code/artifacts';
+import type { SideState } from '../../code/loader';
 
 /** Where a side is. */
 type Addresses = Readonly<Record<Side, IAddress | null>>;

@@ -8,11 +8,15 @@ import {
   type LabIcon
 } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { grouped, type IAddress, type Side } from './artifacts';
+import { grouped, type IAddress, type Side } from '../../code/artifacts';
 import { FORMS } from '../../protocol/types';
-import { formName, kernelText } from './forms';
+import { formName, kernelText } from '../../code/forms';
 import { wrapIcon } from './icons';
-import type { Artifact, CompilationSummary, VariantSummary } from './types';
+import type {
+  Artifact,
+  CompilationSummary,
+  VariantSummary
+} from '../../code/types';
 
 /**
  * What a pane's header shows.

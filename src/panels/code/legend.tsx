@@ -1,12 +1,12 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { formatMicroseconds } from '../common';
-import { sumOf } from '../wrappers/align';
-import { KIND_ORDER, kindClass, kindTitle } from '../wrappers/kinds';
-import type { Side } from './artifacts';
-import type { ICosts } from './costs';
-import { SIDES } from './sides';
+import { formatMicroseconds } from '../../words/format';
+import { KIND_ORDER, kindClass, kindTitle } from '../../words/steps';
+import type { Side } from '../../code/artifacts';
+import type { ICosts } from '../../code/costs';
+import { SIDES } from '../../code/sides';
+import { sumOf } from '../../model/stepSums';
 
 /**
  * What the legend shows.

@@ -3,7 +3,7 @@ import { Clipboard } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Panel } from '@lumino/widgets';
 import type { EditorView } from '@codemirror/view';
-import type { IAddress, Side } from './artifacts';
+import type { IAddress, Side } from '../../code/artifacts';
 import { CodeBody } from './body';
 import { PaneHeader, type IHeaderState } from './header';
 

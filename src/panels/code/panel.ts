@@ -6,24 +6,29 @@ import {
 import { MessageLoop, type Message } from '@lumino/messaging';
 import { Panel, SplitPanel, Widget } from '@lumino/widgets';
 import type { Extension } from '@codemirror/state';
-import { sameAddress, type Side } from './artifacts';
-import { compare, type IComparison } from './comparison';
+import { sameAddress, type Side } from '../../code/artifacts';
+import { compare, type IComparison } from '../../code/comparison';
 import { CostTeller } from './costTeller';
-import { mainSource } from './describe';
-import { embeddedKernels } from './editor/embedded';
-import { Languages } from './editor/languages';
-import type { IEditorSetup } from './editor/setup';
+import { mainSource } from '../../code/describe';
+import { embeddedKernels } from '../../code/editor/embedded';
+import { Languages } from '../../code/editor/languages';
+import type { IEditorSetup } from '../../code/editor/setup';
 import { Follower } from './follower';
-import type { IHighlight } from './highlight';
-import type { SideState } from './loader';
-import type { Mode } from './mode';
-import { SIDES, Sides } from './sides';
+import type { IHighlight } from '../../code/highlight';
+import type { SideState } from '../../code/loader';
+import type { Mode } from '../../code/mode';
+import { SIDES, Sides } from '../../code/sides';
 import { SelectionStatus, statusOf } from './status';
-import { SideNotes, type INotes } from './notes';
+import { SideNotes, type INotes } from '../../code/notes';
 import { Texts } from './texts';
 import { CompareToolbar } from './toolbar';
-import type { ISelection, ISubjectModel, Region, SourceLine } from './types';
-import type { ILanguages } from '../views';
+import type {
+  ISelection,
+  ISubjectModel,
+  Region,
+  SourceLine
+} from '../../code/types';
+import type { ILanguages } from '../../code/editor/languages';
 
 const NOTHING: SideState = { kind: 'empty', problem: null };
 

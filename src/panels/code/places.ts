@@ -1,5 +1,5 @@
-import type { Side } from './artifacts';
-import type { IPlace } from './editor/place';
+import type { Side } from '../../code/artifacts';
+import type { IPlace } from '../../code/editor/place';
 
 /** Layouts closer together than this come of one change. */
 const SAME_CHANGE_MS = 400;

@@ -1,6 +1,6 @@
 import { EditorView } from '@codemirror/view';
-import type { IHighlight } from './highlight';
-import type { Region } from './types';
+import type { IHighlight } from '../../code/highlight';
+import type { Region } from '../../code/types';
 
 /**
  * Bring what is marked into sight, unless some of it is in sight already.

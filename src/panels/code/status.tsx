@@ -1,13 +1,13 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { formatMicroseconds } from '../common';
-import { kindTitle } from '../wrappers/kinds';
-import type { Side } from './artifacts';
-import type { ITold } from './costs';
-import { kindLabel, shortList, sourceText, title } from './describe';
-import type { IHighlight } from './highlight';
-import type { ISubjectModel, Region, SourceLine } from './types';
+import { formatMicroseconds } from '../../words/format';
+import { kindTitle } from '../../words/steps';
+import type { Side } from '../../code/artifacts';
+import type { ITold } from '../../code/costs';
+import { kindLabel, shortList, sourceText, title } from '../../code/describe';
+import type { IHighlight } from '../../code/highlight';
+import type { ISubjectModel, Region, SourceLine } from '../../code/types';
 
 /** What fits into one slim line. */
 const MAX_NODES = 4;

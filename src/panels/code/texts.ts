@@ -1,20 +1,24 @@
 import type { EditorView } from '@codemirror/view';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ITextPosition } from '../../tokens';
-import type { IAddress, Side } from './artifacts';
-import type { IComparison } from './comparison';
-import { DiffBody } from './diff';
-import { Alignment } from './editor/alignment';
-import { rememberPlace, restorePlace, type IPlace } from './editor/place';
-import type { IEditorSetup } from './editor/setup';
+import type { IAddress, Side } from '../../code/artifacts';
+import type { IComparison } from '../../code/comparison';
+import { DiffBody } from '../../code/diff';
+import { Alignment } from '../../code/editor/alignment';
+import {
+  rememberPlace,
+  restorePlace,
+  type IPlace
+} from '../../code/editor/place';
+import type { IEditorSetup } from '../../code/editor/setup';
 import { Goal } from './goal';
-import type { IHighlight } from './highlight';
-import type { SideState } from './loader';
-import type { Mode } from './mode';
-import type { INotes } from './notes';
+import type { IHighlight } from '../../code/highlight';
+import type { SideState } from '../../code/loader';
+import type { Mode } from '../../code/mode';
+import type { INotes } from '../../code/notes';
 import { Pane } from './pane';
 import { Places } from './places';
-import { SIDES } from './sides';
+import { SIDES } from '../../code/sides';
 
 /**
  * What is to be laid out, and how.

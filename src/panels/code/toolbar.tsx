@@ -5,10 +5,10 @@ import {
   ReactWidget
 } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import type { ILaunchCount } from './comparison';
+import type { ILaunchCount } from '../../code/comparison';
 import { IconButton } from './header';
 import { swapIcon } from './icons';
-import type { Mode } from './mode';
+import type { Mode } from '../../code/mode';
 
 /**
  * What the toolbar shows.

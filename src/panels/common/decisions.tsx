@@ -1,29 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Decision } from '../../protocol/types';
-
-/**
- * What kind of choice a missing device left to a rule.
- */
-export function decisionTitle(
-  kind: Decision['kind'],
-  trans: TranslationBundle
-): string {
-  switch (kind) {
-    case 'dispatch':
-      return trans.__('Which kernel an operator has');
-    case 'padding':
-      return trans.__('Padding');
-    case 'autotuning':
-      return trans.__('Launch configuration');
-    case 'algorithm':
-      return trans.__('Library or template');
-    case 'constant':
-      return trans.__('Constant');
-    case 'other':
-      return trans.__('Choice');
-  }
-}
+import { decisionTitle } from '../../words/decisions';
 
 /**
  * What was decided by a rule because the device is not there: what, by which

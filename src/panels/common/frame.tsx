@@ -1,8 +1,8 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Problem } from '../../protocol/types';
-import { ProblemCard } from '../sidebar/problems';
 import { Elapsed } from './elapsed';
+import { ProblemCard } from './problemCard';
 
 /**
  * Why there is nothing to show, and what to do.

@@ -2,16 +2,7 @@ export { Badge, Bar, Meter } from './badge';
 export type { BadgeKind } from './badge';
 export { Absent, Empty, ViewFrame } from './frame';
 export type { IEmpty, ViewState } from './frame';
-export * from './format';
-export { DecisionList, decisionTitle } from './decisions';
-export {
-  estimateText,
-  formatRate,
-  isStudied,
-  launchesByLine,
-  launchTimeText,
-  peakShare
-} from './launchTime';
+export { DecisionList } from './decisions';
 export { useLoaded } from './loaded';
 export { useRows, useWidth } from './rows';
 export { Prose } from './prose';

@@ -2,7 +2,7 @@ import { Clipboard } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { checkIcon, copyIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { IconButton } from '../sidebar/button';
+import { IconButton } from './button';
 
 /**
  * Code to read and to copy.

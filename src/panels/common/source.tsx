@@ -1,6 +1,6 @@
 import * as React from 'react';
 import type { SourceLine } from '../../protocol/types';
-import { formatPlace } from '../sidebar/format';
+import { formatPlace } from '../../words/format';
 import type { IViewContext } from '../views';
 
 /**

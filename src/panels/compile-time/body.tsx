@@ -3,7 +3,7 @@ import * as React from 'react';
 import { download } from '../../download';
 import type { Compilation, VariantReport } from '../../protocol/types';
 import { Check, Select } from '../common';
-import { IconButton } from '../sidebar/button';
+import { IconButton } from '../common/button';
 import type { IViewContext } from '../views';
 import { Caches } from './caches';
 import { Chart } from './chart';

@@ -1,14 +1,15 @@
 import * as React from 'react';
 import { Chart } from '../../charts';
 import type { ColdSwitch, VariantReport } from '../../protocol/types';
-import { Absent, formatMicroseconds, formatSeconds } from '../common';
-import { formatInterval } from '../sidebar/format';
-import { FirstBar } from '../timings/startups';
-import { Figures } from '../timings/figures';
-import { Part, StudyButton } from '../timings/study';
+import { Absent } from '../common';
+import { formatMicroseconds, formatSeconds } from '../../words/format';
+import { formatInterval } from '../../words/format';
+import { Figures } from '../common/figures';
+import { Part, StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
 import { coldChartOf, coldHeight } from './coldChart';
 import { coldTitle, coldVerdict, isMeasured } from './coldRows';
+import { FirstBar } from '../common/firstBar';
 
 /**
  * What torch's settings change in the first call: the study's button, a chart

@@ -1,9 +1,10 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { KernelLoad, LoadSpan, VariantReport } from '../../protocol/types';
-import { Absent, formatMicroseconds } from '../common';
-import { Figures, type IHead } from '../timings/figures';
-import { Part } from '../timings/study';
+import { Absent } from '../common';
+import { formatMicroseconds } from '../../words/format';
+import { Figures, type IHead } from '../common/figures';
+import { Part } from '../common/study';
 import { kindClass } from './colours';
 import type { LoadStep } from './loadPhases';
 

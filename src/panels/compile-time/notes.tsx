@@ -1,6 +1,6 @@
 import * as React from 'react';
 import type { VariantReport } from '../../protocol/types';
-import { formatSeconds, formatShare } from '../common';
+import { formatSeconds, formatShare } from '../../words/format';
 import type { IViewContext } from '../views';
 import type { IRunShares } from './summary';
 import { shareOf } from './shares';

@@ -1,5 +1,5 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { formatMicroseconds, formatShare } from '../common';
+import { formatMicroseconds, formatShare } from '../../words/format';
 import { kindTitle } from './kinds';
 import type { ILane, IPlace, IWaterfall } from './lanes';
 import { spanAt } from './lanes';

@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { formatMicroseconds, formatShare } from '../common';
+import { formatMicroseconds, formatShare } from '../../words/format';
 import { kindClass } from './colours';
 import { compareKinds, kindTitle } from './kinds';
 import { runTitle } from './phrases';

@@ -1,5 +1,4 @@
 import { CanvasPen } from '../../graph/paint/canvasPen';
-import type { IPicture } from '../../graph/paint/painter';
 import { paint } from '../../graph/paint/painter';
 import { Tiles } from '../../graph/paint/tiles';
 import { Camera } from './camera';
@@ -7,6 +6,7 @@ import { followPointer } from './gestures';
 import { Minimap } from './minimap';
 import type { IMarks, ITrace } from './overlay';
 import { NO_MARKS, NO_TRACE, paintOverlay, traceEdges } from './overlay';
+import type { IPicture } from '../../graph/paint/picture';
 
 /**
  * Milliseconds of a frame for new tiles.

@@ -1,7 +1,6 @@
 import * as React from 'react';
 import { colourNodes } from '../../graph/colour/colouring';
 import { openAtFirst } from '../../graph/opening';
-import type { IPicture } from '../../graph/paint/painter';
 import { readTheme } from '../../graph/paint/theme';
 import type { IPrepared } from '../../graph/prepare';
 import { groupsAround, searchNodes } from '../../graph/search';
@@ -21,6 +20,7 @@ import { describe, Tooltip } from './tooltip';
 import type { IGraphData, IPaneHandle, ISettings } from './types';
 import { whyNot } from './toolbar';
 import { countNodes, modeTitle, stageTitle } from './words';
+import type { IPicture } from '../../graph/paint/picture';
 
 const KEYS: Record<string, Direction> = {
   ArrowUp: 'inputs',

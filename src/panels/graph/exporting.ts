@@ -1,7 +1,7 @@
 import { CanvasPen } from '../../graph/paint/canvasPen';
-import type { IPicture } from '../../graph/paint/painter';
 import { paint } from '../../graph/paint/painter';
 import { SvgPen } from '../../graph/paint/svgPen';
+import type { IPicture } from '../../graph/paint/picture';
 
 const MARGIN = 20;
 

@@ -4,7 +4,7 @@ import type { IPrepared } from '../../graph/prepare';
 import { fusionTime } from '../../graph/kernels';
 import { roleOf } from '../../graph/roles';
 import type { SourceLine } from '../../protocol/types';
-import { formatMicroseconds } from '../sidebar/format';
+import { formatMicroseconds } from '../../words/format';
 import { stageTitle } from './words';
 
 /**

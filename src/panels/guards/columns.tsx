@@ -1,15 +1,8 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Guard } from '../../protocol/types';
-import {
-  Absent,
-  Badge,
-  Bar,
-  compareNumbers,
-  formatCount,
-  formatNanoseconds,
-  SourceLink
-} from '../common';
+import { Absent, Badge, Bar, compareNumbers, SourceLink } from '../common';
+import { formatCount, formatNanoseconds } from '../../words/format';
 import type { IColumn } from '../common';
 import type { IViewContext } from '../views';
 import type { Content, IBranch, IEntry } from './rows';

@@ -1,8 +1,9 @@
 import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import type { Compilation, Guard } from '../../protocol/types';
-import { Badge, CodeBlock, formatNanoseconds, SourceLink } from '../common';
-import { IconButton } from '../sidebar/button';
+import { Badge, CodeBlock, SourceLink } from '../common';
+import { formatNanoseconds } from '../../words/format';
+import { IconButton } from '../common/button';
 import type { IViewContext } from '../views';
 import { whySlow } from './columns';
 

@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { Badge, formatNanoseconds, formatShare } from '../common';
+import { Badge } from '../common';
+import { formatNanoseconds, formatShare } from '../../words/format';
 import type { ISummary } from './totals';
 
 /**

@@ -2,9 +2,10 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { GuardOutcome } from '../../protocol/types';
 import { Badge } from '../common';
-import { ProblemCard } from '../sidebar/problems';
 import { Outcome, verdictOf } from './outcome';
 import type { ITry } from './tries';
+import { ProblemCard } from '../common/problemCard';
+import { nameOf } from '../../words/arguments';
 
 /**
  * Which guards would fail for other arguments: a field as for a call, the
@@ -197,13 +198,6 @@ function Short(props: { tried: ITry; trans: TranslationBundle }): JSX.Element {
   }
   const { kind, title } = verdictOf(tried.result, trans);
   return <Badge kind={kind}>{title}</Badge>;
-}
-
-/**
- * The name in `x: float32[4, 8] cpu`, empty where there is none.
- */
-export function nameOf(argument: string): string {
-  return /^([A-Za-z_]\w*)(?=\s*:)/.exec(argument)?.[1] ?? '';
 }
 
 function placeholderOf(

@@ -1,24 +1,19 @@
 import * as React from 'react';
 import type { Decision, Kernel, Launch } from '../../protocol/types';
 import type { Sort } from '../common';
-import {
-  formatBytes,
-  formatMicroseconds,
-  SearchField,
-  Select,
-  sorted,
-  VirtualTable
-} from '../common';
-import { StudyButton } from '../timings/study';
+import { SearchField, Select, sorted, VirtualTable } from '../common';
+import { formatBytes, formatMicroseconds } from '../../words/format';
+import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
 import { columnsOf } from './columns';
 import { Details } from './details';
-import { Estimate } from './estimate';
-import { directionTitle, languageTitle } from './phrases';
+import { Estimate } from '../common/estimate';
+import { languageTitle } from './phrases';
+import { directionTitle } from '../../words/directions';
 import { TargetButtons } from './targetButtons';
 import type { IFilter, IRow } from './rows';
 import { artifactOf, filtered, rowsOf, totalsOf, wrapperOf } from './rows';
-import { formatOperations } from './units';
+import { formatOperations } from '../../words/operations';
 
 /**
  * The kernels of a compilation: a table, and what is known of the selected one.

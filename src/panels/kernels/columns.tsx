@@ -2,24 +2,21 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Launch } from '../../protocol/types';
 import type { IColumn } from '../common';
+import { Absent, compareNumbers, SourceLink } from '../common';
 import {
-  Absent,
-  compareNumbers,
   formatBytes,
   formatMicroseconds,
-  formatRate,
-  formatShare,
-  launchTimeText,
-  peakShare,
-  SourceLink
-} from '../common';
+  formatShare
+} from '../../words/format';
+import { formatRate, launchTimeText, peakShare } from '../../words/launchTime';
 import type { IViewContext } from '../views';
-import { Estimate } from './estimate';
+import { Estimate } from '../common/estimate';
 import { fusionColumns } from './fusionColumns';
 import type { IRow, ITimeSum } from './rows';
-import { directionTitle, languageTitle, sumText, timeText } from './phrases';
+import { languageTitle, sumText, timeText } from './phrases';
+import { directionTitle } from '../../words/directions';
 import { targetColumns } from './targetColumns';
-import { formatIntensity, formatOperations } from './units';
+import { formatIntensity, formatOperations } from '../../words/operations';
 
 /**
  * The columns of the table of kernels. A narrow one has fewer: each comes where

@@ -2,7 +2,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Kernel, KernelConfig } from '../../protocol/types';
 import { FORMS } from '../../protocol/types';
-import { Absent, formatBytes, formatShare } from '../common';
+import { Absent } from '../common';
+import { formatBytes, formatShare } from '../../words/format';
 import { checkText, outcomeTitle } from './check';
 import { limitText } from './phrases';
 

@@ -1,29 +1,23 @@
 import * as React from 'react';
 import type { Decision, Launch, SourceLine } from '../../protocol/types';
-import {
-  Absent,
-  Badge,
-  DecisionList,
-  formatBytes,
-  formatMicroseconds,
-  launchTimeText,
-  SourceLink
-} from '../common';
+import { Absent, Badge, DecisionList, SourceLink } from '../common';
+import { formatBytes, formatMicroseconds } from '../../words/format';
+import { launchTimeText } from '../../words/launchTime';
 import type { IViewContext } from '../views';
 import { Compiled } from './compiled';
 import { Descriptors } from './descriptors';
-import { Estimate } from './estimate';
+import { Estimate } from '../common/estimate';
 import {
-  directionTitle,
   languageTitle,
   leastText,
   resourceText,
   sumText,
   timeText
 } from './phrases';
+import { directionTitle } from '../../words/directions';
 import { Plan } from './plan';
 import type { IRow } from './rows';
-import { formatIntensity, formatOperations } from './units';
+import { formatIntensity, formatOperations } from '../../words/operations';
 
 /**
  * As many lines of the user's code as are listed at once.

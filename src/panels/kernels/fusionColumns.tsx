@@ -1,8 +1,9 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { IColumn } from '../common';
-import { Absent, compareNumbers, formatBytes, formatCount } from '../common';
-import { Estimate } from './estimate';
+import { Absent, compareNumbers } from '../common';
+import { formatBytes, formatCount } from '../../words/format';
+import { Estimate } from '../common/estimate';
 import type { IRow } from './rows';
 
 /**

@@ -1,6 +1,10 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Kernel } from '../../protocol/types';
-import { formatBytes, formatMicroseconds, formatShare } from '../common';
+import {
+  formatBytes,
+  formatMicroseconds,
+  formatShare
+} from '../../words/format';
 import type { IRow, ISum, ITimeSum } from './rows';
 
 /**
@@ -23,23 +27,6 @@ export function languageTitle(
       return trans.__('FX');
     case 'text':
       return trans.__('text');
-  }
-}
-
-/**
- * What a kernel is part of.
- */
-export function directionTitle(
-  direction: Kernel['direction'],
-  trans: TranslationBundle
-): string {
-  switch (direction) {
-    case 'forward':
-      return trans.__('forward');
-    case 'backward':
-      return trans.__('backward');
-    case 'inference':
-      return trans.__('inference');
   }
 }
 

@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Baked, Kernel } from '../../protocol/types';
-import { formatBytes } from '../common';
+import { formatBytes } from '../../words/format';
 
 /**
  * At most so many constants are listed.

@@ -1,6 +1,6 @@
 import * as React from 'react';
 import type { VariantSummary } from '../../protocol/types';
-import { StudyButton } from '../timings/study';
+import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
 
 /**

@@ -1,15 +1,14 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { IColumn } from '../common';
+import { Absent, compareNumbers } from '../common';
 import {
-  Absent,
-  compareNumbers,
   formatBytes,
   formatMicroseconds,
   formatShare
-} from '../common';
+} from '../../words/format';
 import { CheckBadge } from './check';
-import { Estimate } from './estimate';
+import { Estimate } from '../common/estimate';
 import { leastText, limitText } from './phrases';
 import type { IRow } from './rows';
 

@@ -1,7 +1,8 @@
 import * as React from 'react';
 import type { Decision, Kernel } from '../../protocol/types';
 import type { IEmpty, IShown } from '../common';
-import { isStudied, ReportView } from '../common';
+import { ReportView } from '../common';
+import { isStudied } from '../../words/launchTime';
 import type { IViewContext } from '../views';
 import { KernelsBody } from './body';
 

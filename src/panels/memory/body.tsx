@@ -3,7 +3,7 @@ import { Chart } from '../../charts';
 import type { LayoutChange, Memory } from '../../protocol/types';
 import type { Sort } from '../common';
 import { Prose, Select, sorted, VirtualTable } from '../common';
-import { directionTitle } from '../kernels/phrases';
+import { directionTitle } from '../../words/directions';
 import type { IViewContext } from '../views';
 import { columnsOf } from './columns';
 import { figureOf, heightOf, MOST_LINES } from './figure';

@@ -2,7 +2,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Buffer, Memory } from '../../protocol/types';
 import type { IColumn } from '../common';
-import { Absent, compareNumbers, formatBytes } from '../common';
+import { Absent, compareNumbers } from '../common';
+import { formatBytes } from '../../words/format';
 import type { IRow } from './rows';
 
 /**

@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IChartTheme, ITrace, MakeFigure } from '../../charts';
 import { asText, fade } from '../../charts';
 import type { Memory } from '../../protocol/types';
-import { formatBytes } from '../common';
+import { formatBytes } from '../../words/format';
 import type { IRow } from './rows';
 import { linesOf } from './rows';
 

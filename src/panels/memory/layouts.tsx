@@ -1,6 +1,7 @@
 import * as React from 'react';
 import type { LayoutChange } from '../../protocol/types';
-import { Badge, formatBytes, SourceLink } from '../common';
+import { Badge, SourceLink } from '../common';
+import { formatBytes } from '../../words/format';
 import type { IViewContext } from '../views';
 import { stageOf } from './rows';
 

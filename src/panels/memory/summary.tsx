@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Memory } from '../../protocol/types';
-import { formatBytes, formatShare } from '../common';
+import { formatBytes, formatShare } from '../../words/format';
 
 /**
  * A peak that is at most so much of another is told as a saving.

@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { Answer, Limit } from '../../protocol/types';
-import { layerClass } from '../timings/layerKinds';
-import { StudyButton } from '../timings/study';
+import { layerClass } from '../../words/layers';
+import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
 import { joined, ViewLink } from './link';
 

@@ -1,8 +1,8 @@
 import * as React from 'react';
 import { isActive } from '../../model/jobs';
 import type { Overview, Result, TargetResult } from '../../protocol/types';
-import { formatInterval, formatMicroseconds } from '../sidebar/format';
-import { SpeedupText } from '../speedup';
+import { formatInterval, formatMicroseconds } from '../../words/format';
+import { SpeedupText } from '../common/speedup';
 import type { IViewContext } from '../views';
 
 /**

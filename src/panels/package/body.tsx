@@ -1,14 +1,15 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Package, VariantReport } from '../../protocol/types';
-import { Badge, CodeBlock, Empty, formatBytes, formatSeconds } from '../common';
-import { ProblemCard } from '../sidebar/problems';
-import { Part, StudyButton } from '../timings/study';
+import { Badge, CodeBlock, Empty } from '../common';
+import { formatBytes, formatSeconds } from '../../words/format';
+import { Part, StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
 import { Constants } from './constants';
 import { Entries } from './entries';
 import { Files } from './files';
 import { Metadata, Signature } from './signature';
+import { ProblemCard } from '../common/problemCard';
 
 /**
  * A variant's package, opened up; and the buttons that have it made.

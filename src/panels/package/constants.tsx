@@ -1,8 +1,9 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Constant } from '../../protocol/types';
-import { Absent, formatBytes } from '../common';
-import { Wide } from '../timings/study';
+import { Absent } from '../common';
+import { formatBytes } from '../../words/format';
+import { Wide } from '../common/study';
 
 /** So many constants are listed at once. */
 const CONSTANTS = 20;

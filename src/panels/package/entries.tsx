@@ -1,9 +1,10 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Entry } from '../../protocol/types';
-import { Absent, Bar, formatMicroseconds } from '../common';
-import { formatInterval, formatRatio } from '../sidebar/format';
-import { Wide } from '../timings/study';
+import { Absent, Bar } from '../common';
+import { formatMicroseconds } from '../../words/format';
+import { formatInterval, formatRatio } from '../../words/format';
+import { Wide } from '../common/study';
 
 /**
  * The ways to call what was compiled, timed in turns.

@@ -1,8 +1,9 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Package, PackageFile } from '../../protocol/types';
-import { CodeBlock, formatBytes, useLoaded, ViewFrame } from '../common';
-import { Wide } from '../timings/study';
+import { CodeBlock, useLoaded, ViewFrame } from '../common';
+import { formatBytes } from '../../words/format';
+import { Wide } from '../common/study';
 import type { IViewContext } from '../views';
 
 /** So many files are listed at once. */

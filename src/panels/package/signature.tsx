@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Package } from '../../protocol/types';
-import { Wide } from '../timings/study';
+import { Wide } from '../common/study';
 
 /**
  * What goes in and comes out, and which sizes may change.

@@ -1,6 +1,7 @@
 import * as React from 'react';
 import type { Collective } from '../../protocol/types';
-import { Absent, formatBytes, SourceLink } from '../common';
+import { Absent, SourceLink } from '../common';
+import { formatBytes } from '../../words/format';
 import type { IViewContext } from '../views';
 
 /**

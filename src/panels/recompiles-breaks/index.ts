@@ -1,10 +1,10 @@
 import type { Message } from '@lumino/messaging';
 import { Panel, Widget } from '@lumino/widgets';
-import { BreaksView } from '../breaks';
-import { RecompilesView } from '../recompiles';
-import type { ICount } from '../shell/counts';
-import { causesOf } from '../shell/counts';
+import { BreaksView } from './breaks/index';
+import { RecompilesView } from './recompiles/index';
 import type { ISectioned, IViewContext } from '../views';
+import type { ICount } from '../../words/causes';
+import { causesOf } from '../../words/causes';
 
 type Section = 'recompiles' | 'breaks';
 

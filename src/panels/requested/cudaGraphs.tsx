@@ -1,7 +1,8 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { CudaGraphs, Skip, VariantReport } from '../../protocol/types';
-import { Badge, CodeBlock, formatBytes, SourceLink } from '../common';
+import { Badge, CodeBlock, SourceLink } from '../common';
+import { formatBytes } from '../../words/format';
 import type { IViewContext } from '../views';
 
 /**

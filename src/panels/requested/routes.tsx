@@ -1,16 +1,11 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Route, VariantReport } from '../../protocol/types';
-import {
-  Absent,
-  formatMicroseconds,
-  SourceLink,
-  useLoaded,
-  ViewFrame
-} from '../common';
-import { formatInterval } from '../sidebar/format';
-import { Figures } from '../timings/figures';
-import { StudyButton } from '../timings/study';
+import { Absent, SourceLink, useLoaded, ViewFrame } from '../common';
+import { formatMicroseconds } from '../../words/format';
+import { formatInterval } from '../../words/format';
+import { Figures } from '../common/figures';
+import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
 import { findEverywhere, type IFindings, type IFound } from './everywhere';
 import { WrapperLines } from './lines';

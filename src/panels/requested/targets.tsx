@@ -1,12 +1,8 @@
 import * as React from 'react';
 import type { Decision, Device, VariantReport } from '../../protocol/types';
-import {
-  DecisionList,
-  formatBytes,
-  formatRate,
-  useLoaded,
-  ViewFrame
-} from '../common';
+import { DecisionList, useLoaded, ViewFrame } from '../common';
+import { formatBytes } from '../../words/format';
+import { formatRate } from '../../words/launchTime';
 import type { IViewContext } from '../views';
 import { findEverywhere, type IFindings, type IFound } from './everywhere';
 import { VariantTable } from './variants';

@@ -3,8 +3,8 @@ import type { Message } from '@lumino/messaging';
 import { MessageLoop } from '@lumino/messaging';
 import { PanelLayout, Widget } from '@lumino/widgets';
 import { problem, problemOf } from '../../protocol/client';
-import { renderMessage } from '../code/message';
-import type { ISectioned, IView, IViewContext } from '../views';
+import { renderMessage } from '../common/message';
+import type { ISectioned, IView, IViewContext, LoadView } from '../views';
 import { HeldModel } from './held';
 
 /**
@@ -76,12 +76,12 @@ export class ViewHost extends Widget {
   }
 
   private async _create(): Promise<void> {
-    const { view, context, trans } = this._options;
+    const { view, load, context, trans } = this._options;
     this._isCreated = true;
     this._say(renderMessage({ what: trans.__('Loading…') }, trans));
     let content: Widget;
     try {
-      content = await view.create({ ...context, model: this._held.model });
+      content = await load(view.id, { ...context, model: this._held.model });
     } catch (error) {
       if (!this.isDisposed) {
         this._isCreated = false;
@@ -157,6 +157,7 @@ export namespace ViewHost {
    */
   export interface IOptions {
     view: IView;
+    load: LoadView;
     context: IViewContext;
     trans: TranslationBundle;
   }

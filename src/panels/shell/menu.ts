@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 import { Menu } from '@lumino/widgets';
 import type { IView } from '../views';
-import type { Tabs } from './tabs';
+import type { ITabOptions, ITabState } from './tabTypes';
 
 const NO_ARGUMENTS = { args: { type: 'object', properties: {} } };
 
@@ -11,8 +11,8 @@ const NO_ARGUMENTS = { args: { type: 'object', properties: {} } };
  */
 export class ViewMenu extends Menu {
   constructor(
-    options: Tabs.IOptions,
-    state: Tabs.IState,
+    options: ITabOptions,
+    state: ITabState,
     listed: readonly IView[]
   ) {
     const { views, open, beside, trans } = options;

@@ -4,7 +4,13 @@ import type { Message } from '@lumino/messaging';
 import type { ISignal } from '@lumino/signaling';
 import { Signal } from '@lumino/signaling';
 import { Panel, StackedPanel } from '@lumino/widgets';
-import type { IView, IViewContext, ViewId, ViewTarget } from '../views';
+import type {
+  IView,
+  IViewContext,
+  LoadView,
+  ViewId,
+  ViewTarget
+} from '../views';
 import { resolve } from '../views';
 import { countsOf } from './counts';
 import { ViewHost } from './host';
@@ -126,6 +132,7 @@ export class ReportShell extends Panel {
   private _host(view: IView): ViewHost {
     const host = new ViewHost({
       view,
+      load: this._options.load,
       trans: this._trans,
       context: {
         ...this._options.context,
@@ -169,6 +176,11 @@ export namespace ReportShell {
    */
   export interface IOptions {
     views: readonly IView[];
+
+    /**
+     * Makes a view when it is first opened.
+     */
+    load: LoadView;
     context: Omit<IViewContext, 'open'>;
 
     /**

@@ -1,16 +1,16 @@
-import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretDownIcon, ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import type { IView, ViewId } from '../views';
-import type { ICount } from './counts';
+import type { IView } from '../views';
 import { describe, ViewMenu } from './menu';
+import type { ITabOptions, ITabState } from './tabTypes';
+import type { ICount } from '../../words/causes';
 
 /**
  * The tabs of the views. Arrow keys walk along them; Enter or a click opens
  * one, since a view may have to fetch what it shows.
  */
 export class Tabs extends ReactWidget {
-  constructor(private _options: Tabs.IOptions) {
+  constructor(private _options: ITabOptions) {
     super();
     this.addClass('jp-Compilescope-tabs');
   }
@@ -23,7 +23,7 @@ export class Tabs extends ReactWidget {
   /**
    * What is shown.
    */
-  set state(state: Tabs.IState) {
+  set state(state: ITabState) {
     this._state = state;
     this.update();
   }
@@ -47,51 +47,12 @@ export class Tabs extends ReactWidget {
   }
 
   private _menu: ViewMenu | null = null;
-  private _state: Tabs.IState | null = null;
-}
-
-/**
- * The namespace for `Tabs` statics.
- */
-export namespace Tabs {
-  /**
-   * What tabs need.
-   */
-  export interface IOptions {
-    views: readonly IView[];
-    tabId: (view: ViewId) => string;
-    panelId: (view: ViewId) => string;
-    open: (view: ViewId) => void;
-
-    /**
-     * Opens a view in a panel of its own; null where there can be none.
-     */
-    beside: ((view: ViewId) => void) | null;
-    trans: TranslationBundle;
-  }
-
-  /**
-   * What changes.
-   */
-  export interface IState {
-    current: ViewId;
-
-    /**
-     * The views that have a tab; the menu at the end has the rest.
-     */
-    tabs: readonly IView[];
-    counts: Partial<Record<ViewId, ICount>>;
-
-    /**
-     * The views that have nothing to show, and why.
-     */
-    nothing: Partial<Record<ViewId, string>>;
-  }
+  private _state: ITabState | null = null;
 }
 
 function TabRow(
-  props: Tabs.IOptions &
-    Tabs.IState & {
+  props: ITabOptions &
+    ITabState & {
       showMenu: (anchor: HTMLElement, listed: readonly IView[]) => void;
     }
 ): JSX.Element {

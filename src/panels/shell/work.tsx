@@ -5,7 +5,7 @@ import { isActive } from '../../model/jobs';
 import type { JobState } from '../../protocol/types';
 import type { ISubjectModel } from '../../tokens';
 import { Elapsed } from '../common/elapsed';
-import { canGoOn, stepText, stoppedText } from '../sidebar/jobText';
+import { canGoOn, stepText, stoppedText } from '../../words/jobs';
 import type { IViewContext } from '../views';
 
 /**

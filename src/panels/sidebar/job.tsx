@@ -3,7 +3,7 @@ import * as React from 'react';
 import { isActive } from '../../model/jobs';
 import { isOnlyForTargets } from '../../model/variants';
 import { Elapsed } from '../common/elapsed';
-import { canGoOn, stepText, stoppedText } from './jobText';
+import { canGoOn, stepText, stoppedText } from '../../words/jobs';
 import type { IPartProps } from './types';
 
 /**

@@ -3,9 +3,9 @@ import { Clipboard } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Elapsed } from '../common/elapsed';
-import { IconButton } from './button';
-import { ProblemCard } from './problems';
+import { IconButton } from '../common/button';
 import type { IPartProps } from './types';
+import { ProblemCard } from '../common/problemCard';
 
 const LOAD = '%load_ext compilescope';
 const CELL = '%%compile\nf(x)';

@@ -2,8 +2,8 @@ import { closeIcon, codeIcon, downloadIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Subject, SubjectSummary } from '../../protocol/types';
-import { IconButton } from './button';
-import { formatPlace } from './format';
+import { IconButton } from '../common/button';
+import { formatPlace } from '../../words/format';
 import { Section } from './section';
 import type { IPartProps } from './types';
 

@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { TargetSummary } from '../../protocol/types';
-import { formatMicroseconds } from './format';
+import { formatMicroseconds } from '../../words/format';
 
 /**
  * A target by its vendor's name and what Triton calls it: `H100 SXM (sm_90)`.

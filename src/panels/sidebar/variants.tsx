@@ -2,8 +2,12 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { isOnlyForTargets } from '../../model/variants';
 import type { VariantSummary } from '../../protocol/types';
-import { formatInterval, formatMicroseconds, formatSeconds } from './format';
-import { speedupClass } from '../speedup';
+import {
+  formatInterval,
+  formatMicroseconds,
+  formatSeconds
+} from '../../words/format';
+import { speedupClass } from '../common/speedup';
 import { Section } from './section';
 import { Checked, Estimated, targetStage, title } from './targetCells';
 import type { IPartProps } from './types';

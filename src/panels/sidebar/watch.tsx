@@ -6,11 +6,11 @@ import type {
   WatchedCompilation,
   WatchState
 } from '../../protocol/types';
-import { IconButton } from './button';
-import { formatPlace, formatSeconds } from './format';
-import { ProblemCard } from './problems';
+import { IconButton } from '../common/button';
+import { formatPlace, formatSeconds } from '../../words/format';
 import { Section } from './section';
 import type { IPartProps } from './types';
+import { ProblemCard } from '../common/problemCard';
 
 /**
  * Watching: its switch, how it stands, and what was compiled last.

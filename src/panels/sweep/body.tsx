@@ -6,9 +6,7 @@ import type { Sweep } from '../../protocol/types';
 import type { ISubjectModel } from '../../tokens';
 import type { Sort } from '../common';
 import { sorted, VirtualTable } from '../common';
-import { nameOf as argumentName } from '../guards/whatif';
-import { ProblemCard } from '../sidebar/problems';
-import { Part } from '../timings/study';
+import { Part } from '../common/study';
 import type { IViewContext } from '../views';
 import { columnsOf } from './columns';
 import { Details } from './details';
@@ -19,6 +17,8 @@ import { durationOf, firstForm, planOf } from './plan';
 import type { IRow } from './rows';
 import { rowsOf, winnersOf } from './rows';
 import { Winner } from './winner';
+import { nameOf as argumentName } from '../../words/arguments';
+import { ProblemCard } from '../common/problemCard';
 
 /**
  * The height of the plot, in pixels.

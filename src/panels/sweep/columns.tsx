@@ -2,17 +2,15 @@ import * as React from 'react';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Sweep } from '../../protocol/types';
 import type { IColumn } from '../common';
+import { Absent, Badge, compareNumbers } from '../common';
 import {
-  Absent,
-  Badge,
-  compareNumbers,
   formatBytes,
   formatMicroseconds,
   formatSeconds
-} from '../common';
-import { formatOperations } from '../kernels/units';
-import { formatInterval } from '../sidebar/format';
-import { speedupClass } from '../speedup';
+} from '../../words/format';
+import { formatOperations } from '../../words/operations';
+import { formatInterval } from '../../words/format';
+import { speedupClass } from '../common/speedup';
 import { againstEager, stateKind, stateTitle, stepText } from './phrases';
 import type { IRow } from './rows';
 

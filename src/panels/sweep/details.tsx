@@ -1,19 +1,18 @@
 import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import type { Effective, OutputError } from '../../protocol/types';
+import { Badge, Prose } from '../common';
 import {
-  Badge,
   formatBytes,
   formatMicroseconds,
-  formatSeconds,
-  Prose
-} from '../common';
-import { formatInterval } from '../sidebar/format';
-import { IconButton } from '../sidebar/button';
-import { ProblemCard } from '../sidebar/problems';
+  formatSeconds
+} from '../../words/format';
+import { formatInterval } from '../../words/format';
+import { IconButton } from '../common/button';
 import type { IViewContext } from '../views';
 import { againstEager, nameOf, stateKind, stateTitle } from './phrases';
 import type { IRow } from './rows';
+import { ProblemCard } from '../common/problemCard';
 
 /**
  * All that is known of one cell.

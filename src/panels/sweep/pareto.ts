@@ -1,11 +1,11 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IChartTheme, ITrace, MakeFigure } from '../../charts';
 import { asText, fade } from '../../charts';
-import { formatMicroseconds, formatSeconds } from '../common';
-import { formatInterval } from '../sidebar/format';
-import { shorten } from '../timings/distribution';
+import { formatMicroseconds, formatSeconds } from '../../words/format';
+import { formatInterval } from '../../words/format';
 import { againstEager, nameOf } from './phrases';
 import type { IRow } from './rows';
+import { shorten } from '../../words/format';
 
 /**
  * From so many times the least on, an axis is logarithmic.

@@ -2,9 +2,9 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { isEnded, isFinished } from '../../model/sweep';
 import type { Sweep, SweepCell } from '../../protocol/types';
 import type { BadgeKind } from '../common';
-import { formatMicroseconds, formatSeconds } from '../common';
-import { comparison } from '../timings/phrases';
+import { formatMicroseconds, formatSeconds } from '../../words/format';
 import type { IRow } from './rows';
+import { comparison } from '../../words/comparison';
 
 /**
  * What became of a cell.

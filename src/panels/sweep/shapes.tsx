@@ -1,7 +1,7 @@
 import { addIcon, closeIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { IconButton } from '../sidebar/button';
+import { IconButton } from '../common/button';
 import type { IShape } from './plan';
 
 /**

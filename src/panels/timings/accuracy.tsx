@@ -5,7 +5,7 @@ import type {
   VariantReport
 } from '../../protocol/types';
 import type { IViewContext } from '../views';
-import { Wide } from './study';
+import { Wide } from '../common/study';
 
 /**
  * As many outputs as are listed at once.

@@ -2,23 +2,23 @@ import * as React from 'react';
 import { Chart } from '../../charts';
 import type { Measurement, VariantReport } from '../../protocol/types';
 import { Check } from '../common';
-import { ProblemCard } from '../sidebar/problems';
 import type { IViewContext } from '../views';
 import { AccuracyPart } from './accuracy';
 import { BASELINE, Controls, whyNot } from './controls';
 import { distributionHeight, distributionOf } from './distribution';
 import { LayersPart } from './layers';
-import { comparison } from './phrases';
 import { ratiosOf } from './ratios';
 import { rowsOf } from './rows';
 import type { ITimed } from './rows';
 import { RunningRatio } from './running';
 import { standingOf } from './standing';
 import { StartupsPart } from './startups';
-import { Part, StudyButton } from './study';
+import { Part, StudyButton } from '../common/study';
 import { TimesTable } from './table';
 import { TargetEstimates } from './targets';
 import { Verdicts } from './verdict';
+import { comparison } from '../../words/comparison';
+import { ProblemCard } from '../common/problemCard';
 
 /**
  * How high the plot of ratios is at least, in pixels.

@@ -1,13 +1,17 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IChartTheme, ITrace, MakeFigure } from '../../charts';
 import { asText, fade } from '../../charts';
-import { formatInterval, formatMicroseconds } from '../sidebar/format';
+import {
+  formatInterval,
+  formatMicroseconds,
+  shorten
+} from '../../words/format';
 import { densityOf } from './density';
 import { ascending } from './intervals';
 import type { ITimed } from './rows';
 import type { IScale } from './scale';
 import { scaleOf } from './scale';
-import { comparison } from './phrases';
+import { comparison } from '../../words/comparison';
 
 /**
  * At most about so many samples of a variant are drawn one by one; the curve
@@ -159,13 +163,6 @@ export function colourOf(row: ITimed, theme: IChartTheme): string {
   return row.colour < 0
     ? theme.muted
     : theme.series[row.colour % theme.series.length];
-}
-
-/**
- * A name that fits; the table has it in full.
- */
-export function shorten(name: string, most: number): string {
-  return name.length > most ? `${name.slice(0, most - 1)}…` : name;
 }
 
 function labelOf(row: ITimed, most: number, trans: TranslationBundle): string {

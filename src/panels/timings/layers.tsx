@@ -1,11 +1,11 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Layer, Layers, VariantReport } from '../../protocol/types';
-import { formatMicroseconds, formatShare } from '../common';
-import { formatInterval } from '../sidebar/format';
-import { layerClass, LAYER_ORDER, layerTitle } from './layerKinds';
-import { directionTitle } from './phrases';
-import { Wide } from './study';
+import { formatMicroseconds, formatShare } from '../../words/format';
+import { formatInterval } from '../../words/format';
+import { layerClass, LAYER_ORDER, layerTitle } from '../../words/layers';
+import { Wide } from '../common/study';
+import { directionTitle } from '../../words/directions';
 
 /**
  * The layers of one direction of a variant.

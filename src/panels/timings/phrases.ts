@@ -1,16 +1,5 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { Layers } from '../../protocol/types';
 import type { ITimed } from './rows';
-
-/**
- * How a variant compares to the baseline, in words.
- */
-export function comparison(
-  { isBaseline, speedup }: Pick<ITimed, 'isBaseline' | 'speedup'>,
-  trans: TranslationBundle
-): string {
-  return isBaseline ? trans.__('baseline') : (speedup?.text ?? '');
-}
 
 /**
  * An interval of a ratio: `1.35–1.41×`. A bound that is nearly 1 has digits
@@ -50,24 +39,5 @@ export function keepingText(
       return what
         ? trans.__('every sample on copies of its own: %1', what)
         : trans.__('every sample on copies of its own');
-  }
-}
-
-/**
- * A variant's layers are of inference, or of one direction of training.
- */
-export function directionTitle(
-  direction: Layers['direction'],
-  trans: TranslationBundle
-): string {
-  switch (direction) {
-    case 'inference':
-      return trans.__('inference');
-    case 'forward':
-      return trans.__('forward');
-    case 'backward':
-      return trans.__('backward');
-    case 'step':
-      return trans.__('forward and backward');
   }
 }

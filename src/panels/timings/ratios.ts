@@ -1,11 +1,12 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IChartTheme, ITrace, MakeFigure } from '../../charts';
 import { asText, fade } from '../../charts';
-import { formatRatio } from '../sidebar/format';
-import { colourOf, shorten } from './distribution';
+import { formatRatio } from '../../words/format';
+import { colourOf } from './distribution';
 import { formatRatioInterval } from './phrases';
 import type { ITimed } from './rows';
 import type { IPoint } from './running';
+import { shorten } from '../../words/format';
 
 /**
  * A variant's ratio to the baseline as rounds came in.

@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { isActive } from '../../model/jobs';
 import type { ISubjectModel } from '../../tokens';
-import { formatCount } from '../common';
+import { formatCount } from '../../words/format';
 import type { ITimed } from './rows';
 
 /**

@@ -1,11 +1,13 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { Absent, Badge, formatCount } from '../common';
-import { formatInterval, formatMicroseconds } from '../sidebar/format';
-import { Figures, type IHead } from './figures';
-import { speedupClass } from '../speedup';
-import { comparison, keepingText } from './phrases';
+import { Absent, Badge } from '../common';
+import { formatCount } from '../../words/format';
+import { formatInterval, formatMicroseconds } from '../../words/format';
+import { Figures, type IHead } from '../common/figures';
+import { speedupClass } from '../common/speedup';
+import { keepingText } from './phrases';
 import type { ITimed } from './rows';
+import { comparison } from '../../words/comparison';
 
 /**
  * What the plots show, in figures.

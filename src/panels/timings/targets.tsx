@@ -1,11 +1,11 @@
 import * as React from 'react';
 import type { VariantReport } from '../../protocol/types';
 import { Absent } from '../common';
-import { Estimate } from '../kernels/estimate';
-import { formatMicroseconds } from '../sidebar/format';
+import { Estimate } from '../common/estimate';
+import { formatMicroseconds } from '../../words/format';
 import type { IViewContext } from '../views';
-import { Figures } from './figures';
-import { Part } from './study';
+import { Figures } from '../common/figures';
+import { Part } from '../common/study';
 
 /**
  * What a call would take at best on devices that are not there. It stands by

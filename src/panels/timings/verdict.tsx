@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { Help, VariantReport, Verdict } from '../../protocol/types';
 import { Badge, CodeBlock } from '../common';
-import { boundMeaning, boundTitle } from '../bounds';
+import { boundMeaning, boundTitle } from '../../words/bounds';
 import type { IViewContext } from '../views';
 
 /**

@@ -1,4 +1,4 @@
-import type { Step, Steps } from '../../protocol/types';
+import type { Step } from '../../protocol/types';
 
 /**
  * A row: what the two wrappers do at one place. One of them may do nothing.
@@ -47,57 +47,6 @@ export function align(
   }
   until(python.length, cpp.length);
   return rows;
-}
-
-/**
- * The kinds of steps that either wrapper has, in the order of a call, with their
- * number and cost.
- */
-export interface IKindSum {
-  readonly kind: Step['kind'];
-  readonly python: ISum;
-  readonly cpp: ISum;
-}
-
-/**
- * Steps of one kind in one wrapper.
- */
-export interface ISum {
-  readonly count: number;
-
-  /**
-   * Null where none of them was measured.
-   */
-  readonly us: number | null;
-}
-
-/**
- * Add up the steps of each kind.
- *
- * @param kinds - In their order.
- */
-export function sumKinds(
-  kinds: readonly Step['kind'][],
-  python: Steps | null,
-  cpp: Steps | null
-): readonly IKindSum[] {
-  return kinds
-    .map(kind => ({
-      kind,
-      python: sumOf(kind, python?.steps ?? []),
-      cpp: sumOf(kind, cpp?.steps ?? [])
-    }))
-    .filter(each => each.python.count + each.cpp.count > 0);
-}
-
-/** Add up the steps of one kind. */
-export function sumOf(kind: Step['kind'], steps: readonly Step[]): ISum {
-  const own = steps.filter(each => each.kind === kind);
-  const measured = own.flatMap(({ us }) => (us === null ? [] : [us]));
-  return {
-    count: own.length,
-    us: measured.length ? measured.reduce((sum, us) => sum + us, 0) : null
-  };
 }
 
 interface IPair {

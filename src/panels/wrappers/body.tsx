@@ -1,14 +1,14 @@
 import * as React from 'react';
 import type { Step, Steps } from '../../protocol/types';
 import { Select, VirtualTable } from '../common';
-import { directionTitle } from '../kernels/phrases';
-import { StudyButton } from '../timings/study';
+import { directionTitle } from '../../words/directions';
+import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
 import { align } from './align';
 import type { IRow } from './align';
 import { columnsOf } from './columns';
 import { Totals } from './totals';
-import type { IWrappers } from './view';
+import type { IGraph, IWrappers } from './types';
 
 /**
  * What the wrappers of a compilation do: by kind, and step by step.
@@ -125,24 +125,6 @@ export function WrappersBody(props: {
       </div>
     </>
   );
-}
-
-/**
- * A graph with its wrappers; one of them may be missing.
- */
-export interface IGraph {
-  /**
-   * Tells the graphs of a compilation apart.
-   */
-  readonly name: string;
-  readonly direction: Steps['direction'];
-
-  /**
-   * torch may compile several graphs of one direction: the first is 1.
-   */
-  readonly number: number;
-  readonly python: Steps | null;
-  readonly cpp: Steps | null;
 }
 
 /**

@@ -2,12 +2,13 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Step, Steps } from '../../protocol/types';
 import type { IColumn } from '../common';
-import { Bar, formatMicroseconds, SourceLink } from '../common';
-import { formatInterval } from '../sidebar/format';
+import { Bar, SourceLink } from '../common';
+import { formatMicroseconds } from '../../words/format';
+import { formatInterval } from '../../words/format';
 import type { IViewContext } from '../views';
 import type { IRow } from './align';
-import type { IGraph } from './body';
-import { kindClass, kindTitle } from './kinds';
+import { kindClass, kindTitle } from '../../words/steps';
+import type { IGraph } from './types';
 
 /**
  * The columns of the table of steps. A narrow one has no bars.

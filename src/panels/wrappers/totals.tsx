@@ -1,12 +1,12 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { Steps } from '../../protocol/types';
-import { formatMicroseconds, formatShare } from '../common';
-import { Wide } from '../timings/study';
-import { sumKinds } from './align';
-import type { IGraph } from './body';
-import { KIND_ORDER, kindClass, kindTitle } from './kinds';
+import { formatMicroseconds, formatShare } from '../../words/format';
+import { Wide } from '../common/study';
+import { KIND_ORDER, kindClass, kindTitle } from '../../words/steps';
 import type { IPair } from './pair';
+import { sumKinds } from '../../model/stepSums';
+import type { IGraph } from './types';
 
 const SIDES: readonly Steps['artifact'][] = ['python', 'cpp'];
 

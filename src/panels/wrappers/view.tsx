@@ -4,22 +4,8 @@ import type { IEmpty, IShown } from '../common';
 import { ReportView } from '../common';
 import type { IViewContext } from '../views';
 import { WrappersBody } from './body';
-import type { IPair } from './pair';
 import { pairOf } from './pair';
-
-/**
- * The steps of the two wrappers of a compilation.
- */
-export interface IWrappers {
-  readonly pair: IPair;
-  readonly python: readonly Steps[];
-  readonly cpp: readonly Steps[];
-
-  /**
-   * Why steps were not measured, and why a wrapper has none, by variant.
-   */
-  readonly reasons: readonly string[];
-}
+import { IWrappers } from './types';
 
 /**
  * The Wrappers view: what the Python and the C++ wrapper do in a call, step by

@@ -1,0 +1,53 @@
+import type { Extension } from '@codemirror/state';
+import { assemblySyntax } from './assembly';
+import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
+
+/** The languages that the host has no name for, as the ones that read most like them. */
+const READS_LIKE: Record<string, string> = {
+  fx: 'python',
+  triton: 'python'
+};
+
+/**
+ * The syntax of generated code: the host's, our own for what kernels are compiled to; plain text for
+ * what neither knows.
+ */
+export class Languages {
+  constructor(registry: ILanguages) {
+    this._registry = registry;
+  }
+
+  /** The extension for a language, by the name that an artifact carries. */
+  async get(language: string): Promise<Extension> {
+    const name = READS_LIKE[language] ?? language;
+    let extension = this._loaded.get(name);
+    if (!extension) {
+      extension = this._load(name);
+      this._loaded.set(name, extension);
+    }
+    return extension;
+  }
+
+  private async _load(name: string): Promise<Extension> {
+    const own = assemblySyntax(name);
+    if (own) {
+      return own;
+    }
+    const found =
+      this._registry.findByName(name) ?? this._registry.findByExtension(name);
+    const language = found && (await this._registry.getLanguage(found));
+    return language?.support ?? [];
+  }
+
+  private _registry: ILanguages;
+  private _loaded = new Map<string, Promise<Extension>>();
+}
+
+/**
+ * Where the syntax of generated code comes from: JupyterLab's registry, or as
+ * much of one as a page of its own brings along.
+ */
+export type ILanguages = Pick<
+  IEditorLanguageRegistry,
+  'findByName' | 'findByExtension' | 'getLanguage'
+>;

@@ -1,0 +1,34 @@
+import { IColouring } from '../colour/colouring';
+import { IFusion } from '../kernels';
+import { Scene } from './scene';
+import { ITheme } from './theme';
+
+/**
+ * What is painted.
+ */
+export interface IPicture {
+  readonly scene: Scene;
+  readonly colouring: IColouring;
+
+  /**
+   * Hulls to draw; empty unless boxes are coloured by kernel.
+   */
+  readonly fusions: readonly IFusion[];
+  readonly theme: ITheme;
+
+  /**
+   * Says how many nodes a group has.
+   */
+  readonly sizeText: (size: number) => string;
+
+  /**
+   * Group → how its nodes' colours are shared out: swatch and share of the
+   * nodes, in turn.
+   */
+  readonly shares: (group: number) => readonly (readonly [number, number])[];
+}
+
+/**
+ * Below these scales details are left out.
+ */
+export const DETAIL = { text: 0.42, name: 0.26, box: 0.06, edge: 0.05 };

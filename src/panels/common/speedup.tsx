@@ -1,0 +1,33 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { Speedup } from '../../protocol/types';
+
+/**
+ * How fast a variant is beside another, as the kernel says it: the same words
+ * and figure wherever the pair is shown. Grey where nothing is certain.
+ */
+export function SpeedupText(props: {
+  speedup: Speedup;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { speedup } = props;
+  return (
+    <span className={speedupClass(speedup)} title={speedup.detail}>
+      {speedup.text}
+    </span>
+  );
+}
+
+/**
+ * The class that says whether it is good news.
+ */
+export function speedupClass(speedup: Speedup | null): string {
+  switch (speedup?.standing) {
+    case 'faster':
+      return 'jp-mod-up';
+    case 'slower':
+      return 'jp-mod-down';
+    default:
+      return 'jp-Compilescope-muted';
+  }
+}

@@ -1,0 +1,172 @@
+import * as React from 'react';
+import type { DistinctBreak } from '../../../protocol/types';
+import { Badge, isSelected, Prose, SourceLink } from '../../common';
+import { formatMicroseconds } from '../../../words/format';
+import type { IViewContext } from '../../views';
+import { lineOf } from '../../../model/distinctBreaks';
+import { documentationOf } from './link';
+
+/**
+ * One graph break: why, where, what stands before and after it, what to do.
+ */
+export function BreakCard(props: {
+  found: DistinctBreak;
+  context: IViewContext;
+  view: object;
+
+  /**
+   * Opens the graph of a compilation; null for one that has none.
+   */
+  graphOf: (id: string) => (() => void) | null;
+}): JSX.Element {
+  const { found, context, view, graphOf } = props;
+  const { cause, count, cost_us, before, after, eager } = found;
+  const { trans } = context;
+  const title = React.useId();
+  const where = lineOf(cause);
+  const link = documentationOf(cause.link);
+  const isMarked = isSelected(context, where);
+  return (
+    <article
+      className={`jp-Compilescope-card${isMarked ? ' jp-mod-marked' : ''}`}
+      aria-labelledby={title}
+    >
+      <header>
+        <h3 id={title}>
+          <Prose text={cause.reason} />
+        </h3>
+        <Badge title={trans.__('How often it was met')}>
+          {trans._n('once', '%1 times', count)}
+        </Badge>
+        {cost_us !== null && (
+          <Badge
+            kind="warning"
+            title={trans.__(
+              'Compile time spent on attempts that it ended, and on what was compiled behind it'
+            )}
+          >
+            {trans.__('%1 of compile time', formatMicroseconds(cost_us))}
+          </Badge>
+        )}
+      </header>
+      {where && (
+        <p>
+          <SourceLink
+            where={where}
+            context={context}
+            origin={view}
+            isWithCode
+          />
+        </p>
+      )}
+      {cause.explanation && (
+        <p className="jp-Compilescope-words">
+          <Prose text={cause.explanation} />
+        </p>
+      )}
+      {cause.hints.length > 0 && (
+        <div className="jp-Compilescope-hints">
+          <h4>{trans.__('What torch suggests')}</h4>
+          <ul>
+            {cause.hints.map((hint, index) => (
+              <li key={index}>
+                <Prose text={hint} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <dl>
+        <dt>{trans.__('Graphs before it')}</dt>
+        <dd>
+          <Graphs ids={before} graphOf={graphOf} context={context} />
+        </dd>
+        <dt>{trans.__('Graphs after it')}</dt>
+        <dd>
+          <Graphs ids={after} graphOf={graphOf} context={context} />
+        </dd>
+        <dt>{trans.__('Runs in eager')}</dt>
+        <dd>
+          {eager.length > 0 ? (
+            <ul>
+              {eager.map((each, index) => (
+                <li key={index}>
+                  <code>{each}</code>
+                </li>
+              ))}
+            </ul>
+          ) : (
+            trans.__('torch does not say what')
+          )}
+        </dd>
+      </dl>
+      <footer>
+        {link && (
+          <a href={link} target="_blank" rel="noopener noreferrer">
+            {trans.__('torch’s page about it')}
+          </a>
+        )}
+        {cause.stack.length > 1 && (
+          <details>
+            <summary>{trans.__('How it got there')}</summary>
+            <ol>
+              {cause.stack.map((each, index) => (
+                <li key={index}>
+                  <SourceLink
+                    where={each}
+                    context={context}
+                    origin={view}
+                    isWithCode
+                  />
+                </li>
+              ))}
+            </ol>
+          </details>
+        )}
+        {cause.context && (
+          <details>
+            <summary>{trans.__('torch’s context')}</summary>
+            <pre tabIndex={0}>{cause.context}</pre>
+          </details>
+        )}
+      </footer>
+    </article>
+  );
+}
+
+function Graphs(props: {
+  ids: readonly string[];
+  graphOf: (id: string) => (() => void) | null;
+  context: IViewContext;
+}): JSX.Element {
+  const { ids, graphOf, context } = props;
+  const { trans } = context;
+  if (ids.length === 0) {
+    return <>{trans.__('none')}</>;
+  }
+  return (
+    <span className="jp-Compilescope-graphs">
+      {ids.map(id => {
+        const open = graphOf(id);
+        return open ? (
+          <button
+            key={id}
+            type="button"
+            className="jp-Compilescope-link jp-mod-code"
+            title={trans.__('Open the graph of %1', id)}
+            onClick={open}
+          >
+            {id}
+          </button>
+        ) : (
+          <code
+            key={id}
+            title={trans.__('%1 has no graph: nothing was captured', id)}
+          >
+            {id}
+          </code>
+        );
+      })}
+    </span>
+  );
+}

@@ -1,0 +1,121 @@
+import * as React from 'react';
+import type { DistinctBreak, VariantReport } from '../../../protocol/types';
+import type { IEmpty, IShown } from '../../common';
+import { ReportView } from '../../common';
+import { formatMicroseconds } from '../../../words/format';
+import type { IViewContext } from '../../views';
+import { BreakCard } from './card';
+import { breaksOf } from '../../../model/distinctBreaks';
+
+/**
+ * So many breaks are shown at once.
+ */
+const CARDS = 50;
+
+/**
+ * Where Dynamo ended a graph before the function did, and why.
+ */
+export class BreaksView extends ReportView<VariantReport> {
+  constructor(context: IViewContext) {
+    super(context, {
+      name: 'breaks',
+      label: context.trans.__('Graph breaks'),
+      isOfVariant: true
+    });
+  }
+
+  protected load({ variant }: IShown): Promise<VariantReport> {
+    return this.model.getVariant(variant);
+  }
+
+  protected override whyEmpty(variant: VariantReport): IEmpty | null {
+    const { trans } = this;
+    if (breaksOf(variant).length > 0) {
+      return null;
+    }
+    const { compilations, absent } = variant;
+    if (absent.breaks) {
+      return { what: trans.__('Not known'), why: absent.breaks };
+    }
+    return {
+      isGood: compilations.length > 0,
+      what: trans.__('No graph breaks'),
+      why:
+        compilations.length > 0
+          ? trans._n(
+              'One compilation, in one graph.',
+              'None of the %1 compilations was cut short.',
+              compilations.length
+            )
+          : trans.__('Nothing was compiled.')
+    };
+  }
+
+  protected present(variant: VariantReport): JSX.Element {
+    const { trans } = this;
+    const all = breaksOf(variant);
+    const shown = this._isWhole ? all : all.slice(0, CARDS);
+    return (
+      <>
+        {this._summary(all)}
+        <div className="jp-Compilescope-cards">
+          {shown.map((each, index) => (
+            <BreakCard
+              key={index}
+              found={each}
+              context={this.context}
+              view={this}
+              graphOf={id => this._graphOf(id)}
+            />
+          ))}
+          {shown.length < all.length && (
+            <button
+              type="button"
+              className="jp-Compilescope-button"
+              onClick={() => {
+                this._isWhole = true;
+                this.update();
+              }}
+            >
+              {trans.__('Show all %1', all.length)}
+            </button>
+          )}
+        </div>
+      </>
+    );
+  }
+
+  private _summary(all: readonly DistinctBreak[]): JSX.Element {
+    const { trans } = this;
+    const met = all.reduce((sum, each) => sum + each.count, 0);
+    const costs = all.flatMap(each => each.cost_us ?? []);
+    const cost = costs.reduce((sum, each) => sum + each, 0);
+    return (
+      <div className="jp-Compilescope-controls">
+        <p>
+          <strong>
+            {trans._n('%1 graph break', '%1 graph breaks', all.length)}
+          </strong>
+          {met > all.length && `, ${trans.__('met %1 times', met)}`}
+          {costs.length > 0 &&
+            `, ${trans.__('%1 of compile time', formatMicroseconds(cost))}`}
+        </p>
+      </div>
+    );
+  }
+
+  private _graphOf(id: string): (() => void) | null {
+    const { model, context } = this;
+    const found = model.report?.variants
+      .find(each => each.name === model.variant)
+      ?.compilations.find(each => each.id === id);
+    return found && found.stages.length > 0
+      ? () => {
+          model.compilation = id;
+          context.open('graph');
+        }
+      : null;
+  }
+
+  private _isWhole = false;
+}

@@ -1,0 +1,126 @@
+import { closeIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import type { Artifact } from '../../../protocol/types';
+import { Select, useLoaded, ViewFrame } from '../../common';
+import { IconButton } from '../../common/button';
+import type { IViewContext } from '../../views';
+import { TextDiff } from './diff';
+
+/**
+ * What two compilations of a frame are compared in, the first that both have.
+ */
+const FIRST = ['graph.post_grad', 'graph.dynamo', 'python', 'cpp'];
+
+/**
+ * The same text of two compilations, as a diff.
+ */
+export function Compare(props: {
+  variant: string;
+
+  /**
+   * The compile ids of the frame.
+   */
+  ids: readonly string[];
+  from: string;
+  to: string;
+  onChange: (from: string, to: string) => void;
+  onClose: () => void;
+  context: IViewContext;
+}): JSX.Element {
+  const { variant, ids, from, to, onChange, context } = props;
+  const { model, trans } = context;
+  const title = React.useId();
+  const node = React.useRef<HTMLElement>(null);
+  React.useEffect(() => {
+    node.current?.scrollIntoView?.({ block: 'nearest' });
+    node.current?.focus({ preventScroll: true });
+  }, []);
+  const artifacts = commonArtifacts(context, variant, from, to);
+  const [wanted, setWanted] = React.useState('');
+  const name =
+    [wanted, ...FIRST].find(each => artifacts.some(a => a.name === each)) ??
+    artifacts[0]?.name ??
+    '';
+  const load = (id: string) => model.getArtifact(variant, id, name);
+  const texts = useLoaded(
+    name ? () => Promise.all([load(from), load(to)]) : null,
+    JSON.stringify([model.report?.revision, variant, from, to, name]),
+    trans.__('Getting both…')
+  );
+  const options = ids.map(id => ({ value: id, label: id }));
+  return (
+    <section
+      ref={node}
+      className="jp-Compilescope-compare"
+      aria-labelledby={title}
+      tabIndex={-1}
+    >
+      <header>
+        <h3 id={title}>{trans.__('%1 against %2', from, to)}</h3>
+        <Select
+          label={trans.__('Compilation')}
+          value={from}
+          options={options}
+          onChange={value => onChange(value, to)}
+        />
+        <Select
+          label={trans.__('against')}
+          value={to}
+          options={options}
+          onChange={value => onChange(from, value)}
+        />
+        <Select
+          label={trans.__('Text')}
+          value={name}
+          options={artifacts.map(each => ({
+            value: each.name,
+            label: each.label
+          }))}
+          onChange={setWanted}
+          disabled={artifacts.length === 0}
+        />
+        <IconButton
+          icon={closeIcon}
+          label={trans.__('Close the comparison')}
+          onClick={props.onClose}
+        />
+      </header>
+      <ViewFrame
+        state={
+          name
+            ? texts
+            : {
+                kind: 'empty',
+                what: trans.__('Nothing to compare'),
+                why: trans.__('%1 and %2 have no text in common.', from, to)
+              }
+        }
+        trans={trans}
+        show={([left, right]) => (
+          <TextDiff
+            left={left}
+            right={right}
+            names={[from, to]}
+            context={context}
+          />
+        )}
+      />
+    </section>
+  );
+}
+
+/**
+ * The texts that both compilations have.
+ */
+function commonArtifacts(
+  { model }: IViewContext,
+  variant: string,
+  from: string,
+  to: string
+): readonly Artifact[] {
+  const all = model.report?.variants.find(each => each.name === variant);
+  const artifactsOf = (id: string) =>
+    all?.compilations.find(each => each.id === id)?.artifacts ?? [];
+  const names = new Set(artifactsOf(to).map(each => each.name));
+  return artifactsOf(from).filter(each => names.has(each.name));
+}

@@ -1,0 +1,220 @@
+import * as React from 'react';
+import type { Compilation, VariantReport } from '../../../protocol/types';
+import type { IEmpty, IShown } from '../../common';
+import { Check, ReportView } from '../../common';
+import { formatFrame, formatSeconds } from '../../../words/format';
+import type { IViewContext } from '../../views';
+import { RecompileCard } from './card';
+import { Compare } from './compare';
+import type { IFrame } from './frames';
+import { frameOf, framesOf } from './frames';
+import { Timeline } from './timeline';
+
+/**
+ * So many cards of a frame are shown at once.
+ */
+const CARDS = 20;
+
+/**
+ * What was compiled again, why, what that cost, and what to change.
+ */
+export class RecompilesView extends ReportView<VariantReport> {
+  constructor(context: IViewContext) {
+    super(context, {
+      name: 'recompiles',
+      label: context.trans.__('Recompiles'),
+      isOfVariant: true
+    });
+  }
+
+  protected load({ variant }: IShown): Promise<VariantReport> {
+    return this.model.getVariant(variant);
+  }
+
+  protected override whyEmpty({ compilations }: VariantReport): IEmpty | null {
+    const { trans } = this;
+    return compilations.length > 0
+      ? null
+      : {
+          what: trans.__('Nothing was compiled'),
+          remedy: trans.__('Run the cell again, or pick another variant.')
+        };
+  }
+
+  protected present({ compilations, name }: VariantReport): JSX.Element {
+    const all = this._framesOf(compilations);
+    const again = all.filter(each => each.recompiles > 0);
+    const frames = this._isOnly && again.length > 0 ? again : all;
+    const key = frameOf(this.model.compilation);
+    const frame =
+      frames.find(each => each.key === key) ?? again[0] ?? frames[0];
+    const shown = frame.compilations.some(
+      each => each.id === this.model.compilation
+    )
+      ? this.model.compilation
+      : '';
+    return (
+      <>
+        {this._summary(all, again)}
+        {again.length > 0 && (
+          <>
+            <Timeline
+              frames={frames}
+              selected={shown}
+              onSelect={id => this._select(id)}
+              context={this.context}
+            />
+            {this._cards(frame, shown)}
+          </>
+        )}
+        {this._compared && frameOf(this._compared.to) === frame.key && (
+          <Compare
+            variant={name}
+            ids={frame.compilations.map(each => each.id)}
+            {...this._compared}
+            onChange={(from, to) => this._compare({ from, to })}
+            onClose={() => this._compare(null)}
+            context={this.context}
+          />
+        )}
+      </>
+    );
+  }
+
+  private _summary(
+    all: readonly IFrame[],
+    again: readonly IFrame[]
+  ): JSX.Element {
+    const { trans, model } = this;
+    const count = again.reduce((sum, each) => sum + each.recompiles, 0);
+    const costs = again.flatMap(each => each.recompileCost ?? []);
+    const cost = costs.reduce((sum, each) => sum + each, 0);
+    const { kind } = model.report?.subject ?? {};
+    const isOneCall = kind !== 'watch' && kind !== 'trace';
+    return (
+      <div className="jp-Compilescope-controls">
+        <p>
+          {count > 0 ? (
+            <>
+              <strong>
+                {trans._n('%1 recompile', '%1 recompiles', count)}
+              </strong>{' '}
+              {trans._n('of one frame', 'of %1 frames', again.length)}
+              {costs.length > 0 &&
+                `, ${trans.__('%1 in all', formatSeconds(cost))}`}
+            </>
+          ) : (
+            <>
+              <strong className="jp-Compilescope-good">
+                {trans.__('No recompiles')}
+              </strong>{' '}
+              {trans._n(
+                'One frame, compiled once.',
+                'Each of %1 frames was compiled once.',
+                all.length
+              )}{' '}
+              {isOneCall && (
+                <span className="jp-Compilescope-muted">
+                  {trans.__(
+                    'Other calls may still recompile: %1 shows a loop’s as they happen.',
+                    '%compilescope watch'
+                  )}
+                </span>
+              )}
+            </>
+          )}
+        </p>
+        {again.length > 0 && again.length < all.length && (
+          <Check
+            label={trans.__('Only frames that recompiled')}
+            isOn={this._isOnly}
+            onChange={on => {
+              this._isOnly = on;
+              this.update();
+            }}
+          />
+        )}
+      </div>
+    );
+  }
+
+  private _cards(frame: IFrame, shown: string): JSX.Element {
+    const { trans } = this;
+    const again = frame.compilations.filter(each => each.recompile);
+    const isWhole = again.length <= CARDS || this._isWhole;
+    const cards = isWhole
+      ? again
+      : again.filter((each, index) => index < CARDS || each.id === shown);
+    return (
+      <div className="jp-Compilescope-cards">
+        {again.length === 0 && (
+          <p className="jp-Compilescope-muted">
+            {trans.__(
+              '%1 was compiled once.',
+              frame.where
+                ? formatFrame(frame.where.function, (f, line) =>
+                    trans.__('%1 from line %2', f, line)
+                  )
+                : trans.__('Frame %1', frame.key)
+            )}
+          </p>
+        )}
+        {cards.map(each => (
+          <RecompileCard
+            key={each.id}
+            compilation={each}
+            isChosen={each.id === shown}
+            context={this.context}
+            view={this}
+            onSelect={id => this._select(id)}
+            onCompare={(from, to) => this._compare({ from, to })}
+            onGuards={id => {
+              this._select(id);
+              this.context.open('guards');
+            }}
+          />
+        ))}
+        {!isWhole && (
+          <button
+            type="button"
+            className="jp-Compilescope-button"
+            onClick={() => {
+              this._isWhole = true;
+              this.update();
+            }}
+          >
+            {trans.__('Show all %1', again.length)}
+          </button>
+        )}
+      </div>
+    );
+  }
+
+  private _select(id: string): void {
+    this.model.compilation = id;
+    this.update();
+  }
+
+  private _compare(compared: { from: string; to: string } | null): void {
+    this._compared = compared;
+    this.update();
+  }
+
+  /**
+   * The frames, made once for each answer.
+   */
+  private _framesOf(compilations: readonly Compilation[]): readonly IFrame[] {
+    if (this._known?.compilations !== compilations) {
+      this._known = { compilations, frames: framesOf(compilations) };
+    }
+    return this._known.frames;
+  }
+
+  private _known: {
+    compilations: readonly Compilation[];
+    frames: readonly IFrame[];
+  } | null = null;
+  private _compared: { from: string; to: string } | null = null;
+  private _isOnly = false;
+  private _isWhole = false;
+}

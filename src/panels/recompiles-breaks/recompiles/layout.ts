@@ -1,0 +1,72 @@
+import type { Compilation } from '../../../protocol/types';
+import type { IFrame } from './frames';
+import { inTime } from './frames';
+
+/**
+ * Where a compilation stands in the time line, in pixels.
+ */
+export interface IMark {
+  readonly compilation: Compilation;
+  readonly left: number;
+  readonly width: number;
+
+  /**
+   * The room for a text that begins with it, to the next one of its frame.
+   */
+  readonly room: number;
+}
+
+/**
+ * A time line: the marks of each frame.
+ */
+export interface ITimeline {
+  readonly width: number;
+  readonly rows: readonly (readonly IMark[])[];
+}
+
+/**
+ * The least width of a bar: it can be seen; and the room that a mark has: it can
+ * be hit, and read where there is room.
+ */
+const BAR = 5;
+const LEAST = 14;
+const MOST = 120;
+const GAP = 6;
+
+/**
+ * Lay compilations out one after the other, each bar as wide as it took. What
+ * time passed between them is left out: a loop of hours compiles for seconds.
+ *
+ * @param width - The width to fill, in pixels. With more compilations than it
+ * has room for, the time line is wider.
+ */
+export function layOut(frames: readonly IFrame[], width: number): ITimeline {
+  const all = inTime(frames.flatMap(each => each.compilations));
+  const total = all.reduce((sum, each) => sum + (each.duration_s ?? 0), 0);
+  // Half of the width tells of cost, the other half is room to read.
+  const scale = total > 0 ? width / 2 / total : 0;
+  const fair = width / 2 / Math.max(1, all.length) - GAP;
+  const least = Math.max(LEAST, Math.min(MOST, fair));
+  const places = new Map<Compilation, { left: number; width: number }>();
+  let left = 0;
+  for (const each of all) {
+    const own = Math.max(BAR, (each.duration_s ?? 0) * scale);
+    places.set(each, { left, width: own });
+    left += Math.max(own, least) + GAP;
+  }
+  const whole = Math.max(width, left);
+  return {
+    width: whole,
+    rows: frames.map(({ compilations }) =>
+      compilations.map((compilation, index) => {
+        const place = places.get(compilation)!;
+        const next = places.get(compilations[index + 1]);
+        return {
+          compilation,
+          ...place,
+          room: (next?.left ?? whole) - place.left - GAP
+        };
+      })
+    )
+  };
+}

@@ -1,0 +1,214 @@
+import * as React from 'react';
+import type { Compilation } from '../../../protocol/types';
+import { useRows, useWidth } from '../../common';
+import { formatFrame, formatPlace, formatSeconds } from '../../../words/format';
+import type { IViewContext } from '../../views';
+import type { IFrame } from './frames';
+import { reasonOf } from './frames';
+import type { IMark } from './layout';
+import { layOut } from './layout';
+
+const ROW_HEIGHT = 46;
+
+/**
+ * Compilations in the order of time, a row for each frame. The arrow keys walk
+ * along a frame, and from frame to frame.
+ */
+export function Timeline(props: {
+  frames: readonly IFrame[];
+  selected: string;
+  onSelect: (id: string) => void;
+  context: IViewContext;
+}): JSX.Element {
+  const { frames, selected, onSelect, context } = props;
+  const { trans } = context;
+  const id = React.useId();
+  const ruler = React.useRef<HTMLDivElement>(null);
+  const width = useWidth(ruler);
+  const timeline = React.useMemo(
+    () => layOut(frames, Math.max(width, 100)),
+    [frames, width]
+  );
+  const row = frames.findIndex(frame =>
+    frame.compilations.some(each => each.id === selected)
+  );
+  const list = useRows({
+    count: frames.length,
+    rowHeight: ROW_HEIGHT,
+    active: row,
+    onActive: index => onSelect(nearest(timeline.rows, row, selected, index))
+  });
+  React.useEffect(() => list.reveal(row), [row]);
+  return (
+    <div
+      ref={list.ref}
+      className="jp-Compilescope-timeline"
+      role="grid"
+      aria-label={trans.__('Compilations by frame, in the order of time')}
+      aria-rowcount={frames.length}
+      aria-activedescendant={row >= 0 ? `${id}-${selected}` : undefined}
+      tabIndex={0}
+      onKeyDown={event => {
+        if (event.target !== event.currentTarget || list.onKey(event)) {
+          return;
+        }
+        const step =
+          event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+        const all = frames[row]?.compilations ?? [];
+        const place = all.findIndex(each => each.id === selected);
+        const next = all[place + step] as Compilation | undefined;
+        if (step && next) {
+          event.preventDefault();
+          onSelect(next.id);
+        }
+      }}
+    >
+      <div
+        className="jp-Compilescope-timelineBody"
+        role="none"
+        style={{ height: list.height }}
+      >
+        <div
+          ref={ruler}
+          className="jp-Compilescope-timelineRuler"
+          aria-hidden="true"
+        />
+        {list.visible.map(({ index, start }) => (
+          <div
+            key={frames[index].key}
+            className="jp-Compilescope-frame"
+            role="row"
+            aria-rowindex={index + 1}
+            style={{ transform: `translateY(${start}px)` }}
+          >
+            <FrameName frame={frames[index]} context={context} />
+            <div
+              className="jp-Compilescope-track"
+              role="none"
+              style={{ width: timeline.width }}
+            >
+              {timeline.rows[index].map(mark => (
+                <Mark
+                  key={mark.compilation.id}
+                  id={`${id}-${mark.compilation.id}`}
+                  mark={mark}
+                  isSelected={mark.compilation.id === selected}
+                  onSelect={onSelect}
+                  context={context}
+                />
+              ))}
+            </div>
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function FrameName(props: {
+  frame: IFrame;
+  context: IViewContext;
+}): JSX.Element {
+  const { frame, context } = props;
+  const { trans, model } = context;
+  const { where, compilations, key } = frame;
+  const name = where?.function
+    ? formatFrame(where.function, (f, line) =>
+        trans.__('%1 from line %2', f, line)
+      )
+    : trans.__('frame %1', key);
+  const place = where
+    ? formatPlace(where, model.report?.files ?? {}, trans.__('cell'))
+    : '';
+  return (
+    <div
+      className="jp-Compilescope-frameName"
+      role="rowheader"
+      title={
+        where ? `${where.function}\n${where.file}:${where.line}` : undefined
+      }
+    >
+      <strong>{name}</strong>
+      <span className="jp-Compilescope-muted">
+        {place && `${place} · `}
+        {trans._n('compiled once', 'compiled %1 times', compilations.length)}
+      </span>
+    </div>
+  );
+}
+
+function Mark(props: {
+  id: string;
+  mark: IMark;
+  isSelected: boolean;
+  onSelect: (id: string) => void;
+  context: IViewContext;
+}): JSX.Element {
+  const { mark, isSelected, onSelect, context } = props;
+  const { compilation, left, width, room } = mark;
+  const { id, recompile } = compilation;
+  const reason = reasonOf(compilation);
+  const kind = !recompile
+    ? 'first'
+    : isAtLimit(compilation)
+      ? 'limit'
+      : 'again';
+  const label = markLabel(compilation, context);
+  return (
+    <div
+      id={props.id}
+      className={`jp-Compilescope-mark jp-mod-${kind}`}
+      role="gridcell"
+      aria-selected={isSelected}
+      aria-label={label}
+      title={label}
+      style={{ left, width: Math.max(width, room) }}
+      onClick={() => onSelect(compilation.id)}
+    >
+      <span className="jp-Compilescope-markBar" style={{ width }} />
+      <span className="jp-Compilescope-markText">
+        {id}
+        {reason && <span> {reason}</span>}
+      </span>
+    </div>
+  );
+}
+
+/**
+ * Whether torch will not compile the frame again.
+ */
+export function isAtLimit({ recompile }: Compilation): boolean {
+  return (
+    recompile !== null &&
+    recompile.count !== null &&
+    recompile.limit !== null &&
+    recompile.count >= recompile.limit
+  );
+}
+
+function markLabel(compilation: Compilation, { trans }: IViewContext): string {
+  const { id, recompile, duration_s } = compilation;
+  const reason = reasonOf(compilation);
+  const what = !recompile
+    ? trans.__('%1, the first compilation', id)
+    : reason
+      ? trans.__('%1, recompiled: %2', id, reason)
+      : trans.__('%1, recompiled', id);
+  return duration_s === null ? what : `${what}, ${formatSeconds(duration_s)}`;
+}
+
+/**
+ * The compilation of another frame that is nearest in time.
+ */
+function nearest(
+  rows: readonly (readonly IMark[])[],
+  from: number,
+  selected: string,
+  to: number
+): string {
+  const own = rows[from]?.find(each => each.compilation.id === selected);
+  const distance = (mark: IMark) => Math.abs(mark.left - (own?.left ?? 0));
+  return rows[to].reduce((best, each) =>
+    distance(each) < distance(best) ? each : best
+  ).compilation.id;
+}

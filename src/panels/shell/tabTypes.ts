@@ -1,0 +1,37 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { ICount } from '../../words/causes';
+import type { IView, ViewId } from '../views';
+
+/**
+ * What tabs need.
+ */
+export interface ITabOptions {
+  views: readonly IView[];
+  tabId: (view: ViewId) => string;
+  panelId: (view: ViewId) => string;
+  open: (view: ViewId) => void;
+
+  /**
+   * Opens a view in a panel of its own; null where there can be none.
+   */
+  beside: ((view: ViewId) => void) | null;
+  trans: TranslationBundle;
+}
+
+/**
+ * What changes.
+ */
+export interface ITabState {
+  current: ViewId;
+
+  /**
+   * The views that have a tab; the menu at the end has the rest.
+   */
+  tabs: readonly IView[];
+  counts: Partial<Record<ViewId, ICount>>;
+
+  /**
+   * The views that have nothing to show, and why.
+   */
+  nothing: Partial<Record<ViewId, string>>;
+}

@@ -1,0 +1,34 @@
+import { Steps } from '../../protocol/types';
+import { IPair } from './pair';
+
+/**
+ * A graph with its wrappers; one of them may be missing.
+ */
+export interface IGraph {
+  /**
+   * Tells the graphs of a compilation apart.
+   */
+  readonly name: string;
+  readonly direction: Steps['direction'];
+
+  /**
+   * torch may compile several graphs of one direction: the first is 1.
+   */
+  readonly number: number;
+  readonly python: Steps | null;
+  readonly cpp: Steps | null;
+}
+
+/**
+ * The steps of the two wrappers of a compilation.
+ */
+export interface IWrappers {
+  readonly pair: IPair;
+  readonly python: readonly Steps[];
+  readonly cpp: readonly Steps[];
+
+  /**
+   * Why steps were not measured, and why a wrapper has none, by variant.
+   */
+  readonly reasons: readonly string[];
+}

@@ -1,0 +1,148 @@
+import type { SourceLine } from '../protocol/types';
+
+/**
+ * Less than that is what rounding leaves of nothing, in microseconds.
+ */
+const LEAST = 1e-6;
+
+/**
+ * A duration in microseconds with three digits that count: `12.3 µs`. Far below
+ * one, as estimates of small kernels are, `4.31 ns`.
+ */
+export function formatMicroseconds(microseconds: number): string {
+  const [value, unit] = scale(microseconds);
+  return `${digits(value)} ${unit}`;
+}
+
+/**
+ * An interval in the unit of its middle: `12.1–12.6 µs`.
+ */
+export function formatInterval([low, high]: readonly [number, number]): string {
+  const [, unit, factor] = scale(high);
+  const [first, last] = [digits(low / factor), digits(high / factor)];
+  return first === last ? `${last} ${unit}` : `${first}–${last} ${unit}`;
+}
+
+/**
+ * A duration in seconds: `1.24 s`, below a second `240 ms`.
+ */
+export function formatSeconds(seconds: number): string {
+  return formatMicroseconds(seconds * 1e6);
+}
+
+/**
+ * How many times as fast: `1.35×`.
+ */
+export function formatRatio(ratio: number): string {
+  return `${ratio.toFixed(ratio < 10 ? 2 : 0)}×`;
+}
+
+/**
+ * A place in the user's code, short: `cell:3` in a notebook, `model.py:12` in a
+ * file.
+ *
+ * @param cell - The word for a notebook's cell.
+ */
+export function formatPlace(
+  where: SourceLine,
+  files: Record<string, string>,
+  cell: string
+): string {
+  const isCell =
+    where.file in files || /ipykernel_\d+|<ipython/.test(where.file);
+  const name = isCell ? cell : where.file.split(/[\\/]/).pop();
+  return `${name}:${where.line}`;
+}
+
+function scale(microseconds: number): [number, string, number] {
+  const size = Math.abs(microseconds);
+  if (size >= LEAST && size < 0.1) {
+    return [microseconds * 1e3, 'ns', 1e-3];
+  }
+  if (microseconds < 1e3) {
+    return [microseconds, 'µs', 1];
+  }
+  return microseconds < 1e6
+    ? [microseconds / 1e3, 'ms', 1e3]
+    : [microseconds / 1e6, 's', 1e6];
+}
+
+function digits(value: number): string {
+  const size = Math.abs(value);
+  if (size >= LEAST * 1e3 && size < 0.01) {
+    return Number(value.toPrecision(2)).toString();
+  }
+  return value >= 100
+    ? value.toFixed(0)
+    : value >= 10
+      ? value.toFixed(1)
+      : value.toFixed(2);
+}
+
+/**
+ * A duration in nanoseconds: `85 ns`, from a microsecond on `1.24 µs`.
+ */
+export function formatNanoseconds(nanoseconds: number): string {
+  if (nanoseconds < 0.05) {
+    return '0 ns';
+  }
+  return nanoseconds < 1e3
+    ? `${nanoseconds.toFixed(nanoseconds < 10 ? 1 : 0)} ns`
+    : formatMicroseconds(nanoseconds / 1e3);
+}
+
+/**
+ * The name of a frame. What Dynamo compiles from behind a graph break on, it
+ * calls `torch_dynamo_resume_in_f_at_9`: that is `f` from line 9 on.
+ *
+ * @param from - Says so of a name and a line: `%1 from line %2`.
+ */
+export function formatFrame(
+  name: string,
+  from: (name: string, line: string) => string
+): string {
+  const found = /^torch_dynamo_resume_in_(.+)_at_(\d+)$/.exec(name);
+  return found ? from(found[1].replace(/_dot_/g, '.'), found[2]) : name;
+}
+
+/**
+ * A part of a whole: `12 %`, below a percent `0.4 %`, at least `< 0.1 %`.
+ *
+ * @param share - Between 0 and 1.
+ */
+export function formatShare(share: number): string {
+  const percent = share * 100;
+  if (percent > 0 && percent < 0.05) {
+    return '< 0.1 %';
+  }
+  return `${percent.toFixed(percent > 0 && percent < 1 ? 1 : 0)} %`;
+}
+
+/**
+ * A number of bytes: `1.5 KiB`.
+ */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  const digits = unit === 0 || value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  return `${value.toFixed(digits)} ${units[unit]}`;
+}
+
+/**
+ * A number with its thousands apart: `12,345`.
+ */
+export function formatCount(count: number): string {
+  return count.toLocaleString('en');
+}
+
+/**
+ * A name that fits; the table has it in full.
+ */
+export function shorten(name: string, most: number): string {
+  return name.length > most ? `${name.slice(0, most - 1)}…` : name;
+}

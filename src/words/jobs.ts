@@ -1,0 +1,53 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { isCompiled } from '../model/variants';
+import type { JobState, ReportSummary } from '../protocol/types';
+
+/**
+ * What a job does now.
+ */
+export function stepText(job: JobState, trans: TranslationBundle): string {
+  if (job.state === 'queued') {
+    return job.aside
+      ? trans.__('waiting for another compilation')
+      : trans.__('kernel busy, queued');
+  }
+  return job.step || trans.__('working');
+}
+
+/**
+ * What there is after a job was stopped.
+ */
+export function stoppedText(
+  job: JobState,
+  report: ReportSummary | null,
+  trans: TranslationBundle
+): string {
+  if (job.kind === 'measure') {
+    return trans.__('The measurement is paused; nothing is lost.');
+  }
+  const variants = report?.variants.filter(isCompiled) ?? [];
+  const names = (stage: string) =>
+    variants
+      .filter(each => each.stage === stage)
+      .map(each => each.name)
+      .join(', ');
+  const built = names('built');
+  const sources = names('sources');
+  return [
+    trans.__('Cancelled.'),
+    built && trans.__('Built: %1.', built),
+    sources && trans.__('Code only: %1.', sources),
+    !built && !sources && trans.__('No code was generated.')
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+/**
+ * Whether a cancelled job can be resumed.
+ */
+export function canGoOn(job: JobState, subject: string | null): boolean {
+  return (
+    job.state === 'cancelled' && job.kind === 'build' && job.subject === subject
+  );
+}

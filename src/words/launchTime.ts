@@ -1,0 +1,148 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { Kernel, Launch, LaunchTime } from '../protocol/types';
+import type { ISubjectModel } from '../tokens';
+import { formatInterval, formatMicroseconds } from './format';
+import { formatShare } from './format';
+
+/**
+ * A rate with three digits: `8.21 G`. Steps of a thousand, as data sheets have.
+ */
+export function formatRate(rate: number): string {
+  const steps: readonly (readonly [number, string])[] = [
+    [1e15, ' P'],
+    [1e12, ' T'],
+    [1e9, ' G'],
+    [1e6, ' M'],
+    [1e3, ' k']
+  ];
+  const [factor, unit] = steps.find(([least]) => rate >= least) ?? [1, ' '];
+  return `${(rate / factor).toPrecision(3)}${unit}`;
+}
+
+/**
+ * The share of the device's peak that a launch comes nearest to: what it is
+ * bound by, if by either.
+ */
+export function peakShare({
+  bandwidth_share: bandwidth,
+  compute_share: compute
+}: Pick<LaunchTime, 'bandwidth_share' | 'compute_share'>): {
+  readonly of: 'memory' | 'compute';
+  readonly share: number;
+} | null {
+  if (bandwidth === null && compute === null) {
+    return null;
+  }
+  return (compute ?? 0) > (bandwidth ?? 0)
+    ? { of: 'compute', share: compute! }
+    : { of: 'memory', share: bandwidth ?? 0 };
+}
+
+/**
+ * All that was measured of a launch, a line each.
+ */
+export function launchTimeText(
+  time: LaunchTime,
+  trans: TranslationBundle
+): string {
+  const { bytes_per_s: bytes, operations_per_s: operations } = time;
+  const calls = trans._n(
+    'measured over %1 call',
+    'measured over %1 calls',
+    time.calls
+  );
+  const interval = time.interval_us && ` (${formatInterval(time.interval_us)})`;
+  return [
+    trans.__('%1%2, %3', formatMicroseconds(time.us), interval ?? '', calls),
+    bytes !== null &&
+      withShare(
+        trans.__('%1B/s', formatRate(bytes)),
+        time.bandwidth_share,
+        (time.bandwidth_share ?? 0) > 1
+          ? trans.__('of the memory’s peak: from a cache')
+          : trans.__('of the memory’s peak'),
+        trans
+      ),
+    operations !== null &&
+      withShare(
+        trans.__('%1FLOP/s', formatRate(operations)),
+        time.compute_share,
+        trans.__('of the arithmetic’s peak'),
+        trans
+      ),
+    time.how
+  ]
+    .filter(Boolean)
+    .join('\n');
+}
+
+function withShare(
+  rate: string,
+  share: number | null,
+  of: string,
+  trans: TranslationBundle
+): string {
+  return share === null
+    ? rate
+    : trans.__('%1, %2 %3', rate, formatShare(share), of);
+}
+
+/**
+ * Whether a closer look was taken at a variant: `kernels` times its launches.
+ */
+export function isStudied(
+  model: ISubjectModel,
+  variant: string,
+  study: string
+): boolean {
+  return !!model.report?.variants
+    .find(each => each.name === variant)
+    ?.studied.includes(study);
+}
+
+/**
+ * Line → the launch that stands there, in one of the wrappers.
+ *
+ * @param artifact - The wrapper's name, `python` or `backward.cpp`.
+ */
+export function launchesByLine(
+  kernels: readonly Pick<Kernel, 'direction' | 'launches'>[],
+  artifact: string
+): ReadonlyMap<number, Launch> {
+  const found = new Map<number, Launch>();
+  for (const { direction, launches } of kernels) {
+    const prefix = direction === 'backward' ? 'backward.' : '';
+    for (const launch of launches) {
+      if (prefix + launch.artifact === artifact) {
+        found.set(launch.line, launch);
+      }
+    }
+  }
+  return found;
+}
+
+/**
+ * What a launch takes at least on a device that is not there: reckoned, never
+ * measured.
+ */
+export function estimateText(
+  {
+    estimated_us: us,
+    estimated_bound: bound
+  }: Pick<Launch, 'estimated_us' | 'estimated_bound'>,
+  title: string,
+  trans: TranslationBundle
+): string {
+  const by =
+    bound === 'memory'
+      ? trans.__('its memory’s bandwidth')
+      : trans.__('its arithmetic');
+  return us === null
+    ? ''
+    : trans.__(
+        'Estimated, not measured: at least %1 on %2, by %3. Without what launching it costs.',
+        formatMicroseconds(us),
+        title,
+        by
+      );
+}
