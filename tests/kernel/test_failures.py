@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import compilescope as cs
@@ -19,7 +21,7 @@ import torch._inductor.config
 from compilescope.compiler import agreement
 from compilescope.report import Problem, Report
 from compilescope.session import Session
-from compilescope.torch_api import codegen
+from compilescope.torch_api import codegen, failures
 from torch._inductor import cpp_builder
 from torch._inductor import exc as inductor
 from torch._inductor.codegen.cpp import CppScheduling
@@ -364,8 +366,6 @@ def test_dropout_says_why_it_is_not_compared() -> None:
 
 
 def test_every_kind_of_failure_is_told_apart_by_its_type() -> None:
-    from compilescope.torch_api import failures
-
     output = (
         "In file included from a.cpp:1:\n"
         "/tmp/generated.cpp:12:9: error: 'nothing' was not declared in this scope\n"
@@ -377,6 +377,68 @@ def test_every_kind_of_failure_is_told_apart_by_its_type() -> None:
     assert problem.where is not None
     assert (problem.where.file, problem.where.line) == ("/tmp/generated.cpp", 12)
     assert "x.cpp" in problem.detail
+
+
+class TestFullDisk:
+    """The folder that is named is the one that is full."""
+
+    @pytest.mark.parametrize(
+        ("output", "file", "variable"),
+        [
+            (
+                "x.cpp:3:63: fatal error: error writing to {tmp}/ccZ.s: No space left on device",
+                "{tmp}/ccZ.s",
+                "TMPDIR",
+            ),
+            (
+                (
+                    "{tmp}/ccB.s: Assembler messages:\n"
+                    "{tmp}/ccB.s: Fatal error: can't write 3887 bytes to section .debug_str of "
+                    "{cache}/x.o: 'No space left on device'"
+                ),
+                "{cache}/x.o",
+                "TORCHINDUCTOR_CACHE_DIR",
+            ),
+            (
+                (
+                    "/usr/bin/ld: final link failed: No space left on device\n"
+                    "collect2: error: ld returned 1 exit status"
+                ),
+                "{cache}/x.so",
+                "TORCHINDUCTOR_CACHE_DIR",
+            ),
+        ],
+        ids=["compiler", "assembler", "linker"],
+    )
+    def test_of_the_compiler(
+        self,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        output: str,
+        file: str,
+        variable: str,
+    ) -> None:
+        folders = {"tmp": str(tmp_path / "tmp"), "cache": str(tmp_path / "tmp" / "cache")}
+        monkeypatch.setattr(tempfile, "tempdir", folders["tmp"])
+        monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", folders["cache"])
+        command = ["g++", "x.cpp", "-o", folders["cache"] + "/x.so"]
+        error = inductor.CppCompileError(command, output.format(**folders))
+        problem = failures.explain(error)
+        assert problem.what == f"The disk of {file.format(**folders)} is full."
+        assert variable in problem.remedy
+        assert "too old" not in problem.why
+
+    def test_of_an_open_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        free = {tmp_path / "tmp": 0, tmp_path / "cache": 10**9}
+        for folder in free:
+            folder.mkdir()
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+        monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "cache"))
+        usage = {folder: SimpleNamespace(free=most) for folder, most in free.items()}
+        monkeypatch.setattr(shutil, "disk_usage", usage.__getitem__)
+        problem = failures.explain(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+        assert problem.what == f"The disk of {tmp_path / 'tmp'} is full."
+        assert "TMPDIR" in problem.remedy
 
 
 def test_a_failure_leaves_no_thread_behind() -> None:

@@ -38,10 +38,16 @@ def test_other_endings_are_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_html_is_written_but_not_read(tmp_path: Path) -> None:
-    path = report().save(tmp_path / "report.html")
-    with pytest.raises(cs.CompilescopeError, match=r"report\.html is not a report\. .*save\('"):
+@pytest.mark.parametrize("name", ["report.html", "renamed.json"])
+@pytest.mark.parametrize("most", [None, 2000], ids=["whole", "cut short"])
+def test_a_page_is_written_but_not_read(tmp_path: Path, name: str, most: int | None) -> None:
+    page = report().save(tmp_path / "report.html").read_bytes()
+    path = tmp_path / name
+    path.write_bytes(page[:most])
+    with pytest.raises(cs.CompilescopeError) as error:
         cs.load(path)
+    assert str(error.value).startswith(f"{path} is a page, not a report. ")
+    assert "Save the report as .compilescope.json too" in str(error.value)
 
 
 def test_options_that_are_not_json_are_kept_as_text() -> None:

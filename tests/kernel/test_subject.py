@@ -9,6 +9,7 @@ import linecache
 from collections.abc import Callable
 from typing import Any
 
+import compilescope as cs
 import pytest
 import torch
 from compilescope.compiler.subject import describe, unwrap
@@ -278,3 +279,21 @@ def test_describing_changes_nothing() -> None:
     with contextlib.suppress(RuntimeError):
         describe(lambda loud: loud, (Loud(),))
     assert describe(lambda loud: loud, (Loud(),)).arguments == ["loud: Loud"]
+
+
+class Unshown:
+    """A value whose ``repr`` raises."""
+
+    def __repr__(self) -> str:
+        raise ValueError("no repr")
+
+
+@pytest.mark.parametrize("default", [Unshown(), "d" * 100_000], ids=["raises", "long"])
+def test_what_a_message_quotes_of_the_user_is_bounded(default: object) -> None:
+    def takes(x: torch.Tensor, value: object = default) -> torch.Tensor:
+        return x
+
+    with pytest.raises(cs.CompilescopeError) as error:
+        cs.inspect(takes, (torch.ones(2),), {"n" * 100_000: 1}, run=False)
+    assert "takes cannot be called with these arguments." in str(error.value)
+    assert len(str(error.value)) < 2000

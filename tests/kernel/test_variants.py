@@ -55,6 +55,10 @@ WRONG: dict[str, tuple[Any, str]] = {
         [{"cpp": True}],
         f"There is no variant setting 'cpp'. There are {listed(SETTINGS)}.",
     ),
+    "backend's type": (
+        {"mine": {"backend": 3}},
+        "A variant's backend is 3. It takes the name of a backend, a function, or None for eager.",
+    ),
     "cpp_wrapper": (
         cs.Variant(cpp_wrapper="no"),
         "A variant's cpp_wrapper is 'no'. It takes True or False.",

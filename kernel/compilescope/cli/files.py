@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 
-from ..errors import CompilescopeError
 from ..report import Problem, Report, Struct, conclude
 from ..storage import load
 
@@ -51,14 +50,8 @@ def read(path: Path) -> Report:
     OSError
         It cannot be read.
     """
-    if path.suffix == ".json":
+    if path.suffix in (".json", ".html", ".htm"):
         return load(path)
-    if path.suffix in (".html", ".htm"):
-        raise CompilescopeError(
-            f"{path} is a page, not a report.",
-            "A saved page is for browsers.",
-            "Save the report as .compilescope.json too, and give that file.",
-        )
     # Both load parts of the analysis, which a report does not need.
     if path.suffix == ".pt2":
         from ..packages import report_of as open_package

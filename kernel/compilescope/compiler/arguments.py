@@ -78,12 +78,24 @@ def check_fit(
         shown = _signature(fn) or signature
         needed = [one.name for one in shown.parameters.values() if _is_needed(one)]
         example = ", ".join(needed) + ("," if len(needed) == 1 else "")
-        reason = str(error)
+        reason = _brief(error)
         raise CompilescopeError(
             f"{name} cannot be called with these arguments.",
-            f"{reason[:1].upper()}{reason[1:]}; the signature is {name}{shown}.",
+            f"{reason[:1].upper()}{reason[1:]}; the signature is {name}{_brief(shown)}.",
             f"Write inspect({name}, ({example})).",
         ) from None
+
+
+_MOST = 500
+"""Characters of the user's names and defaults that a message shows."""
+
+
+def _brief(value: object) -> str:
+    try:
+        text = str(value)
+    except Exception as error:  # noqa: BLE001 - a default's own repr
+        return f"(…), which cannot be shown: {type(error).__name__}"
+    return text if len(text) <= _MOST else f"{text[:_MOST]}…"
 
 
 def lines(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str]:

@@ -23,6 +23,7 @@ from .asking import Questions
 from .call_text import evaluate_arguments
 from .callees import functions_of
 from .capturing import Captured, Key, capture, key_of
+from .contexts import in_own_context
 from .kept import EAGER, Kept
 from .measurement import Measurement
 from .progress import Monitor
@@ -131,6 +132,7 @@ class Inspection:
             return True
         return self._capture_for(variant) is not None
 
+    @in_own_context
     def capture(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:
         """Runs the subject once for every kind of capture that the variants need."""
         for name, variant in variants.items():
@@ -151,6 +153,7 @@ class Inspection:
                 self._captures[key_of(variant)] = captured
                 filing.note_unsaved(self.report, snapshot.unsaved)
 
+    @in_own_context
     def generate(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:
         """Generates the sources of variants whose capture is there; builds nothing.
 
@@ -171,6 +174,7 @@ class Inspection:
                     self._keep_guards(name, variant)
             self._changed(name)
 
+    @in_own_context
     def run(self, names: Sequence[str], monitor: Monitor) -> None:
         """Builds, checks and times variants of the report against eager.
 
@@ -206,6 +210,7 @@ class Inspection:
                 measured = [one.name for one in others if one.timing is long.get(one.name, 0)]
                 self._note_timings(timings, but=measured)
 
+    @in_own_context
     def build(
         self,
         names: Sequence[str],
@@ -238,6 +243,7 @@ class Inspection:
                 timings = time(calls, snapshot.restore)
             self._note_timings(timings)
 
+    @in_own_context
     def measure(
         self,
         names: Sequence[str],
@@ -281,6 +287,7 @@ class Inspection:
             filing.note_ended(self.report, measurement.standing.problem)
             self._note_timings(measurement.timings())
 
+    @in_own_context
     def study(self, names: Sequence[str], studies: Sequence[str], monitor: Monitor) -> None:
         """Takes closer looks at variants; builds those that are not built, where that is needed.
 

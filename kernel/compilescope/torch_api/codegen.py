@@ -26,6 +26,7 @@ from torch._guards import CompileContext, CompileId, TracingContext, compile_con
 from torch._logging._internal import trace_structured
 
 from .dynamo import uncounted
+from .leftovers import forgotten
 from .patching import patched
 from .trace import listening
 
@@ -196,6 +197,7 @@ def _generate(capture: Capture, settings: dict[str, Any]) -> None:
         with (
             compile_lock,
             uncounted(),
+            forgotten(),
             patched(lowering.GraphLowering, "compile_to_module", _compile_to_module),
             patched(lowering, "get_donated_idxs", _donated),
             _modes(capture),

@@ -7,7 +7,8 @@ an inspection leave none of them.
 Stands on ``torch._dynamo.convert_frame`` (FRAME_COUNTER, FRAME_COMPILE_COUNTER, bytecode hooks),
 ``torch._dynamo.pgo`` (_CODE_STATE, _INIT_CODE_STATE), ``torch._dynamo.eval_frame`` (reset_code,
 cached_backends, _debug_get_cache_entry_list) and ``torch._dynamo.utils`` (counters, metrics,
-CleanupManager, orig_code_map). Names that a version lacks are left alone.
+CleanupManager, orig_code_map) and ``torch._inductor.metrics`` (its counts and lists). Names that a
+version lacks are left alone.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import torch._dynamo.utils as dynamo_utils
 from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list, reset_code
 from torch._dynamo import convert_frame, eval_frame, pgo
 
-from . import orphans
+from . import leftovers, orphans
 from .kept_code import KeptCode
 from .trace import FIRST_FRAME
 
@@ -42,12 +43,15 @@ def isolated(kept: KeptCode | None = None) -> Iterator[None]:
     kept
         Says of which copies the entries stay, and keeps what belongs to them for the next block.
     """
+    kept = kept or KeptCode()
     with contextlib.ExitStack() as stack:
+        stack.enter_context(leftovers.forgotten())
+        stack.enter_context(leftovers.settled(kept.finalizers))
         stack.enter_context(_counters())
         stack.enter_context(_automatic_dynamic())
         stack.enter_context(_backends())
         stack.enter_context(orphans.removed())
-        stack.enter_context(_foreign_code(kept or KeptCode()))
+        stack.enter_context(_foreign_code(kept))
         yield
 
 
@@ -141,7 +145,7 @@ def _counters() -> Iterator[None]:
 @contextlib.contextmanager
 def uncounted() -> Iterator[None]:
     """What is compiled in the block does not show in torch's counters, times and metrics."""
-    restores = [_saved(value) for value in _process_wide()]
+    restores = [*(_saved(value) for value in _process_wide()), _inductor_metrics()]
     try:
         yield
     finally:
@@ -161,6 +165,21 @@ def _process_wide() -> list[Any]:
     )
     found = [getattr(dynamo_utils, name, None) for name in names]
     return [value for value in found if value is not None]
+
+
+def _inductor_metrics() -> Callable[[], None]:
+    """Remembers Inductor's counts and lists; the function returned puts them back."""
+    from torch._inductor import metrics
+
+    counts = {name: value for name, value in vars(metrics).items() if type(value) is int}
+    lists = [_saved(value) for value in vars(metrics).values() if type(value) is list]
+
+    def restore() -> None:
+        vars(metrics).update(counts)
+        for one in lists:
+            one()
+
+    return restore
 
 
 def _saved(container: Any) -> Callable[[], None]:

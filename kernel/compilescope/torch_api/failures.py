@@ -8,7 +8,11 @@ otherwise the subject's.
 from __future__ import annotations
 
 import errno
+import itertools
+import os
 import re
+import shutil
+import tempfile
 import traceback
 import types
 from collections.abc import Callable
@@ -156,6 +160,8 @@ def _no_compiler(error: BaseException) -> Problem:
 
 def _cpp_error(error: BaseException) -> Problem:
     output = str(getattr(error, "output", "") or error)
+    if os.strerror(errno.ENOSPC) in output:
+        return _full(_unwritten(error, output), _full_line(output), detail=str(error))
     line = re.search(
         r"^(?P<file>[^\s:]+):(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)$", output, re.M
     )
@@ -222,11 +228,62 @@ def _fake(error: BaseException) -> Problem:
     )
 
 
+def _full_line(output: str) -> str:
+    lines = output.splitlines()
+    return next(line.strip() for line in lines if os.strerror(errno.ENOSPC) in line)
+
+
+def _unwritten(error: BaseException, output: str) -> str:
+    """The file that the compiler could not write.
+
+    Its messages name it but for the linker's, which writes what the command asks for.
+    """
+    named = re.search(r"(?:writing to|file|of) (/[^:\s]+):", _full_line(output))
+    if named:
+        return named.group(1)
+    command = " ".join(getattr(error, "cmd", None) or []).split()
+    asked = [file for option, file in itertools.pairwise(command) if option == "-o"]
+    return asked[-1] if asked else _fullest()
+
+
+def _full(path: str, why: str, *, detail: str) -> Problem:
+    return Problem(
+        severity="error",
+        what=f"The disk of {path} is full.",
+        why=why,
+        remedy=f"Free some space there, or {_elsewhere(path)}.",
+        detail=detail,
+    )
+
+
+def _elsewhere(path: str) -> str:
+    """How to have a file written to another folder."""
+    from .caches import folder
+
+    temporary = Path(tempfile.gettempdir())
+    file = Path(path)
+    if file.is_relative_to(temporary) and not file.is_relative_to(folder()):
+        return f"point TMPDIR at another folder than {temporary}"
+    return "point TORCHINDUCTOR_CACHE_DIR at another folder"
+
+
+def _fullest() -> str:
+    """The folder with the least space, of those that torch and the compiler write to."""
+    from .caches import folder
+
+    folders = [one for one in (folder(), Path(tempfile.gettempdir())) if one.is_dir()]
+    return str(min(folders, key=lambda one: shutil.disk_usage(one).free, default=folder()))
+
+
 def _disk(error: BaseException) -> Problem | None:
     number = getattr(error, "errno", None)
-    path = getattr(error, "filename", None) or "the cache folder"
+    path = getattr(error, "filename", None)
+    why = f"torch keeps what it builds in its cache folder: {error}"
+    if number == errno.ENOSPC:
+        # An open file that cannot grow is not named.
+        return _full(str(path or _fullest()), str(error), detail=str(error))
+    path = path or "the cache folder"
     reasons = {
-        errno.ENOSPC: (f"The disk of {path} is full.", "Free some space there"),
         errno.EDQUOT: (f"The disk quota of {path} is used up.", "Free some space there"),
         errno.EROFS: (f"{path} is on a read-only file system.", "Make it writable"),
         errno.EACCES: (f"{path} may not be written to.", "Make it writable"),
@@ -240,7 +297,7 @@ def _disk(error: BaseException) -> Problem | None:
     return Problem(
         severity="error",
         what=what,
-        why=f"torch keeps what it builds in its cache folder: {error}",
+        why=why,
         remedy=f"{remedy}, or point TORCHINDUCTOR_CACHE_DIR at another folder.",
         detail=str(error),
     )

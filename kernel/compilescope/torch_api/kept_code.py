@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 from torch._C._dynamo.eval_frame import reset_code
 from torch._dynamo.resume_execution import ContinueExecutionCache
 
+from .leftovers import Finalizers
+
 
 class _Name(NamedTuple):
     """A global that Dynamo made."""
@@ -37,6 +39,8 @@ class KeptCode:
         self._names: dict[str, list[_Name]] = {}
         self._makers: dict[int, str] = {}
         self._build = ""
+        self.finalizers = Finalizers()
+        """Those of the guards of what is kept."""
         self.compiled = 0
         """How many compilations were made for code that is kept by then."""
 
@@ -99,11 +103,13 @@ class KeptCode:
             self._own.pop(key, None)
             self._compiled.pop(key, None)
             reset_code(code)
+        self.finalizers.settle()
 
     def release(self) -> None:
         """Lets everything go."""
         for code in [*self._own.values(), *self._compiled.values()]:
             reset_code(code)
+        self.finalizers.settle()
         self._own.clear()
         self._compiled.clear()
         self._names.clear()

@@ -1,0 +1,70 @@
+"""An inspection that is repeated keeps nothing of the earlier ones."""
+
+from __future__ import annotations
+
+import contextvars
+import gc
+import linecache
+import logging
+import sys
+import types
+import weakref
+from collections import Counter
+
+import compilescope as cs
+import torch
+from torch._dynamo import convert_frame
+from torch.fx import graph_module
+
+WARM_UP = 3
+REPETITIONS = 8
+
+
+def test_repeated_inspections_of_a_module_keep_nothing() -> None:
+    module = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.LayerNorm(4))
+    arguments = (torch.randn(2, 4),)
+
+    def repeat(times: int) -> None:
+        for _ in range(times):
+            cs.inspect(module, arguments, variants=("python",), run=False)
+
+    repeat(WARM_UP)
+    objects, tables = _objects(), _tables()
+    repeat(REPETITIONS)
+    grown = _objects() - objects
+    each = {kind: more for kind, more in grown.items() if more >= REPETITIONS}
+    assert {kind: more for kind, more in each.items() if kind not in _MEMOS} == {}
+    assert _tables() == tables
+
+
+def test_the_lines_of_graph_modules_of_the_user_stay() -> None:
+    traced = torch.fx.symbolic_trace(torch.nn.Linear(4, 4))
+    name = traced.forward.__code__.co_filename
+    cs.inspect(torch.nn.Linear(4, 4), (torch.randn(2, 4),), variants=("python",), run=False)
+    assert "def forward" in "".join(linecache.getlines(name))
+
+
+_MEMOS = (str(types.BuiltinFunctionType), str(weakref.ReferenceType))
+"""What ``abc`` remembers classes with, at times many at once."""
+
+
+def _objects() -> Counter[str]:
+    # pytest keeps every record of torch's trace.
+    for handler in logging.getLogger().handlers:
+        if hasattr(handler, "reset"):
+            handler.reset()
+    for _ in range(3):  # what goes may let more go
+        gc.collect()
+    return Counter(str(type(one)) for one in gc.get_objects())
+
+
+def _tables() -> dict[str, int]:
+    """How large the tables are that torch and Python keep for the process's life."""
+    return {
+        "context variables": len(contextvars.copy_context()),
+        "lines of files": len(linecache.cache),
+        "lines of graph modules": len(graph_module._loader.eval_cache),
+        "modules": len(sys.modules),
+        "code that was compiled": len(convert_frame.input_codes.seen),
+        "code that Dynamo made": len(convert_frame.output_codes.seen),
+    }
