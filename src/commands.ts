@@ -119,7 +119,7 @@ export function addModelCommands(
         }
       },
       isEnabled: args =>
-        args.format === 'html' || args.redact === true
+        args.redact === true
           ? isLive()
           : isReady() || model()?.isKept === true,
       execute: async args => {

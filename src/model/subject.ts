@@ -152,7 +152,11 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
 
   get isKept(): boolean {
     const id = this._subject;
-    return id !== null && !this._live.has(id) && this._archive.has(id);
+    return id !== null && this.isEarlier(id);
+  }
+
+  isEarlier(id: string): boolean {
+    return !this._live.has(id) && this._archive.has(id);
   }
 
   get wanted(): Variant {
@@ -495,12 +499,12 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
    */
   private _live: ReadonlySet<string> = new Set();
   private _archive = new Archive({
-    fetch: async subject => {
+    fetch: async (subject, format) => {
       const { _connection } = this;
       if (!this._live.has(subject) || !_connection || isActive(this.job)) {
         return null;
       }
-      const asked = { subject, format: 'json', redact: false } as const;
+      const asked = { subject, format, redact: false } as const;
       return (await _connection.request('save_report', asked)).text;
     }
   });

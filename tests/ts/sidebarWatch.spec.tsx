@@ -80,6 +80,7 @@ describe('Watch', () => {
     const state: ISidebarState = {
       isLive: true,
       isKept: false,
+      earlier: [],
       canRunAgain: false,
       status: { kind: 'ready' },
       subjects: [],
