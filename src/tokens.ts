@@ -425,6 +425,11 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
   readonly isKept: boolean;
 
   /**
+   * Whether a subject was inspected by a kernel that is gone.
+   */
+  isEarlier(subject: string): boolean;
+
+  /**
    * An artifact of the report: one text, with what its lines mean.
    */
   getArtifact(

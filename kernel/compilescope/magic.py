@@ -182,7 +182,7 @@ def load_ipython_extension(shell: cells.Shell) -> None:
     from .compiler import header_warming
 
     header_warming.start()
-    _tell("compilescope is ready: write %%compile over a cell that ends with a call, and run it.")
+    _tell("Ready: write %%compile over a cell, and run it.")
 
 
 def unload_ipython_extension(shell: cells.Shell) -> None:

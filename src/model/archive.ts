@@ -1,5 +1,7 @@
 import type { IConnection } from '../protocol/connection';
 import type { Commands, SubjectSummary } from '../protocol/types';
+import type { IPage } from './file/page';
+import { splitPage } from './file/page';
 
 /**
  * How long a report has to stay the same before it is fetched whole, in
@@ -89,12 +91,12 @@ export class Archive {
 
   private async _fetch(summary: SubjectSummary): Promise<void> {
     const { id } = summary.subject;
-    const text = await this._options.fetch(id).catch(() => null);
+    const text = await this._ask(id).catch(() => null);
     if (text === null) {
       return; // whoever saves the report is told why that cannot be done
     }
     this._entries.delete(id);
-    this._entries.set(id, new Entry(summary, text));
+    this._entries.set(id, new Entry(summary, text, this._page ?? null));
     let size = 0;
     for (const [each, entry] of [...this._entries].reverse()) {
       size += entry.text.length;
@@ -104,8 +106,32 @@ export class Archive {
     }
   }
 
+  /**
+   * Get a report; the first one as a page, of which the others' pages are made.
+   */
+  private async _ask(id: string): Promise<string | null> {
+    if (this._page === undefined) {
+      const text = await this._options.fetch(id, 'html');
+      const split = text === null ? null : splitPage(text);
+      if (split) {
+        this._page = split.page;
+        return split.report;
+      }
+      if (text === null) {
+        return null;
+      }
+      this._page = null;
+    }
+    return this._options.fetch(id, 'json');
+  }
+
   private _entries = new Map<string, Entry>();
   private _timer = 0;
+
+  /**
+   * Null where the kernel has no built views; undefined before it was asked.
+   */
+  private _page: IPage | null | undefined;
 }
 
 /**
@@ -117,9 +143,9 @@ export namespace Archive {
    */
   export interface IOptions {
     /**
-     * Gets a whole report as JSON; null where this is not the time.
+     * Gets a whole report; null where this is not the time.
      */
-    fetch: (id: string) => Promise<string | null>;
+    fetch: (id: string, format: 'html' | 'json') => Promise<string | null>;
   }
 
   /**
@@ -143,7 +169,8 @@ function callOf({ subject }: SubjectSummary): string {
 class Entry implements Archive.IAnswers {
   constructor(
     readonly summary: SubjectSummary,
-    readonly text: string
+    readonly text: string,
+    private _page: IPage | null
   ) {}
 
   isLost = false;
@@ -158,7 +185,7 @@ class Entry implements Archive.IAnswers {
 
   private async _read(): Promise<Archive.IAnswers> {
     const { FileConnection, readReport } = await import('./file');
-    return new FileConnection(readReport(this.text));
+    return new FileConnection(readReport(this.text), this._page);
   }
 
   private _file: Promise<Archive.IAnswers> | null = null;

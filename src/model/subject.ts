@@ -116,6 +116,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     return this._shown.sides;
   }
   set selectedVariants(sides: ISides) {
+    this._turning = null;
     this._shown.sides = sides;
   }
 
@@ -152,7 +153,11 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
 
   get isKept(): boolean {
     const id = this._subject;
-    return id !== null && !this._live.has(id) && this._archive.has(id);
+    return id !== null && this.isEarlier(id);
+  }
+
+  isEarlier(id: string): boolean {
+    return !this._live.has(id) && this._archive.has(id);
   }
 
   get wanted(): Variant {
@@ -342,7 +347,8 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     this._live = new Set(subjects.map(each => each.subject.id));
     this._archive.follow(subjects);
     if (focus !== null) {
-      this._isTurning = true;
+      const asked = subjects.find(each => each.subject.id === focus);
+      this._turning = { revision: asked?.revision ?? 0 };
       this._unmade = null;
     }
     this._setSubjects([...subjects, ...this._archive.lost], focus);
@@ -404,14 +410,17 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
    * A cell was run again: turn to what it asked for, as that comes.
    */
   private _turn(report: ReportSummary): void {
-    if (!this._isTurning) {
+    // An answer from before the cell ran says what the run before it asked for.
+    if (!this._turning || report.revision < this._turning.revision) {
       return;
     }
     const asked = report.variants.filter(
       each => isCompiled(each) && report.asked.includes(each.name)
     );
     this._shown.placeAll(asked);
-    this._isTurning = asked.length < report.asked.length;
+    if (asked.length === report.asked.length) {
+      this._turning = null;
+    }
   }
 
   /**
@@ -468,8 +477,20 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
       this._wantedName = null;
       this._followShown();
     }
-    this._isTurning &&= job.subject !== this._subject;
+    if (this._turning && job.subject === this._subject) {
+      void this._endTurn(this._turning);
+    }
     this._keep();
+  }
+
+  /**
+   * What a cell asked for and is not in the report of its work does not come.
+   */
+  private async _endTurn(turn: ITurn): Promise<void> {
+    await this._loadReport();
+    if (this._turning === turn) {
+      this._turning = null;
+    }
   }
 
   private _connection: IConnection | null = null;
@@ -486,21 +507,21 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   private _unmade: Variant | null = null;
 
   /**
-   * Whether a cell was inspected and not all has come that it asked for.
+   * A cell was inspected, and not all has come that it asked for.
    */
-  private _isTurning = false;
+  private _turning: ITurn | null = null;
 
   /**
    * The subjects that the kernel knows.
    */
   private _live: ReadonlySet<string> = new Set();
   private _archive = new Archive({
-    fetch: async subject => {
+    fetch: async (subject, format) => {
       const { _connection } = this;
       if (!this._live.has(subject) || !_connection || isActive(this.job)) {
         return null;
       }
-      const asked = { subject, format: 'json', redact: false } as const;
+      const asked = { subject, format, redact: false } as const;
       return (await _connection.request('save_report', asked)).text;
     }
   });
@@ -540,4 +561,14 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     },
     onChange: () => this.wantedChanged.emit()
   });
+}
+
+/**
+ * Turning to what a cell asked for.
+ */
+interface ITurn {
+  /**
+   * The report's revision when the cell ran: those before it do not count.
+   */
+  readonly revision: number;
 }

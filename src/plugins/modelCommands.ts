@@ -119,9 +119,7 @@ export function addModelCommands(
         }
       },
       isEnabled: args =>
-        args.format === 'html' || args.redact === true
-          ? isLive()
-          : isReady() || model()?.isKept === true,
+        args.redact === true ? isLive() : isReady() || model()?.isKept === true,
       execute: async args => {
         const file = await model()?.save(
           args.format === 'html' ? 'html' : 'json',

@@ -237,6 +237,20 @@ def test_blocks_within_each_other_see_the_same() -> None:
     assert len(outer.compilations) == 3
 
 
+class Stack(torch.nn.Sequential):
+    """A module whose ``forward`` is torch's, so that torch puts a function around its call."""
+
+
+def test_a_librarys_module_is_named_and_not_torchs_function_around_it() -> None:
+    model = torch.compile(Stack(torch.nn.Linear(3, 3)), backend="eager")
+    with cs.watch() as report:
+        model(torch.ones(2, 3))
+        model(torch.ones(5, 3))
+    forward = torch.nn.Sequential.forward.__code__
+    places = [(one.frame.function, one.frame.file, one.frame.line) for one in report.compilations]
+    assert places == [("Stack.forward", forward.co_filename, forward.co_firstlineno)] * 2
+
+
 def test_a_library_that_compiles_is_seen() -> None:
     parameter = torch.nn.Parameter(torch.ones(3))
     optimizer = torch.optim.SGD([parameter], lr=0.1)

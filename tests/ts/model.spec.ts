@@ -17,6 +17,13 @@ import {
   selection
 } from './structs';
 
+/**
+ * A kernel's page around its report.
+ */
+const HEAD =
+  '<html><title>old - compilescope</title><script type="application/json" id="report">';
+const TAIL = '</script><script>views</script></html>';
+
 describe('SubjectModel', () => {
   let connection: FakeConnection;
   let model: SubjectModel;
@@ -152,7 +159,10 @@ describe('SubjectModel', () => {
       connection.hello();
       await connection.inspect(id);
       jest.advanceTimersByTime(2000);
-      await connection.answer('save_report', { filename: 'mlp', text });
+      await connection.answer('save_report', {
+        filename: 'mlp.html',
+        text: `${HEAD}${text.replaceAll('<', '\\u003c')}${TAIL}`
+      });
       connection.setStatus({ kind: 'connecting', isRestart: true });
     });
 
@@ -168,6 +178,29 @@ describe('SubjectModel', () => {
       const [variant] = JSON.parse(text).variants;
       const found = await model.getVariant(variant.name);
       expect(found.name).toBe(variant.name);
+    });
+
+    it('is saved as the page that the kernel would have written', async () => {
+      expect(model.isEarlier(id)).toBe(true);
+      const { filename, text: page } = await model.save('html');
+      expect(filename).toBe('Mlp.html');
+      const [head, data] = page.split('id="report">');
+      expect(`${head}id="report">`).toBe(HEAD.replace('old', 'Mlp'));
+      expect(data.endsWith(TAIL)).toBe(true);
+      const saved = data.slice(0, -TAIL.length);
+      expect(saved).not.toContain('<');
+      expect(JSON.parse(saved).subject.id).toBe(id);
+      await expect(model.save('html', true)).rejects.toThrow('kernel');
+    });
+
+    it('keeps the next one by its JSON, and makes its page of the first', async () => {
+      connection.hello({ subjects: [], session: 'session-2' });
+      await connection.inspect('other');
+      jest.advanceTimersByTime(2000);
+      const { args } = connection.asked.find(
+        each => each.command === 'save_report'
+      )!;
+      expect(args).toMatchObject({ subject: 'other', format: 'json' });
     });
 
     it('is forgotten without the kernel', async () => {

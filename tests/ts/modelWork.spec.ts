@@ -211,6 +211,53 @@ describe('The work of a SubjectModel', () => {
       expect(model.selectedVariants.left).toBe('python');
     });
 
+    it('turns to two targets of a call that was inspected before', async () => {
+      const before = report('f');
+      const targets = ['python on A100', 'python on H100'];
+      const grown = (revision: number, names: string[]) =>
+        report('f', {
+          revision,
+          variants: [
+            ...before.variants,
+            ...names.map(name => variantSummary(name, { target: name }))
+          ],
+          asked: targets
+        });
+      connection.event.emit({
+        event: 'report_changed',
+        data: { subject: 'f', revision: 2, variant: null }
+      });
+      connection.event.emit({
+        event: 'subjects_changed',
+        data: { subjects: [subjectSummary('f', 3)], focus: 'f' }
+      });
+      // Asked before the cell ran, answered after.
+      await connection.answer('get_report', report('f', { revision: 2 }));
+      connection.event.emit({
+        event: 'report_changed',
+        data: { subject: 'f', revision: 4, variant: targets[0] }
+      });
+      await connection.answer('get_report', grown(4, targets.slice(0, 1)));
+      expect(model.selectedVariants.left).toBe(targets[0]);
+      // The news of the end overtakes that of the last variant.
+      connection.event.emit({
+        event: 'job_changed',
+        data: { job: job({ state: 'done' }) }
+      });
+      await connection.answer('get_report', grown(5, targets));
+      expect(model.selectedVariants).toEqual({
+        left: targets[0],
+        right: targets[1]
+      });
+      connection.event.emit({
+        event: 'report_changed',
+        data: { subject: 'f', revision: 6, variant: targets[1] }
+      });
+      model.selectedVariants = { left: 'python', right: 'cpp' };
+      await connection.answer('get_report', grown(6, targets));
+      expect(model.selectedVariants.left).toBe('python');
+    });
+
     it('turns to a variant of the table', () => {
       model.showVariant('cpp');
       expect(model.wanted.cpp_wrapper).toBe(true);

@@ -60,6 +60,7 @@ describe('SidebarBody', () => {
     const state: ISidebarState = {
       isLive: true,
       isKept: false,
+      earlier: [],
       canRunAgain: false,
       status: { kind: 'ready' },
       subjects: [subjectSummary('f'), subjectSummary('g')],
@@ -114,6 +115,19 @@ describe('SidebarBody', () => {
   ] as const)('says what is when there is nothing: %s', (kind, text) => {
     show({ ...blank, status: { kind } });
     expect(host.textContent).toContain(text);
+  });
+
+  it('marks the subjects of a kernel before this one', () => {
+    const rows = () =>
+      [...host.querySelectorAll('.jp-Compilescope-subject')].map(row =>
+        row.textContent!.includes('from before the restart')
+      );
+    show();
+    expect(rows()).toEqual([false, false]);
+    show({ earlier: ['g'] });
+    expect(rows()).toEqual([false, true]);
+    show({ earlier: ['f', 'g'], status: { kind: 'dead' } });
+    expect(host.textContent).toContain('its kernel is gone');
   });
 
   it('names the language that is not Python', () => {

@@ -80,6 +80,7 @@ describe('Watch', () => {
     const state: ISidebarState = {
       isLive: true,
       isKept: false,
+      earlier: [],
       canRunAgain: false,
       status: { kind: 'ready' },
       subjects: [],
@@ -151,7 +152,7 @@ describe('Watch', () => {
     );
     const rows = [...host.querySelectorAll('li')].map(row => row.textContent);
     expect(rows[0]).toContain('compiling…');
-    expect(rows[1]).toContain('again');
+    expect(rows[1]).toContain('recompile');
     expect(rows[1]).toContain('2 breaks');
     expect(rows[2]).toContain('given up');
     expect(host.querySelector('[title="expected 3, actual 4"]')).not.toBeNull();

@@ -26,6 +26,7 @@ export class ViewModel {
   jobSince = 0;
   problem: Problem | null = null;
   isKept = false;
+  isEarlier = () => this.isKept;
   status = { kind: 'ready' };
   subjects = [{}];
   report: ReportSummary | null = report('f');

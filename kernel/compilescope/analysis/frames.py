@@ -11,9 +11,16 @@ from ..report import SourceLine
 
 
 def frame_of(records: Sequence[Record]) -> SourceLine | None:
-    """The frame that Dynamo compiled: the innermost of ``dynamo_start``'s stack."""
+    """The frame that Dynamo compiled: the innermost of ``dynamo_start``'s stack.
+
+    Where that is a function of torch's own, what it calls, which was looked for when torch began.
+    """
     for record in records:
         if record.event == "dynamo_start":
+            detail = record.metadata.get("dynamo_start")
+            called = detail.get("compiled") if isinstance(detail, dict) else None
+            if isinstance(called, dict):
+                return _line(called)
             stack = _stack(record)
             if stack:
                 return _line(stack[-1])

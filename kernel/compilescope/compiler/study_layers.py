@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import torch
 
+from ..analysis.figures import duration
 from ..measure.layer_kernels import kernels_of
 from ..measure.layers import SECONDS, Samples, figure, sample_layers
 from ..report import Layer, Layers
@@ -275,7 +276,7 @@ class _Looking:
 PROFILING = "torch's profiler is on already, so the kernels' own time was not measured."
 RECOMPILED = "torch compiled anew while the layers were timed: calls change what its guards check."
 APART = (
-    "The layers add up to {own:.1f} µs where the {whole} takes {expected:.1f} µs. Each is called "
+    "The layers add up to {own} where the {whole} takes {expected}. Each is called "
     "by itself, over and over: what it needs is in the processor's caches then, which in the whole "
     "call the other layers share; and the machine may have been busy."
 )
@@ -288,7 +289,7 @@ def _nothing() -> None:
 
 def _disagreement(own: float, expected: float, device: bool) -> str:
     whole = "host's part of the whole call" if device else "whole call"
-    return APART.format(own=own, expected=expected, whole=whole)
+    return APART.format(own=duration(own), expected=duration(expected), whole=whole)
 
 
 def _beside(layers: Layers) -> None:

@@ -7,6 +7,8 @@ Stands on ``_torchdynamo_orig_callable`` (of the function that ``torch.compile``
 
 from __future__ import annotations
 
+import inspect
+import linecache
 import sys
 import types
 from collections.abc import Callable
@@ -17,7 +19,9 @@ from torch._dynamo import eval_frame, external_utils
 
 from ..problem import SourceLine
 
-_WRAPPERS = eval_frame.__file__
+_WRAPPERS = CALLING_FILE = eval_frame.__file__
+WRAPPER_NAME = "inner"
+"""What Dynamo calls the function that it puts around library modules and builtins."""
 _INLINE = external_utils.__file__
 
 
@@ -79,6 +83,27 @@ def wrapper_code_of(fn: Callable[..., Any]) -> types.CodeType | None:
     if isinstance(inner, types.FunctionType) and is_wrapper_code(inner.__code__):
         return inner.__code__
     return None
+
+
+def place_of(fn: Callable[..., Any]) -> dict[str, Any] | None:
+    """Where a callable's Python code begins, named as in a stack of torch's; None without code.
+
+    That of a module's call is its ``forward``, named after the module's class.
+    """
+    owner = fn.__self__ if isinstance(fn, types.MethodType) else fn
+    of = ""
+    if isinstance(owner, torch.nn.Module):
+        fn, of = owner.forward, f"{type(owner).__name__}."
+    function: Any = inspect.unwrap(fn)
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    if not isinstance(code, types.CodeType):
+        return None
+    return {
+        "line": code.co_firstlineno,
+        "name": f"{of}{code.co_name}",
+        "filename": code.co_filename,
+        "loc": linecache.getline(code.co_filename, code.co_firstlineno).strip(),
+    }
 
 
 def module_of(fn: Callable[..., Any]) -> torch.nn.Module | None:

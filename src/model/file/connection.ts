@@ -11,6 +11,8 @@ import { PROTOCOL_VERSION } from '../../protocol/types';
 import type { CompilationPart, IStatus } from '../../tokens';
 import { NO_CHOICES } from '../variants';
 import { missing } from './missing';
+import type { IPage } from './page';
+import { joinPage } from './page';
 import { compilationOf, graphOf, variantOf } from './slices';
 import { artifactOf, subjectOf, summaryOf } from './summaries';
 
@@ -21,8 +23,12 @@ import { artifactOf, subjectOf, summaryOf } from './summaries';
 export class FileConnection implements IConnection {
   /**
    * @param _report - What `readReport` gave.
+   * @param _page - The page that shows it, where a kernel gave one.
    */
-  constructor(private _report: Report) {}
+  constructor(
+    private _report: Report,
+    private _page: IPage | null = null
+  ) {}
 
   readonly isLive = false;
   readonly status: IStatus = { kind: 'ready' };
@@ -91,6 +97,14 @@ export class FileConnection implements IConnection {
     format,
     redact
   }: Commands['save_report']['arguments']): SaveReportResult {
+    const { name } = this._report.subject;
+    const text = JSON.stringify(this._report);
+    if (format === 'html' && !redact && this._page) {
+      return {
+        filename: `${name}.html`,
+        text: joinPage(this._page, name, text)
+      };
+    }
     if (format === 'html' || redact) {
       throw missing(
         redact
@@ -102,11 +116,7 @@ export class FileConnection implements IConnection {
           : 'Run compilescope.load("FILE").save("NEW.html") in a notebook.'
       );
     }
-    const { name } = this._report.subject;
-    return {
-      filename: `${name}.compilescope.json`,
-      text: JSON.stringify(this._report)
-    };
+    return { filename: `${name}.compilescope.json`, text };
   }
 
   private _answers: Answers = {

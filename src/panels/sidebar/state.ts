@@ -33,6 +33,9 @@ export function stateOf(
   return {
     isLive: model?.isLive ?? true,
     isKept: model?.isKept ?? false,
+    earlier: (model?.subjects ?? [])
+      .map(each => each.subject.id)
+      .filter(id => model?.isEarlier(id)),
     canRunAgain: canRunAgain && model?.isLive === false,
     status: model?.status ?? { kind: 'none' },
     subjects: model?.subjects ?? [],

@@ -43,8 +43,6 @@ export function Subjects({ state, actions, trans }: IPartProps): JSX.Element {
     (list.current?.children[next] as HTMLElement | undefined)?.focus();
   };
   const isGone = state.status.kind === 'dead' || !state.isLive;
-  // The page is made in the kernel.
-  const format = state.isKept ? 'json' : 'html';
   return (
     <Section
       name="subjects"
@@ -59,12 +57,8 @@ export function Subjects({ state, actions, trans }: IPartProps): JSX.Element {
           />
           <IconButton
             icon={downloadIcon}
-            label={
-              state.isKept
-                ? trans.__('Save the report as JSON')
-                : trans.__('Save the report as HTML')
-            }
-            onClick={() => actions.save(format)}
+            label={trans.__('Save the report as HTML')}
+            onClick={() => actions.save('html')}
             disabled={!report || (isGone && !state.isKept)}
           />
           <IconButton
@@ -90,6 +84,8 @@ export function Subjects({ state, actions, trans }: IPartProps): JSX.Element {
             summary={each}
             files={report?.files ?? {}}
             isSelected={each.subject.id === subject}
+            isGone={state.status.kind === 'dead'}
+            isEarlier={state.earlier.includes(each.subject.id)}
             isReachable={position === Math.max(index, 0)}
             onSelect={actions.selectSubject}
             trans={trans}
@@ -119,6 +115,8 @@ function Row(props: {
   summary: SubjectSummary;
   files: Record<string, string>;
   isSelected: boolean;
+  isEarlier: boolean;
+  isGone: boolean;
   isReachable: boolean;
   onSelect: (id: string) => void;
   trans: TranslationBundle;
@@ -165,6 +163,13 @@ function Row(props: {
           title={`${where.file}:${where.line}`}
         >
           {formatPlace(where, props.files, trans.__('cell'))}
+        </span>
+      )}
+      {props.isEarlier && (
+        <span className="jp-Compilescope-earlier">
+          {props.isGone
+            ? trans.__('its kernel is gone')
+            : trans.__('from before the restart')}
         </span>
       )}
       {isSelected && subject.arguments.length > 0 && (

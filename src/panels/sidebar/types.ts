@@ -26,6 +26,11 @@ export interface ISidebarState {
   readonly isKept: boolean;
 
   /**
+   * The subjects that a kernel before this one inspected.
+   */
+  readonly earlier: readonly string[];
+
+  /**
    * Whether the kernel is gone, and the report's cell still there.
    */
   readonly canRunAgain: boolean;

@@ -143,7 +143,7 @@ function Row(props: {
       <span className="jp-Compilescope-watchedMarks">
         {recompile && (
           <span className="jp-Compilescope-tag" title={recompile}>
-            {trans.__('again')}
+            {trans.__('recompile')}
           </span>
         )}
         {breaks > 0 && (

@@ -39,8 +39,8 @@ test('what any code compiles shows in the sidebar as it happens', async ({
     await expect(rows).toHaveCount(1);
     await run(page, 2);
     await expect(rows).toHaveCount(2);
-    await expect(rows.first()).toContainText('again');
-    await expect(rows.last()).not.toContainText('again');
+    await expect(rows.first()).toContainText('recompile');
+    await expect(rows.last()).not.toContainText('recompile');
   });
 
   await test.step('a click turns the views to it, and to the cell', async () => {
