@@ -89,7 +89,7 @@ $(STAMPS)/venv:
 
 # torch first and alone when an index is named for it, so that nothing else comes from there.
 $(STAMPS)/python: constraints/dev.txt scripts/requirements.py \
-		kernel/compilescope/torch_api/triton_versions.py $(STAMPS)/venv
+		kernel/compilescope/torch_api/kernels/triton_versions.py $(STAMPS)/venv
 	python scripts/requirements.py $(TORCH) >$(STAMPS)/requirements.txt
 	$(if $(TORCH_INDEX),python -m pip install -q --index-url '$(TORCH_INDEX)' "$$(grep '^torch==' $(STAMPS)/requirements.txt)")
 	python -m pip install -q -r $(STAMPS)/requirements.txt

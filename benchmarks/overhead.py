@@ -27,8 +27,8 @@ from typing import Any
 
 import compilescope
 import torch
-from compilescope.compiler.watching import watching
 from compilescope.measure.timing import time_calls
+from compilescope.watching.running_code import watching
 from subjects import SUBJECTS, tiny
 from torch._inductor.utils import fresh_cache
 

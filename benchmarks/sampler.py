@@ -30,7 +30,7 @@ from collections.abc import Callable
 from functools import partial
 
 import torch
-from compilescope.analysis.intervals import median_interval, ratio
+from compilescope.analysis.figures.intervals import median_interval, ratio
 from compilescope.measure.sampler import Sampler
 from subjects import SUBJECTS
 from torch.utils.benchmark import Timer

@@ -191,7 +191,7 @@ def _kinds(phases: list) -> list[str]:
 
 @row("settings that change a first call")
 def _cold() -> str:
-    from compilescope.torch_api import cold_switches
+    from compilescope.torch_api.inductor import cold_switches
 
     found = cold_switches.switches(cs.Variant(cpp_wrapper=True), "cpu")
     return f"{sum(not one.why for one in found)}"

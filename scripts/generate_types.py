@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT / "kernel"))
 
 from compilescope import report
 from compilescope.comms import messages
-from compilescope.compiler.studies import STUDY_NAMES
+from compilescope.studies.table import STUDY_NAMES
 
 WIDTH = 80
 HEADER = """\

@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 import tempfile
 
-from compilescope.compiler import header_process, header_warming
+from compilescope.processes import warm_headers, warm_headers_child
 
 
 def main() -> None:
     """Precompile in a cache folder that is thrown away, and note that it was done."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
-        header_process.note(header_process.precompile(), header_warming.marker_file())
+        warm_headers_child.note(warm_headers_child.precompile(), warm_headers.marker_file())
 
 
 if __name__ == "__main__":

@@ -14,7 +14,9 @@ PINNED = Path(__file__).resolve().parent.parent / "constraints" / "dev.txt"
 
 # By its path: compilescope and what it imports are not installed yet.
 KERNEL = Path(__file__).resolve().parent.parent / "kernel" / "compilescope"
-triton_of = runpy.run_path(str(KERNEL / "torch_api" / "triton_versions.py"))["triton_of"]
+triton_of = runpy.run_path(str(KERNEL / "torch_api" / "kernels" / "triton_versions.py"))[
+    "triton_of"
+]
 
 # Pinned for one torch; pip finds those that another one takes.
 TORCHS_OWN = ("torch", "triton", "setuptools")

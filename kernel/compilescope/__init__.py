@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from . import measure as _measure  # noqa: F401
 from . import sweep as _sweep  # noqa: F401
 from . import views  # noqa: F401 - reports show themselves through it
-from .errors import CompilescopeError
 from .report import Report
-from .storage import load
-from .variant import Variant
+from .report.errors import CompilescopeError
+from .report.saving.storage import load
+from .report.variant import Variant
 from .version import __version__
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
     from plotly.graph_objects import Figure
 
-    from .catalogue import Device
-    from .checkup import Checkup
-    from .compiler.what_if_result import WhatIf
     from .report import Sweep, SweepCell
+    from .report.checkup import Checkup
+    from .report.devices import Device
+    from .report.what_if import WhatIf
     from .sweep.result import SweepResult
 
 __all__ = [
@@ -94,7 +94,7 @@ def inspect(
     CompilescopeError
         A variant that the installed torch does not have, or arguments that ``fn`` does not take.
     """
-    from .loading import session  # torch is loaded here, not when a saved report is opened
+    from .session.lazy import session  # torch is loaded here, not when a saved report is opened
 
     return session().inspect(fn, args, kwargs, variants=variants, run=run)
 
@@ -124,12 +124,12 @@ def measure(report: Report, *, variants: object = None, seconds: float = 10.0) -
     CompilescopeError
         The report's call is not in this kernel, or there is no such variant.
     """
-    from . import followups
-    from .loading import session
+    from .session import requests
+    from .session.lazy import session
     from .views.progress import Line
 
     with Line() as line:
-        return followups.measure(
+        return requests.measure(
             session(), report, variants=variants, seconds=seconds, progress=line.show
         )
 
@@ -186,12 +186,12 @@ def study(report: Report, *studies: str, variants: object = None) -> Report:
     CompilescopeError
         The report's call is not in this kernel, or there is no such study or variant.
     """
-    from . import followups
-    from .loading import session
+    from .session import requests
+    from .session.lazy import session
     from .views.progress import Line
 
     with Line() as line:
-        return followups.study(session(), report, studies, variants=variants, progress=line.show)
+        return requests.study(session(), report, studies, variants=variants, progress=line.show)
 
 
 def sweep(
@@ -263,16 +263,16 @@ def sweep(
     CompilescopeError
         The call cannot be pickled, a variant is none, or a number is out of range.
     """
-    from .loading import session
+    from .session.lazy import session
     from .views.progress import Line
 
     the_session = session()
-    from .compiler.processes import Limits
-    from .compiler.variants import parse
-    from .sweep.following import follow
+    from .inspection.variants import parse
+    from .processes.runner import Limits
     from .sweep.grid import grid as every
     from .sweep.plan import make
     from .sweep.result import SweepResult
+    from .sweep.wait import follow
 
     plan = make(
         fn,
@@ -343,7 +343,7 @@ def ranks(
     CompilescopeError
         The factory cannot be pickled, or there is no such backend or number of devices here.
     """
-    from .loading import session
+    from .session.lazy import session
     from .views.progress import Line
 
     with Line() as line:
@@ -382,7 +382,7 @@ def grid(
     dict
         Name → variant.
     """
-    from .loading import session
+    from .session.lazy import session
 
     session()
     from .sweep.grid import grid as every
@@ -405,7 +405,7 @@ def add_target(name: str, *, like: str, **figures: Any) -> Device:
         The target whose figures it has, but for those that are given: ``h100``.
     **figures
         ``multiprocessors``, ``shared_per_block_bytes``, ``l2_bytes``, ``bandwidth_bytes_per_s``
-        and the other fields of `compilescope.catalogue.Build`; ``products`` and ``vector`` are
+        and the other fields of `compilescope.report.devices.Build`; ``products`` and ``vector`` are
         operations a second by dtype.
 
     Returns
@@ -418,12 +418,12 @@ def add_target(name: str, *, like: str, **figures: Any) -> Device:
     CompilescopeError
         The name is taken, there is no such figure, or its value is out of range.
     """
-    from .loading import session
+    from .session.lazy import session
 
     session()
-    from .compiler.targets import known
+    from .targets import known_devices
 
-    return known.add(name, like=like, **figures)
+    return known_devices.add(name, like=like, **figures)
 
 
 def doctor() -> Checkup:
@@ -445,12 +445,12 @@ def doctor() -> Checkup:
     CompilescopeError
         torch cannot be loaded because its cache folder cannot be made.
     """
-    from .loading import session
+    from .session.lazy import session
     from .views.progress import Line
 
     session()
     from .checks.examination import Examination, kernel_info
-    from .compiler.progress import Progress
+    from .progress.progress import Progress
 
     examination = Examination(kernel_info=kernel_info())
     with Line() as line:
@@ -483,8 +483,8 @@ def watch(*, memory_mb: float = 256.0) -> Iterator[Report]:
     CompilescopeError
         ``memory_mb`` is no positive number.
     """
-    from .loading import session
-    from .watcher import caller
+    from .jobs.watch_switch import caller
+    from .session.lazy import session
 
     with session().watcher.block(memory_mb, caller()) as report:
         yield report
@@ -511,7 +511,7 @@ def read_trace(path: str | Path) -> Report:
     CompilescopeError
         There is no such file, or no trace in the folder.
     """
-    from .traces import report_of
+    from .readers.trace import report_of
 
     return report_of(path)
 
@@ -539,7 +539,7 @@ def open_package(path: str | Path) -> Report:
     CompilescopeError
         There is no such file, it is no package, or it is damaged.
     """
-    from .packages import report_of
+    from .readers.package import report_of
 
     return report_of(path)
 
@@ -572,21 +572,21 @@ def what_if(call: Report | Callable[..., Any], /, *args: Any, **kwargs: Any) -> 
     CompilescopeError
         The arguments do not fit the call, or the report's subject is not in this kernel.
     """
-    from .loading import session
-    from .questions import ask_call
+    from .session.lazy import session
+    from .session.what_if import ask_call
 
     return ask_call(session(), call, args, kwargs)
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """``%load_ext compilescope``: the magics, and the panel's end of the line."""
-    from . import magic
+    from .notebook import magic
 
     magic.load_ipython_extension(shell)
 
 
 def unload_ipython_extension(shell: InteractiveShell) -> None:
     """``%unload_ext compilescope``."""
-    from . import magic
+    from .notebook import magic
 
     magic.unload_ipython_extension(shell)

@@ -2,7 +2,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 
 /**
  * The attribute of a button in a cell's output that opens the panel: the id of
- * the subject. The kernel writes it (`views/html_cell.py`).
+ * the subject. The kernel writes it (`views/html/cell.py`).
  */
 const SUBJECT = 'data-compilescope-subject';
 

@@ -1700,7 +1700,7 @@ export interface StartRunResult {
 }
 
 /**
- * Asks for closer looks at variants; `compiler.studies` names them.
+ * Asks for closer looks at variants; `studies.table` names them.
  */
 export interface StartStudies {
   subject: string;

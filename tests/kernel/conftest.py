@@ -9,8 +9,8 @@ import comm
 import pytest
 import torch
 from comm.base_comm import CommManager
-from compilescope import history
-from compilescope.compiler import header_warming
+from compilescope.processes import warm_headers
+from compilescope.progress import history
 
 _FOLDER = "TORCHINDUCTOR_CACHE_DIR"
 _VECTORS = "TORCHINDUCTOR_VEC_ISA_OK"
@@ -28,7 +28,7 @@ def pytest_configure() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def no_warming() -> None:
     """No kernel that a test starts precompiles headers for later."""
-    os.environ[header_warming.SETTING] = "0"
+    os.environ[warm_headers.SETTING] = "0"
 
 
 @pytest.fixture(scope="session", autouse=True)

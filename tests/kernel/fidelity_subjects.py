@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
-from compilescope.variant import Variant
+from compilescope.report.variant import Variant
 from torch import nn
 from torch.nn import functional
 

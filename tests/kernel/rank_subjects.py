@@ -11,7 +11,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 import torch.distributed._functional_collectives as collectives
-from compilescope.torch_api import caches
+from compilescope.torch_api.process import caches
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 

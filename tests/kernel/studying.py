@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from compilescope.compiler.callees import functions_of
-from compilescope.compiler.progress import Monitor
-from compilescope.compiler.state import preserved
-from compilescope.compiler.studies import STUDIES, Study
-from compilescope.compiler.wardrobe import Wardrobe
+from compilescope.isolation.code_swap import Wardrobe
+from compilescope.isolation.user_state import preserved
+from compilescope.progress.progress import Monitor
 from compilescope.report import VariantReport
-from compilescope.torch_api import workers
-from compilescope.torch_api.dynamo import isolated
+from compilescope.studies.table import STUDIES, Study
+from compilescope.subject.functions import functions_of
+from compilescope.torch_api.dynamo.process_state import isolated
+from compilescope.torch_api.inductor import workers
 
 
 def study(

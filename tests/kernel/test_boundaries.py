@@ -9,7 +9,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "kernel" / "compilescope"
 PRIVATE = {"_C", "_dynamo", "_functorch", "_guards", "_inductor", "_logging", "_subclasses"}
-WITHOUT_TORCH = ["report.py", "variant.py", "comms/messages", "capture/records.py", "views"]
+WITHOUT_TORCH = ["report", "comms/messages", "capture/records.py", "views"]
 
 
 def torch_names(tree: ast.AST) -> set[str]:

@@ -25,7 +25,7 @@ from compilescope.report import (
     Timing,
     VariantReport,
 )
-from compilescope.variant import Variant
+from compilescope.report.variant import Variant
 
 PYTHON = """\
 import torch

@@ -23,7 +23,7 @@ import torch._dynamo.callback
 import torch._dynamo.utils as dynamo_utils
 import torch._functorch.config
 import torch._inductor.config
-from compilescope.compiler.targets.desk import the_desk
+from compilescope.targets.worker_pool import the_desk
 from torch._dynamo import convert_frame, eval_frame, pgo
 from torch._inductor.graph import GraphLowering
 from torch._logging import _internal

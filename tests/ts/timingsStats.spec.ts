@@ -12,7 +12,7 @@ const logs = (count: number) => {
 };
 
 describe('ratioOf', () => {
-  // What `ratio` of analysis/intervals.py says of the same samples.
+  // What `ratio` of analysis/figures/intervals.py says of the same samples.
   it.each([
     [5, 1.5719940042173013, 1.244297719087635, 1.9859918662449163],
     [8, 1.6208918193323503, 1.211769657926011, 2.0953635082726763],

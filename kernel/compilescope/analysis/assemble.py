@@ -6,31 +6,31 @@ from collections.abc import Mapping, Sequence
 
 from ..capture.records import Record
 from ..report import Compilation, Node
-from .ahead_of_time import add_dumped
-from .autotune import add_compile_times, read_autotunings
-from .breaks import read_breaks
-from .caches import parse_cache
-from .crossings import find_crossings
-from .decompositions import find_decompositions
-from .descriptors import add_descriptors
-from .epochs import compile_groups, epochs
-from .estimates_sizes import read_hints
-from .frames import files_of, frame_of
-from .generated import Generated, generate
-from .guards import parse_guards
-from .layouts import find_layouts
-from .memory import find_memory
-from .missing import explain
-from .origins import find_origins
-from .phases import build_phases
-from .raw import unread
-from .recompiles import Memory, follow, parse_recompile
-from .routes import find_routes
-from .stages import GraphReader, read_stages
-from .steps import find_steps
-from .target_decisions import read_decisions
-from .tiling import add_chosen
-from .units import gather
+from .absent import explain
+from .generated_code import Generated, generate
+from .graphs.decompositions import find_decompositions
+from .graphs.origins import find_origins
+from .graphs.stages import GraphReader, read_stages
+from .guards.frames import files_of, frame_of
+from .guards.guard_tree import parse_guards
+from .guards.recompiles import Memory, follow, parse_recompile
+from .kernels.descriptors import add_descriptors
+from .kernels.tiling import add_chosen
+from .kernels.units import gather
+from .memory.layouts import find_layouts
+from .memory.usage import find_memory
+from .packages.ahead_of_time import add_dumped
+from .phases.caches import parse_cache
+from .phases.compilations import compile_groups, epochs
+from .phases.phases import build_phases
+from .problems.breaks import read_breaks
+from .settings.autotune import add_compile_times, read_autotunings
+from .target.decisions import read_decisions
+from .text.sizes import read_hints
+from .unread_records import unread
+from .wrapper.crossings import find_crossings
+from .wrapper.routes import find_routes
+from .wrapper.steps import find_steps
 
 
 def assemble(

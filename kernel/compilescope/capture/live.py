@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from ..torch_api.trace import Event, listening
+from ..torch_api.trace.trace import Event, listening
 from .records import Record
 
 
@@ -18,7 +18,7 @@ def recording(
 ) -> Iterator[None]:
     """Appends what torch traces in this context to ``records`` while the block runs.
 
-    ``shared`` as in `torch_api.trace.listening`; ``told`` is called with each event's name.
+    ``shared`` as in `torch_api.trace.trace.listening`; ``told`` is called with each event's name.
     """
 
     def keep(event: Event) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..report import Node
-from ..torch_api.trace import Event, with_names
+from ..torch_api.trace.trace import Event, with_names
 from .live import record_of
 from .records import Record
 from .renumber import renamed

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ..problem import Problem
+from ..report.problem import Problem
+from .decompress import unpack
 from .records import Record
-from .unpacking import unpack
 
 _LISTED = 20
 """Of how many damaged lines of one kind the text is kept."""

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import psutil
 
-from ..checkup import Check
-from ..torch_api import caches
-from .ground import Ground, Look, ok, problem, run, warning
+from ..report.checkup import Check
+from ..torch_api.process import caches
+from .context import Ground, Look, ok, problem, run, warning
 
 SUBJECT = "Cache folders"
 _OTHER = "point TORCHINDUCTOR_CACHE_DIR at another folder and restart the kernel."

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from ..checkup import Check
-from ..torch_api import toolchain
-from ..torch_api.environment import environment
-from .ground import Ground, Look, ok, problem, python, run, warning
+from ..report.checkup import Check
+from ..torch_api.inductor import toolchain
+from ..torch_api.process.environment import environment
+from .context import Ground, Look, ok, problem, python, run, warning
 
 SUBJECT = "C++ compiler"
 INSTALL = (

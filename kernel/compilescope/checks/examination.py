@@ -14,24 +14,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
-from ..checkup import Check, Checkup
-from ..torch_api import caches
-from ..torch_api.environment import environment
-from . import (
-    caches as cache_folders,
-)
-from . import (
-    compiler,
-    gpu,
-    headers,
-    notebook,
-    openmp,
-    precompiled,
-    surroundings,
-    triton,
-    versions,
-)
-from .ground import Ground, Look
+from ..report.checkup import Check, Checkup
+from ..torch_api.process import caches
+from ..torch_api.process.environment import environment
+from . import caches as cache_folders
+from . import compiler, gpu, headers, notebook, openmp, precompiled, triton, versions
+from . import environment as surroundings
+from .context import Ground, Look
 
 SUBJECTS: tuple[ModuleType, ...] = (
     compiler,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 
-from ..checkup import Check
-from ..torch_api import toolchain
-from .ground import Ground, Look, not_needed, ok, problem, python, run, warning
+from ..report.checkup import Check
+from ..torch_api.inductor import toolchain
+from .context import Ground, Look, not_needed, ok, problem, python, run, warning
 
 SUBJECT = "GPU and toolkit"
 _DRIVER = """\

@@ -6,9 +6,9 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from ..checkup import Check
-from ..torch_api import toolchain
-from .ground import Ground, Look, not_needed, ok, problem, run
+from ..report.checkup import Check
+from ..torch_api.inductor import toolchain
+from .context import Ground, Look, not_needed, ok, problem, run
 
 SUBJECT = "Headers"
 

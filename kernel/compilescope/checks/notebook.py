@@ -7,9 +7,9 @@ from importlib import metadata
 from pathlib import Path
 
 from .. import extras
-from ..checkup import Check
+from ..report.checkup import Check
 from ..version import __version__
-from .ground import Ground, Look, not_needed, ok, problem, warning
+from .context import Ground, Look, not_needed, ok, problem, warning
 
 SUBJECT = "Notebook"
 _EXTENSION = "jupyterlab-compilescope"

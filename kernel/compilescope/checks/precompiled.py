@@ -6,9 +6,9 @@ import os
 import shutil
 from pathlib import Path
 
-from ..checkup import Check
-from ..torch_api import toolchain
-from .ground import Ground, Look, not_needed, ok, problem, run, warning
+from ..report.checkup import Check
+from ..torch_api.inductor import toolchain
+from .context import Ground, Look, not_needed, ok, problem, run, warning
 
 SUBJECT = "Precompiled headers"
 _OFF = "torch._inductor.config.cpp_cache_precompile_headers is off."

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from importlib import metadata
 
-from ..checkup import Check
-from ..torch_api import toolchain
-from ..torch_api.environment import environment
-from ..torch_api.triton_versions import triton_of
-from .ground import Ground, Look, not_needed, ok, problem, python, warning
+from ..report.checkup import Check
+from ..torch_api.inductor import toolchain
+from ..torch_api.kernels.triton_versions import triton_of
+from ..torch_api.process.environment import environment
+from .context import Ground, Look, not_needed, ok, problem, python, warning
 
 SUBJECT = "Triton"
 

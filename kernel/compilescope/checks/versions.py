@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from importlib import metadata
 
 from .. import extras
-from ..checkup import Check
-from ..torch_api import toolchain
-from .ground import Ground, Look, not_needed, ok, problem, python, warning
+from ..report.checkup import Check
+from ..torch_api.inductor import toolchain
+from .context import Ground, Look, not_needed, ok, problem, python, warning
 
 SUBJECT = "Versions"
 _OURS = "jupyterlab-compilescope"

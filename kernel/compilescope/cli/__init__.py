@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from ..errors import CompilescopeError
+from ..report.errors import CompilescopeError
 from ..version import __version__
 from . import diff, doctor, opening, run, show, trace
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..analysis.report_differences import VariantDifference, report_difference
+from ..analysis.changes.reports import VariantDifference, report_difference
 from . import files
 
 _FAILURES = {

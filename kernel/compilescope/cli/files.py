@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from ..report import Problem, Report, Struct, conclude
-from ..storage import load
+from ..report.saving.storage import load
 
 FILE = "a report saved as .json, a TORCH_TRACE log or folder of logs, or a .pt2 package"
 """What `read` reads, for the commands' help."""
@@ -54,10 +54,10 @@ def read(path: Path) -> Report:
         return load(path)
     # Both load parts of the analysis, which a report does not need.
     if path.suffix == ".pt2":
-        from ..packages import report_of as open_package
+        from ..readers.package import report_of as open_package
 
         return open_package(path)
-    from ..traces import report_of as read_trace
+    from ..readers.trace import report_of as read_trace
 
     return read_trace(path)
 

@@ -14,9 +14,9 @@ import types
 import webbrowser
 from pathlib import Path
 
-from ..errors import CompilescopeError
 from ..package_folder import PACKAGE
 from ..report import Report, conclude
+from ..report.errors import CompilescopeError
 from . import files
 
 _PACKAGE = str(PACKAGE.resolve())

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..errors import CompilescopeError
 from ..report import Compilation, Report
+from ..report.errors import CompilescopeError
 from . import files
 
 _WRAPPERS = ("python", "cpp", "shell", "aot")

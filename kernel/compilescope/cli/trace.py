@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..errors import CompilescopeError
 from ..report import Report
+from ..report.errors import CompilescopeError
 from . import files
 
 
@@ -30,7 +30,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def command(options: argparse.Namespace) -> int:
     """Print the summary, and write the file that was asked for."""
     from .. import views  # noqa: F401 - reports print themselves through it
-    from ..traces import report_of
+    from ..readers.trace import report_of
 
     report = report_of(options.path)
     if options.rank is not None:

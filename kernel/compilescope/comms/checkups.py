@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from ..checks.examination import Examination, kernel_info
-from ..session import Session
+from ..session.session import Session
 from . import messages
 
 _lock = threading.Lock()

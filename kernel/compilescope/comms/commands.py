@@ -7,17 +7,17 @@ from typing import Any
 
 import msgspec
 
-from .. import questions
-from ..compiler.inspection import Inspection
-from ..errors import CompilescopeError
-from ..jobs import Job
+from ..inspection.inspection import Inspection
+from ..jobs.jobs import Job
 from ..report import renderers
-from ..session import Session
-from ..torch_api.environment import environment
+from ..report.errors import CompilescopeError
+from ..session import what_if as questions
+from ..session.session import Session
+from ..torch_api.process.environment import environment
 from ..version import __version__
 from . import checkups, measuring, messages, slices, summaries, sweeps
 
-_START = "__import__('compilescope.session', fromlist=['_']).get_session().run_pending()"
+_START = "__import__('compilescope.session.session', fromlist=['_']).get_session().run_pending()"
 """An expression, so that it leaves no name in the user's namespace."""
 
 

@@ -14,14 +14,14 @@ import comm
 import msgspec
 from comm.base_comm import BaseComm
 
-from ..errors import CompilescopeError
-from ..jobs import Job
-from ..problem import Problem, fault
-from ..session import Session
+from ..jobs.jobs import Job
+from ..report.errors import CompilescopeError
+from ..report.problem import Problem, fault
+from ..session.session import Session
 from . import commands, messages, replies, summaries, sweeps
 from .clients import Clients, plain
 from .measuring import Told
-from .parts import split
+from .reply_parts import split
 
 
 class Endpoints:

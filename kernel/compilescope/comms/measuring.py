@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..compiler.standing import Series, Standing
+from ..builds.measurement_state import Series, Standing
 from . import messages
 
 

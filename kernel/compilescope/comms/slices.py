@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ..errors import CompilescopeError
-from ..packing import pack
 from ..report import Code, Compilation, Graph, Report, VariantReport
-from . import compiled, packaged
+from ..report.errors import CompilescopeError
+from ..report.saving.graph_stacks import pack
+from . import package_files, target_kernels
 from .messages import PARTS
 
 _LARGE = {
@@ -37,7 +37,7 @@ def variant(report: Report, name: str) -> VariantReport:
     return msgspec.structs.replace(
         found,
         compilations=[_outline(c) for c in found.compilations],
-        package=packaged.without_texts(found.package) if found.package is not None else None,
+        package=package_files.without_texts(found.package) if found.package is not None else None,
     )
 
 
@@ -57,7 +57,7 @@ def compilation(report: Report, variant: str, compile_id: str, parts: Sequence[s
     found = _find(report, variant, compile_id)
     filled = {field: getattr(found, field) for part in parts for field in _LARGE[part]}
     if "kernels" in filled:
-        filled["kernels"] = [compiled.without_texts(kernel) for kernel in found.kernels]
+        filled["kernels"] = [target_kernels.without_texts(kernel) for kernel in found.kernels]
     return msgspec.structs.replace(_outline(found), **filled)
 
 

@@ -7,9 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from ..compiler.watch import WatchSummary
-from ..errors import CompilescopeError
-from ..jobs import Job
+from ..jobs.jobs import Job
 from ..report import (
     STAGES,
     Changes,
@@ -23,7 +21,9 @@ from ..report import (
     VariantReport,
     conclude,
 )
-from . import compiled, packaged
+from ..report.errors import CompilescopeError
+from ..watching.watch import WatchSummary
+from . import package_files, target_kernels
 from .messages import (
     Artifact,
     ArtifactResult,
@@ -117,13 +117,13 @@ def artifact(report: Report, variant: str, compilation: str, name: str) -> Artif
         The report does not have it; the message says why, where torch or the variant gives a
         reason.
     """
-    if packaged.is_name(name):
-        return packaged.result(report.variant(variant), name)
+    if package_files.is_name(name):
+        return package_files.result(report.variant(variant), name)
     found = report.compilation(compilation, variant)
     for one, text, regions in _artifacts(found):
         if one.name == name:
             return ArtifactResult(artifact=one, text=text, regions=regions)
-    assembly = compiled.result(found, name)
+    assembly = target_kernels.result(found, name)
     if assembly is not None:
         return assembly
     raise CompilescopeError(
@@ -239,10 +239,10 @@ def _artifacts(compilation: Compilation) -> Iterator[tuple[Artifact, str, list[R
     for kernel in compilation.kernels:
         if kernel.source:
             language = "cpp" if kernel.language == "cpp" else "python"
-            name = compiled.artifact_of(kernel)
+            name = target_kernels.artifact_of(kernel)
             one = _describe(name, kernel.name, "kernel", language, kernel.source)
-            one.forms = compiled.forms_of(kernel)
-            one.configs = compiled.configs_of(kernel)
+            one.forms = target_kernels.forms_of(kernel)
+            one.configs = target_kernels.configs_of(kernel)
             yield one, kernel.source, []
     for event in compilation.raw:
         one = _describe(f"raw.{event.name}", _raw_label(event), "raw", event.language, event.text)
@@ -281,7 +281,7 @@ def _reason(compilation: Compilation, name: str) -> str:
     if head == "graph":
         return compilation.absent.get(rest, "")
     if head == "kernel":
-        return compiled.reason(compilation, name)
+        return target_kernels.reason(compilation, name)
     if head == "backward":
         backward = compilation.code.backward
         if backward is None:

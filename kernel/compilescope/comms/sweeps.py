@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ..compiler import arguments, notebook_names
-from ..compiler.call_text import evaluate_arguments
-from ..compiler.inspection import Inspection
-from ..compiler.processes import Limits
-from ..compiler.variants import check, name_of
-from ..compiler.what_if import runs
-from ..errors import CompilescopeError
-from ..session import Session
+from ..guards.ask import runs
+from ..inspection.inspection import Inspection
+from ..inspection.variants import check, name_of
+from ..processes.runner import Limits
+from ..report.errors import CompilescopeError
+from ..report.sweeps import Sweep, SweepCell
+from ..session.session import Session
+from ..subject import arguments, notebook_globals
+from ..subject.typed_arguments import evaluate_arguments
 from ..sweep import plan
-from ..sweeps import Sweep, SweepCell
 from . import messages
 
 _AT_ONCE = 40
@@ -99,12 +99,12 @@ def _callable(session: Session, subject: str) -> Inspection:
 def _shapes(
     inspection: Inspection, texts: dict[str, str]
 ) -> dict[str, tuple[tuple[object, ...], dict[str, object]]]:
-    if notebook_names.is_cell_running():
+    if notebook_globals.is_cell_running():
         raise CompilescopeError(
             "The kernel is busy.",
             "A cell runs: the arguments are evaluated with the notebook's names.",
             "Start the sweep again when the cell has ended.",
         )
     own = arguments.named(runs(inspection.fn), inspection.args, inspection.kwargs)
-    names = {**own, **notebook_names.namespace()}
+    names = {**own, **notebook_globals.namespace()}
     return {name: evaluate_arguments(text, names) for name, text in texts.items()}

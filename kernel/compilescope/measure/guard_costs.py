@@ -22,10 +22,10 @@ from typing import Any
 
 import msgspec
 
-from ..torch_api.guard_keeping import KeptGuards, idle_check
-from ..torch_api.guard_trees import Clone, TreeNode, nodes_of
-from ..torch_api.guard_values import NoValue, values_of
-from .collection import resting
+from ..torch_api.guards.keeping import KeptGuards, idle_check
+from ..torch_api.guards.trees import Clone, TreeNode, nodes_of
+from ..torch_api.guards.values import NoValue, values_of
+from .garbage_collection import resting
 
 _LEAF_SHARE = 0.4
 """The part of the time that the single guards may take."""

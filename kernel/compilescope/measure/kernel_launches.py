@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..analysis.launched import Artifact, Meaning, codes_of, nodes_of
-from ..analysis.rates import rate_of
+from ..analysis.kernels.rates import rate_of
+from ..analysis.wrapper.launches import Artifact, Meaning, codes_of, nodes_of
 from ..report import Code, Compilation, Language, Launch, LaunchTime, Peaks
 from .kernel_times import Site, Times
 

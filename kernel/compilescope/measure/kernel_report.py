@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import torch
 
-from ..analysis.kernels import NOT_LAUNCHED
-from ..analysis.launched import Artifact, groups_of, meaning_of, nodes_of
+from ..analysis.kernels.kernels import NOT_LAUNCHED
+from ..analysis.wrapper.launches import Artifact, groups_of, meaning_of, nodes_of
 from ..report import Kernel, Launch, Peaks, VariantReport
-from ..torch_api.kernel_events import GraphRun
+from ..torch_api.kernels.profiler_events import GraphRun
 from . import kernel_times
 from .kernel_launches import Graph, launch_time
 from .kernel_times import Times

@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ..analysis.intervals import median_interval
-from ..analysis.links import operator
+from ..analysis.figures.intervals import median_interval
+from ..analysis.wrapper.links import operator
 from ..report import Language
-from ..torch_api.kernel_events import GraphRun, Span
+from ..torch_api.kernels.profiler_events import GraphRun, Span
 
 NOT_SEEN = "It did not run in the calls that were profiled: another branch was taken."
 NOT_TOLD = (

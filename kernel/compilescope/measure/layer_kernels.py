@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from ..torch_api.kernel_events import GraphRun, ProfiledCall
+from ..torch_api.kernels.profiler_events import GraphRun, ProfiledCall
 from .layers import Figure, figure
 
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from ..analysis.intervals import median_interval
+from ..analysis.figures.intervals import median_interval
 from .sampler import Sampler
 from .stopwatch import Call, HostStopwatch
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ..report import OutputError
-from ..torch_api.sharding import own_part
+from ..torch_api.operators.sharding import own_part
 
 
 class Tolerance(NamedTuple):

@@ -15,11 +15,10 @@ from pathlib import Path
 
 import torch
 
-from .. import catalogue
-from ..analysis.rates import specified
-from ..report import Peaks
-from ..torch_api.environment import environment
-from .collection import resting
+from ..analysis.kernels.rates import specified
+from ..report import Peaks, devices
+from ..torch_api.process.environment import environment
+from .garbage_collection import resting
 
 _CACHES = 4
 """How many times the last cache an array is."""
@@ -64,7 +63,7 @@ def _threads(device: str) -> int:
 @functools.cache
 def _peaks(device: str, threads: int) -> Peaks:
     if device != "cpu":
-        found = catalogue.find(torch.cuda.get_device_name(device))
+        found = devices.find(torch.cuda.get_device_name(device))
         if found is not None:
             return specified(device, found)
     return _measured(device, threads)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..analysis.intervals import median_interval
+from ..analysis.figures.intervals import median_interval
 
 ROUNDS = 32
 _LEAST_NS = 300_000

@@ -30,11 +30,11 @@ from typing import NamedTuple
 
 import torch
 
-from ..analysis.intervals import median_interval, ratio
-from ..analysis.speedups import speedup
+from ..analysis.figures.intervals import median_interval, ratio
+from ..analysis.figures.speedups import speedup
 from ..report import Timing
-from ..timings import Keeping
-from .collection import resting
+from ..report.timings import Keeping
+from .garbage_collection import resting
 from .stopwatch import Call, Reading, Stopwatch, stopwatch_for
 
 BASELINE = "eager"

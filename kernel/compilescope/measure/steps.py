@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..analysis.intervals import median_interval
+from ..analysis.figures.intervals import median_interval
 from .layers import Figure
 
 _FEWEST, _MOST = 30, 3000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from ..torch_api.environment import environment
+from ..torch_api.process.environment import environment
 
 
 def title(device: str) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from ..compiler.variants import name_of, named, parse
-from ..variant import Variant
+from ..inspection.variants import name_of, named, parse
+from ..report.variant import Variant
 
 
 def grid(

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..compiler import shipping
-from ..compiler.ambient import SavedModes
-from ..compiler.processes import Limits
-from ..compiler.subject import describe, unwrap
-from ..compiler.targets import targeting
-from ..errors import CompilescopeError
+from ..isolation.global_state import SavedModes
+from ..processes.runner import Limits
 from ..report import Report, Subject
-from ..sweeps import Sweep, SweepCell
-from ..torch_api import caches, carried
-from ..torch_api.environment import environment
-from ..variant import Variant
-from . import keys
+from ..report.errors import CompilescopeError
+from ..report.sweeps import Sweep, SweepCell
+from ..report.variant import Variant
+from ..subject import pickled_subject
+from ..subject.subject import describe, unwrap
+from ..targets import target_variants
+from ..torch_api.process import caches, portable_settings
+from ..torch_api.process.environment import environment
+from . import cell_ids
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Plan:
     """A sweep that can begin."""
 
     subject: Subject
-    call: shipping.Call | None
+    call: pickled_subject.Call | None
     """The first of its calls; None where a factory makes it elsewhere."""
     sweep: Sweep
     data: dict[str, bytes]
@@ -64,7 +64,7 @@ def make(
         The subject cannot be pickled, does not take the arguments, or a number is out of range.
     """
     _check(fn, factory, limits, seconds, items)
-    targeting.refuse(wanted, "swept")
+    target_variants.refuse(wanted, "swept")
     if shapes is not None and not shapes:
         raise CompilescopeError("shapes is empty.", remedy="Leave it out, or name some arguments.")
     sets: dict[str, Any] = dict(shapes) if shapes is not None else {"": None}
@@ -73,16 +73,16 @@ def make(
     sets = {str(name): _read(value) for name, value in sets.items()}
     call = _first(fn, sets)
     subject = describe(*call) if call is not None else describe(_given(factory))
-    base = keys.identity(unwrap(fn) if fn is not None else factory)
+    base = cell_ids.identity(unwrap(fn) if fn is not None else factory)
     modes = SavedModes().now() if modes is None else modes
     machine = _machine(modes)
     cells = []
     for shape, arguments in sets.items():
         lines = _lines(fn, arguments)
-        own = keys.identity(arguments)
+        own = cell_ids.identity(arguments)
         cells += [
             SweepCell(
-                key=keys.key(base, variant, own, machine),
+                key=cell_ids.key(base, variant, own, machine),
                 name=name,
                 variant=variant,
                 shape=shape,
@@ -100,10 +100,10 @@ def make(
         folder=str(kept),
     )
     packed = {
-        shape: shipping.pack(fn, arguments, factory=factory, modes=modes)
+        shape: pickled_subject.pack(fn, arguments, factory=factory, modes=modes)
         for shape, arguments in sets.items()
     }
-    return Plan(subject, call, sweep, packed, shipping.header(), limits, seconds, resume)
+    return Plan(subject, call, sweep, packed, pickled_subject.header(), limits, seconds, resume)
 
 
 def _tell_apart(cells: Sequence[SweepCell]) -> None:
@@ -111,7 +111,7 @@ def _tell_apart(cells: Sequence[SweepCell]) -> None:
     seen: set[str] = set()
     for cell in cells:
         while cell.key in seen:
-            cell.key = keys.key(cell.key, cell.variant, f"{cell.name} {cell.shape}", ())
+            cell.key = cell_ids.key(cell.key, cell.variant, f"{cell.name} {cell.shape}", ())
         seen.add(cell.key)
 
 
@@ -133,7 +133,7 @@ def _check(fn: object, factory: object, limits: Limits, seconds: float, items: f
 
 def _read(value: object) -> object:
     """A set of arguments, as (args, kwargs) where it is here already."""
-    return value if value is None or callable(value) else shipping.as_arguments(value)
+    return value if value is None or callable(value) else pickled_subject.as_arguments(value)
 
 
 def _lines(fn: Callable[..., Any] | None, arguments: Any) -> list[str]:
@@ -142,12 +142,12 @@ def _lines(fn: Callable[..., Any] | None, arguments: Any) -> list[str]:
     return describe(fn, *arguments).arguments
 
 
-def _first(fn: Callable[..., Any] | None, sets: Mapping[str, Any]) -> shipping.Call | None:
+def _first(fn: Callable[..., Any] | None, sets: Mapping[str, Any]) -> pickled_subject.Call | None:
     if fn is None:
         return None
     first = next(iter(sets.values()))
-    args, kwargs = shipping.as_arguments(first()) if callable(first) else first
-    return shipping.Call(unwrap(fn), args, kwargs)
+    args, kwargs = pickled_subject.as_arguments(first()) if callable(first) else first
+    return pickled_subject.Call(unwrap(fn), args, kwargs)
 
 
 def _given(factory: Callable[[], Any] | None) -> Callable[[], Any]:
@@ -158,7 +158,7 @@ def _given(factory: Callable[[], Any] | None) -> Callable[[], Any]:
 def _machine(modes: Sequence[Any]) -> list[str]:
     """What a measurement depends on beside the cell: torch, devices, modes and settings."""
     found = environment()
-    settings = carried.changed_settings()
+    settings = portable_settings.changed_settings()
     return [found.torch, str(found.triton), found.cpu, *found.gpus, *map(str, modes), str(settings)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..sweeps import Sweep, SweepCell
+from ..report.sweeps import Sweep, SweepCell
 
 
 def rank(sweep: Sweep) -> None:

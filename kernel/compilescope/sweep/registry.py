@@ -6,11 +6,11 @@ import concurrent.futures
 import threading
 from collections.abc import Callable, Collection, Sequence
 
-from ..errors import CompilescopeError
 from ..report import Report
-from ..sweeps import Sweep, SweepCell
+from ..report.errors import CompilescopeError
+from ..report.sweeps import Sweep, SweepCell
 from .plan import Plan
-from .running import Running
+from .run import Running
 
 
 class Sweeps:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..errors import CompilescopeError
 from ..report import Report, Sweep, SweepCell, renderers
+from ..report.errors import CompilescopeError
 
 
 class SweepResult:

@@ -15,9 +15,9 @@ from typing import Any
 
 import msgspec
 
-from ..compiler.processes import Ended, Limits, describe_exit, run
-from ..problem import Problem
-from ..sweeps import SweepCell
+from ..processes.runner import Ended, Limits, describe_exit, run
+from ..report.problem import Problem
+from ..report.sweeps import SweepCell
 
 GO = "go"
 """The file whose removal ends the sweep's cells, where its folder can be seen."""
@@ -73,7 +73,7 @@ def run_cell(task: CellTask) -> SweepCell:
         work = pickle.dumps((task.cell, task.data, task.seconds, task.items, again))
         try:
             ended = run(
-                ("-m", "compilescope.sweep.cell"),
+                ("-m", "compilescope.sweep.cell_process"),
                 work,
                 header=task.header,
                 limits=task.limits,

@@ -1,13 +1,16 @@
 """The report in a cell, in a file and in a terminal. Every view reads a report and nothing else."""
 
-from ..analysis.overview import overview
-from ..checkup import faces
+from ..analysis.overview.overview import overview
 from ..report import concluding, renderers
-from . import checkup, html, html_sweep, page, text, text_sweep
+from ..report.checkup import faces
+from . import page
+from .html import checkup, report, sweep
+from .text import report as text
+from .text import sweep as text_sweep
 
 # What a report prints, what a cell shows of it, and what `save` writes. It stands below the views
 # and cannot import them: importing this package is what gives it a face.
 concluding.update(overview=overview)
-renderers.update(text=text.render, html=html.render, page=page.render)
+renderers.update(text=text.render, html=report.render, page=page.render)
 faces.update(text=checkup.text, html=checkup.html)
-renderers.update({"sweep html": html_sweep.render, "sweep text": text_sweep.render})
+renderers.update({"sweep html": sweep.render, "sweep text": text_sweep.render})

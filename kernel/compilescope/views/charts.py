@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import extras
-from ..errors import CompilescopeError
 from ..report import Report, Timing
+from ..report.errors import CompilescopeError
 from . import wording
-from .pairs import compared
+from .wrapper_pairs import compared
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

@@ -12,15 +12,17 @@ from IPython import display
 
 from .. import extras
 from ..report import Report
-from . import html, shell, text
+from . import shell
+from .html import report as html
 from .progress import Line
+from .text import report as text
 
 _display: Any = display.display
 """Without types in IPython."""
 
 if TYPE_CHECKING:
-    from ..compiler.progress import Progress
-    from ..session import Session
+    from ..progress.progress import Progress
+    from ..session.session import Session
 
 
 class Display:
@@ -70,7 +72,7 @@ class Display:
         self._line.show(now)
 
     def show(self, report: Report, left: str | None = None, right: str | None = None) -> None:
-        """Show a report in place of what was there; ``left`` and ``right`` as for `html.render`."""
+        """Show a report in place of what was there; ``left`` and ``right`` as for `render`."""
         first, self._shown = not self._shown, True
         self._line.clear()
         if self._line.handle is None:

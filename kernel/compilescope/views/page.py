@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from ..report import Report
-from . import html
+from .html import report as html
 
 _BUILT = Path(__file__).parent / "built"
 _POLICY = (

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from . import shell
 
 if TYPE_CHECKING:
-    from ..compiler.progress import Progress
-    from ..history import Usual
+    from ..progress.history import Usual
+    from ..progress.progress import Progress
 
 _TICK_S = 0.1
 """At most ten messages a second: steps of a fast compilation would only flicker."""

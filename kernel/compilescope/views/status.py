@@ -6,12 +6,12 @@ import time
 from typing import TYPE_CHECKING
 
 from . import wording
-from .pairs import compared
+from .rows.watch import headline
 from .summary import environment
-from .watch_rows import headline
+from .wrapper_pairs import compared
 
 if TYPE_CHECKING:
-    from ..session import Session
+    from ..session.session import Session
 
 
 def status(session: Session) -> str:

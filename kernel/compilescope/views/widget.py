@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as widgets
 
-from ..errors import CompilescopeError
 from ..report import Report
-from ..variant import Variant
+from ..report.errors import CompilescopeError
+from ..report.variant import Variant
 from . import wording
 from .main_thread import Main
-from .pairs import compared
+from .wrapper_pairs import compared
 
 if TYPE_CHECKING:
-    from ..compiler.progress import Progress
-    from ..session import Session
+    from ..progress.progress import Progress
+    from ..session.session import Session
 
 Show = Callable[..., None]
 _DYNAMIC = {"auto": None, "on": True, "off": False}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from ..analysis.figures import count as count
-from ..analysis.figures import duration as duration
-from ..analysis.speedups import over_baseline
-from ..references import is_reference
+from ..analysis.figures.speedups import over_baseline
+from ..analysis.figures.wording import count as count
+from ..analysis.figures.wording import duration as duration
 from ..report import AS_WRITTEN, Report, SourceLine, Timing, VariantReport
-from ..variant import Variant
+from ..report.references import is_reference
+from ..report.variant import Variant
 
 MARKS = {"error": "error", "warning": "warning", "info": "note"}
 """Severity → the word shown for it."""

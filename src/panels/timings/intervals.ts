@@ -1,5 +1,5 @@
 /**
- * How many times as long one call takes as another, as `analysis/intervals.py`
+ * How many times as long one call takes as another, as `analysis/figures/intervals.py`
  * reckons it: a plot shows it after any number of rounds, which the kernel does
  * not keep.
  */

@@ -6,11 +6,11 @@ import json
 
 import pytest
 from compilescope.analysis.assemble import assemble
-from compilescope.analysis.breaks import parse_break
-from compilescope.analysis.caches import parse_cache
-from compilescope.analysis.guards import parse_guards
-from compilescope.analysis.phases import build_phases
-from compilescope.analysis.recompiles import parse_recompile
+from compilescope.analysis.guards.guard_tree import parse_guards
+from compilescope.analysis.guards.recompiles import parse_recompile
+from compilescope.analysis.phases.caches import parse_cache
+from compilescope.analysis.phases.phases import build_phases
+from compilescope.analysis.problems.breaks import parse_break
 from compilescope.capture.records import Record
 from compilescope.report import Phase, SourceLine
 

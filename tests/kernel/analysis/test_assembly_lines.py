@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compilescope.analysis.assembly_lines import read
+from compilescope.analysis.kernels.assembly_lines import read
 
 
 def test_lines_of_mlir() -> None:

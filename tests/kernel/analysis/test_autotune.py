@@ -9,12 +9,12 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
-from compilescope.analysis.autotune import add_compile_times, read_autotunings
+from compilescope.analysis.settings.autotune import add_compile_times, read_autotunings
 from compilescope.capture.records import Record
 from compilescope.report import Kernel
-from compilescope.torch_api.artifact_names import AUTOTUNING
-from compilescope.torch_api.autotuning import tuned
-from compilescope.torch_api.trace import Event, listening
+from compilescope.torch_api.inductor.autotuning import tuned
+from compilescope.torch_api.trace.artifact_names import AUTOTUNING
+from compilescope.torch_api.trace.trace import Event, listening
 from torch._inductor.select_algorithm import AlgorithmSelectorCache, get_algorithm_selector_cache
 
 pytestmark = pytest.mark.slow

@@ -5,11 +5,11 @@ from __future__ import annotations
 import compilescope as cs
 import pytest
 import torch
-from compilescope.analysis.bodies import body, body_lines
-from compilescope.analysis.changes import baseline_of
-from compilescope.analysis.changes_kernels import count_lines
-from compilescope.analysis.changes_launch import launch_settings, launching
-from compilescope.analysis.changes_pairs import pair_kernels
+from compilescope.analysis.changes.kernel_pairs import pair_kernels
+from compilescope.analysis.changes.kernels import count_lines
+from compilescope.analysis.changes.launches import launch_settings, launching
+from compilescope.analysis.changes.variants import baseline_of
+from compilescope.analysis.wrapper.kernel_bodies import body, body_lines
 from compilescope.report import Compilation, Kernel, Report, VariantReport
 
 HELPED = """

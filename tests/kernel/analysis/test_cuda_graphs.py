@@ -8,12 +8,12 @@ import compilescope
 import pytest
 import torch
 from compilescope import Variant
-from compilescope.analysis.cuda_graph_reasons import read_skip
-from compilescope.analysis.cuda_graphs import Said, add_counts, cuda_graphs_of
-from compilescope.analysis.effective import cuda_graphs_row
+from compilescope.analysis.settings.cuda_graph_reasons import read_skip
+from compilescope.analysis.settings.cuda_graphs import Said, add_counts, cuda_graphs_of
+from compilescope.analysis.settings.effective import cuda_graphs_row
 from compilescope.capture.records import Record
 from compilescope.report import Compilation, CudaGraphs, Graph, Node, Report
-from compilescope.torch_api.cuda_graphs import Counts, Heard, noting
+from compilescope.torch_api.inductor.cuda_graphs import Counts, Heard, noting
 from torch import Tensor
 
 AROUND_CPP = not torch.__version__.startswith("2.11.")

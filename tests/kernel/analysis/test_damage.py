@@ -5,9 +5,9 @@ from __future__ import annotations
 import gzip
 
 import pytest
-from compilescope.analysis.align import align
 from compilescope.analysis.assemble import assemble
-from compilescope.analysis.links import pair
+from compilescope.analysis.text.align import align
+from compilescope.analysis.wrapper.links import pair
 from compilescope.capture.tracelog import read
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

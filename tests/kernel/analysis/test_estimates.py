@@ -6,7 +6,7 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.report import Launch, Report
-from compilescope.torch_api import codegen
+from compilescope.torch_api.inductor import codegen
 from torch.utils.flop_counter import FlopCounterMode, flop_registry, sdpa_flop_count
 
 from .linked_examples import EXAMPLES

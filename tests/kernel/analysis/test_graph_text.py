@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
-from compilescope.analysis.annotations import read_annotation
-from compilescope.analysis.graphs import parse_graph
+from compilescope.analysis.graphs.annotations import read_annotation
+from compilescope.analysis.graphs.graph_text import parse_graph
 from compilescope.report import Node, SourceLine
 from hypothesis import given, settings
 from hypothesis import strategies as st

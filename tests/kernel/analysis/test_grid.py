@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from compilescope.analysis.estimates_operations import operations
-from compilescope.analysis.estimates_sizes import UnknownSize, count_of, read_hints, size_of
-from compilescope.analysis.grid import grid_of
+from compilescope.analysis.graphs.operation_counts import operations
+from compilescope.analysis.kernels.grid import grid_of
+from compilescope.analysis.text.sizes import UnknownSize, count_of, read_hints, size_of
 from compilescope.capture.records import Record
 
 TRITON = """

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from compilescope import catalogue
-from compilescope.analysis.occupancy import occupancy
+from compilescope.analysis.kernels.occupancy import occupancy
+from compilescope.report import devices
 
 NVIDIA = [
     # target, registers, shared bytes, warps; blocks by cuda_occupancy.h of CUDA 13.1
@@ -24,8 +24,8 @@ NVIDIA = [
 ]
 
 
-def build_of(target: str) -> catalogue.Build:
-    (build,) = [one.build for one in catalogue.DEVICES if one.target == target]
+def build_of(target: str) -> devices.Build:
+    (build,) = [one.build for one in devices.DEVICES if one.target == target]
     assert build is not None
     return build
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import compilescope as cs
 import pytest
 import torch
-from compilescope.analysis.estimates_operations import operator_name
+from compilescope.analysis.graphs.operation_counts import operator_name
 from compilescope.report import Compilation, Node, Report
 
 from .linked_examples import EXAMPLES

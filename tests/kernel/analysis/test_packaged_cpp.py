@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from compilescope.analysis import packaged_cpp
+from compilescope.analysis.packages import cpp
 
 
 def test_a_dimension_that_no_tensor_has_costs_no_memory() -> None:
     text = 'inputs_info_[0].name = "x";\nif (3 != x_size[999999999])\nif (2 != x_size[0])'
-    (line,) = packaged_cpp.inputs(text)
+    (line,) = cpp.inputs(text)
     assert line.startswith("x: tensor[2, ?")
     assert len(line) < 300
 
@@ -15,7 +15,7 @@ def test_a_dimension_that_no_tensor_has_costs_no_memory() -> None:
 def test_a_long_line_is_read_once() -> None:
     # Looked for at each of its 200,000 places, the end of this line would take minutes.
     text = "constants_info_[0].name = " * 200_000
-    assert packaged_cpp.constants(text + '\n  constants_info_[1].name = "w";\n')[0].name == "w"
+    assert cpp.constants(text + '\n  constants_info_[1].name = "w";\n')[0].name == "w"
 
 
 def test_numbers_of_thousands_of_digits_are_no_numbers() -> None:
@@ -25,5 +25,5 @@ def test_numbers_of_thousands_of_digits_are_no_numbers() -> None:
         f"  constants_info_[0].data_size = {digits};\n"
         f"int64_t s0 = x_size[{digits}];\nif (x_size[0] < {digits}L)"
     )
-    assert packaged_cpp.constants(text)[0].bytes is None
-    assert packaged_cpp.inputs(text) == packaged_cpp.dynamic(text) == []
+    assert cpp.constants(text)[0].bytes is None
+    assert cpp.inputs(text) == cpp.dynamic(text) == []

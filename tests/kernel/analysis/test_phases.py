@@ -10,12 +10,12 @@ from pathlib import Path
 import compilescope as cs
 import pytest
 import torch
-from compilescope.analysis.compile_time import split
-from compilescope.analysis.phase_kinds import kind_of
-from compilescope.analysis.phases import build_phases
+from compilescope.analysis.phases.compile_time import split
+from compilescope.analysis.phases.phase_kinds import kind_of
+from compilescope.analysis.phases.phases import build_phases
 from compilescope.capture.records import Record
 from compilescope.report import PHASE_KINDS, Compilation, Phase, VariantReport
-from compilescope.torch_api import patching
+from compilescope.torch_api.process import patching
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

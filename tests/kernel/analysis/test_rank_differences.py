@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from compilescope.analysis.rank_differences import compare
-from compilescope.ranks import Rank
+from compilescope.analysis.changes.ranks import compare
 from compilescope.report import Code, Compilation, Report, Subject, VariantReport
-from compilescope.variant import Variant
+from compilescope.report.ranks import Rank
+from compilescope.report.variant import Variant
 
 
 def report(rank: int, code: Code) -> Report:

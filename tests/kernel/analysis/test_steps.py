@@ -8,10 +8,10 @@ from typing import Literal
 
 import pytest
 from compilescope.analysis.assemble import assemble
-from compilescope.analysis.launched import codes_of
-from compilescope.analysis.links import pair
-from compilescope.analysis.regions import scan, to_regions
-from compilescope.analysis.steps import find_steps, steps_of
+from compilescope.analysis.wrapper.launches import codes_of
+from compilescope.analysis.wrapper.links import pair
+from compilescope.analysis.wrapper.regions import scan, to_regions
+from compilescope.analysis.wrapper.steps import find_steps, steps_of
 from compilescope.capture.tracelog import read
 from compilescope.report import Compilation, Region, Step, Steps
 

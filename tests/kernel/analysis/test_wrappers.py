@@ -6,10 +6,10 @@ import gzip
 import json
 
 import pytest
-from compilescope.analysis.regions import scan, to_regions
-from compilescope.analysis.size_checks import size_checks
-from compilescope.analysis.steps import steps_of
-from compilescope.analysis.wrappers import direction_of, split
+from compilescope.analysis.wrapper.regions import scan, to_regions
+from compilescope.analysis.wrapper.size_checks import size_checks
+from compilescope.analysis.wrapper.split import direction_of, split
+from compilescope.analysis.wrapper.steps import steps_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -31,6 +31,6 @@ def nothing_left() -> Any:
     left = [
         child
         for child in psutil.Process().children(recursive=True)
-        if "compilescope.sweep.cell" in " ".join(child.cmdline())
+        if "compilescope.sweep.cell_process" in " ".join(child.cmdline())
     ]
     assert not left

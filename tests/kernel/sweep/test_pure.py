@@ -11,13 +11,13 @@ import compilescope as cs
 import msgspec
 import pytest
 import torch
-from compilescope.analysis.paste import code_of
-from compilescope.problem import FAULT
+from compilescope.analysis.settings.variant_code import code_of
 from compilescope.report import CompileTime, Problem, Timing
-from compilescope.sweep import keys, ranking
+from compilescope.report.problem import FAULT
+from compilescope.report.sweeps import Sweep, SweepCell
+from compilescope.sweep import cell_ids, ranking
 from compilescope.sweep.grid import grid
 from compilescope.sweep.store import FILE, Kept, Store
-from compilescope.sweeps import Sweep, SweepCell
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
@@ -104,15 +104,17 @@ def test_keys_go_by_code_shapes_and_settings_and_not_by_identity_or_numbers() ->
         return space["f"]
 
     text = "def g(x):\n    return x in {'a', 'b'}\ndef f(x):\n    return g(x) + 1"
-    same = keys.identity(made(text))
-    assert keys.identity(made(text)) == same
-    assert keys.identity(made("\n\n" + text)) == same, "where it stands does not count"
-    assert keys.identity(made(text.replace("'b'", "'c'"))) != same, "what it calls does"
-    assert keys.identity((torch.zeros(3),)) == keys.identity((torch.ones(3),))
-    assert keys.identity((torch.zeros(3),)) != keys.identity((torch.zeros(4),))
-    assert keys.identity(nn.Linear(2, 2)) == keys.identity(nn.Linear(2, 2))
-    assert keys.identity(nn.Linear(2, 2)) != keys.identity(nn.Linear(2, 2).eval())
-    settings = [keys.key(same, variant, "", []) for variant in grid(dynamic=(None, True)).values()]
+    same = cell_ids.identity(made(text))
+    assert cell_ids.identity(made(text)) == same
+    assert cell_ids.identity(made("\n\n" + text)) == same, "where it stands does not count"
+    assert cell_ids.identity(made(text.replace("'b'", "'c'"))) != same, "what it calls does"
+    assert cell_ids.identity((torch.zeros(3),)) == cell_ids.identity((torch.ones(3),))
+    assert cell_ids.identity((torch.zeros(3),)) != cell_ids.identity((torch.zeros(4),))
+    assert cell_ids.identity(nn.Linear(2, 2)) == cell_ids.identity(nn.Linear(2, 2))
+    assert cell_ids.identity(nn.Linear(2, 2)) != cell_ids.identity(nn.Linear(2, 2).eval())
+    settings = [
+        cell_ids.key(same, variant, "", []) for variant in grid(dynamic=(None, True)).values()
+    ]
     assert len(set(settings)) == len(settings)
 
 
@@ -120,7 +122,7 @@ def test_keys_are_the_same_in_another_process() -> None:
     program = (
         "import sys; sys.path.insert(0, {root!r})\n"
         "from tests.kernel.sweep import subjects\n"
-        "from compilescope.sweep import keys\n"
+        "from compilescope.sweep import cell_ids as keys\n"
         "print(keys.identity(subjects.double, subjects.make, subjects.Counting()))"
     )
     root = str(Path(__file__).parents[3])

@@ -10,7 +10,7 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
-from compilescope.compiler import shipping
+from compilescope.subject import pickled_subject
 
 from . import subjects
 
@@ -24,7 +24,7 @@ def elsewhere(data: bytes, folder: Path) -> str:
     (folder / "packed").write_bytes(data)
     program = (
         "import sys\n"
-        "from compilescope.compiler import shipping\n"
+        "from compilescope.subject import pickled_subject as shipping\n"
         "call = shipping.unpack(open(sys.argv[1], 'rb').read())\n"
         "print(call.fn(*call.args, **call.kwargs).tolist())"
     )
@@ -49,20 +49,22 @@ def test_a_notebooks_function_travels_with_what_of_torch_it_names(tmp_path: Path
         "        return add(aten.mul(x, 2), more)\n",
         space,
     )
-    packed = shipping.pack(torch.compile(space["Twice"]()), ((X,), {"more": 1}))
+    packed = pickled_subject.pack(torch.compile(space["Twice"]()), ((X,), {"more": 1}))
     assert elsewhere(packed, tmp_path) == "[1.0, 3.0, 5.0, 7.0]"
 
 
 def test_what_a_function_and_its_arguments_share_stays_one() -> None:
     net = subjects.Counting()
-    call = shipping.unpack(shipping.pack(net, ((net.calls,), {})))
+    call = pickled_subject.unpack(pickled_subject.pack(net, ((net.calls,), {})))
     assert call.fn.calls is call.args[0]  # type: ignore[attr-defined]
 
 
 def test_arguments_may_be_made_where_they_are_needed_also_for_a_factory() -> None:
     given = lambda: (torch.ones(2), torch.zeros(2))  # noqa: E731 - it has no name to go by
-    assert len(shipping.unpack(shipping.pack(subjects.double, given)).args) == 2
-    call = shipping.unpack(shipping.pack(arguments=((X,), {"a": 1}), factory=subjects.make))
+    assert len(pickled_subject.unpack(pickled_subject.pack(subjects.double, given)).args) == 2
+    call = pickled_subject.unpack(
+        pickled_subject.pack(arguments=((X,), {"a": 1}), factory=subjects.make)
+    )
     assert isinstance(call.fn, subjects.Counting)
     assert call.args[0].tolist() == X.tolist()
     assert call.kwargs == {"a": 1}
@@ -71,4 +73,4 @@ def test_arguments_may_be_made_where_they_are_needed_also_for_a_factory() -> Non
 @pytest.mark.parametrize("made", ["text", (1, (X,)), (subjects.double,)])
 def test_a_factory_has_to_make_a_call(made: Any) -> None:
     with pytest.raises(cs.CompilescopeError, match="The factory returned a"):
-        shipping.unpack(shipping.pack(factory=lambda: made))
+        pickled_subject.unpack(pickled_subject.pack(factory=lambda: made))

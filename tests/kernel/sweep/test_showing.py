@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from compilescope.problem import Problem
 from compilescope.report import CompileTime, Effective, OutputError, Report, Subject, Timing
+from compilescope.report.problem import Problem
+from compilescope.report.sweeps import Sweep, SweepCell
+from compilescope.report.variant import Variant
 from compilescope.sweep import ranking
 from compilescope.sweep.result import SweepResult
-from compilescope.sweeps import Sweep, SweepCell
-from compilescope.variant import Variant
 
 
 def cell(name: str, us: float, **more: object) -> SweepCell:

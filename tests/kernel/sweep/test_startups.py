@@ -6,7 +6,7 @@ import compilescope as cs
 import psutil
 import pytest
 import torch
-from compilescope.compiler.processes import Limits, run
+from compilescope.processes.runner import Limits, run
 
 from . import subjects
 
@@ -52,7 +52,7 @@ def test_a_process_ends_with_what_started_it_and_with_its_children() -> None:
     told: list[str] = []
     program = (
         "import subprocess, sys, time\n"
-        "from compilescope.compiler.inside import serve\n"
+        "from compilescope.processes.child import serve\n"
         "def work(inside):\n"
         "    child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
         "    inside.step(str(child.pid))\n"

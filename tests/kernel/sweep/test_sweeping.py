@@ -13,9 +13,9 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.comms import commands, messages, sweeps
-from compilescope.errors import CompilescopeError
-from compilescope.session import Session
-from compilescope.sweep.alone import Device
+from compilescope.report.errors import CompilescopeError
+from compilescope.session.session import Session
+from compilescope.sweep.device_lock import Device
 from compilescope.sweep.store import FILE
 
 from . import subjects

@@ -6,7 +6,7 @@
 import sys
 
 from compilescope import report as r
-from compilescope.variant import Variant
+from compilescope.report.variant import Variant
 
 EVIL = "<img src=x onerror=\"document.title='evil'\">"
 CELL = "/tmp/ipykernel_1/1.py"

@@ -6,12 +6,12 @@
 import sys
 
 from compilescope import report as r
-from compilescope.analysis.speedups import over_baseline
-from compilescope.problem import Problem
+from compilescope.analysis.figures.speedups import over_baseline
+from compilescope.report.problem import Problem
+from compilescope.report.sweeps import Sweep, SweepCell
+from compilescope.report.timings import CompileTime, OutputError, Timing
+from compilescope.report.variant import Variant
 from compilescope.sweep.ranking import rank
-from compilescope.sweeps import Sweep, SweepCell
-from compilescope.timings import CompileTime, OutputError, Timing
-from compilescope.variant import Variant
 
 EVIL = "<img src=x onerror=\"document.title='evil'\">"
 

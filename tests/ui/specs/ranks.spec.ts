@@ -11,11 +11,11 @@ import { expect, test } from '../helpers/test';
 const CELLS = [
   '%load_ext compilescope',
   `
-from compilescope import report as r
-from compilescope.analysis.rank_differences import compare
-from compilescope.compiler.elsewhere import Elsewhere
-from compilescope.session import get_session
-from compilescope.variant import Variant
+from compilescope.report import report as r
+from compilescope.analysis.changes.ranks import compare
+from compilescope.distributed.remote_report import Elsewhere
+from compilescope.session.session import get_session
+from compilescope.report.variant import Variant
 
 EVIL = "<img src=x onerror=\\"document.title='evil'\\">"
 SETTING = "torch._inductor.config.graph_partition = False"

@@ -7,7 +7,7 @@ kernel. Each file holds the messages of one purpose; `COMMANDS` and `EVENTS` lis
 
 from __future__ import annotations
 
-from ...variant import Choices as Choices
+from ...report.variant import Choices as Choices
 from .asking import GuardOutcome as GuardOutcome
 from .asking import WhatIf as WhatIf
 from .asking import WhatIfResult as WhatIfResult

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...checkup import Checkup
-from ...variant import Choices
+from ...report.checkup import Checkup
+from ...report.variant import Choices
 from .envelopes import Message
 from .outlines import SubjectSummary
 from .watching import WatchState

@@ -16,7 +16,7 @@ from ...report import (
     Subject,
     Verdict,
 )
-from ...variant import Variant
+from ...report.variant import Variant
 from .envelopes import Message
 
 
@@ -110,7 +110,7 @@ class VariantSummary(Message):
     problems: list[Problem] = []
     verdict: Verdict | None = None
     studied: list[str] = []
-    """Which studies have been made, by their names in `compiler.studies`."""
+    """Which studies have been made, by their names in `studies.table`."""
     target: TargetSummary | None = None
     """The device that the code is for, where it is not that of the arguments."""
     filled: list[str] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...report import Sweep
-from ...variant import Variant
+from ...report.variant import Variant
 from .envelopes import Message
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ...report import Problem
-from ...variant import Variant
+from ...report.variant import Variant
 from .envelopes import Message
 
 
@@ -62,7 +62,7 @@ class StartRun(Message):
 
 
 class StartStudies(Message):
-    """Asks for closer looks at variants; `compiler.studies` names them."""
+    """Asks for closer looks at variants; `studies.table` names them."""
 
     subject: str
     studies: list[str]

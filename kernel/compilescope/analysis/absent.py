@@ -1,0 +1,102 @@
+"""What a compilation lacks, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..capture.records import LOOSE, Record
+from ..report import STAGES, Compilation
+from .problems.compile_failures import failed
+
+NOTHING = "Dynamo put no operation of this frame into a graph"
+CACHED = (
+    "Inductor took this graph from its cache, so it did not make this stage again. "
+    "Compile with torch._inductor.config.force_disable_caches to see it."
+)
+INFERENCE = "The graph is compiled for inference: no input or parameter needs a gradient."
+TRAINING = "The graph is compiled for training: forward and backward take this stage's place."
+LAZY = "torch compiles the backward pass when it is first run, and that has not happened."
+SILENT = "torch did not log this stage for this compilation."
+FAILED = "The compilation failed before torch came to this stage: {}."
+NO_ID = (
+    "torch gave these records no compile id: torch.export and AOTInductor compile whole models, "
+    "not Dynamo's frames."
+)
+UNMEASURED = "Guards are measured where compilescope builds a variant itself."
+UNCOUNTED = "torch counts the checks that fail, not those that hold."
+_TRAINING_ONLY = ("joint", "forward", "backward", "backward_before_post_grad", "backward_post_grad")
+_INFERENCE_ONLY = ("before_joint", "after_joint", "inference")
+
+
+def explain(compilation: Compilation, records: Sequence[Record]) -> dict[str, str]:
+    """Name the stages and artifacts that are missing, each with the reason."""
+    absent: dict[str, str] = {}
+    hit = any(event.outcome == "hit" for event in compilation.cache)
+    graphs, code = compilation.graphs, compilation.code
+    training = code.direction != "inference" or "forward" in graphs
+    # A frame that never came to AOTAutograd is neither.
+    known = training or hit or "inference" in graphs or bool(code.python or code.cpp)
+    failure = _failure(records)
+    loose = compilation.id == LOOSE
+    # "!0" is compiled autograd's graph, of which Dynamo's frame is another compilation.
+    nothing = not graphs and not hit and not loose and "/" in compilation.id
+    for stage in STAGES:
+        if stage not in compilation.graphs:
+            absent[stage] = (
+                _nothing(records)
+                if nothing
+                else _stage(stage, training=training, hit=hit, compilation=compilation)
+                if known
+                else SILENT
+            )
+            if failure and absent[stage] in (SILENT, LAZY):
+                absent[stage] = FAILED.format(failure)
+    if loose:
+        absent["id"] = NO_ID
+    if not compilation.guards:
+        absent["guards"] = "torch logged no guards: the frame was not kept as compiled code."
+    else:
+        absent |= {"guard_costs": UNMEASURED, "guard_hits": UNCOUNTED}
+    if not compilation.phases and not any(r.event == "chromium_event" for r in records):
+        absent["phases"] = "torch logged no times for this compilation."
+    if not compilation.cache:
+        off = any("cache_disabled" in (r.payload or "") for r in records if _is_timing(r))
+        absent["cache"] = (
+            "The compile caches were off." if off else "torch logged no cache's answer."
+        )
+    if compilation.frame is None:
+        absent["frame"] = "torch logged no start of this compilation."
+    return absent
+
+
+def _stage(stage: str, *, training: bool, hit: bool, compilation: Compilation) -> str:
+    if training and stage in _INFERENCE_ONLY:
+        return TRAINING
+    if not training and stage in _TRAINING_ONLY:
+        return INFERENCE
+    if stage.startswith("backward_") and compilation.code.backward is None:
+        return CACHED if hit else LAZY
+    return CACHED if hit else SILENT
+
+
+def _failure(records: Sequence[Record]) -> str:
+    """The type of the error that the forward's compilation ended with; empty where it did not."""
+    for record in records:
+        metrics = failed(record)
+        if metrics is not None:
+            return str(metrics["fail_type"])
+    return ""
+
+
+def _nothing(records: Sequence[Record]) -> str:
+    for record in records:
+        if record.event == "compilation_metrics":
+            detail = record.metadata.get(record.event)
+            reason = detail.get("fail_reason") if isinstance(detail, dict) else None
+            if reason:
+                return f"{NOTHING}: {str(reason).splitlines()[0]}"
+    return f"{NOTHING}."
+
+
+def _is_timing(record: Record) -> bool:
+    return record.event == "chromium_event"

@@ -1,0 +1,72 @@
+"""A built backward's links, taken from the sources that were generated of it before.
+
+torch leaves a backward until somebody asks for gradients, and by then maps no kernel to its nodes.
+Generating the sources compiles it at once, with the mapping. Where both are the same code, what is
+known of the one holds for the other.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..report import Code, Compilation, Kernel, Region
+from .kernels.estimates import summarize
+
+_STAGE = "backward_post_grad"
+
+
+def complete(built: Compilation, sources: Compilation) -> None:
+    """Give a built compilation's backward kernels and launches the nodes that its sources name.
+
+    Nothing is taken where the graphs' nodes, the kernels' code or the order of the launches differ.
+    """
+    theirs, ours = sources.code.backward, built.code.backward
+    if theirs is None or ours is None or _nodes(built) != _nodes(sources):
+        return
+    known = {kernel.name: kernel for kernel in _backward(sources)}
+    kernels = _backward(built)
+    if {kernel.name: kernel.source for kernel in kernels} != {
+        name: kernel.source for name, kernel in known.items()
+    }:
+        return
+    for artifact in ours.regions:
+        launches, other = _launches(ours, artifact), _launches(theirs, artifact)
+        if [one.kernel for one in launches] != [one.kernel for one in other]:
+            return
+        for launch, same in zip(launches, other, strict=True):
+            launch.nodes = launch.nodes or list(same.nodes)
+            launch.sources = launch.sources or list(same.sources)
+    for kernel in kernels:
+        same_kernel = known[kernel.name]
+        if kernel.estimated_bytes is None and kernel.estimated_operations is None:
+            _take_estimates(kernel, same_kernel)
+        if kernel.fusion is None and same_kernel.fusion is not None:
+            kernel.fusion = msgspec.structs.replace(same_kernel.fusion)
+            kernel.absent.pop("fusion", None)
+        if same_kernel.nodes:
+            kernel.nodes, kernel.ops = list(same_kernel.nodes), list(same_kernel.ops)
+            kernel.absent.pop("nodes", None)
+        if same_kernel.sources and not kernel.sources:
+            kernel.sources = list(same_kernel.sources)
+            kernel.absent.pop("sources", None)
+
+
+def _take_estimates(kernel: Kernel, known: Kernel) -> None:
+    for launch, same in zip(kernel.launches, known.launches, strict=False):
+        launch.estimated_bytes = same.estimated_bytes
+        launch.estimated_operations = same.estimated_operations
+    kernel.estimated_for = dict(known.estimated_for)
+    summarize(kernel)
+
+
+def _nodes(compilation: Compilation) -> list[tuple[str, str]] | None:
+    graph = compilation.graphs.get(_STAGE)
+    return None if graph is None else [(node.name, node.target) for node in graph.nodes]
+
+
+def _backward(compilation: Compilation) -> list[Kernel]:
+    return [kernel for kernel in compilation.kernels if kernel.direction == "backward"]
+
+
+def _launches(code: Code, artifact: str) -> list[Region]:
+    return [region for region in code.regions.get(artifact, []) if region.kind == "launch"]

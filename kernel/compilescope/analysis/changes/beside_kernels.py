@@ -1,0 +1,271 @@
+"""What differs between two variants beside kernels: settings, graphs, wrappers, guards, breaks."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from ...report import STAGES, Change, Compilation, Effective, Graph, Guard, VariantReport
+from ...report.variant import Variant
+from ..wrapper.launches import codes_of
+
+_SHOWN = 4
+_LONG = 100
+_EFFECTS = {
+    "mode": ("autotuning", "CUDA graphs"),
+    "cpp_wrapper": ("cpp_wrapper", "fusions", "static launcher"),
+    "dynamic": ("dynamic",),
+    "fullgraph": ("fullgraph",),
+    "backend": ("backend",),
+}
+"""Switch → the settings in `VariantReport.effective` that tell what came of it."""
+
+
+def switches(baseline: Variant, here: Variant) -> list[str]:
+    """The switches in which two variants differ."""
+    return [
+        field
+        for field in here.__struct_fields__
+        if getattr(baseline, field) != getattr(here, field)
+    ]
+
+
+def other_changes(baseline: VariantReport, variant: VariantReport) -> Iterator[Change]:
+    """Everything that differs but kernels."""
+    yield from _settings(baseline, variant)
+    if len(baseline.compilations) != len(variant.compilations):
+        yield Change(
+            kind="compilations",
+            what="compilations",
+            baseline=_ids(baseline.compilations),
+            here=_ids(variant.compilations),
+        )
+    known = {one.id: one for one in baseline.compilations}
+    for compilation in variant.compilations:
+        other = known.get(compilation.id)
+        if other is not None:
+            yield from _graphs(other, compilation)
+            yield from _wrappers(other, compilation)
+            yield from _guards(other, compilation)
+            yield from _breaks(other, compilation)
+
+
+def _settings(baseline: VariantReport, variant: VariantReport) -> Iterator[Change]:
+    asked = switches(baseline.requested, variant.requested)
+    for switch in asked:
+        left, right = getattr(baseline.requested, switch), getattr(variant.requested, switch)
+        if switch == "options":
+            yield from _options(left, right)
+            continue
+        yield Change(
+            kind="setting",
+            what=switch,
+            baseline=_value(switch, left),
+            here=_value(switch, right),
+            why=_came(variant.effective, _EFFECTS.get(switch, ())),
+        )
+    named = {*asked, *baseline.requested.options, *variant.requested.options}
+    for name in sorted({*baseline.config, *variant.config} - named):
+        left, right = baseline.config.get(name, "default"), variant.config.get(name, "default")
+        if left != right:
+            yield Change(kind="setting", what=name, baseline=left, here=right, why=_BY_THESE)
+    yield from _effects(baseline.effective, variant.effective)
+
+
+_BY_THESE = "The switches set it."
+
+
+def _options(left: dict[str, Any], right: dict[str, Any]) -> Iterator[Change]:
+    for name in sorted({*left, *right}):
+        if left.get(name, _NOT_GIVEN) != right.get(name, _NOT_GIVEN):
+            yield Change(
+                kind="setting",
+                what=name,
+                baseline=repr(left[name]) if name in left else "default",
+                here=repr(right[name]) if name in right else "default",
+            )
+
+
+_NOT_GIVEN = object()
+
+
+def _value(switch: str, value: Any) -> str:
+    if switch == "dynamic":
+        return {None: "automatic", True: "on", False: "off"}[value]
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value) if value is not None else "default"
+
+
+def in_vain(variant: VariantReport, switches: Sequence[str]) -> list[str]:
+    """What of some switches is not in effect as it was asked for."""
+    settings = [name for switch in switches for name in _EFFECTS.get(switch, ())]
+    return [one.setting for one in variant.effective if one.setting in settings and one.differs]
+
+
+def _came(effective: Sequence[Effective], settings: Sequence[str]) -> str:
+    """What came of a switch, where torch did something else than was asked for."""
+    told = [
+        f"{one.setting} ({one.requested}): {one.actual}. {one.why}".strip()
+        for one in effective
+        if one.setting in settings and one.differs
+    ]
+    return " ".join(told)
+
+
+def _effects(left: Sequence[Effective], right: Sequence[Effective]) -> Iterator[Change]:
+    """What came of settings that were asked for alike, or of none that was asked for."""
+    told = {*(name for names in _EFFECTS.values() for name in names), *_UNTOLD}
+    known = {one.setting: one for one in left}
+    for one in right:
+        other = known.get(one.setting)
+        if one.setting not in told and other is not None and other.actual != one.actual:
+            yield Change(
+                kind="setting",
+                what=one.setting,
+                baseline=other.actual,
+                here=one.actual,
+                why=one.why,
+            )
+
+
+_UNTOLD = ("vector instructions",)
+"""Known once a variant has been built, so that two may differ in that alone."""
+
+
+def _graphs(baseline: Compilation, here: Compilation) -> Iterator[Change]:
+    resized: dict[str, tuple[str, str]] = {}
+    for stage in STAGES:
+        left, right = baseline.graphs.get(stage), here.graphs.get(stage)
+        if left is None or right is None:
+            continue
+        fewer, more = _operators(left) - _operators(right), _operators(right) - _operators(left)
+        if fewer or more:
+            yield Change(
+                kind="graph",
+                what=f"{STAGES[stage]} of {here.id}",
+                baseline=_nodes(left, fewer),
+                here=_nodes(right, more),
+                why=_BEHIND if stage.endswith("post_grad") else "",
+            )
+        elif sizes := _resized(left, right):
+            resized[STAGES[stage]] = sizes
+    if resized:
+        first = next(iter(resized.values()))
+        yield Change(
+            kind="graph",
+            what=f"sizes in the graphs of {here.id}",
+            baseline=first[0],
+            here=first[1],
+            why=f"The same operations on other sizes, in {count_of(len(resized), 'stage')}.",
+        )
+    yield from _stages(baseline, here)
+
+
+def _stages(baseline: Compilation, here: Compilation) -> Iterator[Change]:
+    left, right = (
+        ", ".join(title for stage, title in STAGES.items() if stage in ours.graphs.keys() - theirs)
+        for ours, theirs in ((baseline, here.graphs.keys()), (here, baseline.graphs.keys()))
+    )
+    if left or right:
+        yield Change(kind="graphs", what=f"graphs of {here.id}", baseline=left, here=right)
+
+
+_BEHIND = "Passes behind AOTAutograd made something else of it."
+
+
+def _operators(graph: Graph) -> Counter[str]:
+    return Counter(node.target for node in graph.nodes if node.op.startswith("call"))
+
+
+def _nodes(graph: Graph, only: Counter[str]) -> str:
+    text = count_of(len(graph.nodes), "node")
+    if not only:
+        return text
+    listed = [
+        f"{number} times {name}" if number > 1 else name for name, number in only.most_common()
+    ]
+    return f"{text}, alone with {_some(listed)}"
+
+
+def _resized(left: Graph, right: Graph) -> tuple[str, str] | None:
+    """The first node of other sizes in two graphs of the same operations."""
+    known = {node.name: node.shape for node in left.nodes}
+    for node in right.nodes:
+        before = known.get(node.name)
+        if before is not None and node.shape is not None and before != node.shape:
+            return _sized(node.name, before), _sized(node.name, node.shape)
+    return None
+
+
+def _sized(name: str, sizes: Sequence[str]) -> str:
+    return f"{name}: [{', '.join(sizes)}]"
+
+
+def _wrappers(baseline: Compilation, here: Compilation) -> Iterator[Change]:
+    for left, right in zip(codes_of(baseline), codes_of(here), strict=False):
+        sides = [_wrapper(one.python, one.cpp) for one in (left, right)]
+        if sides[0] != sides[1]:
+            yield Change(
+                kind="wrapper",
+                what=f"wrapper of {here.id}, {right.direction}",
+                baseline=sides[0],
+                here=sides[1],
+            )
+
+
+def _wrapper(python: str | None, cpp: str | None) -> str:
+    text = cpp or python
+    if not text:
+        return "none"
+    return f"{'C++' if cpp else 'Python'}, {text.count(chr(10)) + 1} lines"
+
+
+def _guards(baseline: Compilation, here: Compilation) -> Iterator[Change]:
+    if not baseline.guards or not here.guards:
+        return
+    left, right = _expressions(baseline.guards), _expressions(here.guards)
+    if left != right:
+        yield Change(
+            kind="guards",
+            what=f"guards of {here.id}",
+            baseline=_count(sum(left.values()), left - right),
+            here=_count(sum(right.values()), right - left),
+        )
+
+
+def _expressions(guards: Sequence[Guard]) -> Counter[str]:
+    return Counter(guard.expression for guard in guards)
+
+
+def _count(number: int, only: Counter[str]) -> str:
+    return f"{number}, alone with {_some(list(only))}" if only else str(number)
+
+
+def _breaks(baseline: Compilation, here: Compilation) -> Iterator[Change]:
+    left, right = ([one.reason for one in each.breaks] for each in (baseline, here))
+    if left != right:
+        yield Change(
+            kind="breaks",
+            what=f"graph breaks of {here.id}",
+            baseline=_some(left) or "none",
+            here=_some(right) or "none",
+        )
+
+
+def _ids(compilations: Iterable[Compilation]) -> str:
+    return _some([one.id for one in compilations])
+
+
+def _some(texts: Sequence[str]) -> str:
+    more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
+    return (
+        ", ".join(textwrap.shorten(text, _LONG, placeholder="…") for text in texts[:_SHOWN]) + more
+    )
+
+
+def count_of(number: int, noun: str) -> str:
+    """``1 node`` or ``2 nodes``."""
+    return f"{number} {noun}{'s' * (number != 1)}"

@@ -1,0 +1,76 @@
+"""Which kernel of a variant does the work of which kernel of another."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Sequence
+
+from ...report import Kernel
+from ..wrapper.kernel_bodies import body
+from ..wrapper.links import operator
+
+Pair = tuple[Kernel | None, Kernel | None]
+"""The baseline's kernel and this variant's; one may be missing."""
+
+
+def pair_kernels(baseline: Sequence[Kernel], here: Sequence[Kernel]) -> list[Pair]:
+    """Pair the kernels of one graph, in this variant's order; then what only the baseline has.
+
+    What is surest comes first: the same code for the same nodes, the same code, the same nodes, the
+    most nodes in common, and last the same operators in their order.
+    """
+    mine, theirs = list(range(len(here))), list(range(len(baseline)))
+    partners: dict[int, int] = {}
+
+    def match(key: Callable[[Kernel], Hashable]) -> None:
+        waiting: dict[Hashable, deque[int]] = defaultdict(deque)
+        taken = set(partners.values())
+        for index in theirs:
+            if index not in taken and key(baseline[index]) is not None:
+                waiting[key(baseline[index])].append(index)
+        for index in mine:
+            found = None if index in partners else waiting.get(key(here[index]))
+            if found:
+                partners[index] = found.popleft()
+
+    match(lambda kernel: (what(kernel), _nodes(kernel)))
+    match(what)
+    match(_nodes)
+    _match_overlaps(baseline, here, partners)
+    match(lambda kernel: tuple(sorted(kernel.ops)) or None)
+    pairs: list[Pair] = [
+        (baseline[partners[index]] if index in partners else None, here[index]) for index in mine
+    ]
+    left = set(theirs) - set(partners.values())
+    return pairs + [(baseline[index], None) for index in sorted(left)]
+
+
+def what(kernel: Kernel) -> str:
+    """What a kernel does: its code but for its name, or the operator that a library carries out."""
+    return operator(kernel.name) if kernel.language == "extern" else body(kernel) or kernel.name
+
+
+def _nodes(kernel: Kernel) -> frozenset[str] | None:
+    return frozenset(kernel.nodes) or None
+
+
+def _match_overlaps(
+    baseline: Sequence[Kernel], here: Sequence[Kernel], partners: dict[int, int]
+) -> None:
+    """Pair what has most nodes in common, as far as nobody has it yet."""
+    taken = set(partners.values())
+    owners: dict[str, list[int]] = defaultdict(list)
+    for index, kernel in enumerate(baseline):
+        if index not in taken:
+            for node in set(kernel.nodes):
+                owners[node].append(index)
+    scores: dict[tuple[int, int], int] = defaultdict(int)
+    for index, kernel in enumerate(here):
+        if index not in partners:
+            for node in set(kernel.nodes):
+                for owner in owners[node]:
+                    scores[index, owner] += 1
+    for index, owner in sorted(scores, key=lambda pair: (-scores[pair], pair)):
+        if index not in partners and owner not in taken:
+            partners[index] = owner
+            taken.add(owner)

@@ -1,0 +1,222 @@
+"""The kernels of two variants side by side: identical, or which differ and why."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ...report import Compilation, Direction, Effective, Kernel, KernelChange, VariantReport
+from ..wrapper.kernel_bodies import body_lines
+from .kernel_pairs import Pair, pair_kernels, what
+from .launches import launch_settings, launching
+
+_LANGUAGES = {
+    "cpp": "generated C++",
+    "triton": "a Triton kernel",
+    "extern": "a call of a library",
+    "python": "Python",
+}
+_SYMBOL = re.compile(r"\bks\d+\b")
+_EVIDENCE = {"mix-order reduction": "MixOrderReductionGrid", "decompose_k": "decompose_k"}
+"""Fusion → what stands in the source of a kernel that it made."""
+_LONG = 3000
+_SHOWN = 3
+
+
+class Context(NamedTuple):
+    """What is known of two variants beside their kernels."""
+
+    fusions: Sequence[str]
+    """Those that are off under one of the two only."""
+    asked: str
+    """The settings in which they differ."""
+
+
+def kernel_changes(baseline: VariantReport, variant: VariantReport) -> list[KernelChange]:
+    """Pair the kernels of every compilation that both have, by its id and direction."""
+    found: list[KernelChange] = []
+    context = Context(_fusions(baseline, variant), _asked(baseline, variant))
+    known = {one.id: one for one in baseline.compilations}
+    for compilation in variant.compilations:
+        other = known.pop(compilation.id, None)
+        found += _compare(other, compilation, context)
+    for other in known.values():
+        found += _compare(other, None, context)
+    return found
+
+
+def _compare(
+    baseline: Compilation | None, here: Compilation | None, context: Context
+) -> Iterator[KernelChange]:
+    both = [one for one in (baseline, here) if one is not None]
+    directions = dict.fromkeys(kernel.direction for one in both for kernel in one.kernels)
+    for direction in directions:
+        ours = _of(here, direction)
+        theirs = _of(baseline, direction)
+        pairs = pair_kernels(theirs, ours)
+        for pair in pairs:
+            change = _change(pair, pairs, context)
+            change.direction = direction
+            change.compilation = here.id if here is not None else ""
+            change.baseline_compilation = baseline.id if baseline is not None else ""
+            if here is None or baseline is None:
+                change.why = "This compilation is there in one of the two only."
+            yield change
+
+
+def _of(compilation: Compilation | None, direction: Direction) -> list[Kernel]:
+    return [one for one in compilation.kernels if one.direction == direction] if compilation else []
+
+
+def _change(pair: Pair, pairs: Sequence[Pair], context: Context) -> KernelChange:
+    theirs, ours = pair
+    if theirs is None or ours is None:
+        one = ours or theirs
+        assert one is not None, "a pair has at least one side"
+        return KernelChange(
+            kernel=ours.name if ours else "",
+            baseline=theirs.name if theirs else "",
+            outcome="added" if ours else "removed",
+            why=_moved(one, pairs, 0 if ours else 1, context.fusions),
+            language=one.language,
+        )
+    change = KernelChange(kernel=ours.name, baseline=theirs.name, language=ours.language)
+    if ours.language != theirs.language:
+        change.outcome, change.lines = "differs", len(body_lines(ours))
+        change.why = f"It is {_called(ours)} here, and {_called(theirs)} there."
+    elif what(ours) == what(theirs):
+        change.outcome = "identical" if ours.name == theirs.name else "renamed"
+        change.why = launching(theirs, ours)
+    else:
+        change.outcome, change.lines = "differs", count_lines(theirs, ours)
+        change.why = _moved(ours, pairs, 0, context.fusions, theirs) or _inside(
+            theirs, ours, context.asked
+        )
+    return change
+
+
+def count_lines(theirs: Kernel, ours: Kernel) -> int:
+    """Count the lines that differ between two kernels, one that was changed once."""
+    left, right = body_lines(theirs), body_lines(ours)
+    if max(len(left), len(right)) > _LONG:
+        return max(len(set(left) - set(right)), len(set(right) - set(left)))
+    matcher = difflib.SequenceMatcher(None, left, right, autojunk=False)
+    return sum(
+        max(end - start, other_end - other)
+        for tag, start, end, other, other_end in matcher.get_opcodes()
+        if tag != "equal"
+    )
+
+
+def _moved(
+    kernel: Kernel,
+    pairs: Sequence[Pair],
+    side: int,
+    fusions: Sequence[str],
+    partner: Kernel | None = None,
+) -> str:
+    """Who does on the other side what a kernel does; nothing where that is its partner alone."""
+    nodes = set(kernel.nodes)
+    if not nodes:
+        return ""
+    sharing = [
+        one
+        for pair in pairs
+        if (one := pair[side]) is not None
+        and nodes & set(one.nodes)
+        and one is not partner
+        and not _is_same(pair)
+    ]
+    added = nodes - set(partner.nodes) if partner else nodes
+    place = "there" if side == 0 else "here"
+    if not sharing or (partner and not added):
+        left = set(partner.nodes) - nodes if partner else set()
+        who = [
+            one
+            for pair in pairs
+            if (one := pair[1 - side]) is not None
+            and left & set(one.nodes)
+            and one is not kernel
+            and not _is_same(pair)
+        ]
+        if not left or not who:
+            return ""
+        told = (
+            f"Part of what {partner.name if partner else ''} does there is done by {_listed(who)}."
+        )
+    else:
+        told = f"What it does is done by {_listed(sharing)} {place}."
+        if partner:
+            told = f"It also does what is done by {_listed(sharing)} {place}."
+    kernels = [kernel, *sharing, *([partner] if partner else [])]
+    return " ".join([told, *_blamed(kernels, fusions)])
+
+
+def _is_same(pair: Pair) -> bool:
+    theirs, ours = pair
+    return theirs is not None and ours is not None and what(theirs) == what(ours)
+
+
+def _blamed(kernels: Sequence[Kernel], fusions: Sequence[str]) -> Iterator[str]:
+    for name in fusions:
+        mark = _EVIDENCE.get(name)
+        if mark is not None and any(mark in kernel.source for kernel in kernels):
+            yield f"torch does {name} for the Python wrapper only."
+
+
+def _fusions(baseline: VariantReport, variant: VariantReport) -> list[str]:
+    """The fusions that are off under one of the two only."""
+    off = [set(_off(one.effective)) for one in (baseline, variant)]
+    return sorted(off[0] ^ off[1])
+
+
+def _off(effective: Sequence[Effective]) -> Iterator[str]:
+    for one in effective:
+        if one.setting == "fusions" and one.differs:
+            yield from one.operators
+
+
+def _inside(theirs: Kernel, ours: Kernel, asked: str) -> str:
+    """What can be told of two codes for the same nodes."""
+    symbols = [
+        sorted(set(_SYMBOL.findall("\n".join(body_lines(kernel))))) for kernel in (theirs, ours)
+    ]
+    if symbols[1] and not symbols[0]:
+        return f"Sizes are arguments here ({', '.join(symbols[1])}), and constants there."
+    if symbols[0] and not symbols[1]:
+        return f"Sizes are constants here, and arguments there ({', '.join(symbols[0])})."
+    kinds = [launch_settings(kernel.source).get("heuristic", "") for kernel in (theirs, ours)]
+    if all(kinds) and kinds[0] != kinds[1]:
+        return f"torch took another kind of kernel: {kinds[1]} here, and {kinds[0]} there."
+    if theirs.nodes and ours.nodes and set(theirs.nodes) != set(ours.nodes):
+        return "It does other operations: the graph differs."
+    return f"Other code for the same operations, under {asked}." if asked else ""
+
+
+def _asked(baseline: VariantReport, variant: VariantReport) -> str:
+    """The settings in which two variants differ, as one reads them."""
+    told = [
+        f"{field}={getattr(variant.requested, field)}"
+        for field in variant.requested.__struct_fields__
+        if field != "options"
+        and getattr(variant.requested, field) != getattr(baseline.requested, field)
+    ]
+    ours, theirs = variant.requested.options, baseline.requested.options
+    told += [
+        f"{name}={ours[name]!r}" if name in ours else f"{name} as by default"
+        for name in {**theirs, **ours}
+        if (name in ours) != (name in theirs) or ours[name] != theirs[name]
+    ]
+    return ", ".join(told)
+
+
+def _called(kernel: Kernel) -> str:
+    return _LANGUAGES.get(kernel.language, kernel.language)
+
+
+def _listed(kernels: Sequence[Kernel]) -> str:
+    names = list(dict.fromkeys(kernel.name for kernel in kernels))
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more

@@ -1,0 +1,93 @@
+"""How two kernels of the same code are launched, where that differs."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from ...report import Kernel
+
+_UNTOLD = ("kernel_name", "backend_hash")
+_ARGUMENT = re.compile(r"'(\w+)': '([^']*)'")
+_ALIGNED = ("tt.divisibility", 16)
+_SHOWN = 3
+
+
+def launching(theirs: Kernel, ours: Kernel) -> str:
+    """What differs in the launch of two kernels; empty where nothing does."""
+    if ours.language == "extern" and ours.name != theirs.name:
+        return "The same operator of a library, by another of its names."
+    if ours.language != "triton":
+        return ""
+    left, right = launch_settings(theirs.source), launch_settings(ours.source)
+    names = [name for name in {**left, **right} if left.get(name) != right.get(name)]
+    told = list(_alignments(left, right)) if "configs" in names else []
+    if told:
+        names.remove("configs")
+    if names:
+        settings = [
+            f"{name} = {right.get(name, 'none')} for {left.get(name, 'none')}" for name in names
+        ]
+        told.append(f"torch launches it with {_some(settings)}")
+    return f"The same code; {'; '.join(told)}." if told else ""
+
+
+def _alignments(left: Mapping[str, str], right: Mapping[str, str]) -> Iterator[str]:
+    """Which pointers count as aligned on one side only, where the hints differ in nothing else."""
+    theirs, ours = _hints(left), _hints(right)
+    if theirs is None or ours is None or left.get("signature") != right.get("signature"):
+        return
+    arguments = _ARGUMENT.findall(right.get("signature", ""))
+    pointers = {place for place, (_, kind) in enumerate(arguments) if kind.startswith("*")}
+    if any(
+        (name, value) != _ALIGNED or place not in pointers for place, name, value in theirs ^ ours
+    ):
+        return
+    for hints, side in ((ours - theirs, "here"), (theirs - ours, "there")):
+        if hints:
+            names = _some([arguments[place][0] for place, *_ in sorted(hints)])
+            yield f"{side} alone it counts on {names} being aligned to 16 bytes"
+
+
+def _hints(settings: Mapping[str, str]) -> set[tuple[int, str, int]] | None:
+    """What Triton is told of arguments, by their places; None where it is not in the form known."""
+    try:
+        [hints] = ast.literal_eval(settings.get("configs", ""))
+        return {(place, name, value) for (place,), told in hints.items() for name, value in told}
+    except (AttributeError, SyntaxError, TypeError, ValueError):
+        return None
+
+
+def _some(texts: Sequence[str]) -> str:
+    more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
+    return ", ".join(texts[:_SHOWN]) + more
+
+
+def launch_settings(source: str) -> dict[str, str]:
+    """What stands above a Triton kernel for its launch: name → value, as text."""
+    if "@triton.jit" not in source:
+        return {}
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return {}
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        for call in node.decorator_list:
+            if isinstance(call, ast.Call):
+                found["heuristic"] = ast.unparse(call.func).rpartition(".")[2]
+                for keyword in call.keywords:
+                    found.update(_items(keyword))
+    return {name: value for name, value in found.items() if name not in _UNTOLD}
+
+
+def _items(keyword: ast.keyword) -> Iterator[tuple[str, str]]:
+    if isinstance(keyword.value, ast.Dict) and keyword.arg in ("inductor_meta", "triton_meta"):
+        for key, value in zip(keyword.value.keys, keyword.value.values, strict=True):
+            if isinstance(key, ast.Constant):
+                yield str(key.value), ast.unparse(value)
+    elif keyword.arg is not None:
+        yield keyword.arg, ast.unparse(keyword.value)

@@ -1,0 +1,205 @@
+"""What differs between two reports: before and after a change of code, or of torch's version."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from ...report import Kernel, Report, SourceLine, Struct, VariantReport
+from ..figures.wording import duration
+
+FIGURES = ("compilations", "recompiles", "graph breaks", "kernels", "guards")
+"""What is counted of a variant, by name."""
+
+_LANGUAGES = {"cpp": "C++", "triton": "Triton", "extern": "extern"}
+
+_Things = Counter[tuple[str, str]]
+
+
+class FigureChange(Struct):
+    """A count before and after."""
+
+    name: str
+    before: int
+    after: int
+
+
+class LatencyChange(Struct):
+    """A call's median latency before and after, each with its 95 % interval (µs)."""
+
+    before_us: float
+    after_us: float
+    before_interval_us: tuple[float, float]
+    after_interval_us: tuple[float, float]
+    text: str = ""
+
+    @property
+    def is_slower(self) -> bool:
+        """Whether it takes longer for certain: the intervals do not touch."""
+        return self.after_interval_us[0] > self.before_interval_us[1]
+
+    @property
+    def is_faster(self) -> bool:
+        """Whether it takes less for certain."""
+        return self.after_interval_us[1] < self.before_interval_us[0]
+
+
+class VariantDifference(Struct):
+    """What differs between a variant of the one report and its partner in the other."""
+
+    before: str
+    after: str
+    figures: list[FigureChange] = []
+    latency: LatencyChange | None = None
+    gone: list[str] = []
+    """Graph breaks, recompiles, functions and kernels that only the first report has."""
+    new: list[str] = []
+    """Those that only the second has."""
+    changed: list[str] = []
+    """Kernels of the same operators with other code."""
+
+
+class ReportDifference(Struct):
+    """What differs between two reports."""
+
+    variants: list[VariantDifference] = []
+    only_before: list[str] = []
+    """Variants without a partner."""
+    only_after: list[str] = []
+
+
+def report_difference(before: Report, after: Report) -> ReportDifference:
+    """Compare two reports, variant by variant.
+
+    Variants of the same name are partners; where each report has a single one, so are these.
+
+    Parameters
+    ----------
+    before, after
+        Two reports of the same script or call.
+
+    Returns
+    -------
+    ReportDifference
+        Counts of both, and what only one has.
+    """
+    pairs = list(_pairs(before, after))
+    paired = {id(each) for pair in pairs for each in pair}
+    return ReportDifference(
+        variants=[_variant_difference(*pair) for pair in pairs],
+        only_before=[each.name for each in before.variants if id(each) not in paired],
+        only_after=[each.name for each in after.variants if id(each) not in paired],
+    )
+
+
+def _pairs(before: Report, after: Report) -> Iterator[tuple[VariantReport, VariantReport]]:
+    if len(before.variants) == len(after.variants) == 1:
+        yield before.variants[0], after.variants[0]
+        return
+    partners = {variant.name: variant for variant in after.variants}
+    for variant in before.variants:
+        if variant.name in partners:
+            yield variant, partners[variant.name]
+
+
+def _variant_difference(before: VariantReport, after: VariantReport) -> VariantDifference:
+    counts = zip(FIGURES, _counts(before), _counts(after), strict=True)
+    gone, new = _only_in_one(_things(before), _things(after))
+    changed = gone & new
+    return VariantDifference(
+        before=before.name,
+        after=after.name,
+        figures=[
+            FigureChange(name=name, before=first, after=second) for name, first, second in counts
+        ],
+        latency=_latency(before, after),
+        gone=_listed(gone - changed),
+        new=_listed(new - changed),
+        changed=_listed(changed),
+    )
+
+
+def _counts(variant: VariantReport) -> tuple[int, ...]:
+    compilations = variant.compilations
+    return (
+        len(compilations),
+        sum(each.recompile is not None for each in compilations),
+        len(variant.breaks),
+        sum(len(each.kernels) for each in compilations),
+        sum(len(each.guards) for each in compilations),
+    )
+
+
+def _latency(before: VariantReport, after: VariantReport) -> LatencyChange | None:
+    if before.timing is None or after.timing is None:
+        return None
+    change = LatencyChange(
+        before_us=before.timing.median_us,
+        after_us=after.timing.median_us,
+        before_interval_us=before.timing.interval_us,
+        after_interval_us=after.timing.interval_us,
+    )
+    # Measured in two runs, perhaps on two machines: no ratio, which would look exact.
+    verdict = "no clear difference"
+    if change.is_slower or change.is_faster:
+        verdict = "slower" if change.is_slower else "faster"
+    change.text = f"{duration(change.before_us)} → {duration(change.after_us)}: {verdict}"
+    return change
+
+
+def _only_in_one(before: _Things, after: _Things) -> tuple[Counter[str], Counter[str]]:
+    return _labels(before - after), _labels(after - before)
+
+
+def _labels(things: _Things) -> Counter[str]:
+    labels = Counter[str]()
+    for (label, _), number in things.items():
+        labels[label] += number
+    return labels
+
+
+def _listed(labels: Counter[str]) -> list[str]:
+    return [label + (f", {number} times" if number > 1 else "") for label, number in labels.items()]
+
+
+def _things(variant: VariantReport) -> _Things:
+    """What a variant holds: in words, and by what it is known again."""
+    things: list[tuple[str, str]] = []
+    for each in variant.compilations:
+        frame = _place(each.frame)
+        if each.recompile is not None:
+            things += [(f"recompile of {frame}: {why}", "") for why in each.recompile.reasons[:1]]
+        elif each.frame is not None:
+            things.append((f"compiled {frame}", ""))
+        things += [(_kernel_label(kernel), _code(kernel)) for kernel in each.kernels]
+    for graph_break in variant.breaks:
+        cause = graph_break.cause
+        things.append((f"graph break in {_place(cause.where)}: {cause.reason}", ""))
+    return Counter(things)
+
+
+def _kernel_label(kernel: Kernel) -> str:
+    if not kernel.ops:
+        return kernel.name
+    operators = ", ".join(map(_operator, kernel.ops))
+    return f"{_LANGUAGES.get(kernel.language, kernel.language)} kernel of {operators}"
+
+
+def _operator(name: str) -> str:
+    """``aten.add.Tensor`` → ``add``: an overload says nothing here."""
+    parts = name.split(".")
+    return parts[1] if len(parts) > 1 and parts[0] in ("aten", "prims") else name
+
+
+def _code(kernel: Kernel) -> str:
+    """A kernel's code without its name, which is numbered and changes when one comes before."""
+    return kernel.source.replace(kernel.name, "")
+
+
+def _place(where: SourceLine | None) -> str:
+    if where is None:
+        return "an unknown place"
+    # The line moves with every edit above it; the folder differs from machine to machine.
+    function = f"{where.function} in " if where.function else ""
+    return f"{function}{PurePath(where.file).name}"

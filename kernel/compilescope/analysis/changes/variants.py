@@ -1,0 +1,169 @@
+"""What each variant of a report changed, against the variant that is most like it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from ...report import Change, Changes, KernelChange, Report, VariantReport, is_record
+from ..wrapper.launches import codes_of
+from .beside_kernels import count_of, in_vain, other_changes, switches
+from .kernels import kernel_changes
+
+_AOT_ID = re.compile(r"^# AOT ID:.*$", re.MULTILINE)
+"""torch counts what it compiles."""
+
+_INDUCTOR = {
+    "wrappers": "the wrappers",
+    "kernels": "the kernels",
+    "stages": "the graphs behind AOTAutograd",
+    "autotunings": "autotuning",
+    "crossings": "operators that are called through Python",
+}
+"""What Inductor alone gives."""
+
+
+def note_changes(report: Report, name: str) -> None:
+    """Works out anew what changed, for a variant and for those that are compared with it.
+
+    Parameters
+    ----------
+    name
+        Which variant is new.
+    """
+    for variant in report.variants:
+        baseline = baseline_of(variant, report.variants)
+        if baseline is None:
+            variant.changes = None
+        elif (
+            name in (variant.name, baseline.name)
+            or variant.changes is None
+            or variant.changes.baseline != baseline.name
+        ):
+            variant.changes = compare(baseline, variant)
+
+
+def baseline_of(variant: VariantReport, variants: Sequence[VariantReport]) -> VariantReport | None:
+    """The variant to compare with: of the earlier ones for the same device the one most like it.
+
+    Of several the one that differs in ``cpp_wrapper`` alone, then the first.
+    """
+    if not _is_comparable(variant):
+        return None
+    best: VariantReport | None = None
+    least: tuple[int, bool] | None = None
+    for one in variants:
+        if one is variant:
+            break
+        if _is_comparable(one) and one.requested.target == variant.requested.target:
+            differing = switches(one.requested, variant.requested)
+            distance = (len(differing), differing != ["cpp_wrapper"])
+            if least is None or distance < least:
+                best, least = one, distance
+    return best
+
+
+def _is_comparable(variant: VariantReport) -> bool:
+    compiled = variant.requested.backend is not None and bool(variant.compilations)
+    return compiled and not is_record(variant)
+
+
+def compare(baseline: VariantReport, variant: VariantReport) -> Changes:
+    """What a variant changed against another."""
+    found = Changes(
+        baseline=baseline.name, switches=switches(baseline.requested, variant.requested)
+    )
+    found.changes = list(other_changes(baseline, variant))
+    missing = only_inductor(variant)
+    if missing or only_inductor(baseline):
+        found.only_inductor = missing
+    else:
+        found.kernels = kernel_changes(baseline, variant)
+    found.summary = _summary(baseline, variant, found)
+    return found
+
+
+def only_inductor(variant: VariantReport) -> list[str]:
+    """What a variant lacks since its back end is another than Inductor; empty of Inductor's own."""
+    return [] if variant.requested.backend == "inductor" else list(_INDUCTOR.values())
+
+
+def _summary(baseline: VariantReport, variant: VariantReport, found: Changes) -> str:
+    told = f"Against {baseline.name}: "
+    if found.only_inductor:
+        return told + (
+            f"the back end {variant.requested.backend} generates no kernels and no wrapper; "
+            f"{_graphs(found.changes)}."
+        )
+    if only_inductor(baseline):
+        kernels = sum(len(one.kernels) for one in variant.compilations)
+        return told + (
+            f"Inductor generates {count_of(kernels, 'kernel')} and the wrapper, where the back end "
+            f"{baseline.requested.backend} has neither."
+        )
+    parts = [_kernels(found.kernels), _wrapper(baseline, variant), *_rest(found.changes)]
+    if useless := in_vain(variant, found.switches):
+        parts.append(f"not as requested: {', '.join(useless)}")
+    return told + "; ".join(part for part in parts if part) + "."
+
+
+def _kernels(kernels: Sequence[KernelChange]) -> str:
+    if not kernels:
+        return "no kernels in either"
+    counts = Counter(one.outcome for one in kernels)
+    same = counts["identical"] + counts["renamed"]
+    here = len(kernels) - counts["removed"]
+    if same == len(kernels):
+        return "the one kernel is identical" if same == 1 else f"all {same} kernels are identical"
+    told = [f"{same} of {count_of(here, 'kernel')} {'is' if same == 1 else 'are'} identical"]
+    if counts["differs"]:
+        told.append(f"{counts['differs']} differ{'s' * (counts['differs'] == 1)}")
+    if counts["added"]:
+        told.append(f"{counts['added']} {'is' if counts['added'] == 1 else 'are'} new")
+    if counts["removed"]:
+        told.append(f"{counts['removed']} {'is' if counts['removed'] == 1 else 'are'} gone")
+    return ", ".join(told)
+
+
+def _wrapper(baseline: VariantReport, variant: VariantReport) -> str:
+    kinds = [
+        {
+            ("C++" if code.cpp else "Python")
+            for one in each.compilations
+            for code in codes_of(one)
+            if code.cpp or code.python
+        }
+        for each in (baseline, variant)
+    ]
+    if kinds[0] != kinds[1] and all(len(kind) == 1 for kind in kinds):
+        return f"the wrapper is {next(iter(kinds[1]))} instead of {next(iter(kinds[0]))}"
+    texts = [
+        [
+            _AOT_ID.sub("", code.cpp or code.python or "")
+            for one in each.compilations
+            for code in codes_of(one)
+        ]
+        for each in (baseline, variant)
+    ]
+    return "" if texts[0] != texts[1] else "the wrapper is the same"
+
+
+def _rest(changes: Sequence[Change]) -> list[str]:
+    kinds = {one.kind for one in changes}
+    told = []
+    if "compilations" in kinds:
+        told.append("other compilations")
+    if "graph" in kinds:
+        told.append("other graphs")
+    if "guards" in kinds:
+        told.append("other guards")
+    if "breaks" in kinds:
+        told.append("other graph breaks")
+    return told
+
+
+def _graphs(changes: Sequence[Change]) -> str:
+    if any(one.kind in ("graph", "compilations") for one in changes):
+        return "its graphs differ too"
+    return "the graphs that both have are the same"

@@ -1,0 +1,1 @@
+"""Medians, ratios and intervals, and how figures read."""

@@ -1,0 +1,38 @@
+"""After how many calls a variant has paid for its compile time."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ...report import Payback, VariantReport
+
+
+def paybacks(variant: VariantReport) -> list[Payback]:
+    """For an empty cache and for a warm one, where its times are known.
+
+    The compile time is that of a process of its own where there is one (`Startup`), else of the
+    first call here. A variant whose time does not differ from eager's never pays.
+    """
+    timing = variant.timing
+    if timing is None or timing.ratio is None:
+        return []
+    saved_us = timing.median_us * (timing.ratio - 1)
+    found = []
+    caches: tuple[Literal["cold", "warm"], ...] = ("cold", "warm")
+    for cache in caches:
+        seconds = first_call_s(variant, cache)
+        if seconds is not None:
+            pays = saved_us > 0 and timing.differs is not False
+            calls = seconds * 1e6 / saved_us if pays else None
+            found.append(Payback(cache=cache, compile_s=seconds, saved_us=saved_us, calls=calls))
+    return found
+
+
+def first_call_s(variant: VariantReport, cache: Literal["cold", "warm"]) -> float | None:
+    """A first call's time: in a process of its own where there is one, else here."""
+    for one in variant.startups:
+        # Headers are precompiled as a rule; without them is how it would be otherwise.
+        if one.cache == cache and one.precompiled_headers and one.first_call_s is not None:
+            return one.first_call_s
+    here = variant.compile_time if cache == "cold" else variant.warm_compile_time
+    return here.total_s if here is not None else None

@@ -1,0 +1,105 @@
+"""How fast one variant is beside another: the one place where a pair becomes a figure and words."""
+
+from __future__ import annotations
+
+import math
+
+from ...report import Speedup, Timing, VariantReport
+from .intervals import Ratio, ratio
+
+_WIDE = 2.0
+"""An interval whose ends are further apart than this does not tell how much faster."""
+_CLEAR = 1.25
+"""What is at least this much faster is said to be, however wide the interval is."""
+
+
+def speedup(found: Ratio, over: str) -> Speedup:
+    """A ratio and its interval as they are shown.
+
+    Parameters
+    ----------
+    found
+        Of the other's time over this one's.
+    over
+        The other variant's name.
+    """
+    low, high = found.interval
+    told = Speedup(ratio=found.value, interval=found.interval, over=over)
+    told.detail = (
+        f"{_faster(found.value)} than {over}; 99 % interval: {_faster(low)} to {_faster(high)}"
+    )
+    wide = low <= 0 or high / low > _WIDE
+    if found.differs is None:
+        told.standing, told.text = "few", "too few rounds"
+    elif wide and not (low >= _CLEAR or high <= 1 / _CLEAR):
+        told.standing, told.text = "noisy", "too noisy to judge"
+    elif not found.differs:
+        told.standing, told.text = "same", "no difference"
+    elif wide:
+        least = low if low > 1 else high
+        told.standing = "faster" if low > 1 else "slower"
+        told.text = f"at least {_faster(least)}"
+    else:
+        told.standing = "faster" if found.value >= 1 else "slower"
+        told.text = _faster(found.value)
+    return told
+
+
+def over_baseline(timing: Timing) -> Speedup | None:
+    """How a timing compares with its baseline's; None where there is none."""
+    if timing.speedup is not None or timing.ratio is None:
+        return timing.speedup
+    interval = timing.ratio_interval or (timing.ratio, timing.ratio)
+    return speedup(Ratio(timing.ratio, interval, timing.differs), timing.baseline)
+
+
+def between(one: VariantReport, other: VariantReport) -> Speedup | None:
+    """How fast a variant is beside another; None where either was not timed, or elsewhere.
+
+    Over eager it is the figure of its timing. Of two others it is the same estimate, from the
+    rounds that both took part in; where they share none, it follows from what each is to eager.
+    """
+    mine, others = one.timing, other.timing
+    if mine is None or others is None or mine.device != others.device:
+        return None
+    if other.requested.backend is None or other.name == mine.baseline:
+        return over_baseline(mine)
+    start = max(mine.first_round, others.first_round)
+    pairs = list(
+        zip(
+            others.samples_us[start - others.first_round :],
+            mine.samples_us[start - mine.first_round :],
+            strict=False,
+        )
+    )
+    if mine.turns and mine.turns == others.turns and pairs:
+        return speedup(ratio(*zip(*pairs, strict=True)), other.name)
+    found = _by_baseline(mine, others)
+    return None if found is None else speedup(found, other.name)
+
+
+def is_noisy(interval_us: tuple[float, float]) -> bool:
+    """Whether a median's interval is too wide for the figure to mean much."""
+    low, high = interval_us
+    return low <= 0 or high / low > _WIDE
+
+
+def _by_baseline(mine: Timing, others: Timing) -> Ratio | None:
+    """From both ratios to eager, their intervals at their worst."""
+    if mine.ratio is None or others.ratio is None or mine.baseline != others.baseline:
+        return None
+    low, high = mine.ratio_interval or (mine.ratio, mine.ratio)
+    least, most = others.ratio_interval or (others.ratio, others.ratio)
+    if least <= 0 or others.ratio <= 0:
+        return None
+    interval = (low / most, high / least)
+    known = mine.differs is not None and others.differs is not None
+    differs = not interval[0] <= 1 <= interval[1] if known else None
+    return Ratio(mine.ratio / others.ratio, interval, differs)
+
+
+def _faster(value: float) -> str:
+    """How many times faster; below 1, how many times slower."""
+    word = "faster" if value >= 1 else "slower"
+    times = value if value >= 1 else (1 / value if value > 0 else math.inf)
+    return f"{times:.2f}\u00d7 {word}" if times < 9.995 else f"{times:.0f}\u00d7 {word}"

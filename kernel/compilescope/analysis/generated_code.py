@@ -1,0 +1,202 @@
+"""Inductor's units → code with regions, and its kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from ..report import STAGES, Code, Direction, Graph, Kernel, Node, Region
+from .graphs.provenance import Provenance
+from .graphs.stages import GraphReader
+from .kernels.estimates import estimate
+from .kernels.fusion import add_fusions
+from .kernels.kernels import collect
+from .kernels.tiling import add_tilings
+from .kernels.units import Unit
+from .text.sizes import Hints
+from .text.wrapper_marks import Mark
+from .wrapper.baked_values import add_baked
+from .wrapper.regions import scan, to_regions
+from .wrapper.split import direction_of, split
+
+NO_CPP = "This variant launches its kernels from Python; cpp_wrapper is off."
+NO_PYTHON = "This variant launches its kernels from C++; cpp_wrapper is on."
+NO_CODE = "Inductor generated no code for this graph."
+
+
+@dataclass
+class Generated:
+    """A compilation's graphs, code and kernels."""
+
+    graphs: dict[str, Graph]
+    code: Code = field(default_factory=Code)
+    kernels: list[Kernel] = field(default_factory=list)
+    absent: dict[str, str] = field(default_factory=dict)
+
+
+def generate(
+    units: Sequence[Unit],
+    graphs: Mapping[str, Graph],
+    reader: GraphReader,
+    *,
+    variant: str,
+    hints: Hints,
+) -> Generated:
+    """Read what Inductor generated.
+
+    Parameters
+    ----------
+    units
+        From `units.gather`.
+    graphs
+        The earlier stages, by `analysis.graphs.stages.read_stages`.
+    hints
+        The values that symbols had when torch compiled.
+    """
+    result = Generated(graphs=dict(graphs))
+    by_direction: dict[str, list[Unit]] = {}
+    for unit in units:
+        by_direction.setdefault(_direction(unit, graphs, by_direction), []).append(unit)
+    forward = [d for d in ("inference", "forward") if d in by_direction]
+    for direction in forward[:1]:
+        result.code = _unit(by_direction[direction], direction, reader, result, variant, hints)
+    if not forward:
+        result.code.absent = dict.fromkeys(("python", "cpp", "shell"), NO_CODE)
+    if "backward" in by_direction:
+        code = _unit(by_direction["backward"], "backward", reader, result, variant, hints)
+        if forward:
+            result.code.backward = code
+        else:
+            result.code = code
+    result.graphs = {stage: result.graphs[stage] for stage in STAGES if stage in result.graphs}
+    return result
+
+
+def _direction(unit: Unit, graphs: Mapping[str, Graph], seen: Mapping[str, object]) -> str:
+    text = unit.code or unit.text("inductor_post_grad_graph") or ""
+    said = direction_of(text)
+    if said:
+        return said
+    if "forward" in graphs:
+        return "backward" if "forward" in seen else "forward"
+    return "inference"
+
+
+def _unit(
+    units: Sequence[Unit],
+    direction: str,
+    reader: GraphReader,
+    result: Generated,
+    variant: str,
+    hints: Hints,
+) -> Code:
+    """Add the graphs and kernels of one direction to the result; return its code."""
+    codes = []
+    for number, unit in enumerate(units):
+        prefix = "backward_" if direction == "backward" else ""
+        post_grad: list[Node] = []
+        for name, stage in (
+            ("before_post_grad_graph", "before_post_grad"),
+            ("inductor_post_grad_graph", "post_grad"),
+        ):
+            text = unit.text(name)
+            if not text:
+                continue
+            graph = reader(prefix + stage, text)
+            if stage == "post_grad":
+                post_grad = graph.nodes
+            if number == 0:
+                result.graphs[prefix + stage] = graph
+        code, kernels = _code(unit, direction, post_grad, result.graphs, variant, number, hints)
+        result.kernels += kernels
+        codes.append(code)
+    first, *others = codes
+    first.others = others
+    if others:
+        result.absent[f"{direction} graphs"] = (
+            f"torch compiled {len(codes)} {direction} graphs under this one id. The code of all is "
+            "kept (code.others); before and after the post-grad passes only the first is shown."
+        )
+    return first
+
+
+def _code(
+    unit: Unit,
+    direction: str,
+    post_grad: Sequence[Node],
+    graphs: Mapping[str, Graph],
+    variant: str,
+    number: int,
+    hints: Hints,
+) -> tuple[Code, list[Kernel]]:
+    code = Code(direction=cast(Direction, direction), path=unit.path)
+    if not unit.code:
+        code.absent = dict.fromkeys(("python", "cpp", "shell"), NO_CODE)
+        return code, []
+    parts = split(unit.code)
+    code.python, code.cpp, code.shell = parts.python, parts.cpp, parts.shell
+    artifact: str = "python" if parts.python is not None else "cpp"
+    text = parts.python or parts.cpp or ""
+    marks = scan(text, "python" if artifact == "python" else "cpp")
+    name = direction if number == 0 else f"{direction}.{number + 1}"
+    regions = to_regions(marks, name)
+    code.regions[artifact] = regions
+    definitions: list[Mark] = []
+    if parts.shell is not None:
+        definitions = [mark for mark in scan(parts.shell, "python") if mark.kind == "kernel"]
+        if definitions:
+            code.regions["shell"] = to_regions(definitions, name)
+        code.absent["python"] = NO_PYTHON
+    else:
+        code.absent["cpp"] = code.absent["shell"] = NO_CPP
+    provenance = Provenance(post_grad, _earlier(graphs), unit.mapping, unit.stacks)
+    kernels = collect(
+        marks,
+        text,
+        definitions,
+        parts.shell or "",
+        provenance,
+        direction=code.direction,
+        artifact="python" if artifact == "python" else "cpp",
+        variant=variant,
+    )
+    _trace(regions, marks, kernels, provenance)
+    groups = {region.key: region.nodes for region in regions if region.kind == "launch"}
+    estimate(kernels, groups, post_grad, hints)
+    add_fusions(kernels, groups, post_grad, hints)
+    add_tilings(kernels)
+    add_baked(kernels)
+    return code, kernels
+
+
+def _earlier(graphs: Mapping[str, Graph]) -> list[Node]:
+    """Nodes that comments may name: those of the graphs before AOTAutograd, latest winning."""
+    return [
+        node
+        for stage in ("joint", "dynamo", "before_pre_grad", "pre_grad")
+        if stage in graphs
+        for node in graphs[stage].nodes
+    ]
+
+
+def _trace(
+    regions: Sequence[Region],
+    marks: Sequence[Mark],
+    kernels: Sequence[Kernel],
+    provenance: Provenance,
+) -> None:
+    """Say of each launch and kernel where it comes from."""
+    by_name = {kernel.name: kernel for kernel in kernels}
+    for region, mark in zip(regions, marks, strict=True):
+        kernel = by_name.get(mark.kernel or "")
+        if mark.kind == "launch":
+            origin = provenance.of(mark)
+            region.nodes, region.sources = origin.nodes, origin.sources
+            if kernel and len(kernel.launches) == 1:
+                region.nodes = region.nodes or kernel.nodes
+                region.sources = region.sources or kernel.sources
+            elif kernel and not region.sources and not origin.nodes:
+                region.sources = kernel.sources
+        elif mark.kind == "kernel" and kernel:
+            region.nodes, region.sources = kernel.nodes, kernel.sources

@@ -1,0 +1,1 @@
+"""Graph records as graphs: stages, nodes, where they come from."""

@@ -1,0 +1,191 @@
+"""Which operator became which: through dispatch, Inductor's table, autograd, or a pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal
+
+from ...report import Decomposition, Graph, Node
+from ...torch_api.trace.node_origins import NotedNodes, Trail
+
+By = Literal["autograd", "decomposition", "dispatch", "pass", "unknown"]
+UNKNOWN = (
+    "The report was read from a trace, which says where nodes come from, not by which of torch's "
+    "ways: the operator's own code or a decomposition."
+)
+REMOVED = "Nothing reads it, or it was computed already: a pass took it out."
+ADDED = "A pass added it; torch notes no operator that it stands for."
+_STAGES = ("inference", "forward", "backward")
+_PASSES = (
+    ("before_pre_grad", "pre_grad"),
+    ("before_joint", "after_joint"),
+    ("before_post_grad", "post_grad"),
+    ("backward_before_post_grad", "backward_post_grad"),
+)
+_ITEM = ("operator.getitem", "_operator.getitem")
+
+
+def find_decompositions(
+    graphs: Mapping[str, Graph], collected: Callable[[str], Sequence[Node] | None]
+) -> list[Decomposition]:
+    """What became of each operator, stage by stage.
+
+    Parameters
+    ----------
+    graphs
+        Stage → graph, with the nodes' origins.
+    collected
+        Gives, for a graph's text, its nodes as a live hook collected them, with what torch notes on
+        them.
+
+    Notes
+    -----
+    Only what torch notes counts: of each node the operator whose decomposition gave it
+    (``original_aten``), and the node of Dynamo's graph that it comes from. Passes are read from the
+    graphs before and after them.
+    """
+    found = _Found()
+    dynamo = {node.name: node for node in graphs["dynamo"].nodes} if "dynamo" in graphs else {}
+    for stage in _STAGES:
+        if stage in graphs:
+            nodes = collected(graphs[stage].text)
+            trails = nodes.trails if isinstance(nodes, NotedNodes) else {}
+            _traced(stage, _calls(graphs[stage].nodes), trails, dynamo, found)
+    for before, after in _PASSES:
+        if before in graphs and after in graphs:
+            _passed(graphs[before], graphs[after], found)
+    return found.all()
+
+
+class _Found:
+    """Collects decompositions; those that are alike count as one in several places."""
+
+    def __init__(self) -> None:
+        self._by_kind: dict[tuple[object, ...], Decomposition] = {}
+
+    def add(
+        self,
+        operator: str,
+        into: Iterable[str],
+        by: By,
+        stage: str,
+        nodes: Sequence[Node],
+        became: Sequence[Node],
+        why: str = "",
+    ) -> None:
+        names = list(dict.fromkeys(into))
+        key = (operator, tuple(names), by, stage)
+        known = self._by_kind.get(key)
+        if known is None:
+            known = Decomposition(
+                operator=operator, into=names, count=0, by=by, stage=stage, why=why
+            )
+            self._by_kind[key] = known
+        known.count += 1
+        known.nodes += [node.name for node in nodes]
+        known.became += [node.name for node in became]
+        lines = [line for node in (*nodes, *became) for line in node.sources[-1:]]
+        known.sources = list(dict.fromkeys((*known.sources, *lines)))
+
+    def all(self) -> list[Decomposition]:
+        return list(self._by_kind.values())
+
+
+def _calls(nodes: Iterable[Node]) -> list[Node]:
+    return [node for node in nodes if node.op.startswith("call") and node.target not in _ITEM]
+
+
+def _traced(
+    stage: str,
+    nodes: Sequence[Node],
+    trails: Mapping[str, Trail],
+    dynamo: Mapping[str, Node],
+    found: _Found,
+) -> None:
+    """What AOTAutograd's tracing made of the operators."""
+    backward = stage == "backward"
+    groups: dict[tuple[tuple[str, ...], str], list[Node]] = {}
+    by_origin: dict[tuple[str, ...], list[Node]] = {}
+    for node in nodes:
+        trail = trails.get(node.name)
+        if backward and trail is not None and not trail.backward:
+            continue  # the forward's, computed again
+        origins = tuple(node.origins)
+        if origins:
+            by_origin.setdefault(origins, []).append(node)
+        if trail is not None and trail.original:
+            groups.setdefault((origins, trail.original), []).append(node)
+    for origins, made in by_origin.items():
+        sources = [dynamo[name] for name in origins if name in dynamo]
+        originals = [trails[node.name].original for node in made if node.name in trails]
+        into = [_short(one) for one in originals if one] or [_short(node.target) for node in made]
+        operator = " + ".join(dict.fromkeys(node.target for node in sources))
+        if not sources or (not backward and _alike(operator, into)):
+            continue
+        by: By = "autograd" if backward else "dispatch" if any(originals) else "unknown"
+        found.add(operator, into, by, stage, sources, made, UNKNOWN if by == "unknown" else "")
+    for (_, original), made in groups.items():
+        into = list(dict.fromkeys(_short(node.target) for node in made))
+        if into == [_short(original)]:
+            continue
+        # Nodes of one operator are calls of their own; of several they are one call.
+        for part in [[node] for node in made] if len(into) == 1 else [made]:
+            found.add(_short(original), into, "decomposition", stage, [], part)
+
+
+def _alike(operator: str, into: Sequence[str]) -> bool:
+    """Whether an operator only got its name in ATen: ``torch.sigmoid`` is ``aten.sigmoid``."""
+    last = operator.rpartition(".")[2].strip("_")
+    return {one.rpartition(".")[2].strip("_") for one in into} == {last}
+
+
+def _passed(before: Graph, after: Graph, found: _Found) -> None:
+    """What passes changed: nodes that went, and those that came in their place."""
+    old, new = _calls(before.nodes), _calls(after.nodes)
+    kept = {(n.name, n.target) for n in old} & {(n.name, n.target) for n in new}
+    gone = _grouped(n for n in old if (n.name, n.target) not in kept)
+    came = _grouped(n for n in new if (n.name, n.target) not in kept)
+    for node in came.pop((), []):
+        came.setdefault(_place_of(node, gone), []).append(node)
+    for origins in dict.fromkeys((*gone, *came)):
+        went, there = _without_renamed(gone.get(origins, []), came.get(origins, []))
+        operator = " + ".join(dict.fromkeys(_short(node.target) for node in went))
+        into = [_short(node.target) for node in there]
+        if went or there:
+            why = "" if went and there else REMOVED if went else ADDED
+            found.add(operator, into, "pass", after.stage, went, there, why)
+
+
+def _place_of(node: Node, gone: Mapping[tuple[str, ...], Sequence[Node]]) -> tuple[str, ...]:
+    """Of a node without origins, those of the nodes that went and read what it reads."""
+    for origins, went in gone.items():
+        if any(set(one.inputs) & set(node.inputs) for one in went):
+            return origins
+    return ()
+
+
+def _grouped(nodes: Iterable[Node]) -> dict[tuple[str, ...], list[Node]]:
+    groups: dict[tuple[str, ...], list[Node]] = {}
+    for node in nodes:
+        groups.setdefault(tuple(node.origins), []).append(node)
+    return groups
+
+
+def _without_renamed(went: Sequence[Node], came: Sequence[Node]) -> tuple[list[Node], list[Node]]:
+    """Both without those that only changed their name."""
+    left = list(came)
+    really: list[Node] = []
+    for node in went:
+        same = next((one for one in left if one.target == node.target), None)
+        if same is None:
+            really.append(node)
+        else:
+            left.remove(same)
+    return really, left
+
+
+def _short(target: str) -> str:
+    """``torch.ops.aten.gelu.default`` is ``aten.gelu``."""
+    parts = target.removeprefix("torch.ops.").split(".")
+    known = target.startswith("torch.ops.") or parts[0] in ("aten", "prims")
+    return ".".join(parts[:2]) if known else target

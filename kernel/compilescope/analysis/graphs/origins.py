@@ -1,0 +1,153 @@
+"""Which nodes of Dynamo's graph the nodes of the later graphs come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from ...report import Graph, Node
+from ...torch_api.trace.node_origins import NotedNodes, Trail
+from .provenance import read_mapping
+
+_BEFORE_AOT = ("before_pre_grad", "pre_grad")
+NO_ORIGINS = (
+    "torch recorded no mapping from this stage's nodes to Dynamo's: a trace file only has one of "
+    "the graph after the post-grad passes, if provenance tracking was on."
+)
+NO_DYNAMO = "Dynamo's graph is not there, so there is nothing to lead back to."
+SOME = "{count} of {total} nodes have none: torch does not note what passes and write-backs add."
+_NEEDLESS = ("placeholder", "output", "get_attr")
+
+
+def find_origins(
+    graphs: Mapping[str, Graph],
+    collected: Callable[[str], Sequence[Node] | None],
+    mapping: str | None = None,
+) -> None:
+    """Fill in ``origins`` of the nodes of every stage but Dynamo's, and modules that they give.
+
+    Parameters
+    ----------
+    graphs
+        Stage → graph, in the order of the stages; changed in place.
+    collected
+        Gives, for a graph's text, its nodes as a live hook collected them, with what torch notes on
+        them.
+    mapping
+        torch's node mappings of the forward or inference graph, in JSON: what there is without a
+        live hook.
+
+    Notes
+    -----
+    Only what torch itself notes counts: the call that a node was traced under (in a backward, its
+    forward node was), the input that a placeholder stands for, the node that a pass replaced, and
+    torch's own table. A node that passes leave alone keeps its name, operator and source line, and
+    so its origins, from one graph to the next.
+    """
+    dynamo = graphs.get("dynamo")
+    if dynamo is None:
+        for graph in graphs.values():
+            graph.absent["origins"] = NO_DYNAMO
+        return
+    table = read_mapping(mapping, "postToPre")
+    finder = _Finder(dynamo, collected, table)
+    for stage, graph in graphs.items():
+        if stage != "dynamo":
+            # Stages that print alike were read once and share their nodes.
+            graph.nodes = [msgspec.structs.replace(node) for node in graph.nodes]
+            finder.stage(stage, graph)
+    if table:
+        finder.back(graphs)
+    for stage, graph in graphs.items():
+        if stage != "dynamo":
+            finder.finish(graph)
+
+
+class _Finder:
+    def __init__(
+        self,
+        dynamo: Graph,
+        collected: Callable[[str], Sequence[Node] | None],
+        table: Mapping[str, list[str]],
+    ) -> None:
+        self.collected = collected
+        self.table = table
+        self.first = {node.name: node for node in dynamo.nodes}
+        trails, ids = self._noted(dynamo)
+        self.by_calls: dict[tuple[str, ...], list[str]] = {}
+        for name, trail in trails.items():
+            if trail.calls:
+                self.by_calls.setdefault(trail.calls, []).append(name)
+        self.inputs = [
+            node.name for node in dynamo.nodes if node.op == "placeholder" and "." not in node.name
+        ]
+        self.resolved: dict[tuple[int, str], list[str]] = {
+            (graph, name): [name] for graph in ids for name in self.first
+        }
+        self.earlier: dict[object, list[str]] = {}
+
+    def _noted(self, graph: Graph) -> tuple[Mapping[str, Trail], Iterable[int]]:
+        nodes = self.collected(graph.text)
+        return (nodes.trails, nodes.graphs) if isinstance(nodes, NotedNodes) else ({}, ())
+
+    def stage(self, stage: str, graph: Graph) -> None:
+        """Fill in one stage; those before it must be there."""
+        trails, ids = self._noted(graph)
+        found: dict[object, list[str]] = {}
+        for node in graph.nodes:
+            origins = self._of(stage, node, trails.get(node.name))
+            node.origins = origins
+            if origins:
+                found[_identity(node)] = origins
+                for number in ids:
+                    self.resolved[number, node.name] = origins
+        # A backward begins from the joint graph again, not from what the forward became.
+        self.earlier = {**self.earlier, **found}
+
+    def _of(self, stage: str, node: Node, trail: Trail | None) -> list[str]:
+        if stage in _BEFORE_AOT:
+            same = self.first.get(node.name)
+            if same is not None and same.target == node.target:
+                return [node.name]
+        if trail is not None:
+            if trail.calls in self.by_calls:
+                return list(self.by_calls[trail.calls])
+            if trail.argument is not None and trail.argument < len(self.inputs):
+                return [self.inputs[trail.argument]]
+            for place in trail.past:
+                if place in self.resolved:
+                    return list(self.resolved[place])
+        if stage == "post_grad" and node.name in self.table:
+            return [name for name in self.table[node.name] if name in self.first]
+        return list(self.earlier.get(_identity(node), ()))
+
+    def back(self, graphs: Mapping[str, Graph]) -> None:
+        """Give the stages before the post-grad passes what torch's table says of those after."""
+        last = graphs.get("post_grad")
+        known = {_identity(node): node.origins for node in last.nodes} if last else {}
+        for stage, graph in graphs.items():
+            if stage in ("dynamo", "post_grad") or stage.startswith("backward"):
+                continue
+            for node in graph.nodes:
+                node.origins = node.origins or list(known.get(_identity(node), ()))
+
+    def finish(self, graph: Graph) -> None:
+        """Add the modules that origins agree on; say what is missing."""
+        wanted = [node for node in graph.nodes if node.op not in _NEEDLESS]
+        missing = sum(not node.origins for node in wanted)
+        if wanted and missing == len(wanted):
+            graph.absent["origins"] = NO_ORIGINS
+        elif missing:
+            graph.absent["origins"] = SOME.format(count=missing, total=len(wanted))
+        for node in graph.nodes:
+            if node.module is None and node.origins:
+                owners = [self.first[name] for name in node.origins if name in self.first]
+                modules = {(owner.module, owner.module_type) for owner in owners}
+                if len(modules) == 1:
+                    ((node.module, node.module_type),) = modules
+
+
+def _identity(node: Node) -> object:
+    """What a node keeps from one graph to the next while no pass touches it."""
+    return node.name, node.target, node.sources[-1] if node.sources else None

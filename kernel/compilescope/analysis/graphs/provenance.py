@@ -1,0 +1,142 @@
+"""Where kernels come from: torch's own mapping, its stack traces, or the wrapper's comments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...report import Node, SourceLine
+from ..text.stacks import read_stack
+from ..text.wrapper_marks import Comments, Mark
+
+
+@dataclass
+class Origin:
+    """What a launch or a kernel computes."""
+
+    nodes: list[str] = field(default_factory=list)
+    """Post-grad nodes, in the graph's order where the graph is known."""
+    ops: list[str] = field(default_factory=list)
+    sources: list[SourceLine] = field(default_factory=list)
+
+
+class Provenance:
+    """Everything known of one wrapper's nodes and source lines."""
+
+    def __init__(
+        self,
+        post_grad: Sequence[Node] = (),
+        earlier: Sequence[Node] = (),
+        mapping: str | None = None,
+        stacks: str | None = None,
+    ) -> None:
+        self.order = {node.name: place for place, node in enumerate(post_grad)}
+        self.nodes = {node.name: node for node in post_grad}
+        self.earlier = {node.name: node for node in earlier}
+        self.mapping = read_mapping(mapping, "cppCodeToPost")
+        self.pre_to_post = read_mapping(mapping, "preToPost")
+        self.stacks = _lists(_json(stacks))
+
+    def of(self, mark: Mark) -> Origin:
+        """Where a launch or a kernel definition comes from.
+
+        torch's mapping is best; where it is empty (backward graphs, provenance off) the comments
+        above the kernel name the nodes, or at least the source nodes and the operators.
+        """
+        comments = mark.comments
+        key = ":".join(map(str, comments.handle)) if comments and comments.handle else ""
+        names = self.mapping.get(key) or []
+        if not names and comments:
+            names = comments.nodes or self._named(comments)
+        if mark.scope:
+            names = [self._scoped(mark.scope, name) for name in names]
+        names = sorted(dict.fromkeys(names), key=lambda name: self.order.get(name, 1 << 30))
+        used = [self.nodes[name] for name in names if name in self.nodes]
+        ops = [_short(node.target) for node in used if node.op.startswith("call")]
+        if not ops and comments:
+            ops = comments.aten
+        return Origin(names, list(dict.fromkeys(ops)), self._sources(key, names, mark))
+
+    def _scoped(self, scope: str, name: str) -> str:
+        """The node of a graph in the graph: torch names it without that graph's name."""
+        whole = f"{scope}.{name}"
+        return whole if whole in self.nodes else name
+
+    def _named(self, comments: Comments) -> list[str]:
+        """The post-grad nodes that the comments' source nodes stand for.
+
+        Some may be unknown: torch maps a backward only where it is compiled at once. The others
+        count only if the operator that comes last is among them. Without it they are what feeds the
+        kernel, not what it computes.
+        """
+        names: list[str] = []
+        whole = True
+        for name in comments.source_nodes:
+            found = [name] if name in self.nodes else []
+            found += self.pre_to_post.get(name, ())
+            whole = whole and bool(found)
+            names += found
+        last = comments.aten[-1] + "." if comments.aten else ""
+        targets = (_short(self.nodes[name].target) for name in names if name in self.nodes)
+        return names if whole or any(target.startswith(last) for target in targets) else []
+
+    def _sources(self, key: str, names: Sequence[str], mark: Mark) -> list[SourceLine]:
+        """The lines that the nodes stand in; then the lines that called these.
+
+        The calling lines matter where the model is a library's: only they are the user's own.
+        """
+        own = [self.nodes[name].sources for name in names if name in self.nodes]
+        traces = [read_stack(trace) for trace in self.stacks.get(key) or ()]
+        if not any(own) and not any(traces) and mark.comments:
+            named = mark.comments.source_nodes
+            own = [self.earlier[name].sources for name in named if name in self.earlier]
+        inner = [stack[-1:] for stack in own if stack] or [stack[-1:] for stack in traces]
+        outer = [reversed(stack[:-1]) for stack in (*own, *traces)]
+        return list(dict.fromkeys(line for stack in (*inner, *outer) for line in stack))
+
+
+def merge(origins: Sequence[Origin], order: Mapping[str, int]) -> Origin:
+    """What several launches of one kernel come from, together."""
+    names = dict.fromkeys(name for origin in origins for name in origin.nodes)
+    return Origin(
+        sorted(names, key=lambda name: order.get(name, 1 << 30)),
+        list(dict.fromkeys(op for origin in origins for op in origin.ops)),
+        list(dict.fromkeys(line for origin in origins for line in origin.sources)),
+    )
+
+
+def read_mapping(text: str | None, name: str) -> dict[str, list[str]]:
+    """One table of torch's node mappings; empty where torch wrote none.
+
+    Parameters
+    ----------
+    text
+        The payload of ``inductor_provenance_tracking_node_mappings``.
+    name
+        ``preToPost``, ``postToPre``, ``cppCodeToPost`` or ``postToCppCode``.
+    """
+    return _lists(_json(text).get(name))
+
+
+def _short(target: str) -> str:
+    return target.removeprefix("torch.ops.")
+
+
+def _json(text: str | None) -> dict[str, object]:
+    """What an object holds; nothing where torch wrote something else."""
+    try:
+        value = json.loads(text or "{}")
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _lists(value: object) -> dict[str, list[str]]:
+    if not isinstance(value, dict):
+        return {}
+    return {
+        str(key): [str(item) for item in items]
+        for key, items in value.items()
+        if isinstance(items, list)
+    }

@@ -1,0 +1,72 @@
+"""Graph records → graphs by stage."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from ...capture.records import Record
+from ...report import Graph, Node
+from .graph_text import NO_MODULES, parse_graph
+
+STAGE_OF = {
+    "dynamo_output_graph": "dynamo",
+    "before_pre_grad_graph": "before_pre_grad",
+    "after_pre_grad_graph": "pre_grad",
+    "aot_joint_graph": "joint",
+    "before_joint_graph": "before_joint",
+    "after_joint_graph": "after_joint",
+    "aot_inference_graph": "inference",
+    "aot_forward_graph": "forward",
+    "aot_backward_graph": "backward",
+}
+"""Event or artifact → stage. The graphs around the post-grad passes come by `kernels.units`."""
+
+_GRAPH_ID = re.compile(r"\n\n # graph id: \d+$")
+"""What torch writes below the graphs around the pre-grad passes, after printing them."""
+
+
+class GraphReader:
+    """Makes graphs; reads a text that torch logs twice (before and after a pass) once."""
+
+    def __init__(self, live: Mapping[str, list[Node]]) -> None:
+        self._live = live
+        self._read: dict[str, list[Node]] = {}
+
+    def __call__(self, stage: str, text: str) -> Graph:
+        """Make the graph of a stage from its text."""
+        live = self.collected(text)
+        if live is not None:
+            if any(node.line is None for node in live):
+                lines = {node.name: node.line for node in self._parsed(text)}
+                for node in live:
+                    node.line = node.line or lines.get(node.name)
+            return Graph(stage=stage, text=text, nodes=[*live, *self._inner(text, live)])
+        nodes = self._parsed(text)
+        return Graph(stage=stage, text=text, nodes=nodes, absent={"modules": NO_MODULES})
+
+    def collected(self, text: str) -> list[Node] | None:
+        """The nodes that a live hook collected of the graph that prints as this text."""
+        return self._live.get(text) or self._live.get(_GRAPH_ID.sub("", text))
+
+    def _inner(self, text: str, live: Sequence[Node]) -> list[Node]:
+        """The nodes of graphs in the graph, which a hook on the outer one does not see."""
+        if text.count("class ") < 2:
+            return []
+        names = {node.name for node in live}
+        return [node for node in self._parsed(text) if "." in node.name and node.name not in names]
+
+    def _parsed(self, text: str) -> list[Node]:
+        if text not in self._read:
+            self._read[text] = parse_graph(text)
+        return self._read[text]
+
+
+def read_stages(records: Sequence[Record], reader: GraphReader) -> dict[str, Graph]:
+    """Make the graphs up to the post-grad passes; of several at one stage the last."""
+    texts: dict[str, str] = {}
+    for record in records:
+        stage = STAGE_OF.get(record.name)
+        if stage and record.payload:
+            texts[stage] = record.payload
+    return {stage: reader(stage, text) for stage, text in texts.items()}

@@ -1,0 +1,1 @@
+"""Guards and recompiles: what failed, why, and what removes it."""

@@ -1,0 +1,317 @@
+"""A recompile → what to change so that it does not take place, as code to paste.
+
+Only what `tests/kernel/inspection/test_advice.py` applies and finds to remove the recompile is
+advised.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from ...report import Advice, Failure, SourceLine
+from ..problems.breaks import plain_function
+from .advice_names import Names, names_of
+from .frames import Caller
+
+_NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:e[+-]?\d+)?$|-?(?:inf|nan)$")
+_SCALARS = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16"}
+_SIZE = re.compile(r"(.+)\.size\(\)\[(\d+)\]$", re.S)
+_LAYOUT = re.compile(r"\.(?:stride\(\)\[\d+\]|storage_offset\(\))$")
+_RESUMED = "torch_dynamo_resume_in_"
+_ASSIGNABLE = (ast.Name, ast.Attribute, ast.Subscript)
+
+
+def advise(
+    failures: Sequence[tuple[str, Failure]],
+    *,
+    frame: SourceLine | None,
+    caller: Caller | None,
+    settings: Mapping[str, Any],
+    seen: Sequence[Failure] = (),
+    became: Sequence[str] = (),
+) -> list[Advice]:
+    """What removes the recompile, most specific first.
+
+    Parameters
+    ----------
+    failures
+        The guards that failed, each with torch's own words.
+    frame, caller
+        The compiled function, and the call of it.
+    settings
+        Dynamo's settings in force (``specialize_float``), where torch logged them.
+    seen
+        Those of the failures that an earlier recompile of the frame had too.
+    became
+        What is a symbol from this compilation on (``L['x'].size()[0]``): all that changed, of which
+        torch names only the guard that failed first.
+    """
+    adviser = _Adviser(frame, caller, settings, became)
+    found: dict[str, Advice] = {}
+    # A guard that failed before led to a newer compilation, whose guard is the one that matters.
+    fresh = [one for one in failures if one[1] not in seen]
+    for reason, failure in fresh:
+        for advice in adviser.on(reason, failure):
+            found.setdefault(advice.code, advice)
+    told_nothing = all(failure.kind == "other" for _, failure in fresh)
+    for reason, failure in failures if told_nothing else ():
+        for advice in adviser.on(reason, failure):
+            found.setdefault(advice.code, advice)
+    if not found and failures:
+        found[""] = adviser.stance()
+    return list(found.values())
+
+
+def raise_limit(limit: int) -> Advice:
+    """The advice for a frame that was compiled too often."""
+    return Advice(
+        kind="limit",
+        what="Lets a function be compiled more often before torch leaves it to eager.",
+        code=f"torch._dynamo.config.recompile_limit = {2 * limit}",
+    )
+
+
+class _Adviser:
+    def __init__(
+        self,
+        frame: SourceLine | None,
+        caller: Caller | None,
+        settings: Mapping[str, Any],
+        became: Sequence[str],
+    ) -> None:
+        self.frame = frame
+        self.became = became
+        self.caller = caller.where if caller else None
+        self.settings = settings
+        self.resumed = frame is not None and frame.function.startswith(_RESUMED)
+        self.names: Names = names_of(frame, caller)
+
+    def on(self, reason: str, failure: Failure) -> Iterator[Advice]:
+        rules: dict[str, Callable[[str, Failure], Iterator[Advice]]] = {
+            "size": self._size,
+            "stride": self._stride,
+            "dtype": self._dtype,
+            "requires_grad": self._requires_grad,
+            "value": self._value,
+            "global": self._value,
+            "type": self._type,
+            "identity": self._identity,
+            "grad_mode": self._grad_mode,
+        }
+        rule = rules.get(failure.kind)
+        if rule is not None:
+            yield from rule(reason, failure)
+
+    def stance(self) -> Advice:
+        return Advice(
+            kind="stance",
+            what="From there on, new cases run in eager instead of being compiled. Put it behind "
+            "the calls that shall be compiled.",
+            code='torch.compiler.set_stance("eager_on_recompile")',
+            where=self.caller,
+        )
+
+    def _size(self, reason: str, failure: Failure) -> Iterator[Advice]:
+        if "duck sizing" in reason:
+            yield Advice(
+                kind="duck_shape",
+                what="Sizes that happen to be equal at first get symbols of their own.",
+                code="torch.fx.experimental._config.use_duck_shape = False",
+                where=self.frame,
+            )
+            return
+        numbers = _NUMBER.match(failure.old) and _NUMBER.match(failure.new)
+        special = failure.old == "at least 2" or {failure.old, failure.new} & {"0", "1"}
+        if not numbers and failure.old != "at least 2":
+            return
+        at = failure.dimension
+        if special:
+            yield from self._before(
+                failure,
+                "mark_unbacked",
+                f"Size {at} of {{0}} is one symbol for 0 and 1 too. What branches on it no longer "
+                "compiles.",
+                f"torch._dynamo.decorators.mark_unbacked({{0}}, {at})",
+            )
+            return
+        yield from self._mark_dynamic(failure)
+        yield from self._dynamic()
+
+    def _mark_dynamic(self, failure: Failure) -> Iterator[Advice]:
+        """Of every size that changed; nothing where a number changed too.
+
+        A size that is marked while another is a constant may not be free to vary: an error.
+        """
+        sizes = {(failure.source, failure.dimension): failure}
+        for source in self.became:
+            match = _SIZE.match(source)
+            if match is not None:
+                at = int(match.group(2))
+                other = msgspec.structs.replace(failure, source=match.group(1), dimension=at)
+                sizes.setdefault((other.source, at), other)
+            elif not _LAYOUT.search(source):
+                return
+        marks = [
+            advice
+            for (_, at), one in sizes.items()
+            for advice in self._before(
+                one,
+                "mark_dynamic",
+                f"size {at} of {{0}}",
+                f"torch._dynamo.mark_dynamic({{0}}, {at})",
+            )
+        ]
+        together = len(marks) == 1 or all("\n" not in mark.code for mark in marks)
+        if len(marks) < len(sizes) or not together:
+            return
+        told = ", ".join(mark.what for mark in marks)
+        symbols = "a symbol" if len(marks) == 1 else "symbols"
+        yield Advice(
+            kind="mark_dynamic",
+            what=f"Makes {told} {symbols} from the first compilation on.",
+            code="\n".join(mark.code for mark in marks),
+            where=self.caller,
+        )
+
+    def _stride(self, reason: str, failure: Failure) -> Iterator[Advice]:
+        yield from self._rebound(
+            failure, "contiguous", "Every call gets the same layout.", "{0}.contiguous()"
+        )
+
+    def _dtype(self, reason: str, failure: Failure) -> Iterator[Advice]:
+        dtype = _SCALARS.get(failure.old)
+        if dtype:
+            what = "Every call gets the same dtype."
+            yield from self._rebound(failure, "dtype", what, f"{{0}}.to(torch.{dtype})")
+
+    def _requires_grad(self, reason: str, failure: Failure) -> Iterator[Advice]:
+        if failure.old == "False":
+            what = "No call computes gradients of {0}. Only where they are not needed."
+            yield from self._rebound(failure, "requires_grad", what, "{0}.detach()")
+        else:
+            what = "Every call computes gradients of {0}."
+            yield from self._rebound(failure, "requires_grad", what, "{0}.requires_grad_()")
+
+    def _value(self, reason: str, failure: Failure) -> Iterator[Advice]:
+        if not _NUMBER.match(failure.old) or not (_NUMBER.match(failure.new) or not failure.new):
+            return
+        whole = "." not in failure.old and "e" not in failure.old
+        static = "integer attributes of the nn.Module" in reason
+        constant = failure.kind == "global"
+        what = "A tensor's value is not guarded. For a number that only enters into arithmetic."
+        once = static or constant
+        yield from self._rebound(failure, "tensor", what, "torch.tensor({0})", once=once)
+        if static:
+            yield from self._dynamic(
+                "module_int",
+                "torch._dynamo.config.allow_unspec_int_on_nn_module = True",
+                "Numbers among a module's attributes may change; from the first compilation on.",
+            )
+        elif not whole and self.settings.get("specialize_float") is True:
+            yield from self._dynamic(
+                "specialize_float",
+                "torch._dynamo.config.specialize_float = False",
+                "Numbers are symbols from the first compilation on; floats are constants by "
+                "specialize_float now.",
+            )
+        elif not constant:
+            yield from self._dynamic()
+
+    def _type(self, reason: str, failure: Failure) -> Iterator[Advice]:
+        numbers = ("<class 'int'>", "<class 'float'>")
+        if failure.old in numbers and failure.new in numbers:
+            yield from self._rebound(
+                failure, "tensor", "A tensor has one type.", "torch.tensor(float({0}))"
+            )
+
+    def _identity(self, reason: str, failure: Failure) -> Iterator[Advice]:
+        source = re.sub(r"\.__code__$", "", failure.source)
+        found = self.names.expression(source)
+        match = re.fullmatch(r"L\['(\w+)'\]", source)
+        passed = self.names.arguments.get(match.group(1)) if match else None
+        if not found or match is None or not isinstance(passed, (ast.Call, ast.Lambda)):
+            return
+        name = match.group(1)
+        yield Advice(
+            kind="hoist",
+            what="Makes the object once, before the loop, and passes the same one to every call.",
+            code=f"{name} = {ast.unparse(passed)}\n{self.names.called_with(name, name)}",
+            where=self.caller,
+        )
+
+    def _grad_mode(self, reason: str, failure: Failure) -> Iterator[Advice]:
+        call = ast.unparse(self.names.call) if self.names.call else f"{self.names.callee}(...)"
+        mode = "enable_grad" if failure.old == "True" else "no_grad"
+        if self.names.call is not None:
+            yield Advice(
+                kind="grad_mode",
+                what="Every call is made in the same grad mode.",
+                code=f"with torch.{mode}():\n    {call}",
+                where=self.caller,
+            )
+
+    def _dynamic(
+        self,
+        kind: str = "dynamic",
+        setting: str = "",
+        what: str = "Makes every size and number a symbol from the first compilation on.",
+    ) -> Iterator[Advice]:
+        names = self.names
+        function = names.function or names.callee
+        target = names.callee
+        if self.resumed:
+            function = target = plain_function(names.function)
+        if not function.isidentifier() or not target:
+            return
+        line = f"{target} = torch.compile({function}, dynamic=True)"
+        if names.decorated:
+            line = "@torch.compile(dynamic=True)"
+        code = f"{setting}\n{line}" if setting else line
+        yield Advice(kind=kind, what=what, code=code, where=self.frame)
+
+    def _before(self, failure: Failure, kind: str, what: str, code: str) -> Iterator[Advice]:
+        """A statement before the call, on the argument itself."""
+        found = None if self.resumed else self.names.expression(failure.source)
+        if found is None:
+            return
+        named = _assignable(found.expression)
+        target = (found.expression if named else found.name) + found.rest
+        lines = [code.format(target)]
+        if not named:
+            lines.insert(0, f"{found.name} = {found.expression}")
+            lines.append(self.names.called_with(found.parameter, found.name))
+        told = what.format(target)
+        yield Advice(kind=kind, what=told, code="\n".join(lines), where=self.caller)
+
+    def _rebound(
+        self, failure: Failure, kind: str, what: str, value: str, *, once: bool = False
+    ) -> Iterator[Advice]:
+        """Something else passed, in the argument's place.
+
+        ``once``: not before each call but where the object is made.
+        """
+        found = None if self.resumed else self.names.expression(failure.source)
+        if found is None:
+            return
+        named = _assignable(found.expression)
+        target = (found.expression if named else found.name) + found.rest
+        if named or not found.rest:
+            lines = [f"{target} = {value.format(found.expression + found.rest)}"]
+        else:
+            lines = [f"{found.name} = {found.expression}", f"{target} = {value.format(target)}"]
+        if not named:
+            lines.append(self.names.called_with(found.parameter, found.name))
+        where = failure.where if once else self.caller
+        yield Advice(kind=kind, what=what.format(target), code="\n".join(lines), where=where)
+
+
+def _assignable(expression: str) -> bool:
+    try:
+        return isinstance(ast.parse(expression, mode="eval").body, _ASSIGNABLE)
+    except SyntaxError:
+        return False

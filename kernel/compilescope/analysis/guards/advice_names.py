@@ -1,0 +1,221 @@
+"""The names that a compiled function and its arguments go by where it is called."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+from ...report import SourceLine
+from .frames import Caller
+
+_ROOT = re.compile(r"([LG])\['(\w+)'\](.*)$", re.S)
+_ITEM = re.compile(r"\[(\d+)\]")
+_Function = ast.FunctionDef | ast.Lambda
+
+
+class Passed(NamedTuple):
+    """What a caller passes for a parameter, and the way from there to what is guarded."""
+
+    parameter: str
+    expression: str
+    rest: str
+
+    @property
+    def name(self) -> str:
+        """A name to give it, where the caller has none."""
+        return re.sub(r"\W+", "_", self.parameter).strip("_")
+
+
+@dataclass(frozen=True)
+class Names:
+    """How to speak of a compiled function to the one who wrote the call."""
+
+    function: str
+    """As it is defined; empty where the caller cannot name it so: a method, a lambda."""
+    callee: str
+    """As it is called."""
+    decorated: bool = False
+    """Whether ``@torch.compile`` stands above the definition."""
+    call: ast.Call | None = None
+    arguments: dict[str, ast.expr] = field(default_factory=dict)
+    """Parameter → what is passed for it."""
+
+    def expression(self, source: str) -> Passed | None:
+        """A guarded source as the caller writes it.
+
+        ``L['x'].v`` is ``batch`` and ``.v`` where ``batch`` is passed for ``x``. None for what is
+        no argument, attribute or global of the user's.
+        """
+        match = _ROOT.match(source)
+        if match is None:
+            return None
+        scope, name, rest = match.groups()
+        if name.startswith("__") or re.search(r"_parameters\[|\.__\w+__|\.size\(\)", rest):
+            return None
+        if scope == "L" and (item := _ITEM.match(rest)) and f"{name}[{item[1]}]" in self.arguments:
+            name, rest = f"{name}[{item[1]}]", rest[item.end() :]
+        rest = re.sub(r"\._(?:modules|buffers)\['(\w+)'\]", r".\1", rest)
+        if scope == "G":
+            return Passed(name, name, rest)
+        passed = self.arguments.get(name)
+        if passed is None:
+            # Where the call is known, a parameter that is not in it cannot be spoken of there.
+            return Passed(name, name, rest) if self.call is None and name != "self" else None
+        return Passed(name, ast.unparse(passed), rest)
+
+    def called_with(self, parameter: str, expression: str) -> str:
+        """The call with something else passed for a parameter; empty if it is not known."""
+        if self.call is None or parameter not in self.arguments:
+            return ""
+        old = self.arguments[parameter]
+        new = ast.parse(expression, mode="eval").body
+        args = [new if one is old else one for one in self.call.args]
+        keywords = [
+            ast.keyword(one.arg, new if one.value is old else one.value)
+            for one in self.call.keywords
+        ]
+        return ast.unparse(ast.Call(self.call.func, args, keywords))
+
+
+def names_of(frame: SourceLine | None, caller: Caller | None) -> Names:
+    """Find the definition and the call in the source, as far as it is to be had.
+
+    Parameters
+    ----------
+    frame
+        The first line of the compiled function.
+    caller
+        The call of it.
+    """
+    function = frame.function if frame else ""
+    definition = _definition(frame) if frame else None
+    decorated = isinstance(definition, ast.FunctionDef) and any(
+        "compile" in ast.unparse(one) for one in definition.decorator_list
+    )
+    call = _call(caller, function, definition) if caller else None
+    method = definition is not None and _is_method(definition)
+    name = "" if method or function in _NAMELESS else function
+    if call is None:
+        return Names(name, name, decorated)
+    return Names(name, ast.unparse(call.func), decorated, call, _bound(call, definition))
+
+
+_NAMELESS = ("<lambda>", "inner", "forward")
+
+
+def _is_method(definition: _Function) -> bool:
+    return [one.arg for one in definition.args.args[:1]] == ["self"]
+
+
+def _definition(frame: SourceLine) -> _Function | None:
+    found = _outline(frame.file).functions.get((frame.function, frame.line), [])
+    return found[0] if len(found) == 1 else None
+
+
+def _call(caller: Caller, function: str, definition: _Function | None) -> ast.Call | None:
+    calls = [node for node in _at(caller.where) if isinstance(node, ast.Call)]
+    for one in calls:
+        if caller.span == (one.lineno, one.end_lineno, one.col_offset, one.end_col_offset):
+            return one
+    named = [one for one in calls if ast.unparse(one.func).rpartition(".")[2] == function]
+    fitting = named or [one for one in calls if definition and _fits(one, definition)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _at(caller: SourceLine) -> Iterator[ast.AST]:
+    """The nodes of the statement that a line belongs to; of the line alone without its file."""
+    statements = [
+        node
+        for first, last, node in _outline(caller.file).statements
+        if first <= caller.line <= last
+    ]
+    if statements:
+        # Several may stand on one line, and the outer ones hold the inner ones.
+        for node in {id(node): node for one in statements for node in ast.walk(one)}.values():
+            line = getattr(node, "lineno", caller.line)
+            if line <= caller.line <= (getattr(node, "end_lineno", None) or line):
+                yield node
+        return
+    for text in (caller.code, f"{caller.code} pass"):
+        try:
+            yield from ast.walk(ast.parse(text.strip()))
+        except SyntaxError:
+            continue
+        return
+
+
+def _fits(call: ast.Call, definition: _Function) -> bool:
+    names = _parameters(definition)
+    known = {*names, *(one.arg for one in definition.args.kwonlyargs)}
+    given = len(call.args) + len(call.keywords)
+    required = len(names) - len(definition.args.defaults)
+    plain = not any(isinstance(one, ast.Starred) for one in call.args)
+    return plain and required <= given <= len(known) and {one.arg for one in call.keywords} <= known
+
+
+def _parameters(definition: _Function) -> list[str]:
+    """The names of the parameters, without a method's ``self``."""
+    arguments = definition.args
+    names = [one.arg for one in [*arguments.posonlyargs, *arguments.args]]
+    return names[1:] if names[:1] == ["self"] else names
+
+
+def _bound(call: ast.Call, definition: _Function | None) -> dict[str, ast.expr]:
+    bound = {one.arg: one.value for one in call.keywords if one.arg}
+    if definition is not None and not any(isinstance(one, ast.Starred) for one in call.args):
+        names = _parameters(definition)
+        bound.update(zip(names, call.args, strict=False))
+        if definition.args.vararg is not None:
+            more = enumerate(call.args[len(names) :])
+            bound |= {f"{definition.args.vararg.arg}[{index}]": one for index, one in more}
+        owner = _owner(call, definition)
+        if owner is not None:
+            bound["self"] = owner
+    return bound
+
+
+def _owner(call: ast.Call, definition: _Function) -> ast.expr | None:
+    """The object whose method is called, where the call shows it."""
+    if not isinstance(definition, ast.FunctionDef) or not _is_method(definition):
+        return None
+    if definition.name in ("forward", "__call__"):
+        return call.func
+    return call.func.value if isinstance(call.func, ast.Attribute) else None
+
+
+class _Outline(NamedTuple):
+    """What is looked up in a file: kept, since a watch asks for every recompile."""
+
+    functions: dict[tuple[str, int], list[_Function]]
+    """By name and first line, a decorator's if there is one."""
+    statements: list[tuple[int, int, ast.stmt]]
+    """With their first and last lines, the outer ones first."""
+
+
+@lru_cache(maxsize=32)
+def _parsed(text: str) -> _Outline:
+    outline = _Outline({}, [])
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return outline
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+            outline.functions.setdefault((node.name, first), []).append(node)
+        elif isinstance(node, ast.Lambda):
+            outline.functions.setdefault(("<lambda>", node.lineno), []).append(node)
+        if isinstance(node, ast.stmt):
+            outline.statements.append((node.lineno, node.end_lineno or node.lineno, node))
+    return outline
+
+
+def _outline(file: str) -> _Outline:
+    """A file's functions and statements: none where it is not here. Magics are left out."""
+    lines = linecache.getlines(file)
+    return _parsed("".join("\n" if line.startswith(("%", "!")) else line for line in lines))

@@ -1,0 +1,149 @@
+"""What one compilation was made for: the values that its guards and symbols tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...report import Guard
+from ..text.brackets import closing, split_list
+
+_LOCAL = re.compile(r"L\['(\w+)'\]")
+_TENSOR = re.compile(r"check_tensor\(")
+_TYPE = re.compile(r"___check_type_id\(.*, \d+\), type=(.*)$")
+_OBJECT = re.compile(r"___check_obj_id\(.*, (\d+)\), type=(.*)$")
+_STATE = "___check_global_state() against "
+_ITSELF = "___as_tensor("
+"""torch 2.11 guards that a float which became a symbol equals itself: this is in the right side."""
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A size, stride or number that is not fixed."""
+
+    name: str
+    value: str
+    """The example's."""
+
+
+def plain(text: str) -> str:
+    """An expression as torch writes it in reasons: ``x.size()`` for ``L['x'].size()``."""
+    return _LOCAL.sub(r"\1", text)
+
+
+class Values:
+    """Looks up what a compilation guarded.
+
+    Parameters
+    ----------
+    guards
+        Its guards.
+    symbols
+        Source → the symbol that stands for it.
+    """
+
+    def __init__(self, guards: Sequence[Guard], symbols: Mapping[str, Symbol]) -> None:
+        self.symbols = {plain(source): symbol for source, symbol in symbols.items()}
+        self._guards = {plain(guard.expression): guard for guard in guards}
+        self._sources = {plain(guard.source): guard.source for guard in guards if guard.source}
+        self._sources |= {plain(source): source for source in symbols}
+        self._by_source: dict[str, list[Guard]] = {}
+        for guard in guards:
+            self._by_source.setdefault(plain(guard.source), []).append(guard)
+
+    def guard_of(self, reason: str) -> Guard | None:
+        """The guard that a reason names: its expression begins the reason's text."""
+        reason = reason.strip()
+        begun = [text for text in self._guards if text and reason.startswith(text)]
+        return self._guards[max(begun, key=len)] if begun else None
+
+    def tensor_guard(self, source: str) -> Guard | None:
+        """The guard on a tensor's type, sizes and strides."""
+        for guard in self._by_source.get(source, ()):
+            if guard.type == "TENSOR_MATCH":
+                return guard
+        return None
+
+    def full(self, source: str) -> str:
+        """A source with its scope: ``L['x']`` for ``x``; empty if it is not guarded."""
+        return self._sources.get(source, "")
+
+    def global_state(self) -> str:
+        """The global state that was guarded, as JSON; empty if it is not guarded."""
+        for text in self._guards:
+            if text.startswith(_STATE):
+                return text.removeprefix(_STATE)
+        return ""
+
+    def extent(self, source: str, what: str, dimension: int) -> str:
+        """A size or stride of a tensor; empty if it is not known."""
+        symbol = self.symbols.get(f"{source}.{what}()[{dimension}]")
+        if symbol:
+            return symbol.value
+        guard = self.tensor_guard(source)
+        listed = _listed(guard.expression, what) if guard else []
+        found = listed[dimension] if dimension < len(listed) else ""
+        return "" if found == "None" else found
+
+    def type_of(self, source: str) -> str:
+        """What type a value has, as far as a guard or a symbol tells."""
+        if symbol := self.symbols.get(source):
+            return "<class 'float'>" if "." in symbol.value else "<class 'int'>"
+        return next(filter(None, map(_described, self._by_source.get(source, ()))), "")
+
+    def value(self, expression: str, source: str) -> str:
+        """What now stands where an earlier guard failed.
+
+        Parameters
+        ----------
+        expression
+            The earlier guard's: ``len(xs) == 2``. A guard on the same left-hand side tells.
+        source
+            What it guarded, for when only its type or its symbol is known.
+        """
+        left, equals, _ = expression.partition(" == ")
+        for text in self._guards:
+            if equals and text.startswith(f"{left} == ") and _ITSELF not in text:
+                return text.removeprefix(f"{left} == ")
+        if (not equals or left == source) and (symbol := self.symbols.get(source)):
+            return symbol.value
+        length = expression.startswith("len(")
+        for guard in self._by_source.get(source, ()):
+            told = plain(guard.expression)
+            if length and told.startswith("len("):
+                return told.rpartition(" ")[2]
+            if not length and (found := _described(guard)):
+                return found
+        return ""
+
+
+def _described(guard: Guard) -> str:
+    """What a guard on a whole value says of it."""
+    if guard.type == "TENSOR_MATCH":
+        parts = _arguments(guard.expression)
+        dtype = next((part for part in parts if part.startswith("torch.")), "")
+        sizes = ", ".join(_listed(guard.expression, "size"))
+        return f"Tensor {dtype.removeprefix('torch.')}[{sizes}]"
+    if match := _OBJECT.match(guard.expression):
+        return f"{match.group(2)} at {int(match.group(1)):#x}"
+    if match := _TYPE.match(guard.expression):
+        return match.group(1)
+    if guard.type == "NONE_MATCH" or guard.expression.endswith(" is None"):
+        return "None"
+    return ""
+
+
+def _listed(expression: str, what: str) -> list[str]:
+    """The items of ``size=[…]`` or ``stride=[…]``."""
+    for part in _arguments(expression):
+        if part.startswith(f"{what}=["):
+            return split_list(part[len(what) + 2 : -1])
+    return []
+
+
+def _arguments(expression: str) -> list[str]:
+    match = _TENSOR.match(expression)
+    if match is None:
+        return []
+    return split_list(expression[match.end() : closing(expression, match.end() - 1) - 1])

@@ -1,0 +1,95 @@
+"""Which frame was compiled, and which files the records name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...capture.records import Record
+from ...report import SourceLine
+
+
+def frame_of(records: Sequence[Record]) -> SourceLine | None:
+    """The frame that Dynamo compiled: the innermost of ``dynamo_start``'s stack.
+
+    Where that is a function of torch's own, what it calls, which was looked for when torch began.
+    """
+    for record in records:
+        if record.event == "dynamo_start":
+            detail = record.metadata.get("dynamo_start")
+            called = detail.get("compiled") if isinstance(detail, dict) else None
+            if isinstance(called, dict):
+                return _line(called)
+            stack = _stack(record)
+            if stack:
+                return _line(stack[-1])
+    for record in records:
+        if record.event == "compilation_metrics":
+            detail = record.metadata.get(record.event)
+            if isinstance(detail, dict) and detail.get("co_filename"):
+                return SourceLine(
+                    file=str(detail["co_filename"]),
+                    line=_number(detail.get("co_firstlineno")),
+                    function=str(detail.get("co_name") or ""),
+                )
+    return None
+
+
+@dataclass(frozen=True)
+class Caller:
+    """The call of a compiled function."""
+
+    where: SourceLine
+    span: tuple[int, int, int, int] | None = None
+    """Its first and last line, and the offsets in bytes where it begins and ends in them."""
+
+
+def caller_of(records: Sequence[Record]) -> Caller | None:
+    """The user's call of the frame, where it was looked for when torch began."""
+    for record in records:
+        if record.event == "dynamo_start":
+            detail = record.metadata.get("dynamo_start")
+            caller = detail.get("caller") if isinstance(detail, dict) else None
+            if isinstance(caller, dict):
+                return Caller(_line(caller), _span(caller.get("span")))
+    return None
+
+
+def files_of(records: Sequence[Record]) -> list[str]:
+    """Every file that the records name in full."""
+    files: dict[str, None] = {}
+    for record in records:
+        if record.event == "str":
+            detail = record.metadata.get("str")
+            if isinstance(detail, (list, tuple)) and detail:
+                files[str(detail[0])] = None
+        elif record.event == "dynamo_start":
+            files.update({_line(frame).file: None for frame in _stack(record)})
+    return list(files)
+
+
+def _span(span: Any) -> tuple[int, int, int, int] | None:
+    if not isinstance(span, list) or not all(isinstance(one, int) for one in span):
+        return None
+    return (span[0], span[1], span[2], span[3]) if len(span) == 4 else None
+
+
+def _stack(record: Record) -> list[dict[str, Any]]:
+    detail = record.metadata.get("dynamo_start")
+    stack = detail.get("stack") if isinstance(detail, dict) else None
+    frames = stack if isinstance(stack, list | tuple) else []
+    return [frame for frame in frames if isinstance(frame, dict)]
+
+
+def _line(frame: dict[str, Any]) -> SourceLine:
+    return SourceLine(
+        file=str(frame.get("filename", "")),
+        line=_number(frame.get("line")),
+        function=str(frame.get("name", "")),
+        code=str(frame.get("loc") or ""),
+    )
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) else 0

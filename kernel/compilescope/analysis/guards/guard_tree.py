@@ -1,0 +1,138 @@
+"""Dynamo's printed guard tree → its managers, and its guards with the line they come from.
+
+The same text stands in a live trace and in a ``TORCH_TRACE`` file: ``dynamo_cpp_guards_str``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from ...report import Guard, GuardManager
+from .meaning import is_python_access, language_of, why_of
+from .origin import Files, split
+
+_BRANCH = re.compile(r"[| ]*\+- ")
+_KIND = re.compile(r"\w+")
+_PAIR = re.compile(r"pair at index=(\d+)")
+_ROLE = {"KeyManager": "key", "ValueManager": "value"}
+_NAMED = re.compile(r"(?:[LG]\[(?:'[^']*'|\"[^\"]*\")\](?:\.\w+(?:\(\))?|\[[^\[\]]*\])*)")
+_ENDS = ("Guard latency", "TREE_GUARD")
+
+
+class GuardTree(NamedTuple):
+    """What a printed tree says."""
+
+    guards: list[Guard]
+    """In the order in which Dynamo checks them; ``manager`` is a place in `managers`."""
+    managers: list[GuardManager]
+    """Parents before children."""
+
+
+def parse_guards(text: str, files: Iterable[str] = ()) -> GuardTree:
+    """Read the tree that ``dynamo_cpp_guards_str`` prints.
+
+    A guard with several expressions is printed as as many lines, and is as many guards here. Text
+    that is not such a tree gives an empty one: damaged input never raises.
+
+    Parameters
+    ----------
+    text
+        The tree, one guard or guard manager a line.
+    files
+        Full names of files that are known. The tree names files in short (``model.py``), so an
+        origin gets its full name where exactly one known file ends in it, and else stays short.
+    """
+    resolve = Files(files)
+    tree = GuardTree([], [])
+    above: list[tuple[int, int | None, str]] = []  # level, the manager's place, its role
+    slow: set[int] = set()  # managers whose value a Python function fetches
+    for line in _logical_lines(text):
+        level = line.index("+-")
+        while above and above[-1][0] >= level:
+            above.pop()
+        _, parent, role = above[-1] if above else (0, None, "")
+        rest = line[level + 3 :]
+        found = _KIND.match(rest)
+        if found is None:
+            continue
+        kind, rest = found.group(), rest[found.end() :].removeprefix(":").lstrip(" ")
+        if kind == "KeyValueManager":
+            pair = _PAIR.match(rest)
+            above.append((level, parent, pair.group(1) if pair else ""))
+            continue
+        if kind in _ROLE:
+            role = f"{_ROLE[kind]} {role}".strip()
+            found = _KIND.match(rest)
+            kind = found.group() if found else kind
+            rest = rest[found.end() :].removeprefix(":").lstrip(" ") if found else ""
+        else:
+            role = ""
+        if kind.endswith("Manager"):
+            above.append((level, len(tree.managers), ""))
+            manager = _manager(kind, rest, parent, role)
+            if parent in slow or is_python_access(manager.accessor):
+                slow.add(len(tree.managers))
+            tree.managers.append(manager)
+            continue
+        if parent is None and tree.managers:
+            parent = 0  # an epilogue guard: the root's, printed beside it
+        source = tree.managers[parent].source if parent is not None else ""
+        guard = _guard(kind, rest, source, resolve, slow=parent in slow)
+        guard.manager = parent
+        tree.guards.append(guard)
+    return tree
+
+
+def _manager(kind: str, rest: str, parent: int | None, role: str) -> GuardManager:
+    """``source=L['x'], accessed_by=…, type=<class '…'>, tag_safe=(False, False)``."""
+    manager = GuardManager(kind=kind, parent=parent, accessor=role)
+    head, found, shortcut = rest.rpartition(", tag_safe=(")
+    if found:
+        manager.shortcut = shortcut.rstrip(") \n").endswith(", True")
+    else:
+        head = rest
+    head, found, value_type = head.rpartition(", type=")
+    if found:
+        manager.value_type = _type_name(value_type)
+    else:
+        head = head or value_type
+    source, found, accessor = head.partition(", accessed_by=")
+    manager.source = source.removeprefix("source=")
+    if found and not (role and accessor == "None"):
+        manager.accessor = accessor
+    return manager
+
+
+def _type_name(text: str) -> str:
+    return text[8:-2] if text.startswith("<class '") and text.endswith("'>") else text
+
+
+def _guard(kind: str, rest: str, source: str, resolve: Files, *, slow: bool) -> Guard:
+    expression, origin, note = split(rest, resolve)
+    if source in ("", "L", "G"):
+        named = _NAMED.search(expression)
+        source = named.group() if named else ""
+    return Guard(
+        expression=expression,
+        type=kind,
+        source=source,
+        origin=origin,
+        language=language_of(kind, python_access=slow),
+        why=why_of(kind, expression, note, python_access=slow),
+    )
+
+
+def _logical_lines(text: str) -> Iterator[str]:
+    """The tree's lines; a guard on a text with line breaks in it goes over several."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if _BRANCH.match(line):
+            if lines:
+                yield "\n".join(lines)
+            lines = [line]
+        elif lines and line.strip() and not line.startswith(_ENDS):
+            lines.append(line)
+    if lines:
+        yield "\n".join(lines)

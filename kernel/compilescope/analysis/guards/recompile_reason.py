@@ -1,0 +1,168 @@
+"""One reason for a recompile → the guard that failed, the old value and the new one."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...report import Failure
+from .compiled_values import Values, plain
+
+_OWNER = re.compile(r"\[?(\d+/\d+)(?:_\d+)?\]?: (.*)$", re.S)
+_TENSOR = re.compile(
+    r"[Tt]ensor '(?P<source>.*?)' (?P<what>size|stride|rank|dtype|requires_grad|dispatch key set|"
+    r"device index|Tensor device index) mismatch(?: at index (?P<index>\d+))?\."
+    r" [Ee]xpected (?P<old>.*?)(?:, (?:but got|actual) (?P<new>.*?))?(?:\. Guard failed.*)?$",
+    re.S,
+)
+_NO_TENSOR = re.compile(
+    r"expected type of '(?P<source>.*?)' to be (?P<old>.*?),? '? ?but found (?P<new>.*)$", re.S
+)
+_STATE = re.compile(r"GLOBAL_STATE changed: (.*)$")
+_NOTE = re.compile(r"\s{2,}# ")
+_OBJECT = re.compile(r"___check_(obj|type)_id\((?P<source>.*), (?P<id>\d+)\), type=(?P<type>.*)$")
+_LENGTH = re.compile(r"len\((?P<source>.*)\) (?P<test>==|!=) (?P<old>\d+)$")
+_KEY = re.compile(r"list\(dict\.keys\((?P<source>.*)\)\)\[\d+\] == (?P<old>.*)$", re.S)
+_HAS = re.compile(r"(?:not )?hasattr\((?P<source>.*), '.*'\)(?: == (?P<old>True|False))?$")
+_SIZE = re.compile(r"(?P<source>[^\s<>=]+)\.(?P<what>size|stride)\(\)\[(?P<index>\d+)\]")
+_RANGE = re.compile(r"(?:(?P<low>-?\d+) <= )?[^\s<>=]+(?: <= (?P<high>-?\d+))?$")
+_VALUE = re.compile(r"(?P<source>[^\s=]+) (?P<test>==|!=|is) (?P<old>.*)$", re.S)
+_KINDS = {
+    "requires_grad": "requires_grad",
+    "rank": "rank",
+    "dtype": "dtype",
+    "dispatch key set": "dispatch_keys",
+    "device index": "device",
+    "Tensor device index": "device",
+}
+
+_STATES = ("grad_mode", "global_state")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a reason says by itself; its source is as the text has it (``x`` for ``L['x']``)."""
+
+    kind: str = "other"
+    source: str = ""
+    old: str = ""
+    new: str = ""
+    dimension: int | None = None
+
+
+def read_failure(reason: str, earlier: dict[str, Values], now: Values) -> Failure:
+    """Read one reason that torch gave for a recompile.
+
+    Parameters
+    ----------
+    reason
+        ``0/0: tensor 'x' size mismatch at index 0. expected 4, actual 5``, ``0/0: n == 2  # …``.
+    earlier
+        By compile id, what earlier compilations of the frame guarded.
+    now
+        The new compilation: its guards and symbols tell the new value where torch does not.
+    """
+    match = _OWNER.match(reason)
+    compilation, text = (match.group(1), match.group(2)) if match else ("", reason)
+    before = earlier.get(compilation)
+    guard = before.guard_of(text) if before else None
+    expression = plain(guard.expression) if guard else _NOTE.split(text)[0].strip()
+    found = _read(text, expression)
+    if before and not guard and found.kind != "other":
+        guard = before.tensor_guard(found.source)
+    return Failure(
+        guard=guard.expression if guard else _NOTE.split(text)[0].strip(),
+        source="" if found.kind in _STATES else _source(found.source, [before, now]),
+        compilation=compilation,
+        kind=found.kind,
+        dimension=found.dimension,
+        old=found.old or _state(found, before),
+        new=found.new or _new(found, expression, now),
+        where=guard.origin if guard else None,
+    )
+
+
+def _read(text: str, expression: str) -> Found:
+    text = text.strip()
+    if match := _TENSOR.match(text):
+        what, source = match["what"], match["source"]
+        if what in ("size", "stride"):
+            index = int(match["index"])
+            return Found(what, source, match["old"], match["new"] or "", index)
+        old, new = match["old"], match["new"] or ""
+        if what == "requires_grad":
+            old = "False" if old.endswith("0") else "True"
+            new = "True" if old == "False" else "False"
+        return Found(_KINDS[what], source, old, new)
+    if match := _NO_TENSOR.match(text):
+        return Found("type", match["source"], "a tensor", match["new"])
+    if match := _STATE.match(text):
+        what = match.group(1).strip()
+        kind = what if what == "grad_mode" else "global_state"
+        return Found(kind, what)
+    return _read_expression(expression)
+
+
+def _read_expression(text: str) -> Found:
+    if match := _OBJECT.match(text):
+        kind = "identity" if match[1] == "obj" else "type"
+        old = f"{match['type']} at {int(match['id']):#x}" if kind == "identity" else match["type"]
+        return Found(kind, match["source"], old)
+    if match := _LENGTH.match(text):
+        old = match["old"] if match["test"] == "==" else f"not {match['old']}"
+        return Found("length", match["source"], old)
+    if match := _KEY.match(text):
+        return Found("keys", match["source"], match["old"])
+    if match := _HAS.match(text):
+        return Found("attribute", match["source"], match["old"] or "")
+    if match := _SIZE.search(text):
+        return Found(match["what"], match["source"], _bounds(text), "", int(match["index"]))
+    if match := _VALUE.match(text):
+        source, old = match["source"], match["old"]
+        if match["test"] == "!=":
+            old = f"not {old}"
+        return Found("global" if source.startswith("G[") else "value", source, old)
+    return Found()
+
+
+def _bounds(text: str) -> str:
+    """What a symbolic relation allows: a range as words, any other relation as it is."""
+    match = _RANGE.match(text)
+    if match is None or not (match["low"] or match["high"]):
+        return text
+    if match["low"] and match["high"]:
+        return f"{match['low']} to {match['high']}"
+    return f"at least {match['low']}" if match["low"] else f"at most {match['high']}"
+
+
+def _new(found: Found, expression: str, now: Values) -> str:
+    """The value that the new compilation was made for."""
+    if found.kind in ("size", "stride") and found.dimension is not None:
+        return now.extent(found.source, found.kind, found.dimension)
+    if found.kind in _STATES:
+        return _state(found, now)
+    if found.kind == "type":
+        return now.type_of(found.source)
+    return now.value(expression, found.source)
+
+
+def _state(found: Found, at: Values | None) -> str:
+    """A global state as a compilation's guard on it has it."""
+    if at is None or found.kind not in _STATES:
+        return ""
+    try:
+        state = json.loads(at.global_state())
+    except ValueError:
+        return ""
+    return str(state.get(found.source, "")) if isinstance(state, dict) else ""
+
+
+def _source(text: str, known: Sequence[Values | None]) -> str:
+    """A source as Dynamo writes it: ``L['x']``, where the reason says ``x``."""
+    for values in known:
+        if values and (full := values.full(text)):
+            return full
+    head = re.match(r"[A-Za-z_]\w*", text)
+    return f"L['{head.group()}']{text[head.end() :]}" if head and text[:2] != "G[" else text

@@ -1,0 +1,165 @@
+"""``recompile_reasons`` → why a frame was compiled again, and what to change."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...capture.records import Record
+from ...report import Compilation, Recompile
+from .advice import advise, raise_limit
+from .compiled_values import Values
+from .frames import caller_of
+from .recompile_reason import read_failure
+from .symbols import read_symbols
+
+_REASON = re.compile(r"(?:\[?(\d+/\d+)(?:_\d+)?\]?: )?(.*)$", re.S)
+_STACK = re.compile(r"\n\s*User stack trace:.*$", re.S)
+_LIMIT = "recompile limit exceeded"
+
+
+def parse_recompile(text: str) -> Recompile:
+    """Read why the guards of earlier compilations failed.
+
+    Parameters
+    ----------
+    text
+        A JSON list, or (torch declares JSON but is not strict about it) one reason as plain text.
+    """
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = text
+    items = [str(item) for item in found] if isinstance(found, list) else [str(found)]
+    previous = ""
+    reasons = []
+    for item in items:
+        match = _REASON.match(item.strip())
+        if match is None:
+            continue
+        previous = previous or match.group(1) or ""
+        reasons.append(_STACK.sub("", match.group(0)).strip())
+    return Recompile(reasons=[reason for reason in reasons if reason], previous=previous)
+
+
+class Memory:
+    """What the compilations of each frame told so far: a recompile refers to them."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, Values] = {}
+        self.earlier: dict[str, list[str]] = {}
+        self.failed: dict[tuple[str, str], str] = {}
+        """A compilation and its guard → the compilation that it first failed for."""
+
+    def forget(self, compile_id: str) -> None:
+        """Lets go of a compilation's values; that it took place stays known."""
+        self.known.pop(compile_id, None)
+
+
+def follow(
+    compilations: Sequence[Compilation],
+    records: Mapping[str, Sequence[Record]],
+    memory: Memory | None = None,
+) -> None:
+    """Say of each recompile which guards failed, on which values, and what to change.
+
+    Parameters
+    ----------
+    compilations
+        In torch's order; changed in place. Their guards and recompiles are read already.
+    records
+        Compile id → its records.
+    memory
+        What is known of earlier compilations; gets what these tell.
+    """
+    memory = memory or Memory()
+    known, earlier = memory.known, memory.earlier
+    for compilation in compilations:
+        group = records.get(compilation.id, ())
+        metrics = _metrics(group)
+        values = Values(compilation.guards, read_symbols(group, compilation.attempt))
+        _time(compilation, group, metrics)
+        frame = compilation.id.rpartition("/")[0]
+        ids = earlier.setdefault(frame, [])
+        if compilation.id not in ids:  # else read again, since its backward has come
+            ids.append(compilation.id)
+        before = ids[: ids.index(compilation.id)]
+        if compilation.recompile is not None:
+            _complete(compilation, compilation.recompile, memory, values, group, metrics, before)
+        known[compilation.id] = values
+
+
+def _complete(
+    compilation: Compilation,
+    recompile: Recompile,
+    memory: Memory,
+    values: Values,
+    records: Sequence[Record],
+    metrics: Mapping[str, Any],
+    before: Sequence[str],
+) -> None:
+    known = memory.known
+    failures = [(reason, read_failure(reason, known, values)) for reason in recompile.reasons]
+    recompile.failures = [failure for _, failure in failures]
+    previous = known.get(recompile.previous) or (known.get(before[-1]) if before else None)
+    became = {
+        values.full(source) or source: symbol.name
+        for source, symbol in values.symbols.items()
+        if previous is not None and source not in previous.symbols
+    }
+    recompile.became_dynamic = [f"{source} → {name}" for source, name in became.items()]
+    settings = _settings(metrics)
+    given_up = _LIMIT in str(metrics.get("fail_reason"))
+    cached = metrics.get("cache_size")
+    earlier = cached if isinstance(cached, int) else len(before)
+    recompile.count = earlier if given_up else earlier + 1
+    limit = settings.get("recompile_limit")
+    recompile.limit = limit if isinstance(limit, int) else None
+    seen = [
+        failure
+        for _, failure in failures
+        if memory.failed.setdefault((failure.compilation, failure.guard), compilation.id)
+        != compilation.id
+    ]
+    recompile.advice = advise(
+        failures,
+        frame=compilation.frame,
+        caller=caller_of(records),
+        settings=settings,
+        seen=seen,
+        became=list(became),
+    )
+    if given_up and recompile.limit is not None:
+        recompile.advice.append(raise_limit(recompile.limit))
+
+
+def _metrics(records: Sequence[Record]) -> dict[str, Any]:
+    for record in reversed(records):
+        if record.event == "compilation_metrics":
+            detail = record.metadata.get(record.event)
+            if isinstance(detail, dict):
+                return detail
+    return {}
+
+
+def _settings(metrics: Mapping[str, Any]) -> dict[str, Any]:
+    """Dynamo's settings, which torch logs as JSON."""
+    try:
+        found = json.loads(metrics.get("dynamo_config") or "{}")
+    except (ValueError, TypeError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _time(compilation: Compilation, records: Sequence[Record], metrics: Mapping[str, Any]) -> None:
+    """When the compilation began (seconds since the epoch) and how long it took."""
+    begun = metrics.get("start_time")
+    if isinstance(begun, (int, float)):
+        compilation.started_s = float(begun)
+    elif records:
+        compilation.started_s = records[0].time_s
+    took = metrics.get("duration_us")
+    if isinstance(took, (int, float)):
+        compilation.duration_s = took / 1e6

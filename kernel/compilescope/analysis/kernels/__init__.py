@@ -1,0 +1,1 @@
+"""Kernels: source, fusion, tiling, launch grid, occupancy, estimates."""

@@ -1,0 +1,310 @@
+"""What one launch of a kernel reads, writes and computes, from the shapes of its graph nodes.
+
+These are estimates: a buffer counts once and whole, whatever the caches of the machine make of it,
+and a value that several kernels compute anew counts in each. They are exact where each kernel reads
+each of its buffers once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+from ...report import Kernel, Node
+from ..graphs.operation_counts import GATHERS, VIEWS, is_product, operations, operator_name
+from ..text.brackets import split_list
+from ..text.sizes import BYTES, Hints, UnknownSize, count_of
+from ..wrapper.links import operator
+
+NO_NODES = "torch recorded no graph nodes for this kernel, so nothing can be estimated."
+NO_FORMULA = "There is no formula for {}."
+NO_SHAPE = "The graph does not give the shape of {}."
+NO_BYTES = "The size of an element of {} is not known."
+ONLY_LAYOUT = (
+    "It brings what {} needs into another layout; the graph does not say which buffers those are."
+)
+DIFFERENT = "Its launches are of different sizes; each launch has its own estimate."
+_FIELDS = ("estimated_bytes", "estimated_operations")
+_ITEM = ("operator.getitem", "_operator.getitem")
+_WRITES_BACK = frozenset(("copy_", "index_put_", "scatter_", "fill_"))
+
+
+def library_nodes(kernels: Sequence[Kernel], groups: Mapping[str, Sequence[str]]) -> set[str]:
+    """The nodes that calls of libraries compute; ``groups`` has the nodes of a launch's key."""
+    return {
+        name
+        for kernel in kernels
+        if kernel.language == "extern"
+        for launch in kernel.launches
+        for name in groups.get(launch.key, ())
+    }
+
+
+def estimate(
+    kernels: Sequence[Kernel],
+    groups: Mapping[str, Sequence[str]],
+    nodes: Sequence[Node],
+    hints: Hints,
+) -> None:
+    """Fill in ``estimated_bytes`` and ``estimated_operations`` of launches and kernels.
+
+    Parameters
+    ----------
+    kernels
+        Of one graph; changed in place.
+    groups
+        A launch's key → the nodes that it computes.
+    nodes
+        The graph's, after the post-grad passes.
+    hints
+        The values that symbols had when torch compiled.
+    """
+    extern = library_nodes(kernels, groups)
+    graph = Traffic(nodes, groups.values(), hints)
+    for kernel in kernels:
+        graph.used = {}
+        for launch in kernel.launches:
+            named = [name for name in groups.get(launch.key, ()) if name in graph.nodes]
+            names = (
+                graph.called(named, kernel.name)
+                if kernel.language == "extern"
+                else graph.computed(named, extern)
+            )
+            if named and not names:
+                kernel.absent |= dict.fromkeys(_FIELDS, ONLY_LAYOUT.format(named[0]))
+            launch.estimated_bytes = _told(graph.bytes_of, names, kernel, "estimated_bytes")
+            launch.estimated_operations = _told(
+                graph.operations_of, names, kernel, "estimated_operations"
+            )
+        kernel.estimated_for = graph.used
+        summarize(kernel)
+
+
+def summarize(kernel: Kernel) -> None:
+    """Give a kernel the estimates that all its launches share."""
+    for field in _FIELDS:
+        found = {getattr(launch, field) for launch in kernel.launches}
+        if len(found) == 1 and None not in found:
+            setattr(kernel, field, found.pop())
+            kernel.absent.pop(field, None)
+        elif len(found) > 1:
+            kernel.absent[field] = DIFFERENT
+        else:
+            kernel.absent.setdefault(field, NO_NODES)
+
+
+def _told(
+    count: Callable[[Sequence[str]], int], names: Sequence[str], kernel: Kernel, field: str
+) -> float | None:
+    if not names:
+        return None
+    try:
+        return float(count(names))
+    except UnknownSize as reason:
+        kernel.absent[field] = str(reason)
+        return None
+
+
+class Traffic:
+    """What the kernels of a graph read, write and compute.
+
+    Parameters
+    ----------
+    nodes
+        The graph's, after the post-grad passes.
+    groups
+        The nodes of each launch: a value that all that use it compute anew is not written.
+    hints
+        The values that symbols had when torch compiled.
+    """
+
+    def __init__(
+        self, nodes: Sequence[Node], groups: Iterable[Sequence[str]], hints: Hints
+    ) -> None:
+        self.nodes = {node.name: node for node in nodes}
+        self.hints = hints
+        self.used: dict[str, int] = {}
+        self.groups = [frozenset(group) for group in groups]
+        self.homes: dict[str, list[frozenset[str]]] = {}
+        for group in self.groups:
+            for name in group:
+                self.homes.setdefault(name, []).append(group)
+
+    def called(self, names: Iterable[str], kernel: str) -> list[str]:
+        """Of the nodes that a library call is named for, the one that it is.
+
+        The others feed it: Inductor computes them in the kernels before.
+        """
+        found = [self._owner(self.nodes[name]) for name in names]
+        found = [node for node in found if node.op != "placeholder" and not self.is_view(node)]
+        plain = operator(kernel)
+        same = [node for node in found if plain.startswith(operator_name(node.target).strip("_"))]
+        products = [node for node in found if is_product(node.target)]
+        return [node.name for node in (same or products or found)[-1:]]
+
+    def computed(self, names: Iterable[str], elsewhere: Collection[str]) -> list[str]:
+        """Of the nodes that a kernel is named for, those that it computes.
+
+        A product that a library computes is also named by the kernels that prepare its inputs. A
+        node with several results is the one of them all.
+        """
+        owners = {self._owner(self.nodes[name]).name: None for name in names}
+        found = [
+            name
+            for name in owners
+            if not (name in elsewhere and is_product(self.nodes[name].target))
+        ]
+        return found if any(not self.is_view(self.nodes[name]) for name in found) else []
+
+    def bytes_of(self, names: Sequence[str]) -> int:
+        """What a kernel of these nodes reads from elsewhere, and writes for others."""
+        inside = frozenset(names)
+        read: dict[str, dict[str, int]] = {}
+        written: dict[str, int] = {}
+        for name in names:
+            node = self.nodes[name]
+            if self.is_view(node):
+                continue
+            if node.op == "placeholder":
+                # An input that is copied into another layout.
+                written[name] = self._bytes(node, self._count(node))
+                read[name] = {name: written[name]}
+                continue
+            most = None
+            arguments = self._arguments(node)
+            if operator_name(node.target) in GATHERS and node.shape is not None:
+                most = self._count(node)
+            back = operator_name(node.target) in _WRITES_BACK
+            for place, used in enumerate(arguments):
+                base, count = self._base(used)
+                if back and place == 0:
+                    written[base.name] = self._bytes(base, count)
+                elif base.name not in inside and self._owner(base).name not in inside:
+                    if place == 0 and most is not None:
+                        count = min(count, most)
+                    read.setdefault(base.name, {})[used.name] = self._bytes(base, count)
+            if not back:
+                for result in self.results(node):
+                    if self.leaves(result, inside):
+                        written[result.name] = self._bytes(result, self._count(result))
+        # Of a buffer that is read in parts, no more than the whole.
+        whole = {name: self._whole(self.nodes[name]) for name in read}
+        looked = sum(min(sum(parts.values()), whole[name]) for name, parts in read.items())
+        return looked + sum(written.values())
+
+    def _whole(self, buffer: Node) -> int:
+        return self._bytes(buffer, self._count(buffer))
+
+    def operations_of(self, names: Sequence[str]) -> int:
+        """What a kernel of these nodes computes."""
+        total = 0
+        for name in names:
+            node = self.nodes[name]
+            if self.is_view(node) or node.op in ("placeholder", "get_attr"):
+                continue
+            arguments = [self._shape(one) if one else None for one in self._positions(node)]
+            shape = () if node.shape is None else self._shape(node) or ()
+            found = operations(node.target, shape, arguments)
+            if found is None:
+                raise UnknownSize(NO_FORMULA.format(operator_name(node.target)))
+            total += found
+        return total
+
+    def _positions(self, node: Node) -> list[Node | None]:
+        return [self.nodes.get(text) or self._scoped(node, text) for text in split_list(node.args)]
+
+    def _scoped(self, node: Node, text: str) -> Node | None:
+        prefix, dot, _ = node.name.rpartition(".")
+        return self.nodes.get(f"{prefix}.{text}") if dot else None
+
+    def _arguments(self, node: Node) -> list[Node]:
+        """The nodes that a node uses, its first argument first."""
+        found = [self.nodes[name] for name in node.inputs if name in self.nodes]
+        first = next(iter(self._positions(node)), None)
+        if first is not None and first in found:
+            found.remove(first)
+            found.insert(0, first)
+        return [one for one in found if one.op != "get_attr" or one.shape is not None]
+
+    def _base(self, node: Node) -> tuple[Node, int]:
+        """The buffer that a value lies in, and how many of its elements are looked at."""
+        count = self._count(node) if node.shape is not None else None
+        while self.is_view(node):
+            source = self.nodes.get(node.inputs[0]) if node.inputs else None
+            if source is None:
+                break
+            node = source
+            if node.shape is not None:
+                size = self._count(node)
+                count = size if count is None else min(count, size)
+        if count is None:
+            count = self._count(node)
+        return node, count
+
+    def _owner(self, node: Node) -> Node:
+        """The node that computes a value: of one of several results, the one of them all."""
+        if node.target in _ITEM and node.inputs and not self.is_view(node):
+            return self.nodes.get(node.inputs[0], node)
+        return node
+
+    def is_view(self, node: Node) -> bool:
+        """Whether a value is a part or another form of one that is there already."""
+        if node.op != "call_function" or operator_name(node.target) not in VIEWS:
+            return False
+        if node.target not in _ITEM:
+            return True
+        source = self.nodes.get(node.inputs[0]) if node.inputs else None
+        return source is not None and self.is_view(source)
+
+    def results(self, node: Node) -> list[Node]:
+        """The tensors that a node gives: itself, or the items of several."""
+        users = [self.nodes[name] for name in node.users if name in self.nodes]
+        several = [user for user in users if user.target in _ITEM]
+        if node.shape is None and several:
+            return [one for one in several if one.shape is not None]
+        return [node] if node.shape is not None else []
+
+    def leaves(self, node: Node, inside: frozenset[str]) -> bool:
+        """Whether somebody outside reads a value instead of computing it again."""
+        pending = list(node.users)
+        while pending:
+            name = pending.pop()
+            user = self.nodes.get(name)
+            if user is None:
+                continue
+            if user.op == "output":
+                return True
+            if self.is_view(user):
+                pending += user.users
+            elif name not in inside:
+                homes = self.homes.get(name)
+                if not homes or any(node.name not in home for home in homes):
+                    return True
+        return False
+
+    def _shape(self, node: Node) -> list[int] | None:
+        if node.shape is None:
+            return None
+        return [count_of([size], self.hints, self.used) for size in node.shape]
+
+    def _count(self, node: Node) -> int:
+        if node.shape is None:
+            if node.dtype is None and node.op in ("placeholder", "call_function"):
+                return 0 if not node.users or _is_number(node) else self._missing(node)
+            return self._missing(node)
+        return count_of(node.shape, self.hints, self.used)
+
+    def _missing(self, node: Node) -> int:
+        raise UnknownSize(NO_SHAPE.format(node.name))
+
+    def _bytes(self, node: Node, count: int) -> int:
+        if not count:
+            return 0
+        size = BYTES.get(node.dtype or "")
+        if size is None:
+            raise UnknownSize(NO_BYTES.format(node.name))
+        return size * count
+
+
+def _is_number(node: Node) -> bool:
+    """Whether a node is a size, not a tensor: it has no shape because it needs none."""
+    return node.op == "placeholder" or "sym_" in node.target or "operator." in node.target

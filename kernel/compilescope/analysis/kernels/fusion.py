@@ -1,0 +1,134 @@
+"""What was put into one kernel, and the bytes that this saves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from ...report import Fusion, Kernel, Node
+from ..graphs.operation_counts import is_product, operator_name
+from ..text.sizes import Hints, UnknownSize
+from .estimates import Traffic, library_nodes
+
+ALONE = "It holds one operator: there is nothing between operators that could stay inside it."
+BETWEEN = (
+    "It holds one operator, and what it reads and what reads it are library calls: Inductor does "
+    "not fuse into these."
+)
+UNMAPPED = "torch does not say which operators it computes."
+LIBRARY = "A library computes it. Inductor fuses nothing into a library call."
+LAYOUT = "layout"
+"""A kernel that computes nothing: it copies a value into other strides."""
+_HEURISTIC = re.compile(r"@triton_heuristics\.(\w+)\(")
+_KINDS = {
+    "pointwise": "pointwise",
+    "reduction": "reduction",
+    "persistent_reduction": "persistent reduction",
+    "cooperative_reduction": "cooperative reduction",
+    "split_scan": "scan",
+    "template": "template",
+    "foreach": "foreach",
+    "user_autotune": "written by the user",
+    "fixed_config": "fixed configuration",
+}
+_TEMPLATE = re.compile(
+    r"micro_gemm|cpp_CppMicro|\bkernel_micro_|_mha_mul_softmax|M_blocks|Mt_blocks"
+)
+_NAMELESS = re.compile(r"_fused_\d+$")
+"""The name of a kernel that computes no operator."""
+_FOREACH = ("foreach", "combo")
+
+
+def add_fusions(
+    kernels: Sequence[Kernel],
+    groups: Mapping[str, Sequence[str]],
+    nodes: Sequence[Node],
+    hints: Hints,
+) -> None:
+    """Fill in ``fusion`` of the kernels of one graph.
+
+    Parameters
+    ----------
+    groups
+        A launch's key → the nodes that it computes.
+    nodes
+        The graph's, after the post-grad passes.
+    hints
+        The values that symbols had when torch compiled.
+
+    Notes
+    -----
+    What is saved is what the kernel's operators would move if each were a kernel of its own, less
+    what the kernel moves: each value inside is not written and not read by those that use it, and
+    an input that several operators use is read once.
+    """
+    external = library_nodes(kernels, groups)
+    fused = Traffic(nodes, groups.values(), hints)
+    single = Traffic(nodes, [[node.name] for node in nodes], hints)
+    libraries = _products(external, fused)
+    for kernel in kernels:
+        if kernel.language == "extern":
+            kernel.fusion = Fusion(nodes=1, saved_bytes=0.0, kind="library call", why=LIBRARY)
+            continue
+        found = Fusion(kind=kind_of(kernel))
+        for launch in kernel.launches[:1]:
+            named = [name for name in groups.get(launch.key, ()) if name in fused.nodes]
+            if not named and not _NAMELESS.search(kernel.name):
+                kernel.absent["fusion"] = UNMAPPED
+                continue
+            computed = fused.computed(named, external)
+            _fill(found, computed, fused, single, libraries)
+            if not found.nodes:
+                found.kind = LAYOUT
+        if "fusion" not in kernel.absent:
+            kernel.fusion = found
+
+
+def kind_of(kernel: Kernel) -> str:
+    """What sort of kernel it is, by its source."""
+    if kernel.language == "triton":
+        match = _HEURISTIC.search(kernel.source)
+        if any(word in kernel.name for word in _FOREACH):
+            return "foreach"
+        return _KINDS.get(match.group(1), match.group(1).replace("_", " ")) if match else ""
+    if kernel.language != "cpp" or not kernel.source:
+        return ""
+    if _TEMPLATE.search(kernel.source):
+        return "template"
+    return "reduction" if "tmp_acc" in kernel.source else "pointwise"
+
+
+def _fill(
+    found: Fusion, names: Sequence[str], fused: Traffic, single: Traffic, libraries: set[str]
+) -> None:
+    inside = frozenset(names)
+    work = [name for name in names if fused.nodes[name].op.startswith("call")]
+    work = [name for name in work if not fused.is_view(fused.nodes[name])]
+    found.nodes = len(work)
+    found.saved = [
+        name
+        for name in work
+        if not operator_name(fused.nodes[name].target).endswith("_")
+        and not any(fused.leaves(one, inside) for one in fused.results(fused.nodes[name]))
+    ]
+    try:
+        alone = sum(single.bytes_of([name]) for name in work)
+        found.saved_bytes = float(max(alone - fused.bytes_of(names), 0)) if work else None
+    except UnknownSize as reason:
+        found.why = str(reason)
+        return
+    if len(work) == 1:
+        node = fused.nodes[work[0]]
+        beside = {*node.inputs, *node.users}
+        computed = {one for one in beside if fused.nodes.get(one) and _computes(fused.nodes[one])}
+        found.why = BETWEEN if computed and computed <= libraries else ALONE
+
+
+def _computes(node: Node) -> bool:
+    return node.op.startswith("call")
+
+
+def _products(external: set[str], graph: Traffic) -> set[str]:
+    return {
+        name for name in external if name in graph.nodes and is_product(graph.nodes[name].target)
+    }

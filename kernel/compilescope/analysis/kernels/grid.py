@@ -1,0 +1,107 @@
+"""How a kernel's work is spread: the launch grid of Triton, the loops of C++."""
+
+from __future__ import annotations
+
+import re
+
+from ..text.brackets import closing, split_list
+
+_SIGNATURE = re.compile(r"'signature': \{([^{}]*)\}")
+GRID_TYPE = re.compile(r"'grid_type': '(\w+)'")
+_ARGUMENT = re.compile(r"'(\w+)':\s*'([^']*)'")
+_NUMEL = re.compile(r"^\s+(\w*numel) = (\d+)$", re.M)
+_SUFFIX = re.compile(r"(?<=\d)L\b")
+_CALL = re.compile(r"[\w.]+\(")
+LOOP = re.compile(
+    r"(?P<indent> *)for\s*\(\s*int64_t (?P<name>\w+)=.*?; ?\w+<(?P<end>.*?); ?"
+    r"\w+\+=(?P<step>.*)\)\s*$"
+)
+"""A loop of generated C++."""
+_CAST = re.compile(r"static_cast<int64_t>\((.*)\)$")
+PARALLEL = re.compile(r"\s*#pragma omp (?:parallel )?for\b(?:.*collapse\((\d+)\))?")
+"""A directive that spreads the loop below it over threads; with how many loops, where it says."""
+_SAID = re.compile(r"(\w*numel)=(.+?)(?=, \w*numel=|$)")
+_KIND = re.compile(r" \(\w+\)$")
+_MOST_LOOPS = 4
+
+
+def grid_of(language: str, source: str, launch: str) -> str:
+    """Say how one kernel's work is spread.
+
+    Parameters
+    ----------
+    language, source
+        The kernel's.
+    launch
+        The text of a call of it in the wrapper, whole.
+
+    Returns
+    -------
+    str
+        For Triton the numbers of elements that the wrapper launches it with and how the grid comes
+        of them: ``xnumel=4096, r0_numel=512 (Grid1D)``. For C++ its outer loops: ``parallel x0: 512
+        by 16``. Empty where it cannot be told.
+    """
+    if language == "triton":
+        return _triton(source, launch)
+    return _cpp(source) if language == "cpp" else ""
+
+
+def _triton(source: str, launch: str) -> str:
+    numels = dict(_NUMEL.findall(source))
+    signature = _SIGNATURE.search(source)
+    call = _CALL.search(launch)
+    if signature and call:
+        start = call.end() - 1
+        given = split_list(launch[start + 1 : closing(launch, start) - 1])
+        # Block sizes are the kernel's own affair: the wrapper does not pass them.
+        names = [name for name, _ in _ARGUMENT.findall(signature.group(1)) if not name.isupper()]
+        for name, value in zip(names, given, strict=False):
+            if name.endswith("numel"):
+                numels[name] = _SUFFIX.sub("", value)
+    kind = GRID_TYPE.search(source)
+    text = ", ".join(f"{name}={value}" for name, value in sorted(numels.items(), reverse=True))
+    return f"{text} ({kind.group(1)})" if kind and text else text or (kind.group(1) if kind else "")
+
+
+def numels_of(grid: str) -> list[tuple[str, str]]:
+    """The numbers of elements in what `grid_of` says of a Triton kernel: name and number."""
+    return _SAID.findall(_KIND.sub("", grid))
+
+
+def _cpp(source: str) -> str:
+    lines = source.split("\n")
+    parallel: list[str] = []
+    loops: list[tuple[int, str]] = []
+    for number, line in enumerate(lines):
+        pragma = PARALLEL.match(line)
+        if pragma:
+            wanted = int(pragma.group(1) or 1)
+            inner = [match for other in lines[number:] if (match := LOOP.match(other))]
+            parallel.append(", ".join(_extent(match) for match in inner[:wanted]))
+        elif match := LOOP.match(line):
+            loops.append((len(match["indent"]), _extent(match)))
+    if parallel:
+        return _joined("parallel", parallel)
+    outermost = min((indent for indent, _ in loops), default=0)
+    return _joined("serial", [text for indent, text in loops if indent == outermost])
+
+
+def _extent(loop: re.Match[str]) -> str:
+    step = extent_of(loop["step"])
+    return f"{loop['name']}: {extent_of(loop['end'])}" + ("" if step == "1" else f" by {step}")
+
+
+def extent_of(text: str) -> str:
+    """The end of a loop as torch means it: without casts and suffixes."""
+    cast = _CAST.match(text.strip())
+    return _SUFFIX.sub("", cast.group(1) if cast else text.strip())
+
+
+def _joined(kind: str, loops: list[str]) -> str:
+    different = list(dict.fromkeys(loops))
+    if not different:
+        return ""
+    more = len(different) - _MOST_LOOPS
+    text = "; ".join(different[:_MOST_LOOPS])
+    return f"{kind} {text}" + (f"; and {more} more" if more > 0 else "")

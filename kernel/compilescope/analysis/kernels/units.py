@@ -1,0 +1,76 @@
+"""The records of one compilation → one unit for each graph that Inductor compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ...capture.records import Record
+
+_CODE = "inductor_output_code"
+_MAPPING = "inductor_provenance_tracking_node_mappings"
+_STACKS = "inductor_provenance_tracking_kernel_stack_traces"
+_ORDER = {
+    "before_post_grad_graph": 0,
+    "inductor_post_grad_graph": 1,
+    _CODE: 2,
+    _MAPPING: 3,
+    _STACKS: 3,
+}
+
+
+@dataclass
+class Unit:
+    """What torch said of one graph on its way through Inductor."""
+
+    records: dict[str, Record] = field(default_factory=dict)
+
+    def text(self, name: str) -> str | None:
+        """The payload of a record, None if there is none."""
+        record = self.records.get(name)
+        return record.payload if record else None
+
+    @property
+    def code(self) -> str | None:
+        """The generated code."""
+        return self.text(_CODE)
+
+    @property
+    def mapping(self) -> str | None:
+        """The node mappings, in JSON."""
+        return self.text(_MAPPING)
+
+    @property
+    def stacks(self) -> str | None:
+        """The kernels' stack traces, in JSON."""
+        return self.text(_STACKS)
+
+    @property
+    def path(self) -> str | None:
+        """Where torch wrote the code."""
+        record = self.records.get(_CODE)
+        detail = record.metadata.get(_CODE) if record else None
+        if not isinstance(detail, dict):
+            return None
+        path = detail.get("file_path") or detail.get("filename")
+        return str(path) if path else None
+
+
+def gather(records: Sequence[Record]) -> list[Unit]:
+    """Part a compilation's records into units, in order: in training, forward then backward.
+
+    torch names no graph, but it always goes the same way, so a record that would be a step back
+    begins the next unit.
+    """
+    units: list[Unit] = []
+    step = 0
+    for record in records:
+        name = record.name
+        if name not in _ORDER:
+            continue
+        back = not units or _ORDER[name] < step or name in units[-1].records
+        if back:
+            units.append(Unit())
+        step = _ORDER[name]
+        units[-1].records[name] = record
+    return [unit for unit in units if unit.records.keys() - {_MAPPING, _STACKS}]

@@ -1,0 +1,1 @@
+"""What a wrapper's memory is used for, and the peak."""

@@ -1,0 +1,184 @@
+"""What the statements of a C++ wrapper do to memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ...report import Region
+from ..text.brackets import closing, depth, split_list
+from ..wrapper.size_checks import items_of
+from .storage_lifetimes import Ledger, Storage
+
+_INPUT = re.compile(r"auto (\w+) = std::move\(inputs\[\d+\]\);")
+_ARRAY = re.compile(r"(?:static constexpr|const) int64_t \*?(\w+)(?:\[\])?\s*=\s*(\{.*\}|nullptr);")
+_ALLOC = re.compile(r"aoti_torch_empty_strided\w*\(")
+_POOL = re.compile(r"aoti_torch__?alloc_from_pool\(")
+_OUTPUT = re.compile(r"&(\w+?)(?:_handle)?\)*$")
+_RESULTS = re.compile(r"&(\w+?)_handle\b")
+_MOVE = re.compile(
+    r"(?:auto |RAIIAtenTensorHandle |AtenTensorHandle )?(\w+)"
+    r"(?: = (?:std::move|RAIIAtenTensorHandle)\((\w+?)(?:_handle)?\);| = (\w+)\.release\(\);)"
+)
+_VIEW = re.compile(r"(?:auto|RAIIAtenTensorHandle) (\w+) = .*reinterpret_tensor_wrapper\((\w+),")
+_ASSIGN = re.compile(r"aoti_torch_assign_tensors_out\((\w+), &(\w+?)(?:_handle)?\)")
+_RESET = re.compile(r"(\w+)\.reset\(\);")
+_CHECK = re.compile(r"assert_size_stride\((\w+), ")
+_RETURN = re.compile(r"output_handles\[\d+\] = (\w+)\.release\(\);")
+_COPY = re.compile(r"aoti_torch_copy_\((\w+), (\w+)")
+_SUFFIX = re.compile(r"(?<=\d)L\b")
+_CAST = re.compile(r"static_cast<int64_t>")
+_DIVISION = re.compile(r"c10::div_floor_integer\(")
+_ALLOC_ARGUMENTS = 6
+_POOL_ARGUMENTS = 7
+_EMPTY = "()"
+
+
+def read_cpp(text: str, regions: Sequence[Region], ledger: Ledger) -> None:
+    """Follow the wrapper's entry function. Both branches of a condition count, one after the other.
+
+    Triton kernels' scratch memory, which the functions that launch them may take, does not count.
+    """
+    lines = text.split("\n")
+    entry = next((region for region in regions if region.kind == "entry"), None)
+    if entry is None:
+        return
+    launches = {number: r for r in regions if r.kind == "launch" for number in _lines(r)}
+    reader = _Reader(launches, ledger)
+    for statement, line in _statements(lines, entry.start, entry.end):
+        reader.statement(statement, line)
+
+
+def _lines(region: Region) -> range:
+    return range(region.start, region.end + 1)
+
+
+class _Reader:
+    def __init__(self, launches: dict[int, Region], ledger: Ledger) -> None:
+        self.launches = launches
+        self.ledger = ledger
+        self.arrays: dict[str, str] = {}
+        self.last: Region | None = None
+
+    def statement(self, text: str, line: int) -> None:
+        ledger = self.ledger
+        if given := _INPUT.match(text):
+            ledger.given(given.group(1), line)
+        elif array := _ARRAY.match(text):
+            self.arrays[array.group(1)] = _plain(array.group(2)).replace("nullptr", _EMPTY)
+        elif check := _CHECK.match(text):
+            parts = _arguments(text)
+            sizes = [items_of(_plain(part)) for part in parts[1:3]]
+            ledger.described(check.group(1), sizes, line, given=parts[-1] == '"input"')
+        elif returned := _RETURN.match(text):
+            for storage in ledger.scope.get(returned.group(1), ())[:1]:
+                storage.returned = True
+        elif text.startswith("// reuse", text.rfind("// ")):
+            self._reuse(text, line)
+        elif found := _POOL.search(text):
+            self._from_pool(text, found.start(), line)
+        elif found := _ALLOC.search(text):
+            self._allocate(text, found.start(), line)
+        elif assign := _ASSIGN.search(text):
+            ledger.hold(assign.group(2), ledger.scope.get(assign.group(1), ()))
+        elif move := _MOVE.match(text):
+            old = move.group(2) or move.group(3)
+            if old != move.group(1):
+                ledger.called(move.group(1), old)
+        elif (view := _VIEW.match(text)) and line not in self.launches:
+            ledger.hold(view.group(1), ledger.scope.get(view.group(2), ()))
+        elif (region := self.launches.get(line)) and _runs(text):
+            self._launch(text, line, region)
+        elif copy := _COPY.search(text):
+            ledger.step(f"{copy.group(1)}.copy_", "", text)
+        else:
+            for name in _RESET.findall(text):
+                ledger.drop(name)
+
+    def _launch(self, text: str, line: int, region: Region) -> None:
+        ledger = self.ledger
+        if region is not self.last:
+            self.last = region
+            ledger.step(region.kernel or region.label, region.key, text)
+        else:
+            ledger.texts[-1] += "\n" + text
+        for place, name in enumerate(_RESULTS.findall(text)):
+            ledger.result(name, line, region, place=str(place))
+
+    def _reuse(self, text: str, line: int) -> None:
+        view, move = _VIEW.match(text), _MOVE.match(text)
+        if view:
+            parts = _arguments(text, text.find("reinterpret_tensor_wrapper("))
+            named = [self.arrays.get(part) for part in parts[2:4]]
+            known = [items_of(part) for part in named if part]
+            sizes = (known[0], known[1]) if len(known) > 1 else None
+            self.ledger.rename(view.group(1), view.group(2), line, sizes)
+        elif move and move.group(2):
+            self.ledger.rename(move.group(1), move.group(2), line)
+
+    def _allocate(self, text: str, start: int, line: int) -> None:
+        parts = _arguments(text, start)
+        output = _OUTPUT.search(parts[-1]) if parts else None
+        if output is None or len(parts) < _ALLOC_ARGUMENTS:
+            return
+        self.ledger.allocate(
+            Storage(
+                output.group(1),
+                0,
+                line,
+                shape=items_of(self.arrays.get(parts[1], _EMPTY)),
+                strides=items_of(self.arrays.get(parts[2], _EMPTY)),
+                dtype=parts[3].removeprefix("cached_torch_dtype_"),
+                device=parts[4].removeprefix("cached_torch_device_type_"),
+            )
+        )
+
+    def _from_pool(self, text: str, start: int, line: int) -> None:
+        parts = _arguments(text, start)
+        output = _OUTPUT.search(parts[-1]) if parts else None
+        pool = self.ledger.scope.get(parts[0]) if parts else None
+        if output is None or not pool or len(parts) < _POOL_ARGUMENTS:
+            return
+        self.ledger.part(
+            Storage(
+                output.group(1),
+                0,
+                line,
+                shape=items_of(self.arrays.get(parts[4], _EMPTY)),
+                strides=items_of(self.arrays.get(parts[5], _EMPTY)),
+                dtype=parts[2].removeprefix("cached_torch_dtype_"),
+                device=pool[0].device,
+                inside=pool[0],
+            )
+        )
+
+
+def _statements(lines: Sequence[str], start: int, end: int) -> Iterator[tuple[str, int]]:
+    """The statements between two lines, from 1: text and last line."""
+    number = start
+    while number < min(end, len(lines)):
+        text = lines[number].strip()
+        level = 0 if text.startswith("//") else depth(text, "()")
+        parts = [text]
+        while level > 0 and number + 1 < end:
+            number += 1
+            parts.append(lines[number].strip())
+            level += depth(parts[-1], "()")
+        number += 1
+        if text and not text.startswith("//"):
+            yield " ".join(parts), number
+
+
+def _runs(text: str) -> bool:
+    """Whether a statement of a launch calls something: what prepares the call does not."""
+    return "(" in text and not text.startswith(("RAIIAtenTensorHandle ", "AtenTensorHandle "))
+
+
+def _arguments(text: str, start: int = 0) -> list[str]:
+    begin = text.find("(", start)
+    return split_list(text[begin + 1 : closing(text, begin) - 1]) if begin >= 0 else []
+
+
+def _plain(text: str) -> str:
+    """A size as the graph writes it: no suffixes, no casts."""
+    return _DIVISION.sub("FloorDiv(", _CAST.sub("", _SUFFIX.sub("", text)))

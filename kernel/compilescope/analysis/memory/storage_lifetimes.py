@@ -1,0 +1,279 @@
+"""What a wrapper's statements do to its memory: who holds which storage, from when to when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...report import Node, Region
+from ..graphs.operation_counts import VIEWS, operator_name
+from ..text.sizes import BYTES, Hints, UnknownSize, size_of
+
+FOREVER = 1 << 60
+Sizes = tuple[list[str], list[str]]
+"""Sizes and strides."""
+
+
+@dataclass(eq=False)
+class Storage:
+    """A piece of memory, under the names that it has one after the other."""
+
+    name: str
+    born: int
+    line: int = 0
+    shape: list[str] | None = None
+    strides: list[str] = field(default_factory=list)
+    dtype: str = ""
+    device: str = ""
+    owned: bool = True
+    """Whether the wrapper allocates it; inputs come from the caller."""
+    inside: Storage | None = None
+    """The pool that it is a part of."""
+    items: dict[str, Storage] = field(default_factory=dict)
+    """Of an operator with several results: those that the wrapper takes."""
+    nodes: Sequence[str] = ()
+    """What the launch computes that made it."""
+    place: str = ""
+    """Of one of several results: which it is, from 0."""
+    dies: int = FOREVER
+    returned: bool = False
+    names: list[Name] = field(default_factory=list)
+
+    def bytes(self, hints: Hints, used: dict[str, int]) -> int | None:
+        """The size for the sizes that torch compiled with; None where that cannot be told."""
+        size = BYTES.get(self.dtype)
+        if self.shape is None or size is None:
+            return None
+        try:
+            sizes = [size_of(one, hints, used) for one in self.shape]
+            steps = [size_of(one, hints, used) for one in self.strides]
+        except UnknownSize:
+            return None
+        if 0 in sizes:
+            return 0
+        pairs = zip(sizes, steps, strict=False)
+        return size * (1 + sum((count - 1) * step for count, step in pairs))
+
+
+@dataclass(eq=False)
+class Name:
+    """One name of a storage, for as long as it has it."""
+
+    name: str
+    storage: Storage
+    born: int
+    line: int
+    dies: int = FOREVER
+    reuses: str = ""
+    sizes: Sizes | None = None
+    """Sizes and strides, where the storage's are of an earlier name."""
+
+
+class Ledger:
+    """Follows a wrapper's statements in the order in which they run.
+
+    Parameters
+    ----------
+    nodes
+        The graph's, after the post-grad passes.
+    """
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self.nodes = {node.name: node for node in nodes}
+        self.names: list[Name] = []
+        """Every name that a storage had."""
+        self.steps: list[str] = []
+        self.keys: list[str] = []
+        self.texts: list[str] = []
+        """Of each step, the statement."""
+        self.scopes: list[dict[str, list[Storage]]] = [{}]
+        self._holders: dict[int, int] = {}
+        """Storage → how many names hold it."""
+        self._current: dict[int, Name] = {}
+
+    @property
+    def now(self) -> int:
+        """The step that ran last; -1 before the first."""
+        return len(self.steps) - 1
+
+    @property
+    def scope(self) -> dict[str, list[Storage]]:
+        """The names of the function that runs."""
+        return self.scopes[-1]
+
+    def step(self, label: str, key: str, text: str) -> None:
+        """A launch or a call runs."""
+        self.steps.append(label)
+        self.keys.append(key)
+        self.texts.append(text)
+
+    def given(self, name: str, line: int) -> None:
+        """An input arrives."""
+        node = self.nodes.get(name)
+        if node is None or node.shape is None:
+            return  # a size, not a tensor
+        storage = Storage(
+            name,
+            0,
+            line,
+            shape=node.shape,
+            strides=node.stride or [],
+            dtype=node.dtype or "",
+            device=node.device or "",
+            owned=False,
+        )
+        self._named(name, storage, line, 0)
+        self.hold(name, [storage])
+
+    def allocate(self, storage: Storage) -> None:
+        """Memory is taken for a buffer, to be there from the next step on."""
+        storage.born = self.now + 1
+        self._named(storage.name, storage, storage.line, storage.born)
+        self.hold(storage.name, [storage])
+
+    def result(
+        self,
+        name: str,
+        line: int,
+        region: Region | None = None,
+        target: str = "",
+        text: str = "",
+        place: str = "",
+    ) -> None:
+        """The step that just ran gave a result: of one tensor, or of several."""
+        if operator_name(target) in VIEWS:
+            sources = [one for used in _words(text) for one in self.scope.get(used, ())][:1]
+            if sources:
+                self.hold(name, sources)
+                return
+        nodes = region.nodes if region else ()
+        storage = Storage(name, max(self.now, 0), line, nodes=nodes, place=place)
+        self._named(name, storage, line, storage.born)
+        self.hold(name, [storage])
+
+    def item(self, name: str, of: str, index: str, line: int) -> None:
+        """One of several values gets a name: of a list, or of an operator's results."""
+        held = self.scope.get(of, [])
+        if not held:
+            return
+        first = held[0]
+        if len(held) > 1 or first.shape is not None:
+            self.hold(name, held[int(index) : int(index) + 1])
+            return
+        one = first.items.get(index)
+        if one is None:
+            one = Storage(name, first.born, line, nodes=first.nodes, place=index)
+            first.items[index] = one
+            self._named(name, one, line, one.born)
+        self.hold(name, [one])
+
+    def described(self, name: str, sizes: Sequence[list[str]], line: int, *, given: bool) -> None:
+        """The wrapper checks the sizes and strides of a value.
+
+        Parameters
+        ----------
+        given
+            Whether it is an input; else it is what an operator gave.
+        """
+        if name not in self.scope and not given:
+            self.result(name, line)
+        for storage in self.scope.get(name, ())[:1]:
+            if storage.shape is None:
+                storage.shape, storage.strides = list(sizes[0]), list(sizes[1])
+                storage.dtype, storage.device = self._type(storage, storage.shape)
+
+    def rename(self, name: str, old: str, line: int, sizes: Sizes | None = None) -> None:
+        """A buffer takes over the memory of one that is no longer needed."""
+        held = self.scope.get(old, [])
+        for storage in held[:1]:
+            before = self._current.get(id(storage))
+            if before is not None:
+                before.dies = max(self.now, before.born)
+            self._named(name, storage, line, self.now + 1, old, sizes)
+        self.hold(name, held)
+        self.drop(old)
+
+    def called(self, name: str, old: str) -> None:
+        """What was just made gets its real name."""
+        held = self.scope.get(old, [])
+        for storage in held[:1]:
+            entry = self._current.get(id(storage))
+            if entry is not None and entry.name == old and old.startswith("tmp_"):
+                entry.name = name
+        self.hold(name, held)
+        self.drop(old)
+
+    def hold(self, name: str, storages: Iterable[Storage]) -> None:
+        """Give a name to what is there; what it stood for before is let go."""
+        kept = list(storages)
+        for storage in kept:
+            self._holders[id(storage)] = self._holders.get(id(storage), 0) + 1
+        self.drop(name)
+        self.scope[name] = kept
+
+    def drop(self, name: str) -> None:
+        """A name is no longer needed; what has no other is free."""
+        self._release(self.scope.pop(name, ()))
+
+    def enter(self, argument: str) -> None:
+        """A function is called with a list, which it empties."""
+        given = self.scope.get(argument, [])
+        self.scopes.append({})
+        self.hold("args", given)
+        inner = self.scopes.pop()
+        self.drop(argument)
+        self.scopes.append(inner)
+
+    def leave(self, results: Mapping[str, Sequence[Storage]]) -> None:
+        """A function ends: its names go, but for what it returns under the caller's names."""
+        inner = self.scopes.pop()
+        for name, storages in results.items():
+            self.hold(name, storages)
+        for storages in inner.values():
+            self._release(storages)
+
+    def part(self, storage: Storage) -> None:
+        """A part of a pool is given to a buffer; the pool stays as long as its parts."""
+        self.allocate(storage)
+        pool = storage.inside
+        if pool is not None:
+            self.hold(storage.name, [storage, pool])
+
+    def _release(self, storages: Iterable[Storage]) -> None:
+        for storage in storages:
+            left = self._holders.get(id(storage), 1) - 1
+            self._holders[id(storage)] = left
+            if left <= 0:
+                storage.dies = max(self.now, storage.born)
+                for name in storage.names:
+                    name.dies = min(name.dies, storage.dies)
+
+    def _named(
+        self,
+        name: str,
+        storage: Storage,
+        line: int,
+        born: int,
+        reuses: str = "",
+        sizes: Sizes | None = None,
+    ) -> None:
+        entry = Name(name, storage, born, line, reuses=reuses, sizes=sizes)
+        storage.names.append(entry)
+        self._current[id(storage)] = entry
+        self.names.append(entry)
+
+    def _type(self, storage: Storage, shape: list[str]) -> tuple[str, str]:
+        """What a result is made of, by the nodes of the launch that gave it."""
+        wanted = [self.nodes[name] for name in storage.nodes if name in self.nodes]
+        parts = [self.nodes[user] for node in wanted for user in node.users if user in self.nodes]
+        known = [node for node in (*parts, *wanted) if node.dtype]
+        same = [node for node in known if node.shape == shape]
+        exact = [node for node in same if node.args.endswith(f", {storage.place}")]
+        for node in (*exact, *same, *known):
+            return node.dtype or "", node.device or ""
+        return "", ""
+
+
+def _words(text: str) -> list[str]:
+    inside = text[text.find("(") + 1 :]
+    return "".join(one if one.isalnum() or one == "_" else " " for one in inside).split()

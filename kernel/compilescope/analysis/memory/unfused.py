@@ -1,0 +1,73 @@
+"""The memory that a graph would take if each of its operators wrote its result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...report import Node
+from ..graphs.operation_counts import VIEWS, operator_name
+from ..text.sizes import BYTES, Hints, UnknownSize, count_of
+
+_ITEM = ("operator.getitem", "_operator.getitem")
+_IN_PLACE = frozenset(("copy_", "index_put_", "scatter_", "fill_"))
+
+
+def unfused_peak(nodes: Sequence[Node], hints: Hints, used: dict[str, int]) -> float | None:
+    """The peak; None where the size of a result is not known.
+
+    Inputs belong to the caller and do not count. A view takes no memory and keeps that of its
+    source. A result is free after its last use; what the graph returns stays.
+    """
+    last: dict[str, int] = {}
+    owner: dict[str, str] = {}
+    by_name = {node.name: node for node in nodes}
+    for place, node in enumerate(nodes):
+        for name in node.inputs:
+            last[owner.get(name, name)] = place
+        owner[node.name] = _owner(node, owner, by_name)
+    free: dict[int, list[str]] = {}
+    for name, place in last.items():
+        free.setdefault(place, []).append(name)
+    sizes: dict[str, int] = {}
+    live = peak = 0
+    for place, node in enumerate(nodes):
+        if _writes(node, owner):
+            try:
+                sizes[node.name] = _bytes(node, hints, used)
+            except UnknownSize:
+                return None
+            live += sizes[node.name]
+            peak = max(peak, live)
+        if node.op == "output":
+            break
+        for name in free.get(place, ()):
+            live -= sizes.pop(name, 0)
+        if node.name not in last and owner[node.name] == node.name:
+            live -= sizes.pop(node.name, 0)
+    return float(peak)
+
+
+def _owner(node: Node, owner: dict[str, str], nodes: dict[str, Node]) -> str:
+    """The node whose memory a value lies in."""
+    if node.op != "call_function" or not node.inputs:
+        return node.name
+    first = node.inputs[0]
+    name = operator_name(node.target)
+    if node.target in _ITEM:
+        source = nodes.get(first)
+        several = source is not None and source.shape is None
+        return owner.get(first, first) if not several or owner.get(first) != first else node.name
+    if name in VIEWS or name in _IN_PLACE:
+        return owner.get(first, first)
+    return node.name
+
+
+def _writes(node: Node, owner: dict[str, str]) -> bool:
+    return node.op == "call_function" and node.shape is not None and owner[node.name] == node.name
+
+
+def _bytes(node: Node, hints: Hints, used: dict[str, int]) -> int:
+    size = BYTES.get(node.dtype or "")
+    if size is None:
+        raise UnknownSize(f"The size of an element of {node.name} is not known.")
+    return size * count_of(node.shape or (), hints, used)

@@ -1,0 +1,177 @@
+"""What a wrapper's memory is used for: its buffers, from when to when, and the peak."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from ...report import Buffer, Code, Compilation, Memory, Node, Region
+from ..text.sizes import Hints
+from ..wrapper.launches import codes_of, nodes_of
+from .cpp_statements import read_cpp
+from .python_statements import read_python
+from .storage_lifetimes import Ledger, Name, Storage
+from .unfused import unfused_peak
+
+HOW = (
+    "Read from the wrapper's own allocations and frees, for the sizes that torch compiled with. "
+    "What libraries take inside a call, and what an allocator adds to round sizes up, is not in it."
+)
+UNKNOWN = "The size of {} of {} buffers is not known; they count as nothing."
+DEVICES = "The memory of {} counts together."
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def find_memory(compilation: Compilation, hints: Hints) -> list[Memory]:
+    """The memory of each of a compilation's wrappers.
+
+    Parameters
+    ----------
+    hints
+        The values that symbols had when torch compiled.
+    """
+    nodes = nodes_of(compilation)
+    found = []
+    for code in codes_of(compilation):
+        artifact = "python" if code.python is not None else "cpp"
+        text = code.python if code.python is not None else code.cpp
+        if text is not None:
+            own = nodes.get(_name_of(code, artifact), {})
+            found.append(_memory(code, text, artifact, list(own.values()), hints))
+    return found
+
+
+def _name_of(code: Code, artifact: str) -> str:
+    """The name of the code's graph, as keys have it."""
+    for region in code.regions.get(artifact, ()):
+        if region.kind == "launch":
+            return region.key.split(":")[1]
+    return code.direction
+
+
+def _memory(code: Code, text: str, artifact: str, nodes: Sequence[Node], hints: Hints) -> Memory:
+    regions = code.regions.get(artifact, [])
+    ledger = Ledger(nodes)
+    if artifact == "python":
+        read_python(text, regions, ledger)
+    else:
+        read_cpp(text, regions, ledger)
+    memory = Memory(
+        direction=code.direction,
+        artifact="python" if artifact == "python" else "cpp",
+        steps=ledger.steps,
+        keys=ledger.keys,
+    )
+    storages = list(dict.fromkeys(name.storage for name in ledger.names))
+    sizes = {id(one): one.bytes(hints, memory.assumed) for one in storages}
+    _add_peaks(memory, storages, sizes, len(ledger.steps))
+    memory.peak_unfused_bytes = unfused_peak(nodes, hints, memory.assumed) if nodes else None
+    launches = {region.key: region for region in regions if region.kind == "launch"}
+    memory.buffers = _buffers(ledger, sizes, launches)
+    own = [one for one in storages if one.owned and not one.items]
+    memory.how = _how(own, sizes)
+    return memory
+
+
+def _add_peaks(
+    memory: Memory, storages: Sequence[Storage], sizes: dict[int, int | None], steps: int
+) -> None:
+    live = [0.0] * steps
+    for one in storages:
+        size = sizes[id(one)] or 0
+        if not one.owned:
+            memory.peak_without_reuse_bytes += size * (len(one.names) - 1)
+        if not one.owned or one.inside is not None:
+            continue
+        memory.peak_without_reuse_bytes += size * len(one.names)
+        for step in range(one.born, min(one.dies + 1, steps)):
+            live[step] += size
+    for one in storages:
+        if one.inside is not None:
+            memory.peak_without_reuse_bytes += (sizes[id(one)] or 0) * len(one.names)
+    pools = {id(one.inside): one.inside for one in storages if one.inside is not None}
+    memory.peak_without_reuse_bytes -= sum(sizes.get(id(pool)) or 0 for pool in pools.values())
+    memory.live_bytes = live
+    memory.peak_bytes = max(live, default=0.0)
+
+
+def _buffers(
+    ledger: Ledger, sizes: dict[int, int | None], launches: dict[str, Region]
+) -> list[Buffer]:
+    last = max(len(ledger.steps) - 1, 0)
+    steps: dict[str, list[int]] = {}
+    for step, text in enumerate(ledger.texts):
+        for word in dict.fromkeys(_WORD.findall(text)):
+            steps.setdefault(word, []).append(step)
+    ran = [launches.get(key) for key in ledger.keys]
+    buffers = []
+    for name in ledger.names:
+        storage = name.storage
+        if storage.items:
+            continue  # several results: each is a buffer of its own
+        buffers.append(
+            Buffer(
+                name=name.name,
+                kind=_kind(name),
+                bytes=sizes[id(storage)],
+                shape=list(name.sizes[0] if name.sizes else storage.shape or ()),
+                stride=list(name.sizes[1] if name.sizes else storage.strides),
+                dtype=storage.dtype,
+                device=storage.device,
+                born=min(name.born, last),
+                dies=min(name.dies, last),
+                reuses=name.reuses or (storage.inside.name if storage.inside else ""),
+                nodes=_nodes(name, steps, ran, ledger),
+                line=name.line,
+            )
+        )
+    return buffers
+
+
+def _kind(name: Name) -> Literal["input", "temporary", "output"]:
+    storage = name.storage
+    if not storage.owned and name is storage.names[0]:
+        return "input"
+    return "output" if storage.returned and name is storage.names[-1] else "temporary"
+
+
+def _nodes(
+    name: Name, steps: dict[str, list[int]], launches: Sequence[Region | None], ledger: Ledger
+) -> list[str]:
+    """The nodes whose values a buffer holds: of the launch that writes it first, those of its size.
+
+    Of several those count that someone outside of the launch reads.
+    """
+    storage = name.storage
+    if not storage.owned and name is storage.names[0]:
+        return [name.name] if name.name in ledger.nodes else []
+    written = next((step for step in steps.get(name.name, ()) if step >= name.born), None)
+    region = launches[written] if written is not None else None
+    names = list(storage.nodes) or (region.nodes if region else [])
+    inside = set(names)
+    shape = name.sizes[0] if name.sizes else storage.shape
+    known = [ledger.nodes[one] for one in names if one in ledger.nodes]
+    known += [
+        ledger.nodes[user]
+        for node in known
+        if node.shape is None
+        for user in node.users
+        if user in ledger.nodes
+    ]
+    same = [
+        n for n in known if n.shape == shape and n.dtype == storage.dtype and n.op != "placeholder"
+    ]
+    leave = [n for n in same if any(user not in inside for user in n.users)]
+    return list(dict.fromkeys(node.name for node in leave or same))
+
+
+def _how(storages: Sequence[Storage], sizes: dict[int, int | None]) -> str:
+    parts = [HOW]
+    unknown = sum(sizes[id(one)] is None for one in storages)
+    if unknown:
+        parts.append(UNKNOWN.format(unknown, len(storages)))
+    devices = list(dict.fromkeys(one.device.partition(":")[0] for one in storages if one.device))
+    if len(devices) > 1:
+        parts.append(DEVICES.format(" and ".join(devices)))
+    return " ".join(parts)

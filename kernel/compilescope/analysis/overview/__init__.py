@@ -1,0 +1,1 @@
+"""The answer first: what a report comes to, and what to change."""

@@ -1,0 +1,240 @@
+"""What a report comes to: the answer first, worked out here once for every view."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ...report import Count, Overview, Report, Result, TargetResult, VariantReport
+from ..figures.speedups import between, is_noisy, over_baseline
+from ..figures.wording import count, duration
+from ..problems.distinct_breaks import distinct_breaks
+from .limit import limit
+from .suggestions import suggestions
+from .variants import current, places, title
+from .wrapper import first_call, wrapper
+
+_UNMEASURED = "not measured yet"
+
+
+def overview(report: Report) -> Overview:
+    """Work out a report's overview.
+
+    From what the report holds alone: the same report has the same overview, in a kernel and in a
+    file.
+    """
+    shown = places(report)
+    results = [_result(one) for one in shown if one.target is None]
+    best = _best(report, shown)
+    for result in results:
+        result.best = best is not None and result.variant == best.name
+    bounded = [_reach(one) for one in results]
+    targets = [_target(one) for one in shown if one.target is not None]
+    now = current(report)
+    return Overview(
+        headline=_headline(report, shown, best),
+        results=results if report.subject.kind not in _WITHOUT_CALL else [],
+        targets=targets,
+        scale_us=max(bounded, default=0.0),
+        wrapper=wrapper(report, now) if now is not None else None,
+        limit=limit(now, report) if now is not None else None,
+        suggestions=suggestions(report, now),
+        counts=_counts(report, now),
+    )
+
+
+def _reach(result: Result) -> float:
+    """How far the chart must reach for a result: a wide interval may be cut off, a bar not."""
+    if result.interval_us is None or result.noisy:
+        return result.latency_us or 0.0
+    return result.interval_us[1]
+
+
+_WITHOUT_CALL = ("watch", "trace", "package")
+
+
+def _result(variant: VariantReport) -> Result:
+    found = Result(variant=variant.name, title=title(variant))
+    timing = variant.timing
+    found.accurate = all(error.ok for error in variant.accuracy) if variant.accuracy else None
+    found.first_call_s = first_call(variant)
+    here = variant.compile_time
+    found.cold = here is None or here.cold or bool(variant.startups)
+    if variant.stage == "failed":
+        found.state = "failed"
+        found.why = next(
+            (one.what for one in variant.problems if one.severity == "error"), "It failed."
+        )
+    elif timing is None:
+        found.why = variant.absent.get("timing", _UNMEASURED)
+    else:
+        found.state = "measured"
+        found.latency_us, found.interval_us = timing.median_us, timing.interval_us
+        found.noisy = is_noisy(timing.interval_us)
+        found.speedup = None if variant.requested.backend is None else over_baseline(timing)
+    return found
+
+
+def _target(variant: VariantReport) -> TargetResult:
+    target = variant.target
+    assert target is not None, "the caller has looked"
+    found = TargetResult(variant=variant.name, title=title(variant), device=target.device.name)
+    estimate = target.estimate
+    if variant.stage == "failed":
+        found.text = next(
+            (one.what for one in variant.problems if one.severity == "error"), "It failed."
+        )
+    elif estimate is None or estimate.call_us is None:
+        found.text = variant.absent.get("estimate", "No estimate.")
+    else:
+        found.call_us = estimate.call_us
+        most = "launches" if estimate.launch_us >= estimate.kernels_us else "kernels"
+        found.text = f"about {duration(estimate.call_us)} a call, held up by {most}"
+    return found
+
+
+def _best(report: Report, shown: list[VariantReport]) -> VariantReport | None:
+    """The variant that is fastest, if it is faster than eager for certain."""
+    faster = [
+        one
+        for one in shown
+        if one.timing is not None
+        and one.requested.backend is not None
+        and all(error.ok for error in one.accuracy)
+        and (over := over_baseline(one.timing)) is not None
+        and over.standing == "faster"
+    ]
+    return min(faster, key=lambda one: one.timing.median_us if one.timing else 0.0, default=None)
+
+
+def _headline(report: Report, shown: list[VariantReport], best: VariantReport | None) -> str:
+    if report.subject.kind in _WITHOUT_CALL:
+        return _happened(report)
+    timed = [one for one in shown if one.timing is not None]
+    compiled = [one for one in timed if one.requested.backend is not None]
+    if best is not None and best.timing is not None:
+        found = over_baseline(best.timing)
+        gain = f"{found.text} than {found.over}" if found is not None else ""
+        others = [
+            title(one)
+            for one in compiled
+            if one is not best
+            and (pair := between(one, best)) is not None
+            and pair.standing not in ("faster", "slower")
+        ]
+        if others:
+            listed = " and ".join([title(best), *others[:1]])
+            return f"{listed} show no difference: {duration(best.timing.median_us)} a call, {gain}."
+        return f"{title(best)} is fastest: {duration(best.timing.median_us)} a call, {gain}."
+    failed = [one for one in shown if one.stage == "failed"]
+    if compiled:
+        standings = [
+            found.standing
+            for one in compiled
+            if one.timing is not None and (found := over_baseline(one.timing)) is not None
+        ]
+        if standings and all(one == "slower" for one in standings):
+            return "torch.compile makes this call slower: eager is fastest."
+        if "noisy" in standings:
+            return "Too noisy to judge: measure for longer, or while the machine does nothing else."
+        if "few" in standings:
+            return "Too few rounds to tell which variant is fastest: measure for longer."
+        return "No variant is measurably faster than eager."
+    if failed and all(one.stage == "failed" for one in shown if one.requested.backend is not None):
+        problem = next((one for one in failed[0].problems if one.severity == "error"), None)
+        return f"torch.compile failed: {problem.what}" if problem else "torch.compile failed."
+    targets = [_target(one) for one in shown if one.target is not None]
+    known = [one for one in targets if one.call_us is not None]
+    if known and len(targets) == len([one for one in shown if one.requested.backend is not None]):
+        first = min(known, key=lambda one: one.call_us or 0.0)
+        return f"Estimated for {first.device}, not measured: {first.text}."
+    return "Code is generated; nothing is measured yet."
+
+
+def _happened(report: Report) -> str:
+    found = report.compilations
+    recompiles = sum(one.recompile is not None for one in found)
+    breaks = sum(len(one.breaks) for one in report.variants)
+    told = count(len(found), "compilation")
+    parts = [count(recompiles, "recompile"), count(breaks, "graph break")]
+    spent = sum(one.duration_s or 0.0 for one in found)
+    time = f", {duration(spent * 1e6)} of compile time" if spent else ""
+    return f"{told}: {' and '.join(parts)}{time}."
+
+
+def _counts(report: Report, now: VariantReport | None) -> list[Count]:
+    """What happened, of the variant that the overview is about."""
+    if report.subject.kind in _WITHOUT_CALL:
+        found = report.compilations
+        breaks = [one for variant in report.variants for one in variant.breaks]
+        effective = [one for variant in report.variants for one in variant.effective]
+        total_s = sum(one.duration_s or 0.0 for one in found) or None
+        parts = ""
+    elif now is not None:
+        found, effective = now.compilations, now.effective
+        breaks = now.breaks or distinct_breaks(found)
+        total_s = now.compile_time.total_s if now.compile_time is not None else None
+        parts = _largest(now)
+    else:
+        return []
+    graphs = sum(bool(one.graphs) or one.code != type(one.code)() for one in found)
+    recompiles = sum(one.recompile is not None for one in found)
+    kernels = [kernel for one in found for kernel in one.kernels]
+    launches = sum(len({launch.key for launch in kernel.launches}) or 1 for kernel in kernels)
+    languages = Counter(kernel.language for kernel in kernels)
+    own = [f"{n} {_LANGUAGES[one]}" for one, n in languages.items() if one in _LANGUAGES]
+    guards = sum(one.counts.get("guards", len(one.guards)) for one in found)
+    differs = {one.setting for one in effective if one.differs}
+    met = sum(one.count for one in breaks)
+    often = f", met {count(met, 'time')}" if met > len(breaks) else ""
+    counts = [
+        Count(number=graphs, text=count(graphs, "graph"), view="graph"),
+        Count(
+            number=len(breaks),
+            text=count(len(breaks), "graph break") + often,
+            view="breaks",
+            warning=bool(breaks),
+        ),
+        Count(
+            number=recompiles,
+            text=count(recompiles, "recompile"),
+            view="recompiles",
+            warning=recompiles > 0,
+        ),
+    ]
+    if kernels:
+        told = f"{count(launches, 'launch', 'launches')} of {count(len(kernels), 'kernel')}"
+        told += f" ({', '.join(own)})" if own else ""
+        counts.append(Count(number=launches, text=told, view="kernels"))
+    if guards:
+        counts.append(Count(number=guards, text=count(guards, "guard"), view="guards"))
+    if differs:
+        text = f"{count(len(differs), 'setting')} not in effect: {', '.join(sorted(differs)[:2])}"
+        counts.append(Count(number=len(differs), text=text, view="requested", warning=True))
+    if total_s is not None:
+        text = f"compile time {duration(total_s * 1e6)}{parts}"
+        counts.append(Count(number=1, text=text, view="compile-time"))
+    return counts
+
+
+_LANGUAGES = {"triton": "Triton", "cpp": "C++", "extern": "library"}
+_PARTS = {
+    "dynamo": "Dynamo",
+    "aot_autograd": "AOTAutograd",
+    "inductor": "Inductor",
+    "code_generation": "code generation",
+    "cpp_build": "C++ build",
+    "triton": "Triton",
+}
+
+
+def _largest(variant: VariantReport) -> str:
+    """The two longest parts of the first call, in words."""
+    compiled = variant.compile_time
+    if compiled is None:
+        return ""
+    parts = sorted(
+        ((seconds, _PARTS[name]) for name, seconds in compiled.parts.items() if name in _PARTS),
+        reverse=True,
+    )
+    told = [f"{name} {duration(seconds * 1e6)}" for seconds, name in parts[:2] if seconds > 0]
+    return f" ({', '.join(told)})" if told else ""

@@ -1,0 +1,76 @@
+"""What would bind a variant on a device that is not there, from estimates alone."""
+
+from __future__ import annotations
+
+from ...report import Estimate, Report, TargetReport, VariantReport, Verdict
+from ..target.estimates import MOST_UNKNOWN
+from ..wrapper.launches import launches_of
+from .verdict_helps import helps_for
+
+_MOST = 0.5
+"""Of the time in kernels that one peak must hold up, to be what binds."""
+
+
+def target_verdict(variant: VariantReport, report: Report) -> Verdict | None:
+    """A verdict on a variant for a target, marked as estimated.
+
+    The kernels and the processor that starts them run beside each other, so that what takes longer
+    binds.
+
+    Returns
+    -------
+    Verdict or None
+        None: there is no estimate, or nothing that runs on the target.
+    """
+    target = variant.target
+    if target is None or target.estimate is None or not target.estimate.launches:
+        return None
+    found = _judged(variant, target, target.estimate)
+    found.estimated = True
+    found.helps = helps_for(found.bound, variant, report, "cuda")
+    return found
+
+
+def _judged(variant: VariantReport, target: TargetReport, estimate: Estimate) -> Verdict:
+    launches = f"{estimate.launches} launches" if estimate.launches > 1 else "one launch"
+    if estimate.unknown > MOST_UNKNOWN * estimate.launches:
+        return Verdict(
+            bound="unclear",
+            evidence=f"Estimated: of {launches}, {estimate.unknown} have no estimate.",
+        )
+    kernels = f"at least {_us(estimate.kernels_us)} in kernels on the {target.device.name}"
+    if estimate.unknown:
+        kernels += f", {estimate.unknown} of {launches} not counted"
+    if estimate.launch_us > estimate.kernels_us:
+        return Verdict(
+            bound="cpu",
+            evidence=f"Estimated: starting {launches} takes the processor about "
+            f"{_us(estimate.launch_us)}, against {kernels}.",
+        )
+    memory_us = _bound_by_memory(variant)
+    share = memory_us / estimate.kernels_us if estimate.kernels_us else 0.0
+    part = max(share, 1 - share)
+    what = "memory's bandwidth" if share >= _MOST else "arithmetic"
+    return Verdict(
+        bound="memory" if share >= _MOST else "compute",
+        evidence=f"Estimated: {kernels}, {100 * part:.0f} % of that in launches that "
+        f"{what} holds up; starting {launches} takes about {_us(estimate.launch_us)} beside it.",
+    )
+
+
+def _bound_by_memory(variant: VariantReport) -> float:
+    """The time of the launches that memory binds, in µs."""
+    return sum(
+        launch.estimated_us or 0.0
+        for compilation in variant.compilations
+        for _, launch in launches_of(compilation)
+        if launch.estimated_bound == "memory"
+    )
+
+
+def _us(us: float) -> str:
+    if us >= 1e4:
+        return f"{us / 1e3:.1f} ms"
+    if us < 0.1:
+        return f"{us * 1e3:.3g} ns"
+    return f"{us:.0f} µs" if us >= 100 else f"{us:.1f} µs" if us >= 1 else f"{us:.2f} µs"

@@ -1,0 +1,39 @@
+"""Which variants an overview is of, and what they are called there."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ...report import Report, VariantReport, is_record
+from ...report.variant import Variant
+
+_TITLES = {"python": Variant(), "cpp": Variant(cpp_wrapper=True)}
+
+
+def title(variant: VariantReport) -> str:
+    """What a variant is called in a sentence: ``Python wrapper``, else by its name."""
+    if _TITLES.get(variant.name) == variant.requested:
+        return "C++ wrapper" if variant.requested.cpp_wrapper else "Python wrapper"
+    return variant.name
+
+
+def places(report: Report) -> list[VariantReport]:
+    """The variants to compare: eager first, then in the report's order."""
+    found = [one for one in report.variants if not is_record(one)]
+    return sorted(found, key=lambda one: one.requested.backend is not None)
+
+
+def current(report: Report) -> VariantReport | None:
+    """The variant that questions are about: the first that is compiled and runs, if any does."""
+    compiled = [one for one in places(report) if one.requested.backend is not None]
+    whole = [one for one in compiled if one.stage != "failed"] or compiled
+    here = [one for one in whole if one.target is None] or whole
+    return next(iter(here), None)
+
+
+def sibling(report: Report, variant: VariantReport, **changes: object) -> VariantReport | None:
+    """The variant that differs from another one by some switches alone."""
+    wanted = msgspec.structs.replace(variant.requested, **changes)
+    return next(
+        (one for one in report.variants if not is_record(one) and one.requested == wanted), None
+    )

@@ -1,0 +1,222 @@
+"""What a variant's time is bound by, from what was measured of it, and what usually helps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...report import Launch, LaunchTime, Report, VariantReport, Verdict
+from .target_verdict import target_verdict
+from .verdict_helps import helps_for
+
+_BOUND = 0.5
+"""The part of the time that is spent outside of kernels from which on that is what binds."""
+_REACHED = 0.3
+"""The part of a peak from which on that peak is what binds."""
+
+
+class Spent(NamedTuple):
+    """Where a call's time goes, in µs."""
+
+    whole: float
+    kernels: float
+    device: str
+    launches: int
+
+    @property
+    def outside(self) -> float:
+        """The part of the time in which no kernel runs."""
+        return max(1 - self.kernels / self.whole, 0.0) if self.whole > 0 else 0.0
+
+
+class Reached(NamedTuple):
+    """What kernels reach of the device's peaks, weighed by their time."""
+
+    bandwidth: float | None
+    compute: float | None
+    known_us: float
+    """The time of the kernels that this is of."""
+
+
+def verdict(variant: VariantReport, report: Report) -> Verdict | None:
+    """A verdict on one variant.
+
+    From measured figures only: its layers, else its timing and the times of its kernels. The peaks
+    that these are compared with are the report's; what a kernel moves and computes is estimated
+    from its nodes' shapes. A variant for a target has a verdict from estimates, which says so.
+
+    Parameters
+    ----------
+    report
+        Has the other variants, whose timings say what a change brought.
+
+    Returns
+    -------
+    Verdict or None
+        None: eager, or nothing was measured to go by.
+    """
+    if variant.target is not None:
+        return target_verdict(variant, report)
+    if variant.requested.backend is None or variant.stage != "built":
+        return None
+    spent = _spent(variant)
+    if spent is None:
+        return None
+    reached = _reached(variant)
+    if spent.outside >= _BOUND:
+        found = Verdict(bound="cpu", evidence=_around(spent, variant))
+    else:
+        found = _by_kernels(spent, reached, report)
+    found.helps = helps_for(found.bound, variant, report, spent.device)
+    return found
+
+
+def _spent(variant: VariantReport) -> Spent | None:
+    """From the layers, where they were measured; else from the kernels' times alone."""
+    launches = len(_launches(variant))
+    if variant.layers:
+        whole = sum(one.whole_us for one in variant.layers)
+        # On a GPU the whole time of the kernels counts: they may run beside the host.
+        kernels = [
+            one.us if one.device_us is None else one.device_us
+            for layers in variant.layers
+            for one in layers.layers
+            if one.kind == "kernels"
+        ]
+        if not kernels or whole <= 0:
+            return None
+        device = variant.layers[0].device
+        return Spent(whole, sum(kernels), device, launches)
+    timing, times = variant.timing, _times(variant)
+    if timing is None or not times or len(times) < launches or _trains(variant):
+        return None
+    return Spent(timing.median_us, sum(one.us for one in times), timing.device, launches)
+
+
+def _trains(variant: VariantReport) -> bool:
+    """Whether it has a backward, of which a timing does not say whether the call runs it."""
+    return any(
+        kernel.direction == "backward"
+        for compilation in variant.compilations
+        for kernel in compilation.kernels
+    )
+
+
+def _launches(variant: VariantReport) -> list[Launch]:
+    """The launches of the variant's own wrapper."""
+    artifact = "cpp" if variant.requested.cpp_wrapper else "python"
+    return [
+        launch
+        for compilation in variant.compilations
+        for kernel in compilation.kernels
+        for launch in kernel.launches
+        if launch.artifact == artifact and launch.variant in ("", variant.name)
+    ]
+
+
+def _times(variant: VariantReport) -> list[LaunchTime]:
+    return [launch.time for launch in _launches(variant) if launch.time is not None]
+
+
+def _reached(variant: VariantReport) -> Reached:
+    known = [
+        time
+        for time in _times(variant)
+        if time.bandwidth_share is not None or time.compute_share is not None
+    ]
+    return Reached(
+        _weighed([(one.us, one.bandwidth_share) for one in known]),
+        _weighed([(one.us, one.compute_share) for one in known]),
+        sum(one.us for one in known),
+    )
+
+
+def _weighed(shares: Sequence[tuple[float, float | None]]) -> float | None:
+    """The mean, by time; a kernel of which one share is not known reaches nothing of it."""
+    total = sum(us for us, _ in shares)
+    if total <= 0 or all(share is None for _, share in shares):
+        return None
+    return sum(us * (share or 0.0) for us, share in shares) / total
+
+
+def _around(spent: Spent, variant: VariantReport) -> str:
+    what = "on the host before, between and after" if spent.device != "cpu" else "around"
+    takes = "take"
+    launches = f"{spent.launches} kernels" if spent.launches else "the kernels"
+    if spent.launches == 1:
+        launches, takes = "its one kernel", "takes"
+    text = (
+        f"{_percent(spent.outside)} of {_us(spent.whole)} is overhead, spent {what} {launches}, "
+        f"which {takes} {_us(spent.kernels)}"
+    )
+    largest = _largest(variant, spent)
+    return f"{text}; {largest}." if largest else f"{text}."
+
+
+def _largest(variant: VariantReport, spent: Spent) -> str:
+    """The layer besides the kernels that takes longest, in words; empty if they do not add up."""
+    if not all(layers.agrees for layers in variant.layers):
+        return ""
+    sums: dict[str, float] = {}
+    for layers in variant.layers:
+        for one in layers.layers:
+            if one.kind not in ("kernels", "idle"):
+                sums[one.kind] = sums.get(one.kind, 0.0) + one.us
+    if not sums:
+        return ""
+    kind = max(sums, key=lambda name: sums[name])
+    part = "most" if sums[kind] > (spent.whole - spent.kernels) / 2 else "the largest part"
+    return f"{part} of that, {_us(sums[kind])}, in {_LAYERS[kind]}"
+
+
+_LAYERS = {
+    "guards": "entering Dynamo and checking guards",
+    "bytecode": "Dynamo's bytecode",
+    "aot": "AOTAutograd's runtime",
+    "inductor": "entering Inductor's code",
+    "wrapper": "the wrapper",
+    "launches": "launching kernels",
+    "eager": "what is not compiled",
+    "other": "what could not be told apart",
+}
+
+
+def _by_kernels(spent: Spent, reached: Reached, report: Report) -> Verdict:
+    share = f"Kernels take {_percent(1 - spent.outside)} of {_us(spent.whole)}"
+    if reached.bandwidth is None and reached.compute is None:
+        return Verdict(
+            bound="unclear",
+            evidence=f"{share}; how near they are to what the device can do was not measured.",
+        )
+    parts = []
+    if reached.bandwidth is not None:
+        parts.append(f"{_percent(reached.bandwidth)} of its bandwidth")
+    if reached.compute is not None:
+        parts.append(f"{_percent(reached.compute)} of its arithmetic peak")
+    name = next((one.name or one.device for one in report.peaks if _same(one.device, spent)), "")
+    figures = f"{share} and reach {' and '.join(parts)}{f' ({name})' if name else ''}"
+    covered = min(reached.known_us / spent.kernels, 1.0) if spent.kernels > 0 else 1.0
+    if covered < 1 - _BOUND:
+        figures += f", as far as {_percent(covered)} of their time tell"
+        return Verdict(bound="unclear", evidence=f"{figures}.")
+    bandwidth, compute = reached.bandwidth or 0.0, reached.compute or 0.0
+    if max(bandwidth, compute) < _REACHED:
+        return Verdict(bound="unclear", evidence=f"{figures}: neither is what holds them up.")
+    return Verdict(
+        bound="memory" if bandwidth >= compute else "compute",
+        evidence=f"{figures}.",
+    )
+
+
+def _same(device: str, spent: Spent) -> bool:
+    return device.split(":")[0] == spent.device.split(":")[0]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _us(us: float) -> str:
+    if us >= 1e4:
+        return f"{us / 1e3:.1f} ms"
+    return f"{us:.0f} µs" if us >= 100 else f"{us:.1f} µs"

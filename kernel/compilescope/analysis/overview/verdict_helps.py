@@ -1,0 +1,177 @@
+"""What usually helps against what binds a variant, as code, and what it brought where measured."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from ...report import Help, Report, VariantReport
+from ...report.variant import Variant
+from ..figures.speedups import between
+from ..settings.variant_code import code_of
+
+Bound = Literal["cpu", "memory", "compute", "unclear"]
+
+_LARGE = 0.2
+"""The part of a call from which on a layer is worth a word of its own."""
+
+CPP = (
+    "C++ wrapper",
+    "It allocates buffers and launches kernels from compiled code instead of Python.",
+)
+GRAPHS = (
+    "CUDA graphs",
+    "One launch replays all kernels; sizes must not change, and inputs are copied to fixed places.",
+)
+BATCH = ("Larger batch", "What surrounds the kernels costs the same for more work in them.")
+FEWER = ("Fewer, larger kernels", "Independent small kernels are put into one launch.")
+GUARDS = (
+    "Fewer guards",
+    "Guards on the built-in modules are left out: only where those are never changed.",
+)
+BREAKS = ("No graph break", "With fullgraph torch names each break as an error, with its line.")
+FUSION = ("More fusion", "A value that is used where it is made is not written and read again.")
+PRECISION = ("Lower precision", "Half as many bytes are moved; results are less exact.")
+UNITS = ("Lower precision", "Matrix units do several times as much in short floats.")
+TF32 = ("TF32 products", "float32 products are rounded to TF32, which matrix units multiply.")
+TUNED = ("Max-autotune", "torch tries several kernels for each matrix product, and keeps the best.")
+
+
+def helps_for(bound: Bound, variant: VariantReport, report: Report, device: str) -> list[Help]:
+    """What usually helps, most useful first; each once.
+
+    Parameters
+    ----------
+    device
+        That the kernels run on: ``cpu``, ``cuda``.
+    """
+    requested = variant.requested
+    on_gpu = not device.startswith("cpu")
+    found: list[Help | None] = []
+
+    def change(help_: tuple[str, str], **changes: Any) -> None:
+        found.append(_change(help_, variant, report, changes))
+
+    if bound == "cpu":
+        change(CPP, cpp_wrapper=True)
+        if on_gpu:
+            change(GRAPHS, mode="reduce-overhead")
+            change(FEWER, options={**requested.options, "combo_kernels": True})
+        filtered = "guard_filter_fn" in requested.options
+        if _share(variant, "guards") >= _LARGE and not filtered:
+            change(GUARDS, options={**requested.options, **UNGUARDED})
+        if _share(variant, "eager") >= _LARGE and any(one.breaks for one in variant.compilations):
+            change(BREAKS, fullgraph=True)
+        found.append(_help(BATCH, BATCH_CODE))
+    if bound == "memory":
+        change(FUSION, options={**requested.options, "aggressive_fusion": True})
+        if not _short(variant):
+            found.append(_help(PRECISION, AUTOCAST.format(device=_kind(device))))
+    if bound == "compute":
+        if on_gpu and _float32(variant):
+            found.append(_help(TF32, TF32_CODE))
+        if not _short(variant):
+            found.append(_help(UNITS, AUTOCAST.format(device=_kind(device))))
+    if bound in ("compute", "unclear"):
+        change(TUNED, mode="max-autotune" if on_gpu else "max-autotune-no-cudagraphs")
+    return [one for one in found if one is not None]
+
+
+BATCH_CODE = "compiled(torch.cat([x] * 8))  # more samples a call"
+AUTOCAST = 'with torch.autocast("{device}", dtype=torch.bfloat16):\n    compiled(x)'
+TF32_CODE = 'torch.set_float32_matmul_precision("high")'
+
+
+UNGUARDED = {"guard_filter_fn": "<function torch.compiler.skip_guard_on_inbuilt_nn_modules_unsafe>"}
+
+
+def _help(text: tuple[str, str], code: str) -> Help:
+    return Help(what=text[0], why=text[1], code=code)
+
+
+def _change(
+    text: tuple[str, str], variant: VariantReport, report: Report, changes: dict[str, Any]
+) -> Help | None:
+    """A change of the switches; None where the variant has it already."""
+    requested = variant.requested
+    wanted = msgspec.structs.replace(requested, **changes)
+    if wanted == requested or (changes.get("mode") and not _is_plain(requested, changes["mode"])):
+        return None
+    found = _help(text, code_of(wanted))
+    found.requested = wanted
+    other = _measured(wanted, variant, report)
+    if other is not None:
+        found.variant = other.name
+        _bring(found, variant, other)
+    return found
+
+
+def _is_plain(requested: Variant, mode: str) -> bool:
+    """Whether the variant's mode is not one that has what the other mode brings."""
+    now = requested.mode or "default"
+    if mode == "reduce-overhead":
+        return now not in ("reduce-overhead", "max-autotune") and not requested.options.get(
+            "triton.cudagraphs"
+        )
+    return not now.startswith("max-autotune") and not requested.options.get("max_autotune")
+
+
+def _measured(wanted: Variant, variant: VariantReport, report: Report) -> VariantReport | None:
+    """The variant of the report that differs by this alone and was timed on the same device."""
+    for other in report.variants:
+        if other is variant or other.timing is None or variant.timing is None:
+            continue
+        if _alike(other.requested, wanted) and other.timing.device == variant.timing.device:
+            return other
+    return None
+
+
+def _alike(one: Variant, other: Variant) -> bool:
+    plain = [
+        msgspec.structs.replace(each, mode=None if each.mode == "default" else each.mode)
+        for each in (one, other)
+    ]
+    return plain[0] == plain[1]
+
+
+def _bring(found: Help, variant: VariantReport, other: VariantReport) -> None:
+    """What the other variant brought."""
+    found.speedup = between(other, variant)
+    if found.speedup is not None:
+        found.ratio, found.ratio_interval = found.speedup.ratio, found.speedup.interval
+
+
+def _share(variant: VariantReport, kind: str) -> float:
+    """What a kind of layer takes of the whole."""
+    whole = sum(one.whole_us for one in variant.layers)
+    own = sum(one.us for layers in variant.layers for one in layers.layers if one.kind == kind)
+    return own / whole if whole > 0 else 0.0
+
+
+def _float32(variant: VariantReport) -> bool:
+    """Whether most kernels of products compute in float32, as the graphs' nodes say."""
+    dtypes = _dtypes(variant)
+    return dtypes.count("float32") * 2 > len(dtypes)
+
+
+def _short(variant: VariantReport) -> bool:
+    """Whether most of them compute in shorter floats already."""
+    dtypes = _dtypes(variant)
+    return sum(dtype in ("float16", "bfloat16") for dtype in dtypes) * 2 > len(dtypes)
+
+
+def _dtypes(variant: VariantReport) -> list[str | None]:
+    """The type of each product's result."""
+    return [
+        node.dtype
+        for compilation in variant.compilations
+        for stage, graph in compilation.graphs.items()
+        if stage in ("inference", "forward")
+        for node in graph.nodes
+        if any(name in node.target for name in ("mm", "convolution", "attention"))
+    ]
+
+
+def _kind(device: str) -> str:
+    return device.split(":")[0]

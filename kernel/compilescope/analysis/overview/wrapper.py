@@ -1,0 +1,160 @@
+"""Whether the C++ wrapper is worth it, in a sentence with the figures behind it."""
+
+from __future__ import annotations
+
+from ...report import Answer, Report, Timing, VariantReport, is_record
+from ..figures.payback import first_call_s
+from ..figures.speedups import between
+from ..figures.wording import duration, of_whole, percent, round_number
+from .variants import sibling
+
+_VIEW = "wrappers"
+_SMALL = 0.1
+"""A wrapper that takes less than this part of a call is not worth another one."""
+_GRAPHS = ("reduce-overhead", "max-autotune")
+
+
+def wrapper(report: Report, now: VariantReport) -> Answer | None:
+    """Answer whether the C++ wrapper is worth it; None where Inductor makes none.
+
+    Parameters
+    ----------
+    now
+        The variant that the overview is about.
+    """
+    if now.requested.backend != "inductor" or now.target is not None or now.stage == "failed":
+        return None
+    if report.subject.kind in ("watch", "trace", "package") or not now.compilations:
+        return None
+    python, cpp = _pair(report, now)
+    own = _own(python or now)
+    if python is None or python.timing is None:
+        return Answer("Not measured yet.", _never(own, "Build and time both wrappers."), _VIEW)
+    if cpp is None:
+        head = "Not tried yet." if own is None or own[0] / own[1] >= _SMALL else "It cannot help."
+        return Answer(head, _never(own, "Add the C++ wrapper to compare."), _VIEW)
+    if cpp.stage == "failed":
+        why = next((one.what for one in cpp.problems if one.severity == "error"), "")
+        return Answer("It could not be built.", why, _VIEW)
+    if cpp.timing is None:
+        return Answer("Not measured yet.", _never(own, "Build and time both wrappers."), _VIEW)
+    return _compared(report, now, python, python.timing, cpp, own)
+
+
+def _pair(report: Report, now: VariantReport) -> tuple[VariantReport | None, VariantReport | None]:
+    """The variants with either wrapper and the same settings: the overview's own, or others."""
+    usable = [
+        one
+        for one in report.variants
+        if one.requested.backend == "inductor" and one.target is None and not is_record(one)
+    ]
+    pairs = [
+        (sibling(report, one, cpp_wrapper=False), sibling(report, one, cpp_wrapper=True))
+        for one in (now, *usable)
+    ]
+    return next((pair for pair in pairs if None not in pair), pairs[0])
+
+
+def first_call(variant: VariantReport) -> float | None:
+    """The time of a first call with empty caches."""
+    return first_call_s(variant, "cold")
+
+
+def _compared(
+    report: Report,
+    now: VariantReport,
+    python: VariantReport,
+    timing: Timing,
+    cpp: VariantReport,
+    own: tuple[float, float] | None,
+) -> Answer:
+    found = between(cpp, python)
+    told = f" The Python wrapper takes {of_whole(*own)}." if own is not None else ""
+    if now is not python and now is not cpp:
+        told = (
+            f" These are {python.name} and {cpp.name}; {now.name} was tried with one wrapper.{told}"
+        )
+    cost = _cost(python, cpp)
+    if found is None or cpp.timing is None:
+        return Answer("They were measured on different devices.", "", _VIEW)
+    both = f"{duration(timing.median_us)} with the Python wrapper, {duration(cpp.timing.median_us)}"
+    both += " with the C++ one."
+    if found.standing in ("noisy", "few"):
+        return Answer(f"{found.text.capitalize()}.", f"A call takes {both}{told}{cost}", _VIEW)
+    if found.standing == "same":
+        small = own is not None and own[0] / own[1] < _SMALL
+        head = "No: there is too little of it." if small else "No: it makes no difference."
+        return Answer(head, f"A call takes {both}{told}{cost}", _VIEW)
+    if found.standing == "slower":
+        return Answer(f"No: {found.text} per call.", f"A call takes {both}{told}{cost}", _VIEW)
+    saved_us = timing.median_us * (1 - 1 / found.ratio)
+    text = f"It saves {of_whole(saved_us, timing.median_us)} per call "
+    text += f"({percent(1 - 1 / found.ratio)}).{told}{_cost(python, cpp, saved_us)}"
+    graphs = _with_graphs(report, cpp)
+    if graphs is not None:
+        return Answer("Only where CUDA graphs cannot be used.", text, _VIEW)
+    return Answer(f"Yes: {found.text} per call.", text, _VIEW)
+
+
+def _cost(python: VariantReport, cpp: VariantReport, saved_us: float = 0.0) -> str:
+    """What its first call costs more, and after how many calls it has paid for itself."""
+    before, after = first_call(python), first_call(cpp)
+    if before is None or after is None:
+        return ""
+    more_s = after - before
+    if abs(more_s) < _CHANCE * max(before, after):
+        return " Its first call takes about as long."
+    if more_s < 0:
+        return f" Its first call takes {duration(-more_s * 1e6)} less."
+    text = f" Its first call takes {duration(more_s * 1e6)} longer"
+    if saved_us > 0:
+        text += f" and pays off after {round_number(more_s * 1e6 / saved_us)} calls"
+    return f"{text}."
+
+
+_CHANCE = 0.05
+"""First calls that differ by less than this are taken for equal: they were made once."""
+
+
+def _own(python: VariantReport) -> tuple[float, float] | None:
+    """What the Python wrapper itself takes of a call, both in µs; None where it was not measured.
+
+    Nor is it where its layers are of calls that took another time than those that were timed.
+    """
+    if python.requested.cpp_wrapper or not trusted(python):
+        return None
+    whole = sum(one.whole_us for one in python.layers)
+    own = sum(layer.us for one in python.layers for layer in one.layers if layer.kind == "wrapper")
+    return (own, whole) if whole > 0 else None
+
+
+def trusted(variant: VariantReport) -> bool:
+    """Whether the layers of a variant are of calls like those that were timed, and add up."""
+    whole = sum(one.whole_us for one in variant.layers)
+    if whole <= 0 or not all(one.agrees for one in variant.layers):
+        return False
+    timing = variant.timing
+    return timing is None or _NEAR > whole / timing.median_us > 1 / _NEAR
+
+
+_NEAR = 2.0
+"""How many times the timed median the layers' whole may be."""
+
+
+def _never(own: tuple[float, float] | None, otherwise: str) -> str:
+    """The most that it could save, where that is known; else what to do."""
+    if own is None:
+        return otherwise
+    share = own[0] / own[1]
+    least = f"The Python wrapper is {of_whole(*own)} ({percent(share)})"
+    return f"{least}: a C++ one can save no more than that. {otherwise}"
+
+
+def _with_graphs(report: Report, cpp: VariantReport) -> VariantReport | None:
+    """A variant with CUDA graphs that is faster than the C++ wrapper for certain."""
+    for one in report.variants:
+        graphs = one.requested.mode in _GRAPHS or one.requested.options.get("triton.cudagraphs")
+        found = between(one, cpp) if graphs and one.target is None else None
+        if found is not None and found.standing == "faster":
+            return one
+    return None

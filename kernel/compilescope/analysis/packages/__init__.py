@@ -1,0 +1,1 @@
+"""What was compiled ahead of time, and where a trace was written."""

@@ -1,0 +1,147 @@
+"""What was compiled ahead of time, as a third artifact beside the wrappers of a compilation."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from ...capture.records import Record
+from ...report import Code, Compilation, Kernel, Package, Region
+from ..graphs.provenance import Provenance
+from ..kernels.kernels import collect
+from ..wrapper.links import operator
+from ..wrapper.regions import scan, to_regions
+from .archive import code_of, sources_of
+
+ARTIFACT = "aot"
+_NUMBER = re.compile(r"_\d+$")
+IN_CODE = "It is shown as code, beside the wrappers."
+
+
+def add_code(package: Package, compilation: Compilation) -> None:
+    """Puts a package's C++ into a compilation of the same call.
+
+    Its launches get the keys of the wrapper's launches that do the same.
+    """
+    text = code_of(package)
+    if text is None:
+        return
+    code = compilation.code
+    regions, _ = read(text)
+    _pair(code, regions)
+    code.aot = text
+    code.regions[ARTIFACT] = regions
+    code.absent.pop(ARTIFACT, None)
+    hand_over(package)
+
+
+def compilation_of(package: Package, variant: str) -> Compilation:
+    """A package's code as a compilation of its own, of which nothing else is known."""
+    text = code_of(package)
+    compilation = Compilation(id="0/0")
+    if text is not None:
+        regions, compilation.kernels = read(text, variant)
+        compilation.code = Code(aot=text, regions={ARTIFACT: regions})
+        hand_over(package)
+    compilation.code.absent |= dict.fromkeys(("python", "cpp", "shell"), OF_PACKAGE)
+    compilation.absent |= dict.fromkeys(("guards", "graphs", "phases", "cache"), OF_PACKAGE)
+    return compilation
+
+
+def add_dumped(compilation: Compilation, records: Sequence[Record], variant: str) -> None:
+    """Puts the C++ that AOTInductor wrote for a compilation beside its wrappers."""
+    for record in records:
+        detail = record.metadata.get("graph_dump")
+        if (
+            isinstance(detail, dict)
+            and detail.get("name") == "inductor_aot_wrapper_code"
+            and record.payload
+        ):
+            code = compilation.code
+            code.regions[ARTIFACT], kernels = read(record.payload, variant)
+            code.aot = record.payload
+            compilation.kernels = compilation.kernels or kernels
+
+
+OF_PACKAGE = "A package holds what was compiled ahead of time, and nothing of how it came to be."
+
+
+def hand_over(package: Package) -> None:
+    """Leaves the texts that the code consists of out of the package."""
+    for file in sources_of(package):
+        package.absent[file.path] = IN_CODE
+        file.text = None
+
+
+def read(text: str, variant: str = "") -> tuple[list[Region], list[Kernel]]:
+    """The regions of AOTInductor's C++, and its kernels."""
+    marks = scan(text, "cpp")
+    regions = to_regions(marks, "inference")
+    kernels = collect(
+        marks,
+        text,
+        [],
+        "",
+        Provenance(),
+        direction="inference",
+        artifact="aot",
+        variant=variant,
+    )
+    return regions, kernels
+
+
+def _pair(code: Code, regions: Sequence[Region]) -> None:
+    """Gives launches ahead of time the keys of those that do the same in the code."""
+    partners = next(
+        (found for name in ("cpp", "python") if (found := _launches(code.regions.get(name, ())))),
+        [],
+    )
+    ours = _launches(regions)
+    names = [_signature(launch) for launch in partners], [_signature(launch) for launch in ours]
+    matcher = difflib.SequenceMatcher(None, *names, autojunk=False)
+    for number, region in enumerate(ours):
+        region.key = f"launch:{ARTIFACT}={number + 1}"
+    for tag, start, end, mine, mine_end in matcher.get_opcodes():
+        places = list(zip(range(start, end), range(mine, mine_end), strict=False))
+        if tag != "equal":
+            places = list(_similar(*names, range(start, end), range(mine, mine_end)))
+        for theirs, own in places:
+            region, partner = ours[own], partners[theirs]
+            region.key = partner.key
+            region.nodes, region.sources = partner.nodes, partner.sources
+
+
+def _similar(
+    left: Sequence[str], right: Sequence[str], lefts: Iterable[int], rights: range
+) -> Iterator[tuple[int, int]]:
+    """Fused kernels between two pairs that share half of their operators at least, in order.
+
+    In training a forward also computes what its backward needs.
+    """
+    first = rights.start
+    for one in lefts:
+        for other in range(first, rights.stop):
+            ours, theirs = _operators(left[one]), _operators(right[other])
+            if ours and theirs and 2 * len(ours & theirs) >= len(ours | theirs):
+                yield one, other
+                first = other + 1
+                break
+
+
+def _operators(signature: str) -> set[str]:
+    """The words of a fused kernel's name behind ``fused``."""
+    return {word for word in signature.partition("_fused_")[2].split("_") if word}
+
+
+def _launches(regions: Iterable[Region]) -> list[Region]:
+    return [region for region in regions if region.kind == "launch"]
+
+
+def _signature(launch: Region) -> str:
+    """What a launch does, by its name: of a generated kernel, the operators that it is made of.
+
+    Its body may differ: weights are constants here, and small ones stand in the code.
+    """
+    name = launch.kernel or ""
+    return _NUMBER.sub("", name) if "_fused_" in name else operator(name)

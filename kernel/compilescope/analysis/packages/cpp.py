@@ -1,0 +1,105 @@
+"""What AOTInductor's C++ says of the model around its kernels: constants, inputs, outputs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ...report import Constant
+
+_CONSTANT = re.compile(r"^[ \t]*constants_info_\[(\d{1,9})\]\.(\w+) = (.*);$", re.M)
+"""From the beginning of its line: of a long line with many of them it is looked for once."""
+_DTYPE = re.compile(r"dtype_(\w+?)\)?$")
+_INPUT = re.compile(r'inputs_info_\[\d+\]\.name = "([^"]*)";')
+_OUTPUT = re.compile(r'outputs_info_\[\d+\]\.name = "([^"]*)";')
+_EXPECTED_DTYPE = re.compile(r"int32_t (\w+)_expected_dtype = aoti_torch_dtype_(\w+)\(\);")
+_SIZE = re.compile(r"if \((\d+)L* != (\w+)_size\[(\d{1,9})\]\)")
+_SYMBOL = re.compile(r"int64_t (\w+) = (\w+)_size\[(\d{1,9})\];")
+_BOUND = re.compile(r"if \((\w+)_size\[(\d+)\] ([<>]) (-?\d{1,19})L*\)")
+_COMMAND = re.compile(r"^// (?:Compile|Link) cmd\n// (.*)$", re.M)
+_DEVICE = re.compile(r"#include <torch/csrc/inductor/aoti_include/(\w+)\.h>")
+_MOST = 63
+"""A tensor has no dimension above: torch's own tensors have 64 at most."""
+_UNBOUNDED = 2**62
+"""A size has a limit of its own; a bound near it says nothing."""
+
+
+def constants(text: str) -> list[Constant]:
+    """The tensors that the model carries, in their order."""
+    found: dict[int, dict[str, str]] = {}
+    for number, field, value in _CONSTANT.findall(text):
+        found.setdefault(int(number), {})[field] = value.strip()
+    return [_constant(fields) for _, fields in sorted(found.items())]
+
+
+def _constant(fields: dict[str, str]) -> Constant:
+    dtype = _DTYPE.search(fields.get("dtype", ""))
+    size = fields.get("data_size", "")
+    return Constant(
+        name=fields.get("name", "").strip('"'),
+        original=fields.get("original_fqn", "").strip('"'),
+        dtype=dtype.group(1) if dtype else "",
+        shape=[int(one) for one in re.findall(r"\d{1,19}", fields.get("shape", ""))],
+        bytes=int(size) if re.fullmatch("[0-9]{1,19}", size) else None,
+        folded=fields.get("from_folded") == "true",
+    )
+
+
+def inputs(text: str) -> list[str]:
+    """One line an input, as far as the code checks it: ``arg0_1: float32[s0, 16]``."""
+    dtypes = dict(_EXPECTED_DTYPE.findall(text))
+    checked: dict[str, dict[int, str]] = {}
+    for value, name, dimension in _SIZE.findall(text):
+        checked.setdefault(name, {})[int(dimension)] = value
+    for symbol, name, dimension in _SYMBOL.findall(text):
+        checked.setdefault(name, {})[int(dimension)] = symbol
+    sizes = {
+        name: ", ".join(known.get(place, "?") for place in range(min(max(known), _MOST) + 1))
+        for name, known in checked.items()
+    }
+    return [
+        f"{name}: {dtypes.get(name, 'tensor')}[{sizes[name]}]"
+        if name in sizes
+        else f"{name}: {dtypes[name]}"
+        if name in dtypes
+        else name
+        for name in _INPUT.findall(text)
+    ]
+
+
+def outputs(text: str) -> list[str]:
+    """The names of the outputs, in their order."""
+    return _OUTPUT.findall(text)
+
+
+def dynamic(text: str) -> list[str]:
+    """The ranges of symbols, as the code checks them: ``s0 in [2, 1024]``."""
+    bounds: dict[tuple[str, str], dict[str, int]] = {}
+    for name, dimension, sign, value in _BOUND.findall(text):
+        bounds.setdefault((name, dimension), {})[sign] = int(value)
+    ranges: dict[str, str] = {}
+    for symbol, name, dimension in _SYMBOL.findall(text):
+        known = bounds.get((name, dimension), {})
+        ranges.setdefault(symbol, in_range(symbol, known.get("<", 0), known.get(">")))
+    return list(ranges.values())
+
+
+def in_range(symbol: str, lower: int, upper: int | None) -> str:
+    """A symbol with its range in words; ``upper`` is None where there is no limit."""
+    if upper is None or upper >= _UNBOUNDED:
+        return f"{symbol} at least {lower}"
+    return f"{symbol} in [{lower}, {upper}]"
+
+
+def build(text: str) -> list[str]:
+    """The commands by which torch builds it, where it wrote them below the code."""
+    return _COMMAND.findall(text)
+
+
+def device(texts: Iterable[str]) -> str:
+    """What the code runs on, by the headers that it includes; empty where none says so."""
+    for text in texts:
+        found = _DEVICE.search(text)
+        if found:
+            return found.group(1)
+    return ""

@@ -1,0 +1,69 @@
+"""Where a trace was written: torch, Triton, Python, and the devices that it compiled for."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ...capture.records import Record
+from ...report import Environment
+
+_TORCH = re.compile(r"^# torch version: (\S+)", re.M)
+_GPUS = re.compile(r"^# GPU Hardware Info: *\n((?:# .+ : \d+ *\n)+)", re.M)
+_GPU = re.compile(r"^# (.+) : (\d+)", re.M)
+_DEVICE = re.compile(r"device\(type='(\w+)'")
+_MOST_GPUS = 64
+
+
+def environment_of(records: Sequence[Record]) -> Environment:
+    """Describe the process that wrote a trace; what it does not tell is empty."""
+    found = Environment()
+    for record in records:
+        if record.name == "torch_version":
+            found.torch = found.torch or _text(_object(record.payload), "pytorch_version")
+        elif record.event in ("compilation_metrics", "bwd_compilation_metrics"):
+            metrics = record.metadata.get(record.event)
+            if isinstance(metrics, dict):
+                found.torch = found.torch or _text(metrics, "pytorch_version")
+                found.triton = found.triton or _text(metrics, "triton_version") or None
+                found.python = found.python or _text(metrics, "python_version").partition(" ")[0]
+        elif record.name == "fx_graph_runnable" and record.payload:
+            told = _TORCH.search(record.payload)
+            found.torch = found.torch or (told[1] if told else "")
+            found.gpus = found.gpus or _gpus(record.payload)
+    return found
+
+
+def device_of(records: Sequence[Record]) -> str:
+    """The type of device that the tensors were on: ``cuda``; empty where nothing tells it."""
+    types = set()
+    for record in records:
+        if record.event == "describe_tensor":
+            detail = record.metadata.get(record.event)
+            told = _DEVICE.match(_text(detail, "device")) if isinstance(detail, dict) else None
+            types |= {told[1]} if told else set()
+    types.discard("meta")
+    return min(types, key=lambda kind: (kind == "cpu", kind), default="")
+
+
+def _gpus(text: str) -> list[str]:
+    table = _GPUS.search(text)
+    if table is None:
+        return []
+    counts = [(name, int(count[:4])) for name, count in _GPU.findall(table[1])]
+    return [name for name, count in counts for _ in range(min(count, _MOST_GPUS))][:_MOST_GPUS]
+
+
+def _object(payload: str | None) -> dict[str, Any]:
+    try:
+        found = json.loads(payload or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _text(values: dict[str, Any], name: str) -> str:
+    found = values.get(name)
+    return found if isinstance(found, str) else ""

@@ -1,0 +1,1 @@
+"""When and for how long torch compiled: phases, caches, first calls."""

@@ -1,0 +1,38 @@
+"""Artifacts named ``…_cache_hit``, ``…_cache_miss``, ``…_cache_bypass`` → what the caches said."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Literal, cast
+
+from ...report import CacheEvent
+
+_NAME = re.compile(r"(.+)_cache_(hit|miss|bypass)$")
+_TITLES = {"fx_graph": "FX graph", "aotautograd": "AOTAutograd", "dynamo": "Dynamo"}
+
+
+def parse_cache(name: str, payload: str | None) -> CacheEvent | None:
+    """Read what one cache said; None where the artifact is not a cache's."""
+    match = _NAME.match(name)
+    if match is None:
+        return None
+    cache, outcome = match.groups()
+    try:
+        found = json.loads(payload or "{}")
+    except ValueError:
+        found = {"text": payload}
+    if not isinstance(found, dict):
+        found = {"text": found}
+    detail = (
+        found.get("cache_bypass_reason")
+        or found.get("cache_status_detailed")
+        or found.get("text")
+        or ""
+    )
+    return CacheEvent(
+        cache=_TITLES.get(cache, cache),
+        outcome=cast(Literal["hit", "miss", "bypass"], outcome),
+        key=str(found.get("key") or ""),
+        detail=str(detail),
+    )

@@ -1,0 +1,44 @@
+"""What each setting's first call takes more or less than the one without it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...report.timings import AS_IT_IS, ColdSwitch
+
+LEAST = 0.05
+"""Of the whole: smaller differences mean nothing, whatever two processes happened to differ by."""
+
+
+def compare(rows: Sequence[ColdSwitch]) -> None:
+    """Fills in what each row takes more than those of the settings as they are.
+
+    Two processes with the same settings differ too. What is no more than that counts as nothing; so
+    does a call's time whose interval overlaps one of theirs.
+    """
+    usual = [row for row in rows if row.switch == AS_IT_IS]
+    cold = [row.cold_s for row in usual if row.cold_s is not None]
+    warm = [row.warm_s for row in usual if row.warm_s is not None]
+    call = [row.call_us for row in usual if row.call_us is not None]
+    for row in rows:
+        if row.switch != AS_IT_IS:
+            row.cold_more_s = _more(row.cold_s, cold)
+            row.warm_more_s = _more(row.warm_s, warm)
+            row.call_more_us = _more(row.call_us, call)
+            if row.call_more_us and any(_overlap(row, other) for other in usual):
+                row.call_more_us = 0.0
+
+
+def _overlap(row: ColdSwitch, other: ColdSwitch) -> bool:
+    if row.call_interval_us is None or other.call_interval_us is None:
+        return False
+    (low, high), (least, most) = row.call_interval_us, other.call_interval_us
+    return low <= most and least <= high
+
+
+def _more(value: float | None, usual: Sequence[float]) -> float | None:
+    if value is None or not usual:
+        return None
+    middle = sum(usual) / len(usual)
+    chance = max(max(usual) - min(usual), LEAST * middle)
+    return value - middle if abs(value - middle) > chance else 0.0

@@ -1,0 +1,50 @@
+"""A list of records → the compilations in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from ...capture.records import Record
+
+
+def epochs(records: Sequence[Record]) -> list[Sequence[Record]]:
+    """Part the records where ``torch._dynamo.reset()`` made compile ids begin anew."""
+    bounds = [0]
+    started: set[str] = set()
+    for index, record in enumerate(records):
+        if record.event != "dynamo_start" or record.compile_id is None or record.attempt:
+            continue
+        if record.compile_id in started:
+            bounds.append(_begin(records, index, bounds[-1]))
+            started.clear()
+        started.add(record.compile_id)
+    bounds.append(len(records))
+    return [records[start:end] for start, end in pairwise(bounds) if end > start]
+
+
+def _begin(records: Sequence[Record], index: int, floor: int) -> int:
+    """Where the compilation that starts at ``index`` begins: its outer phases come before."""
+    while index > floor + 1:
+        before = records[index - 1]
+        opens = before.event == "chromium_event" and '"ph": "B"' in (before.payload or "")
+        if not opens and before.event != "str":
+            break
+        index -= 1
+    return index
+
+
+def compile_groups(records: Sequence[Record]) -> list[tuple[str, list[Record]]]:
+    """Part the records by compile id, in the order of first appearance.
+
+    Ids of which nothing but timing is known are left out: they belong to another epoch's tail.
+    """
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        if record.compile_id is not None:
+            groups.setdefault(record.compile_id, []).append(record)
+    return [
+        (compile_id, group)
+        for compile_id, group in groups.items()
+        if any(record.event != "chromium_event" for record in group)
+    ]

@@ -1,0 +1,84 @@
+"""Where the time of a first call went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ...report import Compilation, CompileTime, Phase
+
+_PARTS = {
+    "dynamo": "dynamo",
+    "entire_backward_compile": "aot_autograd",
+    "create_aot_dispatcher_function": "aot_autograd",
+    "inductor_compile": "inductor",
+    "compile_fx.<locals>.fw_compiler_base": "inductor",
+    "compile_fx.<locals>.bw_compiler": "inductor",
+    "_recursive_pre_grad_passes": "inductor",
+    "_recursive_joint_graph_passes": "inductor",
+    "code_gen": "code_generation",
+    "PyCodeCache.load_by_key_path": "cpp_build",
+    "async_compile.wait": "cpp_build",
+    "compile_file": "cpp_build",
+    "cpp_wrapper_compile": "cpp_build",
+    "async_compile.precompile": "triton",
+}
+"""torch's span → the part that the span's own time counts for. Spans that are not here belong to
+the one around them."""
+
+_PARTS_WITH_TRITON = _PARTS | {
+    "PyCodeCache.load_by_key_path": "triton",
+    "async_compile.wait": "triton",
+}
+"""As `_PARTS`, where a Python wrapper with Triton's kernels is loaded: it waits for these. A C++
+wrapper waits for its own build there."""
+
+
+def split(compilations: Sequence[Compilation], total_s: float, *, cold: bool = True) -> CompileTime:
+    """The parts of ``total_s``, from the spans that torch recorded.
+
+    A moment counts for the innermost span around it that names a part. What no span covers (running
+    the result, the guards' first check) is ``other``. Spans of parallel C++ builds overlap: a
+    part's time is the wall clock's, as the enclosing span has it.
+    """
+    parts: dict[str, float] = {}
+    for compilation in compilations:
+        part_of = _PARTS_WITH_TRITON if _waits_for_triton(compilation) else _PARTS
+        for phase in compilation.phases:
+            _add(phase, "dynamo", parts, part_of)
+    seconds = {name: microseconds / 1e6 for name, microseconds in parts.items() if microseconds > 0}
+    rest = total_s - sum(seconds.values())
+    if rest > 0:
+        seconds["other"] = rest
+    return CompileTime(total_s=total_s, parts=seconds, cold=cold)
+
+
+def _waits_for_triton(compilation: Compilation) -> bool:
+    return compilation.code.cpp is None and any(
+        kernel.language == "triton" for kernel in compilation.kernels
+    )
+
+
+def _add(phase: Phase, outer: str, parts: dict[str, float], part_of: Mapping[str, str]) -> None:
+    part = part_of.get(phase.name, outer)
+    # What other threads do meanwhile takes nothing from the time that was waited for.
+    own = [child for child in phase.children if child.track == phase.track]
+    inside = union_us(own)
+    parts[part] = parts.get(part, 0.0) + max(phase.duration_us - inside, 0.0)
+    if part == "cpp_build":
+        # Builds side by side would be counted twice; the span around them is what the user waited.
+        parts[part] += inside
+        return
+    for child in own:
+        _add(child, part, parts, part_of)
+
+
+def union_us(phases: Iterable[Phase]) -> float:
+    """The wall-clock time that at least one of the spans covers (µs)."""
+    covered, end = 0.0, float("-inf")
+    for phase in sorted(phases, key=lambda one: one.start_us):
+        start = max(phase.start_us, end)
+        stop = phase.start_us + phase.duration_us
+        if stop > start:
+            covered += stop - start
+            end = stop
+    return covered

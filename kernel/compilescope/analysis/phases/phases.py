@@ -1,0 +1,265 @@
+"""``chromium_event`` begin, end and instant events → trees of compile phases."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ...capture.records import LOOSE, Record
+from ...report import Phase
+from .phase_kinds import name_kinds
+
+
+def build_phases(records: Sequence[Record]) -> dict[str, list[Phase]]:
+    """Match begins and ends, per thread, into trees.
+
+    Parameters
+    ----------
+    records
+        All records; only ``chromium_event`` is read.
+
+    Returns
+    -------
+    dict
+        Compile id → its outermost phases. Times are in µs from the earliest phase of all records.
+        What runs on other threads (building kernels) is put into the innermost phase that spans it,
+        on a track of its own: it does not take from that phase's own time.
+    """
+    trees = _trees(records)
+    origin = _origin(trees) or 0.0
+    for phases in trees.values():
+        _settle(phases, origin)
+        name_kinds(phases)
+    return trees
+
+
+def phases_begin_s(records: Sequence[Record]) -> float | None:
+    """When the earliest phase began, in seconds since the epoch; None where there is none."""
+    origin = _origin(_trees(records))
+    return None if origin is None else origin / 1e6
+
+
+def _origin(trees: Mapping[str, Sequence[Phase]]) -> float | None:
+    return min((phase.start_us for phase in _all(trees)), default=None)
+
+
+def _trees(records: Sequence[Record]) -> dict[str, list[Phase]]:
+    """Compile id → its outermost phases, in µs since the epoch."""
+    stacks: dict[int, list[_Open]] = {}
+    roots: list[_Root] = []
+    instants: list[_Root] = []
+    for record in records:
+        if record.event != "chromium_event" or not record.payload:
+            continue
+        event = _event(record.payload)
+        if event is None:
+            continue
+        owner = event.owner or record.compile_id
+        stack = stacks.setdefault(record.thread, [])
+        phase = Phase(name=event.name, start_us=event.stamp, duration_us=0.0, detail=event.detail)
+        if event.kind == "B":
+            stack.append(_Open(phase, owner or (stack[-1].owner if stack else None)))
+        elif event.kind == "i":
+            instants.append(_Root(phase, owner, record.thread))
+        elif event.kind == "E":
+            ended = _close(stack, event, owner)
+            roots += [_Root(one.phase, one.owner, record.thread) for one in ended]
+    for thread, stack in stacks.items():
+        roots += [_Root(one.phase, one.owner, thread) for one in _abandon(stack)]
+    trees = _plant(roots, instants)
+    if not any(record.compile_id == LOOSE for record in records):
+        trees.pop(LOOSE, None)
+    return trees
+
+
+class _Root(NamedTuple):
+    """A phase that no other of its thread and compilation holds."""
+
+    phase: Phase
+    owner: str | None
+    thread: int
+
+
+class _Open(NamedTuple):
+    """A phase that has begun, with the compilation that it belongs to."""
+
+    phase: Phase
+    owner: str | None
+
+
+class _Event(NamedTuple):
+    name: str
+    kind: str
+    stamp: float
+    """In µs since the epoch."""
+    owner: str | None
+    detail: str
+
+
+_DETAILS = ("compilescope_detail", "kernel_name", "co_name")
+
+
+def _event(payload: str) -> _Event | None:
+    try:
+        event = json.loads(payload)
+        arguments = event.get("args") or {}
+        owner = arguments.get("compile_id")
+        stamp = float(event["ts"])
+        if not math.isfinite(stamp) or not isinstance(owner, str | None):
+            return None
+        detail = next((arguments[name] for name in _DETAILS if arguments.get(name)), "")
+        if arguments.get("is_backward") is True:
+            detail = detail or "backward"
+        return _Event(
+            str(event["name"]),
+            str(event["ph"]),
+            stamp,
+            None if owner == "None" else owner,
+            str(detail),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+        return None  # a damaged event is one phase less
+
+
+def _plant(roots: Sequence[_Root], instants: Sequence[_Root]) -> dict[str, list[Phase]]:
+    """Each compilation's phases in one tree, those of other threads on tracks of their own."""
+    trees: dict[str, list[Phase]] = {}
+    loose: list[_Root] = []
+    home: dict[str, int] = {}
+    for root in sorted(roots, key=lambda one: one.phase.start_us):
+        if root.owner is None:
+            loose.append(root)
+            continue
+        tree = trees.setdefault(root.owner, [])
+        # A backward may be compiled on autograd's thread: afterwards, not meanwhile.
+        if home.setdefault(root.owner, root.thread) != root.thread and any(
+            _overlap(root.phase, other) for other in tree
+        ):
+            loose.append(root)
+        else:
+            tree.append(root.phase)
+    for phase, owner, _ in instants:
+        candidates = trees.get(owner, []) if owner else _all(trees)
+        if not _place(phase, candidates) and owner:
+            trees.setdefault(owner, []).append(phase)
+    tracks = dict.fromkeys(home.values(), 0)
+    for root in loose:
+        track = tracks.setdefault(root.thread, len(set(tracks.values()) | {0}))
+        _set_track(root.phase, track)
+        planted = _place(root.phase, trees.get(root.owner, []) if root.owner else _all(trees))
+        if not planted and root.owner is None:
+            trees.setdefault(LOOSE, []).append(root.phase)
+    return trees
+
+
+def _overlap(one: Phase, other: Phase) -> bool:
+    return (
+        one.start_us < other.start_us + other.duration_us
+        and other.start_us < one.start_us + one.duration_us
+    )
+
+
+def _set_track(phase: Phase, track: int) -> None:
+    phase.track = track
+    for child in phase.children:
+        _set_track(child, track)
+
+
+def _close(stack: list[_Open], event: _Event, owner: str | None) -> list[_Open]:
+    """End the innermost open phase of this name; phases left open inside it end with it.
+
+    Returns the phases that turn out to be outermost.
+    """
+    named = [i for i in range(len(stack) - 1, -1, -1) if stack[i].phase.name == event.name]
+    at = next((i for i in named if owner in (None, stack[i].owner)), None)
+    if at is None:
+        return []
+    for one in stack[at:]:
+        one.phase.duration_us = max(0.0, event.stamp - one.phase.start_us)
+    stack[at].phase.detail = stack[at].phase.detail or event.detail
+    return _pop(stack, at)
+
+
+def _abandon(stack: list[_Open]) -> list[_Open]:
+    """Phases that never ended (an exception, a cut trace) reach to the end of what they hold."""
+    latest = max((_last_end(one.phase) for one in stack), default=0.0)
+    for one in stack:
+        one.phase.duration_us = max(0.0, latest - one.phase.start_us)
+    return _pop(stack, 0)
+
+
+def _last_end(phase: Phase) -> float:
+    ends = [child.start_us + child.duration_us for child in phase.children]
+    return max([phase.start_us, *ends])
+
+
+def _pop(stack: list[_Open], at: int) -> list[_Open]:
+    """Take the phases from ``at`` on off the stack, each into the one around it.
+
+    A frame that is compiled while another one is has a tree of its own: its outermost phase is
+    returned.
+    """
+    outermost = []
+    while len(stack) > at:
+        one = stack.pop()
+        around = next((other for other in reversed(stack) if other.owner == one.owner), None)
+        if around is None:
+            outermost.append(one)
+        else:
+            around.phase.children.append(one.phase)
+    return outermost
+
+
+def _all(trees: Mapping[str, Sequence[Phase]]) -> list[Phase]:
+    return [phase for phases in trees.values() for phase in phases]
+
+
+def _place(phase: Phase, candidates: Sequence[Phase]) -> bool:
+    """Put a phase into the innermost of the candidates that spans it.
+
+    What its new neighbours on its track did meanwhile, they did inside it.
+    """
+    end = phase.start_us + phase.duration_us
+    home: Phase | None = None
+    while True:
+        spanning = next(
+            (
+                other
+                for other in candidates
+                if other is not phase
+                and other.start_us <= phase.start_us
+                and end <= other.start_us + other.duration_us
+                and other.track in (0, phase.track)
+                and other.duration_us > phase.duration_us
+            ),
+            None,
+        )
+        if spanning is None:
+            break
+        home, candidates = spanning, spanning.children
+    if home is None:
+        return False
+    if phase.duration_us:
+        inside = [
+            other
+            for other in home.children
+            if other.track == phase.track
+            and phase.start_us <= other.start_us
+            and other.start_us + other.duration_us <= end
+        ]
+        if inside:
+            phase.children += inside
+            home.children = [one for one in home.children if all(one is not x for x in inside)]
+    home.children.append(phase)
+    return True
+
+
+def _settle(phases: list[Phase], origin: float) -> None:
+    """Sort by time and count from the origin."""
+    phases.sort(key=lambda phase: phase.start_us)
+    for phase in phases:
+        phase.start_us = round(phase.start_us - origin, 3)
+        phase.duration_us = round(phase.duration_us, 3)
+        _settle(phase.children, origin)

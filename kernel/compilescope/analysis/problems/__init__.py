@@ -1,0 +1,1 @@
+"""What went wrong or was left out: failed compilations, graph breaks."""

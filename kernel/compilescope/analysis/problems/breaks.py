@@ -1,0 +1,193 @@
+"""``dynamo_graph_break_reason`` → a break: what, why, what to do, where, what runs in eager."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ...capture.records import Record
+from ...package_folder import PACKAGE
+from ...report import Break, SourceLine
+from ..text.stacks import read_stack
+
+_PLACE = re.compile(r"Graph break in user code at (.*):(\d+)\s*$")
+_REASON = re.compile(r"Graph Break Reason: (.*)$")
+_WHILE = re.compile(r"Encountered graph break when attempting to trace")
+_LINK = re.compile(r"For more details about this graph break, please visit: (\S+)")
+_FIELD = re.compile(r"\s*(Explanation|Hint|Developer debug context): ?(.*)$")
+_USER_STACK = "User code traceback:"
+_GIVEN_UP = "Failed to handle graph break gracefully"
+"""How torch begins where it leaves the whole frame to eager; the reason itself follows."""
+_ANOTHER = "*** While handling this graph break"
+_RESUMED = re.compile(r"torch_dynamo_resume_in_(.+)_at_(\d+)$")
+_ENDS = (_USER_STACK, "Traceback (most recent", "Stack variable source attribution")
+
+
+def read_breaks(records: Sequence[Record], frame: SourceLine | None) -> list[Break]:
+    """Read the breaks of one compilation, each once, whatever attempts met it.
+
+    Parameters
+    ----------
+    records
+        The compilation's, of all attempts.
+    frame
+        The function that was compiled.
+    """
+    begun: dict[int, float] = {}
+    for record in records:
+        if record.event != "chromium_event":
+            begun.setdefault(record.attempt, record.time_s)
+    failed = any(record.name == "dynamo_error" for record in records)
+    found: list[Break] = []
+    for record in records:
+        if record.name != "dynamo_graph_break_reason" or not record.payload:
+            continue
+        one = parse_break(record.payload)
+        given_up = f"Graph Break Reason: {_GIVEN_UP}" in record.payload
+        if given_up or failed or record.attempt + 1 in begun:
+            # Without another attempt, what was traced up to the break is kept, and nothing lost.
+            one.duration_us = round((record.time_s - begun[record.attempt]) * 1e6, 1)
+        one.eager = _whole(frame) if given_up else _statement(one, frame)
+        known = next((other for other in found if same_break(other, one)), None)
+        if known is None:
+            found.append(one)
+        else:
+            known.duration_us = (known.duration_us or 0.0) + (one.duration_us or 0.0)
+            known.eager = one.eager
+    return found
+
+
+def same_break(one: Break, other: Break) -> bool:
+    """Whether two are the same break, met twice: the same reason at the same line."""
+    return break_key(one) == break_key(other)
+
+
+def break_key(one: Break) -> tuple[str, str, int]:
+    """What is equal for the same break, met twice."""
+    where = one.where
+    return one.reason.partition("\n")[0], where.file if where else "", where.line if where else 0
+
+
+def plain_function(name: str) -> str:
+    """The user's function behind a frame: ``f`` for ``torch_dynamo_resume_in_f_at_12``."""
+    while match := _RESUMED.match(name):
+        name = match.group(1)
+    return name
+
+
+def resumed_at(name: str) -> int | None:
+    """The line that a frame resumes its function at; None for a function of the user's own."""
+    match = _RESUMED.match(name)
+    return int(match.group(2)) if match else None
+
+
+def line_of(one: Break, frame: SourceLine | None) -> SourceLine | None:
+    """The line of the compiled function at which a break came, be it in a function it calls."""
+    for place in one.stack:
+        if frame and (place.file, plain_function(place.function)) == (
+            frame.file,
+            plain_function(frame.function),
+        ):
+            return place
+    return one.where
+
+
+def _whole(frame: SourceLine | None) -> str:
+    if frame is None:
+        return "the whole frame"
+    line, name = resumed_at(frame.function), plain_function(frame.function)
+    return f"all of {name}" if line is None else f"{name} from line {line} on"
+
+
+def _statement(one: Break, frame: SourceLine | None) -> str:
+    place = line_of(one, frame)
+    if place is None:
+        return ""
+    return place.code.strip() or f"line {place.line}"
+
+
+def parse_break(text: str) -> Break:
+    """Read one graph break.
+
+    Parameters
+    ----------
+    text
+        The artifact's text: the place, the reason with its explanation and hints, a link, then the
+        user's stack and Dynamo's own (which is left out).
+    """
+    lines = text.split("\n")
+    where: SourceLine | None = None
+    reason: list[str] = []
+    fields: dict[str, list[str]] = {"Explanation": [], "Hint": [], "Developer debug context": []}
+    link = ""
+    current: str | None = None
+    end = _end_of_message(lines)
+    for line in lines[:end]:
+        place = _PLACE.match(line)
+        found_link = _LINK.search(line)
+        begun = _FIELD.match(line)
+        if place and where is None:
+            where = SourceLine(file=place.group(1), line=int(place.group(2)))
+        elif found_link:
+            link, current = link or found_link.group(1), None
+        elif line.startswith(_ANOTHER):
+            current = None
+        elif begun:
+            current = begun.group(1)
+            fields[current].append(begun.group(2))
+        elif current:
+            fields[current][-1] += "\n" + line
+        else:
+            stated = _REASON.match(line)
+            said = stated.group(1) if stated else line.strip()
+            if said:
+                reason.append(said)
+    stack = _below_us(read_stack(_user_stack(lines)))
+    if where and stack:
+        same = [frame for frame in stack if (frame.file, frame.line) == (where.file, where.line)]
+        where = same[-1] if same else where
+    elif stack:
+        where = stack[-1]
+    while len(reason) > 1 and (_WHILE.match(reason[0]) or reason[0].startswith(_GIVEN_UP)):
+        reason = reason[1:]
+    return Break(
+        reason="\n".join(reason),
+        explanation="\n".join(map(_dedent, fields["Explanation"])),
+        hints=[_dedent(hint) for hint in fields["Hint"]],
+        context="\n".join(map(_dedent, fields["Developer debug context"])),
+        link=link,
+        where=where,
+        stack=stack,
+    )
+
+
+def _end_of_message(lines: list[str]) -> int:
+    """Where the message ends and the first traceback begins."""
+    for index, line in enumerate(lines):
+        if line.startswith(_ENDS):
+            return index
+    return len(lines)
+
+
+_OURS = str(PACKAGE)
+
+
+def _below_us(stack: list[SourceLine]) -> list[SourceLine]:
+    """The frames of the subject: without those of the inspection that called it."""
+    ours = [index for index, frame in enumerate(stack) if frame.file.startswith(_OURS)]
+    return stack[ours[-1] + 1 :] if ours else stack
+
+
+def _user_stack(lines: list[str]) -> list[str]:
+    """The lines of the user's own traceback."""
+    begin = next((i for i, line in enumerate(lines, 1) if line.startswith(_USER_STACK)), None)
+    if begin is None:
+        return []
+    for end in range(begin, len(lines)):
+        if lines[end] and not lines[end].startswith(" "):
+            return lines[begin:end]
+    return lines[begin:]
+
+
+def _dedent(text: str) -> str:
+    return "\n".join(line.strip() for line in text.split("\n")).strip()

@@ -1,0 +1,109 @@
+"""``fail_type`` and ``fail_reason`` of a compilation's metrics → problems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...capture.records import Record
+from ...report import Compilation
+from ...report.problem import Problem, SourceLine
+from ...torch_api.failures import cpp_messages
+from .breaks import parse_break
+from .cpp_errors import place
+
+METRICS = ("compilation_metrics", "bwd_compilation_metrics")
+_LIMIT = "recompile limit exceeded"
+_BISECT = "Try backend='eager' and backend='aot_eager': the first that fails names the part."
+
+
+def read_failures(records: Sequence[Record], compilations: Sequence[Compilation]) -> list[Problem]:
+    """The compilations that failed, in torch's order.
+
+    An error is one that reached the caller; where torch ran the frame in eager instead, it is a
+    warning.
+    """
+    known = {one.id: one for one in compilations}
+    groups: dict[str | None, list[Record]] = {}
+    for record in records:
+        groups.setdefault(record.compile_id, []).append(record)
+    return [
+        _problem(record, metrics, groups[record.compile_id], known, compilations)
+        for record in records
+        if (metrics := failed(record)) is not None
+    ]
+
+
+def failed(record: Record) -> dict[str, Any] | None:
+    """A compilation's metrics, if they say that it failed."""
+    metrics = record.metadata.get(record.event) if record.event in METRICS else None
+    return metrics if isinstance(metrics, dict) and metrics.get("fail_type") else None
+
+
+def _problem(
+    record: Record,
+    metrics: Mapping[str, Any],
+    group: Sequence[Record],
+    known: Mapping[str, Compilation],
+    compilations: Sequence[Compilation],
+) -> Problem:
+    reason = str(metrics.get("fail_reason") or "")
+    generated = cpp_messages.explain(reason)
+    if generated is not None:
+        place(generated, compilations)
+        return generated
+    kind = str(metrics["fail_type"]).rpartition(".")[2]
+    frame = _frame(record.compile_id or "", known)
+    told = parse_break(reason)
+    errors = [each.payload for each in group if each.name == "dynamo_error" and each.payload]
+    backward = record.event == "bwd_compilation_metrics"
+    subject = f"{'The backward of ' if backward else ''}{record.compile_id or 'A compilation'}"
+    first = _first_sentence(reason)
+    problem = Problem(
+        severity="error",
+        what=f"{subject} failed: {kind}{first and f': {first}'}",
+        why=told.explanation or "\n".join(reason.splitlines()[1:4]).strip(),
+        remedy=" ".join(told.hints) or _BISECT,
+        where=_place(metrics, frame),
+        detail="\n\n".join(dict.fromkeys([reason, *errors])).strip(),
+        facts={"compilation": record.compile_id or "", "fail_type": kind},
+    )
+    if _ran_in_eager(kind, reason, metrics, group):
+        problem.severity = "warning"
+        problem.what = f"{subject} was left to eager: {first or kind}"
+    return problem
+
+
+def _first_sentence(reason: str) -> str:
+    """The first line, with the next where that one says what comes: ``… raised:``."""
+    lines = [line.strip() for line in reason.splitlines() if line.strip()]
+    ends = next((index for index, line in enumerate(lines) if not line.endswith(":")), 0)
+    return " ".join(lines[: ends + 1])
+
+
+def _ran_in_eager(
+    kind: str, reason: str, metrics: Mapping[str, Any], group: Sequence[Record]
+) -> bool:
+    """Whether torch went on without compiling the frame."""
+    if metrics.get("config_suppress_errors") is True or _LIMIT in reason:
+        return True
+    # With fullgraph=True torch raises what it can't trace, and logs no graph break.
+    return kind in ("Unsupported", "SkipFrame") and any(
+        record.name == "dynamo_graph_break_reason" for record in group
+    )
+
+
+def _frame(compile_id: str, known: Mapping[str, Compilation]) -> SourceLine | None:
+    """The function that was compiled: where torch didn't begin on it, as it did earlier."""
+    if compile_id in known and known[compile_id].frame is not None:
+        return known[compile_id].frame
+    same = f"{compile_id.rpartition('/')[0]}/"
+    return next((one.frame for name, one in known.items() if name.startswith(same)), None)
+
+
+def _place(metrics: Mapping[str, Any], frame: SourceLine | None) -> SourceLine | None:
+    file, line = (metrics.get(f"fail_user_frame_{name}") for name in ("filename", "lineno"))
+    if not isinstance(file, str) or not file:
+        return frame
+    function = frame.function if frame is not None and frame.file == file else ""
+    return SourceLine(file=file, line=line if isinstance(line, int) else 0, function=function)

@@ -1,0 +1,260 @@
+"""A failure inside generated code → its place: wrapper, tensor, operator, the user's line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ...report.artifacts import Code, Compilation, Kernel, Node, Region
+from ...report.problem import Problem
+from ..wrapper.size_checks import SizeCheck, size_checks
+
+
+class _Found(NamedTuple):
+    compilation: Compilation
+    code: Code
+    artifact: str
+    line: int
+    """From 1."""
+
+
+def place(problem: Problem, compilations: Sequence[Compilation]) -> None:
+    """Complete a problem of generated code with its place in the wrapper and the user's code.
+
+    Adds the facts ``compilation``, ``direction``, ``artifact``, ``wrapper_line`` and, where they
+    are known, ``tensor``, ``operator`` and ``nodes``. Does nothing to a problem without facts, or
+    of which no compilation has the place.
+    """
+    if not problem.facts:
+        return
+    found = next(_places(problem.facts, compilations), None)
+    if found is None:
+        return
+    facts = problem.facts
+    lines = _text(found).split("\n")
+    facts |= {
+        "compilation": found.compilation.id,
+        "direction": found.code.direction,
+        "artifact": found.artifact,
+        "wrapper_line": str(found.line),
+    }
+    facts.setdefault("text", lines[found.line - 1].strip())
+    tensor = facts.get("tensor") or _tensor(facts, lines[found.line - 1])
+    if tensor:
+        facts["tensor"] = tensor
+    _wanted(facts, lines[found.line - 1])
+    region = _region(found, lines, tensor, facts.get("operator", ""))
+    kernel = _kernel(found.compilation, facts.get("kernel") or (region.kernel if region else None))
+    nodes = _nodes(found, region, kernel, facts)
+    operators = list(dict.fromkeys(filter(None, map(_target, nodes))))
+    if operators:
+        facts.setdefault("operator", ", ".join(operators))
+    if nodes:
+        facts["nodes"] = ", ".join(node.name for node in nodes)
+    if problem.where is None or not problem.where.function:
+        sources = [*(region.sources if region else []), *(kernel.sources if kernel else [])]
+        sources += [line for node in nodes for line in node.sources]
+        problem.where = sources[-1] if sources else problem.where
+
+
+def _kernel(compilation: Compilation, name: str | None) -> Kernel | None:
+    return next((one for one in compilation.kernels if one.name == name), None) if name else None
+
+
+def _nodes(
+    found: _Found, region: Region | None, kernel: Kernel | None, facts: dict[str, str]
+) -> list[Node]:
+    """The nodes of the last graph that the line is for.
+
+    Those that torch noted, where it did; else those of the operator, or of the operators that make
+    up the kernel's name.
+    """
+    graphs = found.compilation.graphs
+    graph = next((graphs[stage] for stage in _LAST if stage in graphs), None)
+    if graph is None:
+        return []
+    named = {*(region.nodes if region else []), *(kernel.nodes if kernel else [])}
+    if named:
+        return [node for node in graph.nodes if node.name in named]
+    operator = facts.get("operator", "").replace("::", ".")
+    fused = f"{facts.get('kernel') or (region.kernel if region else '') or ''}_"
+    return [
+        node
+        for node in graph.nodes
+        if (target := _target(node))
+        and (f"{target}.".startswith(f"{operator}.") if operator else _is_fused(target, fused))
+    ]
+
+
+def _target(node: Node) -> str:
+    """``aten.sin.default``; empty for what is no operator."""
+    return node.target.removeprefix("torch.ops.") if "." in node.target else ""
+
+
+def _is_fused(target: str, kernel: str) -> bool:
+    return "_fused_" in kernel and f"_{target.split('.')[1]}_" in kernel.partition("_fused")[2]
+
+
+_LAST = ("post_grad", "before_post_grad", "inference", "forward")
+"""Where the nodes of a wrapper's launches are, best first."""
+
+
+def _places(facts: dict[str, str], compilations: Sequence[Compilation]) -> Iterator[_Found]:
+    every = [(one, code) for one in compilations for code in _codes(one.code)]
+    ran = _written(facts.get("wrapper", ""))
+    # Another text is another wrapper, however much alike: what was compiled before may not be here.
+    for compilation, code in [pair for pair in every if not ran or _is_in(pair[1], ran)]:
+        for artifact in ("cpp", "python"):
+            text = getattr(code, artifact)
+            line = _line(facts, text.split("\n")) if text else None
+            if line is not None:
+                yield _Found(compilation, code, artifact, line)
+                break
+
+
+def _written(file: str) -> str:
+    """The text of the wrapper that ran; empty where it is not known or gone."""
+    try:
+        return Path(file).read_text(encoding="utf-8") if file else ""
+    except OSError:
+        return ""
+
+
+def _is_in(code: Code, ran: str) -> bool:
+    text = code.cpp or code.python
+    return text is not None and text.strip() in ran
+
+
+def _codes(code: Code) -> Iterator[Code]:
+    yield code
+    yield from code.others
+    if code.backward is not None:
+        yield from _codes(code.backward)
+
+
+def _line(facts: dict[str, str], lines: list[str]) -> int | None:
+    """The wrapper's line that failed, from 1."""
+    if "kernel" in facts:
+        hits = _containing(lines, rf"\b{re.escape(facts['kernel'])}\(.*\);?$")
+        return hits[-1] if hits else None
+    if "symbol" in facts:
+        hits = _containing(lines, rf"\b{re.escape(facts['symbol'])}\(")
+        return hits[-1] if hits else None
+    if facts.get("kind") in ("shape", "stride", "type"):
+        return _assertion(facts, lines)
+    if "call" in facts:
+        call = facts["call"]
+        hits = [number for number, line in enumerate(lines, 1) if call in " ".join(line.split())]
+        return _nearest(hits, facts)
+    text = facts.get("text", "")
+    return (
+        _nearest([n for n, line in enumerate(lines, 1) if line.strip() == text], facts)
+        if text
+        else None
+    )
+
+
+def _assertion(facts: dict[str, str], lines: list[str]) -> int | None:
+    """The check of a shape that failed: by the operator, then by the sizes that it wants."""
+    operator = facts["operator"].replace("::", ".")
+    hits = _containing(
+        lines, rf"assert_(?:size_stride|tensor_meta)\w*\(.*\b{re.escape(operator)}\b"
+    )
+    wanted = _dimensions(facts.get("expected", ""))
+    for hit in hits:
+        if any(_fits(check, wanted) for check in size_checks(lines[hit - 1].strip())):
+            return hit
+    return hits[0] if hits else None
+
+
+def _dimensions(told: str) -> dict[int, tuple[str, str]]:
+    """Dimension → size and stride, as a message has them."""
+    found = re.findall(r"dim (\d+): size (-?\d+), stride (-?\d+)", told)
+    return {int(dim): (size, stride) for dim, size, stride in found}
+
+
+def _fits(check: SizeCheck, wanted: dict[int, tuple[str, str]]) -> bool:
+    sizes, strides = check.shape, check.strides
+    return all(
+        dim < len(sizes) and (_number(sizes[dim]), _number(strides[dim])) == pair
+        for dim, pair in wanted.items()
+    )
+
+
+def _number(text: str) -> str:
+    """As Python writes it: C++ has an L after it."""
+    return text.rstrip("L")
+
+
+def _check(facts: dict[str, str], line: str) -> SizeCheck | None:
+    """The check of a line that failed: one line may check several tensors."""
+    checks = size_checks(line.strip())
+    wanted = _dimensions(facts.get("expected", ""))
+    return next((one for one in checks if _fits(one, wanted)), checks[0] if checks else None)
+
+
+def _wanted(facts: dict[str, str], line: str) -> None:
+    """Say the whole shape where the message has only the dimensions that differ."""
+    check = _check(facts, line)
+    if check is None or not check.shape or facts.get("kind") not in ("shape", "stride"):
+        return
+    sizes, strides = ([_number(one) for one in each] for each in (check.shape, check.strides))
+    got, steps = list(sizes), list(strides)
+    for dim, (size, stride) in _dimensions(facts["found"]).items():
+        if dim < len(got):
+            got[dim], steps[dim] = size, stride
+    facts["expected"] = f"({', '.join(sizes)}), strides ({', '.join(strides)})"
+    if facts["found"].startswith("dim "):
+        facts["found"] = f"({', '.join(got)}), strides ({', '.join(steps)})"
+
+
+def _containing(lines: list[str], pattern: str) -> list[int]:
+    return [number for number, line in enumerate(lines, 1) if re.search(pattern, line)]
+
+
+def _nearest(hits: list[int], facts: dict[str, str]) -> int | None:
+    if not hits:
+        return None
+    near = int(facts["line"]) if facts.get("line", "").isdigit() else hits[0]
+    return min(hits, key=lambda hit: abs(hit - near))
+
+
+def _text(found: _Found) -> str:
+    return str(getattr(found.code, found.artifact))
+
+
+def _tensor(facts: dict[str, str], line: str) -> str:
+    """The tensor that a wrapper's line makes or checks."""
+    check = _check(facts, line)
+    if check is not None:
+        return check.tensor
+    match = re.search(r"&(\w+?)_handle\b|RAIIAtenTensorHandle (\w+)\(", line)
+    return next((name for name in match.groups() if name), "") if match else ""
+
+
+def _region(found: _Found, lines: list[str], tensor: str, operator: str) -> Region | None:
+    """The launch that the line belongs to."""
+    launches = [one for one in found.code.regions.get(found.artifact, []) if one.kind == "launch"]
+    inside = [one for one in launches if one.start <= found.line <= one.end]
+    if inside:
+        return inside[0]
+    either = (operator, operator.replace("::", "."))
+    calls = [one for one in launches if any(name in f"{one.label} {one.kernel}" for name in either)]
+    if operator and calls:
+        return next((one for one in reversed(calls) if one.end < found.line), calls[0])
+    if not tensor:
+        return None
+    naming = re.compile(rf"\b{re.escape(tensor)}\b")
+    about = [
+        one
+        for one in launches
+        if any(naming.search(line) for line in lines[one.start - 1 : one.end])
+    ]
+    # What is checked was made before; what is allocated is filled after.
+    before = [one for one in about if one.end < found.line]
+    after = [one for one in about if one.start > found.line]
+    if size_checks(lines[found.line - 1].strip()) and before:
+        return before[-1]
+    return next(iter(after + before), None)

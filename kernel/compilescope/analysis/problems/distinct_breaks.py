@@ -1,0 +1,96 @@
+"""The graph breaks of a variant, each once: how often, at what cost, what is before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...report import Break, Compilation, DistinctBreak
+from .breaks import break_key, line_of, plain_function, resumed_at
+
+
+def distinct_breaks(compilations: Sequence[Compilation]) -> list[DistinctBreak]:
+    """Collect the breaks; also says of each where it was resumed (`Break.resumed`).
+
+    Parameters
+    ----------
+    compilations
+        A variant's, in torch's order. Their breaks are changed in place.
+
+    Notes
+    -----
+    A break counts once for each compilation that met it. Its cost is the compile time of attempts
+    that it ended and of what was compiled from behind it on. Before and after it are graphs: a
+    compilation that captured none costs, and is not named.
+    """
+    found: dict[tuple[str, str, int], DistinctBreak] = {}
+    paid: dict[tuple[str, str, int], set[str]] = {}
+    for index, compilation in enumerate(compilations):
+        for one in compilation.breaks:
+            after = _after(one, compilation, compilations[index + 1 :])
+            one.resumed = after[0].id if after else ""
+            key = break_key(one)
+            if key in found:
+                found[key].count += 1
+            else:
+                found[key] = DistinctBreak(cause=one)
+            _add(found[key], one, compilation, after, paid.setdefault(key, set()))
+            if one.eager and not _compiled_inside(one, compilation, compilations[index + 1 :]):
+                _append(found[key].eager, one.eager)
+    return list(found.values())
+
+
+def _add(
+    whole: DistinctBreak,
+    one: Break,
+    compilation: Compilation,
+    after: Sequence[Compilation],
+    paid: set[str],
+) -> None:
+    if "dynamo" in compilation.graphs:
+        _append(whole.before, compilation.id)
+    costs = [one.duration_us]
+    for resumed in after:
+        if "dynamo" in resumed.graphs:
+            _append(whole.after, resumed.id)
+        if resumed.id not in paid:
+            paid.add(resumed.id)
+            costs.append(None if resumed.duration_s is None else resumed.duration_s * 1e6)
+    known = [cost for cost in costs if cost is not None]
+    if known:
+        whole.cost_us = (whole.cost_us or 0.0) + sum(known)
+
+
+def _after(one: Break, compilation: Compilation, later: Sequence[Compilation]) -> list[Compilation]:
+    """What was compiled from behind a break on: the frames that resume its function there."""
+    place, frame = line_of(one, compilation.frame), compilation.frame
+    if place is None or frame is None:
+        return []
+    name = plain_function(frame.function)
+    return [
+        other
+        for other in later
+        if other.frame is not None
+        and other.frame.file == frame.file
+        and plain_function(other.frame.function) == name
+        and resumed_at(other.frame.function) == place.line
+    ]
+
+
+def _compiled_inside(one: Break, compilation: Compilation, later: Sequence[Compilation]) -> bool:
+    """Whether the called function that holds the break was then compiled by itself.
+
+    What runs in eager is told there, and is less than the call.
+    """
+    if one.where is None or line_of(one, compilation.frame) == one.where:
+        return False
+    return any(
+        other.frame is not None
+        and (other.frame.file, other.frame.function) == (one.where.file, one.where.function)
+        and any(break_key(one) == break_key(again) for again in other.breaks)
+        for other in later
+    )
+
+
+def _append(found: list[str], text: str) -> None:
+    if text not in found:
+        found.append(text)

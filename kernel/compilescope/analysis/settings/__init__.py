@@ -1,0 +1,1 @@
+"""What a variant asked for, and what torch made of it."""

@@ -1,0 +1,181 @@
+"""What torch measured before it chose a kernel."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from ...capture.records import Record
+from ...report import Autotuning, Choice, Kernel
+from ...torch_api.trace.artifact_names import AUTOTUNING
+
+_TRITON = "triton_kernel_info"
+_KINDS = {
+    "ExternKernelCaller": "extern",
+    "TritonTemplateCaller": "triton template",
+    "CppTemplateCaller": "cpp template",
+    "DataProcessorChoiceCallerWrapper": "cpp template",
+    "CUTLASSTemplateCaller": "cutlass template",
+    "CUDATemplateCaller": "cutlass template",
+    "ROCmTemplateCaller": "ck template",
+    "SubgraphChoiceCaller": "subgraph",
+    "NVUniversalGemmCaller": "cutlass template",
+    "config": "config",
+}
+NOT_MEASURED = "not measured: torch left it out beforehand"
+NO_DEVICE = "not measured: there is no device"
+FAILED = "it could not be compiled or run"
+SLOWER = "{:.3g} times the best"
+AS_FAST = "as fast as the best"
+ONE = "There is one candidate only, so nothing was measured."
+NEEDS_FREEZING = (
+    " C++ templates take part where weights are constants: with no gradients and "
+    "torch._inductor.config.freezing = True, set before compiling (as an option of torch.compile "
+    "it does not reach Dynamo)."
+)
+CACHED = "torch took the configuration from its autotune cache, so nothing was measured."
+NO_BEST = "No candidate could be measured; torch took its default."
+
+
+def read_autotunings(records: Sequence[Record], kernels: Sequence[Kernel]) -> list[Autotuning]:
+    """Read what was measured in one compilation, in the order in which torch did.
+
+    Parameters
+    ----------
+    records
+        The compilation's.
+    kernels
+        Its kernels, by which an operator is led to the kernel that came of it.
+    """
+    found: list[Autotuning] = []
+    for record in records:
+        if record.name == AUTOTUNING:
+            said = _json(record.payload)
+            if said:
+                found.append(_autotuning(said, kernels))
+        elif record.name == _TRITON:
+            found += _cached(_json(record.payload), found)
+    return found
+
+
+def add_compile_times(kernels: Sequence[Kernel], records: Sequence[Record]) -> None:
+    """Add to each Triton kernel's resources how long it took to compile, as far as torch says."""
+    by_name = {kernel.name: kernel for kernel in kernels}
+    for record in records:
+        if record.name != _TRITON:
+            continue
+        for name, detail in _json(record.payload).items():
+            spent = detail.get("compile_time_us") if isinstance(detail, dict) else None
+            if name in by_name and isinstance(spent, (int, float)):
+                by_name[name].resources["compile_us"] = float(spent)
+
+
+def _autotuning(said: dict[str, Any], kernels: Sequence[Kernel]) -> Autotuning:
+    listed = said.get("choices")
+    given = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    choices = [_choice(one) for one in given]
+    measured = bool(said.get("measured"))
+    descent = said.get("how") == "coordinate descent"
+    if measured and not descent:
+        _judge(choices, [bool(one.get("failed")) for one in given])
+    elif choices:
+        choices[0].chosen = True
+        for one in choices[1:]:
+            one.why = one.why or (NO_DEVICE if said.get("why") else NOT_MEASURED)
+    # Those that were timed come first, the fastest first.
+    choices.sort(key=lambda one: (not one.chosen, one.time_us is None, one.time_us or 0.0))
+    result = Autotuning(
+        operator=str(said.get("operator", "")),
+        kind="config" if said.get("kind") == "config" else "algorithm",
+        inputs=[str(one) for one in said.get("inputs") or () if one],
+        choices=choices,
+        duration_s=said.get("seconds"),
+    )
+    best = next((one for one in choices if one.chosen), None)
+    node = str(said.get("node", ""))
+    result.kernel = str(said.get("kernel") or "") or _kernel(node, best, kernels)
+    if said.get("why"):
+        result.skipped = str(said["why"])
+    elif not measured:
+        result.skipped = ONE + (NEEDS_FREEZING if said.get("device") == "cpu" else "")
+    elif best is None:
+        result.skipped = NO_BEST
+    return result
+
+
+def _choice(said: dict[str, Any]) -> Choice:
+    config = {str(key): str(value) for key, value in (said.get("config") or {}).items()}
+    if said.get("description"):
+        config = _described(str(said["description"])) | config
+    kind = str(said.get("type", ""))
+    return Choice(
+        name=str(said.get("name", "")),
+        kind=_KINDS.get(kind, kind),
+        time_us=said.get("time_us"),
+        config=config,
+        why=str(said.get("why") or ""),
+    )
+
+
+def _described(text: str) -> dict[str, str]:
+    """``BLOCK_M=64, num_warps=4`` as a mapping; a text of another form is kept whole."""
+    parts = [part.partition("=") for part in text.split(",")]
+    if all(equals for _, equals, _ in parts):
+        return {name.strip(): value.strip() for name, _, value in parts}
+    return {"description": text}
+
+
+def _judge(choices: Sequence[Choice], failed: Sequence[bool]) -> None:
+    """Mark the fastest, and say why the others lost."""
+    timed = [one for one in choices if one.time_us is not None]
+    best = min(timed, key=lambda one: one.time_us or 0.0, default=None)
+    for one, broke in zip(choices, failed, strict=True):
+        if one is best:
+            one.chosen = True
+        elif one.time_us is None:
+            one.why = one.why or (FAILED if broke or one.kind == "config" else NOT_MEASURED)
+        elif best is not None and best.time_us:
+            ratio = one.time_us / best.time_us
+            one.why = one.why or (SLOWER.format(ratio) if ratio >= _NOTICED else AS_FAST)
+
+
+_NOTICED = 1.005
+"""Below it three digits do not show a difference."""
+
+
+def _kernel(node: str, best: Choice | None, kernels: Sequence[Kernel]) -> str:
+    """The kernel that computes a graph node; of several, one of the kind that was chosen."""
+    if not node:
+        return ""
+    extern = best is None or best.kind == "extern"
+    named = [kernel for kernel in kernels if node in kernel.nodes]
+    alike = [kernel for kernel in named if (kernel.language == "extern") == extern]
+    return (alike or named)[0].name if named else ""
+
+
+def _cached(said: dict[str, Any], known: Sequence[Autotuning]) -> list[Autotuning]:
+    """Kernels whose configuration torch had in its cache."""
+    measured = {one.kernel for one in known}
+    found = []
+    for name, detail in said.items():
+        state = detail.get("autotune_cache_state") if isinstance(detail, dict) else None
+        if state != "hit" or name in measured:
+            continue
+        config = detail.get("best_config") or detail.get("only_config") or ()
+        pairs = config.items() if isinstance(config, dict) else config
+        settings = {str(key): str(value) for key, value in pairs}
+        label = ", ".join(f"{key}={value}" for key, value in settings.items())
+        choice = Choice(name=label, kind="config", chosen=True, config=settings)
+        found.append(
+            Autotuning(operator=name, kind="config", kernel=name, choices=[choice], skipped=CACHED)
+        )
+    return found
+
+
+def _json(text: str | None) -> dict[str, Any]:
+    try:
+        found = json.loads(text or "{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,204 @@
+"""What became of CUDA graphs under a variant: from what torch said, counted or by its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from ...capture.records import Record
+from ...report import Compilation, Node
+from ...report.cuda_graphs import CudaGraphs, Partition, Skip
+from ...report.variant import Variant
+from ..wrapper.crossings import device_of
+from ..wrapper.partitions import read_partitions
+from .cuda_graph_reasons import PARTS, read_skip
+
+SETTING = "triton.cudagraphs"
+PARTITION = "graph_partition"
+_BACKEND = "cudagraphs"
+_NO_GPU = "CUDA graphs record launches on a GPU, and this runs on the CPU."
+_BY_RULE = "By torch's rules, from the code: nothing of it ran here."
+_COUNTED = "Counted while the built variant was called."
+_IN_PARTS = (
+    "Move that to the GPU; or use the Python wrapper with graph_partition, by which what is around "
+    "it is captured in parts."
+)
+_STATIC = ("_parameters_", "_buffers_", "parameters", "buffers")
+
+
+class Said(NamedTuple):
+    """Why torch does without, in its words."""
+
+    reason: str
+    compilation: str = ""
+    """The report's id of it, where it is known."""
+
+
+class Counted(Protocol):
+    """What was counted."""
+
+    warmed: int
+    recorded: int
+    replayed: int
+    again: int
+    reasons: list[str]
+    skips: list[Any]
+
+    def memory_bytes(self) -> float | None:
+        """What the pools hold."""
+
+
+def cuda_graphs_of(
+    variant: Variant,
+    compilations: Sequence[Compilation],
+    settings: Mapping[str, Any],
+    said: Sequence[Said],
+    records: Sequence[Record] = (),
+) -> CudaGraphs | None:
+    """What becomes of CUDA graphs, as far as the code and torch's words tell.
+
+    Parameters
+    ----------
+    settings
+        Inductor's in force, by name.
+    said
+        What torch logged meanwhile.
+    records
+        What the compilations were read from: torch's metrics have a reason too.
+
+    Returns
+    -------
+    CudaGraphs or None
+        None where they were not asked for and there is no GPU to ask for.
+    """
+    if not compilations or variant.backend is None:
+        return None
+    device = next((kind for one in compilations if (kind := device_of(one)) != "cpu"), "cpu")
+    if not settings.get(SETTING) and variant.backend != _BACKEND:
+        if device == "cpu":
+            return None
+        return CudaGraphs(outcome="not asked", why='mode="reduce-overhead" asks for them.')
+    if device == "cpu":
+        return CudaGraphs(outcome="no GPU", why=_NO_GPU)
+    skips = _skips([*said, *_in_metrics(records)])
+    if not skips and variant.cpp_wrapper and settings.get(PARTITION):
+        skips = [read_skip("the C++ wrapper does not support graph partition")]
+    if not skips:
+        skips = [skip for one in compilations if (skip := _changed_in_place(one)) is not None]
+    for skip in skips:
+        if variant.cpp_wrapper and skip.setting == PARTS:
+            # That alone would have it dropped for another reason.
+            skip.remedy, skip.setting = _IN_PARTS, ""
+    partitions: list[Partition] = []
+    for one in compilations:
+        why = next((s.reason for s in skips if s.compilation in ("", one.id)), "")
+        partitions += read_partitions(one, why)
+    found = CudaGraphs(skips=skips, partitions=partitions, how=_BY_RULE)
+    _conclude(found)
+    return found
+
+
+def add_counts(found: CudaGraphs, counted: Counted, *, calls: int) -> None:
+    """Says what was counted of a variant that is built, and what follows from that.
+
+    Parameters
+    ----------
+    found
+        From `cuda_graphs_of`; completed in place.
+    calls
+        Over how many calls of the subject.
+    """
+    if found.outcome in ("not asked", "no GPU"):
+        return
+    found.captured, found.replayed = counted.recorded, counted.replayed
+    found.re_recorded, found.calls = counted.again, calls
+    found.memory_bytes = counted.memory_bytes()
+    known = {skip.reason for skip in found.skips}
+    for one in counted.skips:
+        skip = read_skip(one.reason)
+        if skip.reason not in known:
+            known.add(skip.reason)
+            found.skips.append(skip)
+    if counted.recorded:
+        # What was foreseen did not come.
+        found.skips = [skip for skip in found.skips if not skip.reason.startswith(_FORESEEN)]
+        for part in found.partitions:
+            if part.why.startswith(_FORESEEN):
+                part.captured, part.why = True, ""
+    elif found.skips:
+        for part in found.partitions:
+            part.captured, part.why = False, part.why or found.skips[0].reason
+    found.how = _COUNTED
+    _conclude(found)
+    if not counted.recorded and found.outcome == "captured":
+        found.outcome, found.why = "unknown", "None was recorded, and torch said nothing of it."
+    if counted.again:
+        found.why = (
+            f"{found.why} {counted.again} recorded again: {', '.join(counted.reasons)}.".strip()
+        )
+
+
+def _conclude(found: CudaGraphs) -> None:
+    captured = [part for part in found.partitions if part.captured]
+    if len(captured) == len(found.partitions) and captured:
+        found.outcome, found.why = "captured", ""
+    elif captured:
+        outside = next(part for part in found.partitions if not part.captured)
+        found.outcome = "partly"
+        found.why = f"{outside.name} of {outside.compilation}: {outside.why}"
+    elif found.partitions or found.skips:
+        found.outcome = "skipped"
+        found.why = found.skips[0].reason if found.skips else "There is nothing to capture."
+
+
+_FORESEEN = "mutated inputs"
+
+
+def _skips(said: Sequence[Said]) -> list[Skip]:
+    found: list[Skip] = []
+    for one in said:
+        skip = read_skip(one.reason, one.compilation)
+        same = [s for s in found if s.reason == skip.reason]
+        # torch may say it twice, once without saying of what.
+        if not any(s.compilation == skip.compilation or not skip.compilation for s in same):
+            found.append(skip)
+    return found
+
+
+def _in_metrics(records: Sequence[Record]) -> Iterator[Said]:
+    for record in records:
+        if record.event.endswith("compilation_metrics"):
+            detail = record.metadata.get(record.event)
+            reason = detail.get("cudagraph_skip_reason") if isinstance(detail, dict) else None
+            if reason:
+                yield Said(str(reason), record.compile_id or "")
+
+
+def _changed_in_place(compilation: Compilation) -> Skip | None:
+    """An argument that is changed in place and may be another next time; torch asks at a call."""
+    graph = compilation.graphs.get("post_grad")
+    if graph is None:
+        return None
+    inputs = {node.name: node for node in graph.nodes if node.op == "placeholder"}
+    changed = [
+        node
+        for node in graph.nodes
+        if node.target.startswith("torch.ops.aten.copy_")
+        and (argument := _first(node)) in inputs
+        and not _stays(inputs[argument])
+    ]
+    if not changed:
+        return None
+    skip = read_skip(f"{_FORESEEN} ({len(changed)} instances)", compilation.id)
+    skip.where = changed[0].sources[-1] if changed[0].sources else None
+    return skip
+
+
+def _first(node: Node) -> str:
+    return node.inputs[0] if node.inputs else ""
+
+
+def _stays(node: Node) -> bool:
+    """Whether a graph's input is a parameter or buffer, which torch takes to stay in place."""
+    names = [node.name, *node.origins]
+    return any(word in name for name in names for word in _STATIC)

@@ -1,0 +1,223 @@
+"""What a variant asked for, and what torch made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...capture.records import Record
+from ...report import Compilation, Effective
+from ...report.cuda_graphs import CudaGraphs, Skip
+from ...report.variant import Variant
+from ..guards.symbols import read_constants, read_symbols
+from .effective_choices import autotuning, freezing, fusions, launcher
+
+_SHOWN = 4
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a variant beside its compilations."""
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Inductor's settings in force, by name."""
+    fusions: Sequence[str] = ()
+    """Those that the settings allow and a C++ wrapper does without."""
+    complaints: Sequence[str] = ()
+    """What torch warned of meanwhile."""
+    cuda_graphs: CudaGraphs | None = None
+    """What became of CUDA graphs."""
+    vector: str = ""
+    """The vector instructions that generated C++ uses."""
+    built: bool = False
+
+
+def effective(
+    variant: Variant,
+    compilations: Sequence[Compilation],
+    records: Sequence[Record],
+    facts: Facts,
+) -> list[Effective]:
+    """Compare a variant's settings with what became of them.
+
+    Parameters
+    ----------
+    variant
+        What was asked for.
+    compilations, records
+        What torch did, and the records that it was read from.
+    facts
+        What else is known.
+
+    Returns
+    -------
+    list of Effective
+        ``differs`` is set only where torch did something else than was asked for. The reason is
+        torch's own where it gave one.
+    """
+    if not compilations:
+        return []
+    if variant.backend != "inductor":
+        return [
+            *_backend(variant),
+            *cuda_graphs_row(facts.cuda_graphs),
+            *_dynamic(variant, compilations, records),
+        ]
+    rules: list[Callable[[], Iterator[Effective]]] = [
+        lambda: _cpp_wrapper(variant, compilations),
+        lambda: _python_calls(variant, compilations),
+        lambda: cuda_graphs_row(facts.cuda_graphs),
+        lambda: autotuning(compilations, facts.settings, facts.complaints, built=facts.built),
+        lambda: freezing(compilations, facts.settings, built=facts.built),
+        lambda: launcher(variant, compilations, facts.settings),
+        lambda: fusions(variant, compilations, facts.fusions),
+        lambda: _dynamic(variant, compilations, records),
+        lambda: _graphs(variant, compilations),
+        lambda: _vector(compilations, facts),
+    ]
+    return [one for rule in rules for one in rule()]
+
+
+def _backend(variant: Variant) -> Iterator[Effective]:
+    yield Effective(
+        setting="backend",
+        requested=str(variant.backend),
+        actual=str(variant.backend),
+        why="Only Inductor generates wrappers and kernels, and takes modes and options.",
+    )
+
+
+def _cpp_wrapper(variant: Variant, compilations: Sequence[Compilation]) -> Iterator[Effective]:
+    coded = [one for one in compilations if one.code.cpp or one.code.python]
+    if not coded:
+        return
+    without = [one.id for one in coded if not one.code.cpp]
+    actual = "off" if len(without) == len(coded) else "on"
+    if variant.cpp_wrapper and without and actual == "on":
+        actual = f"on but for {', '.join(without)}"
+    requested = "on" if variant.cpp_wrapper else "off"
+    differs = actual != requested
+    yield Effective(
+        setting="cpp_wrapper",
+        requested=requested,
+        actual=actual,
+        differs=differs,
+        why="torch generated a Python wrapper all the same." if differs else "",
+    )
+
+
+def _python_calls(variant: Variant, compilations: Sequence[Compilation]) -> Iterator[Effective]:
+    if not variant.cpp_wrapper:
+        return
+    crossings = [
+        crossing
+        for compilation in compilations
+        for crossing in compilation.crossings
+        if crossing.artifact == "cpp"
+    ]
+    operators = list(dict.fromkeys(crossing.operator for crossing in crossings))
+    if operators:
+        calls = sum(len(crossing.lines) for crossing in crossings)
+        yield Effective(
+            setting="calls through Python",
+            requested="none",
+            actual=f"{calls} call{'s' * (calls > 1)} of {', '.join(operators[:_SHOWN])}",
+            differs=True,
+            why=crossings[0].why,
+            remedy=crossings[0].remedy,
+            operators=operators,
+        )
+
+
+def cuda_graphs_row(found: CudaGraphs | None) -> Iterator[Effective]:
+    """Whether CUDA graphs were captured, where they were asked for."""
+    if found is None or found.outcome == "not asked":
+        return
+    skip = found.skips[0] if found.skips else None
+    differs = found.outcome in ("skipped", "partly", "no GPU")
+    yield Effective(
+        setting=CUDA_GRAPHS,
+        requested="on",
+        actual=_OUTCOMES[found.outcome],
+        differs=differs,
+        why=found.why or found.how,
+        remedy=_remedy(skip) if skip is not None and found.outcome != "no GPU" else "",
+        where=skip.where if skip is not None and differs else None,
+    )
+
+
+CUDA_GRAPHS = "CUDA graphs"
+_OUTCOMES = {
+    "captured": "on",
+    "partly": "on in part",
+    "skipped": "off",
+    "no GPU": "off",
+    "unknown": "unknown",
+}
+
+
+def _remedy(skip: Skip) -> str:
+    return f"{skip.remedy} {skip.setting}" if skip.setting else skip.remedy
+
+
+def _dynamic(
+    variant: Variant, compilations: Sequence[Compilation], records: Sequence[Record]
+) -> Iterator[Effective]:
+    attempts = {one.id: one.attempt for one in compilations}
+    grouped: dict[str, list[Record]] = {}
+    for record in records:
+        if record.compile_id in attempts:
+            grouped.setdefault(record.compile_id, []).append(record)
+    symbols, constants = [], []
+    for compile_id, group in grouped.items():
+        symbols += list(read_symbols(group, attempts[compile_id]))
+        constants += read_constants(group, attempts[compile_id])
+    symbols = list(dict.fromkeys(symbols))
+    constant = constants[0] if constants else None
+    differs = bool(variant.dynamic and constants) or (variant.dynamic is False and bool(symbols))
+    why = remedy = ""
+    if variant.dynamic and constant:
+        why = f"{constant.source} is always {constant.value} here: {constant.reason}."
+        remedy = "See the line: what it does needs this very size."
+    elif variant.dynamic is False and symbols:
+        why = "These sizes were marked with torch._dynamo.mark_dynamic."
+        remedy = "Take the marks away."
+    yield Effective(
+        setting="dynamic",
+        requested={None: "automatic", True: "on", False: "off"}[variant.dynamic],
+        actual=_listed(symbols) or "all sizes are constants",
+        differs=differs,
+        why=why,
+        remedy=remedy,
+        operators=list(dict.fromkeys(one.source for one in constants)) if differs else [],
+        where=constant.where if variant.dynamic and constant else None,
+    )
+
+
+def _listed(symbols: Sequence[str]) -> str:
+    if not symbols:
+        return ""
+    more = f" and {len(symbols) - _SHOWN} more" if len(symbols) > _SHOWN else ""
+    return f"symbols for {', '.join(symbols[:_SHOWN])}{more}"
+
+
+def _graphs(variant: Variant, compilations: Sequence[Compilation]) -> Iterator[Effective]:
+    graphs = sum("dynamo" in one.graphs for one in compilations)
+    yield Effective(
+        setting="fullgraph",
+        requested="on" if variant.fullgraph else "off",
+        actual=f"{graphs} graph{'s' * (graphs != 1)}",
+    )
+
+
+def _vector(compilations: Sequence[Compilation], facts: Facts) -> Iterator[Effective]:
+    if facts.built and any(
+        kernel.language == "cpp" for one in compilations for kernel in one.kernels
+    ):
+        simdlen = facts.settings.get("cpp.simdlen")
+        yield Effective(
+            setting="vector instructions",
+            requested="automatic" if simdlen is None else f"{simdlen} bits",
+            actual=facts.vector or "none",
+        )

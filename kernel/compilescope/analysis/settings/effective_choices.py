@@ -1,0 +1,159 @@
+"""Autotuning, freezing and fusions: asked for, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ...report import Compilation, Effective
+from ...report.variant import Variant
+from ..wrapper.crossings import device_of
+
+_TUNED = ("mm", "addmm", "bmm", "baddbmm", "convolution", "_linear", "linear_pointwise")
+_REDUCTIONS = ("sum", "mean", "var", "amax", "amin", "prod", "norm", "softmax")
+_CONSTANT = (
+    "On a CPU there is a choice for products with a constant matrix only, and parameters are "
+    "constants when they are frozen."
+)
+_LAUNCHER = "use_static_cuda_launcher"
+_FREEZE = "torch._inductor.config.freezing = True, and call under torch.no_grad()."
+_NOT_FROZEN = (
+    "Parameters are frozen for inference with gradients off, and where Dynamo knows of it: by the "
+    "global setting, not by options."
+)
+
+
+def autotuning(
+    compilations: Sequence[Compilation],
+    settings: Mapping[str, Any],
+    complaints: Sequence[str],
+    *,
+    built: bool,
+) -> Iterator[Effective]:
+    """Whether torch measured its choices, where max_autotune asks for it."""
+    if not (settings.get("max_autotune") or settings.get("max_autotune_gemm")):
+        return
+    found = [one for compilation in compilations for one in compilation.autotunings]
+    measured = [one for one in found if not one.skipped and len(one.choices) > 1]
+    skipped = [one for one in found if one.skipped]
+    operators = list(dict.fromkeys(one.operator for one in skipped))
+    if not operators:
+        operators = [] if measured else _tunable(compilations)
+    if not measured and not skipped and not built:
+        return
+    why = remedy = ""
+    if operators:
+        why = skipped[0].skipped if skipped else _complaint(complaints)
+        cpu = all(device_of(one) == "cpu" for one in compilations)
+        if not why and cpu:
+            why = _CONSTANT
+        if cpu and not settings.get("freezing"):
+            remedy = _FREEZE
+        why = why or "torch had one way only to carry it out."
+    actual = f"{len(measured)} measured" if measured else "nothing measured"
+    if not operators and not measured:
+        actual = "nothing to choose from"
+    yield Effective(
+        setting="autotuning",
+        requested="on",
+        actual=actual,
+        differs=bool(operators),
+        why=why,
+        remedy=remedy,
+        operators=operators,
+    )
+
+
+def launcher(
+    variant: Variant, compilations: Sequence[Compilation], settings: Mapping[str, Any]
+) -> Iterator[Effective]:
+    """Who launches Triton's kernels: torch's static launcher, or Triton's own."""
+    kernels = [kernel for one in compilations for kernel in one.kernels]
+    if _LAUNCHER not in settings or not any(kernel.language == "triton" for kernel in kernels):
+        return
+    requested = "on" if settings[_LAUNCHER] else "off"
+    if variant.cpp_wrapper:
+        actual = "not needed"
+        why = "The C++ wrapper launches kernels itself, by the driver's own call."
+    else:
+        actual = "allowed" if settings[_LAUNCHER] else "off"
+        why = "A kernel that it cannot take goes through Triton's own; torch reports none of them."
+    yield Effective(
+        setting="static launcher",
+        requested=requested,
+        actual=actual,
+        why=why if settings[_LAUNCHER] or variant.cpp_wrapper else "",
+        remedy="" if settings[_LAUNCHER] else f'options={{"{_LAUNCHER}": True}}',
+    )
+
+
+def freezing(
+    compilations: Sequence[Compilation], settings: Mapping[str, Any], *, built: bool
+) -> Iterator[Effective]:
+    """Whether parameters became constants, where it was asked for."""
+    if not settings.get("freezing"):
+        return
+    texts = [one.code.python or one.code.cpp or "" for one in compilations]
+    frozen = any("_frozen_param" in text for text in texts)
+    if not frozen and not built:
+        return
+    yield Effective(
+        setting="freezing",
+        requested="on",
+        actual="on" if frozen else "off",
+        differs=not frozen,
+        why="" if frozen else _NOT_FROZEN,
+        remedy="" if frozen else _FREEZE,
+    )
+
+
+def fusions(
+    variant: Variant, compilations: Sequence[Compilation], without: Sequence[str]
+) -> Iterator[Effective]:
+    """The fusions that a C++ wrapper does without, where the graphs have work for them."""
+    if not variant.cpp_wrapper or all(device_of(one) == "cpu" for one in compilations):
+        return
+    operators = set(_operators(compilations))
+    work = {
+        "mix-order reduction": _reductions(compilations) > 1,
+        "nested reduction": _reductions(compilations) > 1,
+        "bias_addmm": "addmm" in operators,
+        "decompose_k": "mm" in operators,
+        "auto-chunker": True,
+    }
+    off = [name for name in without if work.get(name, True)]
+    if off:
+        yield Effective(
+            setting="fusions",
+            requested=", ".join(off),
+            actual="off",
+            differs=True,
+            why="torch does these for the Python wrapper only.",
+            remedy="Compare with the Python wrapper.",
+            operators=off,
+        )
+
+
+def _complaint(complaints: Sequence[str]) -> str:
+    return next((one for one in complaints if "max_autotune" in one or "SMs" in one), "")
+
+
+def _tunable(compilations: Sequence[Compilation]) -> list[str]:
+    found = [name for name in _operators(compilations) if name.endswith(_TUNED)]
+    return list(dict.fromkeys(found))
+
+
+def _operators(compilations: Sequence[Compilation]) -> Iterator[str]:
+    """The names of the operators in the last graphs before code generation: ``addmm``."""
+    for compilation in compilations:
+        for stage in ("post_grad", "backward_post_grad"):
+            graph = compilation.graphs.get(stage)
+            for node in graph.nodes if graph else ():
+                parts = node.target.split(".")
+                named = len(parts) > 3 and parts[:2] == ["torch", "ops"]
+                if node.op == "call_function":
+                    yield parts[3] if named else parts[-2] if len(parts) > 1 else parts[0]
+
+
+def _reductions(compilations: Sequence[Compilation]) -> int:
+    return sum(name.startswith(_REDUCTIONS) for name in _operators(compilations))

@@ -1,0 +1,1 @@
+"""What follows for a GPU that is not there."""

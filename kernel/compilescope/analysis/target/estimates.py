@@ -1,0 +1,202 @@
+"""What a call would take at best on a device that is not there: a roofline, launch by launch.
+
+A launch takes at least as long as its bytes take at the device's bandwidth, and at least as long as
+its operations take at the peak rate of their dtype; the longer of the two is its estimate. Starting
+it takes the processor time of its own, which is summed apart. All of this is reckoned from the
+graph's shapes and the catalogue's figures. Nothing is measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...report import Compilation, Estimate, Kernel, Launch, Node
+from ...report.devices import Device
+from ...report.variant import Variant
+from ..graphs.operation_counts import is_product
+from ..kernels.estimates import DIFFERENT
+from ..kernels.rates import rate_of, specified
+from ..text.brackets import split_list
+from ..text.sizes import BYTES
+from ..wrapper.launches import (
+    Artifact,
+    artifact_of,
+    codes_of,
+    groups_of,
+    launches_of,
+    meaning_of,
+    nodes_of,
+)
+
+LAUNCH_US: dict[Artifact, float] = {"python": 11.0, "cpp": 8.0}
+"""What the processor takes to start one kernel, by wrapper. Measured on the host of an H200 with
+torch 2.11: what each launch of a twelve-layer MLP adds to a call that is bound by the host. See
+docs/targets.md."""
+REPLAY_US = 35.0
+"""To start all kernels of a graph as one CUDA graph, copies of its inputs included; measured
+likewise."""
+MOST_UNKNOWN = 0.5
+"""Of the launches that may lack an estimate, where one is still given for the call."""
+_GRAPHS = ("reduce-overhead", "max-autotune")
+_NOT_THERE = "Its nodes are on the processor, not on the target."
+_NO_RATE = "The catalogue has no rate for products of {} on {}."
+_NOT_ALL = "What one of its launches reads, writes or computes is not known."
+_FIELD = "estimated_us"
+_CAUSAL = 0.5
+"""Of all pairs of positions, those that a causal attention needs."""
+_MATRIX = 2
+
+
+def estimate(
+    compilations: Sequence[Compilation],
+    device: Device,
+    *,
+    requested: Variant | None = None,
+    tf32: bool = False,
+) -> Estimate:
+    """What a call with all these compilations would take, and of each launch what it would take.
+
+    Parameters
+    ----------
+    compilations
+        Of one variant; ``estimated_us`` and ``estimated_bound`` of their launches are filled in.
+        What cannot be estimated says why in its kernel's ``absent``.
+    device
+        That they were generated for.
+    requested
+        The variant's switches: CUDA graphs start all kernels of a graph at once.
+    tf32
+        Whether float32 products may be rounded to TF32.
+    """
+    found = Estimate()
+    starts = 0.0
+    artifacts: set[Artifact] = set()
+    for compilation in compilations:
+        artifact = artifact_of(compilation)
+        artifacts.add(artifact)
+        _fill(compilation, artifact, device, tf32)
+        counted = [launch for _, launch in launches_of(compilation)]
+        for launch in counted:
+            found.bytes += launch.estimated_bytes or 0.0
+            found.operations += launch.estimated_operations or 0.0
+            if launch.estimated_us is None:
+                found.unknown += 1
+            else:
+                found.kernels_us += launch.estimated_us
+        found.launches += len(counted)
+        starts += (
+            REPLAY_US * _graphs(compilation, artifact)
+            if _replays(requested, artifact)
+            else LAUNCH_US[artifact] * len(counted)
+        )
+    found.launch_us = starts
+    if found.launches and found.unknown <= MOST_UNKNOWN * found.launches:
+        found.call_us = max(found.kernels_us, found.launch_us)
+    found.how = _how(device, artifacts, requested, tf32)
+    return found
+
+
+def _fill(compilation: Compilation, artifact: Artifact, device: Device, tf32: bool) -> None:
+    nodes, groups = nodes_of(compilation), groups_of(compilation, artifact)
+    for kernel in compilation.kernels:
+        reasons = []
+        for launch in kernel.launches:
+            parts = launch.key.split(":")
+            own = nodes.get(parts[1], {}) if len(parts) > 1 else {}
+            launch.estimated_us, launch.estimated_bound = None, ""
+            reason = _put(launch, kernel, groups.get(launch.key, ()), own, device, tf32)
+            if reason:
+                reasons.append(reason)
+        kernel.absent.pop(_FIELD, None)
+        if reasons:
+            kernel.absent[_FIELD] = reasons[0]
+
+
+def _put(
+    launch: Launch,
+    kernel: Kernel,
+    names: Sequence[str],
+    nodes: Mapping[str, Node],
+    device: Device,
+    tf32: bool,
+) -> str:
+    """Fills in one launch's estimate; returns why it has none, or nothing."""
+    meaning = meaning_of(names, nodes, "cuda")
+    if kernel.language == "cpp" or meaning.device.startswith("cpu"):
+        return _NOT_THERE
+    for field in ("estimated_bytes", "estimated_operations"):
+        if getattr(launch, field) is None:
+            reason = kernel.absent.get(field, DIFFERENT)
+            return _NOT_ALL if reason == DIFFERENT else reason
+    moved, computed = launch.estimated_bytes or 0.0, launch.estimated_operations or 0.0
+    if any(_may_be_causal(nodes[name]) for name in names if name in nodes):
+        computed *= _CAUSAL
+    dtype = _factor_dtype(names, nodes) if meaning.product else meaning.dtype
+    peaks = specified("cuda", device)
+    rate = rate_of(peaks, dtype, product=meaning.product, tf32=tf32)
+    if rate is None and meaning.product and computed:
+        return _NO_RATE.format(dtype or "an unknown type", device.name)
+    memory_us = moved / device.bandwidth_bytes_per_s * 1e6
+    # Integers outside of products have no rate in the catalogue: memory is what bounds them.
+    compute_us = computed / rate * 1e6 if rate else 0.0
+    launch.estimated_us = max(memory_us, compute_us)
+    launch.estimated_bound = "compute" if compute_us > memory_us else "memory"
+    return ""
+
+
+def _factor_dtype(names: Sequence[str], nodes: Mapping[str, Node]) -> str:
+    """What products multiply, which may be shorter than what they give.
+
+    The shortest type of their matrices; a mask is none of these.
+    """
+    found: list[str] = []
+    for name in names:
+        node = nodes.get(name)
+        if node is None or not is_product(node.target):
+            continue
+        for given in node.inputs:
+            other = nodes.get(given)
+            if other is not None and len(other.shape or ()) >= _MATRIX and other.dtype in BYTES:
+                found.append(other.dtype)
+    matrices = [dtype for dtype in found if dtype != "bool"]
+    return min(matrices, key=BYTES.__getitem__) if matrices else ""
+
+
+def _may_be_causal(node: Node) -> bool:
+    """Whether an attention may leave out pairs of positions.
+
+    Its flag has another place in each operator, beside others that say less: one that is true is
+    taken for it, since an estimate may be too low but not too high.
+    """
+    return "attention" in node.target and "True" in split_list(node.args)
+
+
+def _replays(requested: Variant | None, artifact: Artifact) -> bool:
+    """Whether CUDA graphs start the kernels. torch drops them under a C++ wrapper."""
+    if requested is None or artifact == "cpp":
+        return False
+    asked = requested.options.get("triton.cudagraphs")
+    return bool(asked) if asked is not None else requested.mode in _GRAPHS
+
+
+def _graphs(compilation: Compilation, artifact: Artifact) -> int:
+    return sum(getattr(code, artifact) is not None for code in codes_of(compilation))
+
+
+def _how(device: Device, artifacts: set[Artifact], requested: Variant | None, tf32: bool) -> str:
+    rates = "float32 products as TF32" if tf32 else "float32 products in float32"
+    text = (
+        "Estimated, not measured: each launch at the bandwidth or at the peak rate of its dtype, "
+        f"whichever takes longer, of the {device.name} ({device.source.title}, "
+        f"{device.source.date}; dense rates, {rates})."
+    )
+    if any(_replays(requested, artifact) for artifact in artifacts):
+        return f"{text} Starting: {REPLAY_US:g} µs a graph, replayed as a CUDA graph."
+    told = " and ".join(
+        f"{LAUNCH_US[artifact]:g} µs a launch from {_WRAPPERS[artifact]}"
+        for artifact in sorted(artifacts)
+    )
+    return f"{text} Starting: {told}, as on the host of an H200." if told else text
+
+
+_WRAPPERS: dict[Artifact, str] = {"python": "Python", "cpp": "C++"}

@@ -1,0 +1,1 @@
+"""Reading generated text: brackets, sizes, stacks, marks in comments."""

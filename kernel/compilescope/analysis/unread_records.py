@@ -1,0 +1,116 @@
+"""What torch logged and no view reads: kept as it is, so that a trace loses nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import msgspec
+
+from ..capture.records import Record
+from ..report import Compilation, Language, RawEvent
+from .graphs.stages import STAGE_OF
+from .phases.caches import parse_cache
+
+_READ = {
+    "str",
+    "chromium_event",
+    "dynamo_start",
+    "dynamo_graph_break_reason",
+    "recompile_reasons",
+    "create_symbol",
+    "symbolic_shape_specialization",
+    "triton_kernel_info",
+    "inductor_provenance_tracking_node_mappings",
+    "inductor_provenance_tracking_kernel_stack_traces",
+}
+"""Events of which everything is shown somewhere, in every attempt."""
+_GRAPHS = {*STAGE_OF, "before_post_grad_graph", "inductor_post_grad_graph"}
+_CODE = "inductor_output_code"
+_GUARDS = "dynamo_cpp_guards_str"
+_PYTHON = ("graph", "code", "runnable", "exported_program", "export")
+
+
+def unread(
+    records: Sequence[Record], compilation: Compilation, final: Collection[Record]
+) -> list[RawEvent]:
+    """The records of a compilation that nothing else of the report tells of, in torch's order.
+
+    Parameters
+    ----------
+    records
+        The compilation's, of all attempts.
+    compilation
+        What was made of them.
+    final
+        Those of the attempt that the compilation shows.
+    """
+    shown = {graph.text for graph in compilation.graphs.values()}
+    if compilation.code.aot is not None:
+        shown.add(compilation.code.aot)
+    kept = {id(record) for record in final if record.name == _CODE}
+    guards = [record for record in records if record.name == _GUARDS and record.payload]
+    kept |= {id(record) for record in guards[-1:]}
+    events: dict[str, RawEvent] = {}
+    for record in records:
+        if id(record) in kept or _is_read(record, shown):
+            continue
+        _add(events, record)
+    return list(events.values())
+
+
+def _is_read(record: Record, shown: set[str]) -> bool:
+    name = record.name
+    if name in _GRAPHS or record.event == "graph_dump":
+        return record.payload in shown
+    return (
+        name in _READ
+        or name.startswith("compilescope_")
+        or (record.event == "artifact" and parse_cache(name, record.payload) is not None)
+    )
+
+
+def _add(events: dict[str, RawEvent], record: Record) -> None:
+    name = _title(record)
+    detail = record.metadata.get(record.event)
+    if record.payload is not None:
+        text = record.payload
+        while name in events:
+            name = _next(name)
+        events[name] = RawEvent(
+            name=name,
+            attempt=record.attempt,
+            size_bytes=len(text.encode()),
+            language=_language(record, detail),
+            text=text,
+        )
+        return
+    # Short ones come by the hundred: one line each, under one name.
+    line = msgspec.json.encode(detail, enc_hook=repr).decode() + "\n"
+    event = events.setdefault(name, RawEvent(name=name, count=0, attempt=record.attempt))
+    event.count += 1
+    event.size_bytes += len(line.encode())
+    event.text += line
+
+
+def _title(record: Record) -> str:
+    """The artifact's name, that of a file torch dumped, or the event's type."""
+    detail = record.metadata.get(record.event)
+    named = detail.get("name") if isinstance(detail, dict) else None
+    if record.event in ("graph_dump", "dump_file", "optimize_ddp_split_child") and named:
+        return f"{record.event} {named}"
+    return record.name or record.event
+
+
+def _next(name: str) -> str:
+    """``x`` → ``x (2)`` → ``x (3)``."""
+    head, _, number = name.removesuffix(")").rpartition(" (")
+    return f"{head} ({int(number) + 1})" if head and number.isdecimal() else f"{name} (2)"
+
+
+def _language(record: Record, detail: Any) -> Language:
+    if isinstance(detail, dict) and detail.get("type") == "cpp":
+        return "cpp"
+    if isinstance(detail, dict) and detail.get("encoding") == "json":
+        return "text"
+    return "python" if any(record.name.endswith(word) for word in _PYTHON) else "text"

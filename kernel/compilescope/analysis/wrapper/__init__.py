@@ -1,0 +1,1 @@
+"""Generated wrappers: regions, statements, steps, launches, and which pair up."""

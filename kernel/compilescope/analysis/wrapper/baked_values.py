@@ -1,0 +1,99 @@
+"""Which sizes and values the generated code takes for granted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from ...report import Baked, Kernel
+
+_MOST = 40
+"""Of a kernel's numbers; an unrolled kernel may hold thousands."""
+
+_NUMEL = re.compile(r"^\s+(\w*numel) = (\d+)$")
+_BLOCK = re.compile(r"^\s+(\w*BLOCK\w*)\s*: tl\.constexpr = (\d+)$")
+_ARGUMENT = re.compile(r"'(\w+)':\s*'([^']*)'")
+_SIGNATURE = re.compile(r"'signature': \{([^{}]*)\}")
+_DIVISIBLE = re.compile(r"\((\d+),\): \[\['tt\.divisibility', 16\]\]")
+_OLD_DIVISIBLE = re.compile(r"divisible_by_16=\(([\d, ]*)\)")
+_ADDRESS = re.compile(r"tl\.(?:load|store)\(\w+ \+ \((.*?)\)[,)]")
+_CPP_ADDRESS = re.compile(
+    r"_ptr\d* \+ static_cast<int64_t>\(([^;]*?)\)|_ptr\d*\[static_cast<int64_t>\((.*?)\)\]"
+)
+_FACTOR = re.compile(r"(?<![\w.])(\d+)L?\*\(?([A-Za-z_]\w*)")
+_LOOP = re.compile(
+    r" *for\s*\(\s*int64_t (\w+)=.*?; ?\w+<static_cast<int64_t>\((\d+)L?\); ?\w+\+=.*\)\s*$"
+)
+_TL_VALUE = re.compile(r"tl\.full\(\[[^\]]*\], (-?[\d.]+(?:e[-+]?\d+)?), tl\.(float\w+)\)")
+_CPP_VALUE = re.compile(r"static_cast<(float|double)>\((-?[\d.]+(?:e[-+]?\d+)?)\)")
+
+
+def add_baked(kernels: Sequence[Kernel]) -> None:
+    """Fill in ``baked`` of generated kernels, from their source."""
+    for kernel in kernels:
+        if kernel.source and kernel.language in ("triton", "cpp"):
+            read = _triton if kernel.language == "triton" else _cpp
+            unique: dict[tuple[str, str, str], Baked] = {}
+            for one in read(kernel.source):
+                unique.setdefault((one.kind, one.name, one.value), one)
+            kernel.baked = list(unique.values())[:_MOST]
+
+
+def _triton(source: str) -> Iterator[Baked]:
+    lines = source.split("\n")
+    for number, line in enumerate(lines, start=1):
+        if (match := _NUMEL.match(line)) or (match := _BLOCK.match(line)):
+            yield _size(match, number)
+    yield from _hints(source, lines)
+    for number, line in enumerate(lines, start=1):
+        for address in _ADDRESS.finditer(line):
+            yield from _strides(address.group(1) or "", number)
+        for match in _TL_VALUE.finditer(line):
+            yield from _value(match.group(1), number)
+
+
+def _hints(source: str, lines: Sequence[str]) -> Iterator[Baked]:
+    """What torch tells Triton of arguments: which of them 16 divides."""
+    signature = _SIGNATURE.search(source)
+    if signature is None:
+        return
+    types = _ARGUMENT.findall(signature.group(1))
+    old = _OLD_DIVISIBLE.search(source)
+    places = [int(place) for place in _DIVISIBLE.findall(source)]
+    places += [int(place) for place in re.findall(r"\d+", old.group(1))] if old else []
+    number = next((n for n, line in enumerate(lines, start=1) if "'signature'" in line), None)
+    for place in dict.fromkeys(places):
+        if place < len(types):
+            name, kind = types[place]
+            means: Literal["aligned", "divisible"] = (
+                "aligned" if kind.startswith("*") else "divisible"
+            )
+            yield Baked(name=name, value="16", kind=means, line=number)
+
+
+def _cpp(source: str) -> Iterator[Baked]:
+    lines = source.split("\n")
+    for number, line in enumerate(lines, start=1):
+        if match := _LOOP.match(line):
+            yield _size(match, number)
+    for number, line in enumerate(lines, start=1):
+        for match in _CPP_ADDRESS.finditer(line):
+            yield from _strides(match.group(1) or match.group(2) or "", number)
+        for match in _CPP_VALUE.finditer(line):
+            yield from _value(match.group(2), number)
+
+
+def _size(match: re.Match[str], number: int) -> Baked:
+    return Baked(name=match.group(1), value=match.group(2), line=number)
+
+
+def _strides(address: str, number: int) -> Iterator[Baked]:
+    for factor, name in _FACTOR.findall(address):
+        name = name.removesuffix("_inner")
+        yield Baked(name=name, value=factor, kind="stride", line=number)
+
+
+def _value(text: str, number: int) -> Iterator[Baked]:
+    if text not in ("0", "0.0", "1", "1.0"):
+        yield Baked(name="constant", value=text, kind="value", line=number)

@@ -1,0 +1,37 @@
+"""A kernel's source without what differs between the wrappers: its name and how it is wrapped."""
+
+from __future__ import annotations
+
+import re
+
+from ...report import Kernel
+
+_SPACE = re.compile(r"\s+")
+_HEURISTICS = re.compile(
+    r"^@triton_heuristics\.\w+\(.*?^\)\n(?=@triton\.jit)", re.DOTALL | re.MULTILINE
+)
+_EXPORT = re.compile(r'extern\s+"C"\s+(?:__declspec\(dllexport\)\s+)?(?:__attribute__\S*\s+)?')
+
+
+def body(kernel: Kernel) -> str | None:
+    """The part of a kernel's source that both wrappers share; None where there is no source."""
+    plain = _plain(kernel)
+    return None if plain is None else _SPACE.sub(" ", plain).strip()
+
+
+def body_lines(kernel: Kernel) -> list[str]:
+    """The lines of that part, without their indent and without empty ones."""
+    lines = (line.strip() for line in (_plain(kernel) or "").split("\n"))
+    return [line for line in lines if line]
+
+
+def _plain(kernel: Kernel) -> str | None:
+    if not kernel.source:
+        return None
+    # The launch heuristics name the wrapper's settings; helpers of the kernel may stand above them.
+    bare = _HEURISTICS.sub("", kernel.source)
+    _, jit, triton = bare.partition("@triton.jit")
+    if jit:
+        return triton.replace(kernel.name, "kernel")
+    lines = [line for line in kernel.source.split("\n") if not line.startswith("#include")]
+    return _EXPORT.sub("", "\n".join(lines)).replace(kernel.name, "kernel")

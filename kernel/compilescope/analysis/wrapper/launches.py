@@ -1,0 +1,86 @@
+"""A compilation's launches: in which code they stand, and what they work on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ...report import Code, Compilation, Kernel, Launch, Node
+from ..graphs.operation_counts import is_product
+
+Artifact = Literal["python", "cpp"]
+
+
+def codes_of(compilation: Compilation) -> Iterator[Code]:
+    """The code of each of a compilation's graphs."""
+    pending: list[Code] = [compilation.code]
+    while pending:
+        code = pending.pop(0)
+        yield code
+        pending += code.others + ([code.backward] if code.backward else [])
+
+
+def nodes_of(compilation: Compilation) -> dict[str, dict[str, Node]]:
+    """The name of a graph, as keys have it → its nodes. Further graphs of a direction have none."""
+    stages = {"inference": "post_grad", "forward": "post_grad", "backward": "backward_post_grad"}
+    return {
+        name: {node.name: node for node in compilation.graphs[stage].nodes}
+        for name, stage in stages.items()
+        if stage in compilation.graphs
+    }
+
+
+def artifact_of(compilation: Compilation) -> Artifact:
+    """The wrapper that a variant's own compilation has."""
+    codes = list(codes_of(compilation))
+    has_python = any(code.python is not None for code in codes)
+    return "cpp" if not has_python and any(code.cpp is not None for code in codes) else "python"
+
+
+def launches_of(compilation: Compilation) -> Iterator[tuple[Kernel, Launch]]:
+    """Each launch once: a variant's kernels may list those of its partner's wrapper too."""
+    artifact = artifact_of(compilation)
+    for kernel in compilation.kernels:
+        for launch in kernel.launches:
+            if launch.artifact == artifact:
+                yield kernel, launch
+
+
+def groups_of(compilation: Compilation, artifact: Artifact) -> dict[str, list[str]]:
+    """Key of a launch → the nodes that it computes."""
+    return {
+        region.key: region.nodes
+        for code in codes_of(compilation)
+        for region in code.regions.get(artifact, ())
+        if region.kind == "launch"
+    }
+
+
+@dataclass
+class Meaning:
+    """What a launch works on, from its nodes."""
+
+    device: str
+    dtype: str
+    product: bool
+
+
+def meaning_of(names: Sequence[str], nodes: Mapping[str, Node], device: str) -> Meaning:
+    """What the launch of these nodes works on.
+
+    Parameters
+    ----------
+    device
+        The device of those whose nodes do not tell.
+    """
+    known = [nodes[name] for name in names if name in nodes]
+    products = [node for node in known if is_product(node.target)]
+    types = [node.dtype for node in products or known if node.dtype and "float" in node.dtype]
+    devices = [node.device for node in known if node.device]
+    return Meaning(
+        device=Counter(devices).most_common(1)[0][0] if devices else device,
+        dtype=Counter(types).most_common(1)[0][0] if types else "",
+        product=bool(products),
+    )

@@ -1,0 +1,188 @@
+"""The Python wrapper of one variant and the C++ wrapper of another: which launch is which."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+
+from ...report import Code, Compilation, Direction, Kernel, Launch, Region
+from .kernel_bodies import body
+from .launches import codes_of
+from .steps import find_steps
+
+_SHIM = re.compile(r"aoti_torch_(?:cpu|cuda|xpu|mps|hip|mtia|hpu|privateuse1)_(\w+)")
+_OPERATOR = re.compile(
+    r"(?:torch\.ops\.\w+|extern_kernels|aten|prims|inductor_ops|_quantized)\.(\w+)(?:\.(\w+))?"
+)
+_QUALIFIED = re.compile(r"\w+::(\w+)")
+
+
+def pair(python: Compilation, cpp: Compilation) -> None:
+    """Make the keys of two compilations of one frame agree, and give kernels both wrappers' lines.
+
+    Parameters
+    ----------
+    python, cpp
+        The compilations; changed in place. The one holds a Python wrapper, the other a C++ wrapper.
+        Nothing happens where one of them holds none.
+
+    Notes
+    -----
+    Equal keys are believed only where the launches are alike: the same graph nodes, the same body,
+    or the same operator. Where a fusion is off under ``cpp_wrapper`` the sequences of launches are
+    aligned instead; those without a partner get keys that occur on one side only.
+    """
+    before = [_keys(one) for one in (python, cpp)]
+    for left, right in _directions(python, cpp):
+        ours = _launches(left, "python", python.kernels)
+        theirs = _launches(right, "cpp", cpp.kernels)
+        if not ours or not theirs:
+            continue
+        if not _agree(ours, theirs):
+            _realign(ours, theirs, left.direction)
+    _exchange(python, cpp)
+    for one, keys in zip((python, cpp), before, strict=True):
+        one.steps = find_steps(one)
+        changed = dict(zip(keys, _keys(one), strict=True))
+        for memory in one.memory:
+            memory.keys = [changed.get(key, key) for key in memory.keys]
+
+
+class _Call:
+    """A launch with what it can be recognised by."""
+
+    def __init__(self, region: Region, launch: Launch | None, kernel: Kernel | None) -> None:
+        self.region = region
+        self.launch = launch
+        self.nodes = frozenset(region.nodes)
+        self.operator = operator(region.kernel or "")
+        generated = kernel is not None and kernel.language != "extern"
+        self.body = body(kernel) if kernel is not None and generated else None
+
+    def like(self, other: _Call) -> bool:
+        """Whether the two do the same, as far as can be told."""
+        if self.nodes and other.nodes:
+            if self.nodes == other.nodes:
+                return True
+            if not self.nodes & other.nodes:
+                return False
+        if self.body is not None or other.body is not None:
+            return self.body == other.body
+        ours, theirs = self.operator, other.operator
+        # Of an operator with overloads the wrappers may name one or none: mul and mul_Tensor.
+        return ours == theirs or ours.startswith(f"{theirs}_") or theirs.startswith(f"{ours}_")
+
+    @property
+    def signature(self) -> object:
+        """Equal for calls that are alike, in nearly all cases."""
+        return self.nodes or self.body or self.operator
+
+    def rekey(self, key: str) -> None:
+        self.region.key = key
+        if self.launch is not None:
+            self.launch.key = key
+
+
+def operator(name: str) -> str:
+    """What a call of a library is named in both wrappers.
+
+    ``extern_kernels.addmm`` and its C++ shim ``aoti_torch_cpu_addmm_out`` are ``addmm``;
+    ``aten.sort.stable`` is ``sort_stable``.
+    """
+    match = _OPERATOR.match(name)
+    if match:
+        plain, overload = match.group(1).strip("_"), match.group(2)
+        if overload and overload not in ("default", "out"):
+            plain = f"{plain}_{overload}"
+        return plain.removesuffix("_out")
+    match = _SHIM.match(name) or _QUALIFIED.match(name)
+    return match.group(1).strip("_").removesuffix("_out") if match else name
+
+
+def _directions(left: Compilation, right: Compilation) -> list[tuple[Code, Code]]:
+    return [
+        (ours, theirs)
+        for ours in codes_of(left)
+        for theirs in codes_of(right)
+        if _name(ours) == _name(theirs)
+    ]
+
+
+def _keys(compilation: Compilation) -> list[str]:
+    return [
+        region.key
+        for code in codes_of(compilation)
+        for regions in code.regions.values()
+        for region in regions
+        if region.kind == "launch"
+    ]
+
+
+def _name(code: Code) -> str:
+    """The direction with the number of the graph, as it stands in the keys."""
+    for regions in code.regions.values():
+        for region in regions:
+            if region.kind == "launch":
+                return region.key.split(":")[1]
+    return str(code.direction)
+
+
+def _launches(code: Code, artifact: str, kernels: Sequence[Kernel]) -> list[_Call]:
+    by_name = {kernel.name: kernel for kernel in kernels if kernel.direction == code.direction}
+    by_key = {
+        launch.key: launch
+        for kernel in kernels
+        for launch in kernel.launches
+        if launch.artifact == artifact
+    }
+    return [
+        _Call(region, by_key.get(region.key), by_name.get(region.kernel or ""))
+        for region in code.regions.get(artifact, ())
+        if region.kind == "launch"
+    ]
+
+
+def _agree(ours: Sequence[_Call], theirs: Sequence[_Call]) -> bool:
+    """Whether every key that both sides have stands for the same thing, and none is missing."""
+    partners = {call.region.key: call for call in theirs}
+    if partners.keys() != {call.region.key for call in ours}:
+        return False
+    return all(call.like(partners[call.region.key]) for call in ours)
+
+
+def _realign(ours: Sequence[_Call], theirs: Sequence[_Call], direction: Direction) -> None:
+    """Pair the launches by what they do, in order."""
+    left, right = [call.signature for call in ours], [call.signature for call in theirs]
+    matcher = difflib.SequenceMatcher(None, left, right, autojunk=False)
+    paired: dict[int, int] = {}
+    for tag, start, end, other, other_end in matcher.get_opcodes():
+        rows = list(zip(range(start, end), range(other, other_end), strict=False))
+        alike = end - start == other_end - other and all(ours[i].like(theirs[j]) for i, j in rows)
+        if tag == "equal" or alike:
+            paired.update(rows)
+    name = ours[0].region.key.split(":")[1] if ours else direction
+    for index, call in enumerate(ours):
+        number = f"={index + 1}" if index in paired else f"python={index + 1}"
+        call.rekey(f"launch:{name}:{number}")
+    partners = {right: left for left, right in paired.items()}
+    for index, call in enumerate(theirs):
+        partner = partners.get(index)
+        number = f"cpp={index + 1}" if partner is None else f"={partner + 1}"
+        call.rekey(f"launch:{name}:{number}")
+
+
+def _exchange(python: Compilation, cpp: Compilation) -> None:
+    """Give each kernel the other wrapper's launches of the same keys."""
+    for ours, theirs in ((python, cpp), (cpp, python)):
+        foreign = {
+            launch.key: launch
+            for kernel in theirs.kernels
+            for launch in kernel.launches
+            if launch.artifact == ("cpp" if theirs is cpp else "python")
+        }
+        own = "python" if ours is python else "cpp"
+        for kernel in ours.kernels:
+            kept = [launch for launch in kernel.launches if launch.artifact == own]
+            partners = [foreign[launch.key] for launch in kept if launch.key in foreign]
+            kernel.launches = kept + partners

@@ -1,0 +1,200 @@
+"""How the generated code reaches the operators that it has no kernel for, and who implements them.
+
+`crossings` tells which of these go through Python; here stand all of them, each with its way.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from ...report import Code, Compilation, Kernel, Region, Route, SourceLine
+from ...torch_api.operators.operators import place_of, python_kernel
+from .crossings import (
+    DISPATCHED,
+    NO_BRIDGE,
+    NODE,
+    REGISTER,
+    SIGNATURE,
+    SWITCH,
+    WRAPPED,
+    device_of,
+    dispatched_name,
+    dispatcher_name,
+    wrapped_name,
+)
+from .launches import codes_of
+
+Via = Literal["library", "shim", "dispatcher", "python", "inlined"]
+
+_TORCHS = frozenset(
+    ("aten", "prim", "prims", "mkl", "mkldnn", "onednn", "quantized", "inductor", "rngprims")
+).union(("_c10d_functional", "c10d_functional", "c10d", "_inductor_test", "streams", "symm_mem"))
+_LIBRARIES = ("extern_kernels.", "inductor_ops.", "_quantized.")
+_ORIGINAL = r"# Original path: (?P<file>.+):(?P<line>\d+)\n(?:#.*\n)*{name} = "
+_USERS_OWN = re.compile(r"\bcustom_kernel=True\b")
+_ITEM = re.compile(r"(\w+)\.(\w+)(?:\.(\w+))?$")
+
+_INLINED = "The Triton kernel stands in the generated code and is launched as generated ones are."
+_LIBRARY = (
+    "The Python wrapper calls ATen's own binding, which lets go of the GIL and takes it again."
+)
+_SHIM = "The C++ wrapper calls a function of torch's C shim for it."
+_DISPATCHER = "The C++ wrapper hands its arguments to the dispatcher, boxed, and never sees Python."
+_THROUGH = (
+    "The C++ wrapper hands its arguments to the dispatcher, which takes the GIL for the kernel."
+)
+_TORCH_OPS = "The Python wrapper calls it through torch.ops, which goes to the dispatcher in C++."
+_AND_BACK = "The dispatcher takes the GIL once more for the kernel, which is written in Python."
+
+
+class _Reached(NamedTuple):
+    operator: str
+    via: Via
+    gil: int
+    """Of one call of the operator."""
+    why: str
+    remedy: str = ""
+
+
+def find_routes(compilation: Compilation) -> list[Route]:
+    """How a compilation's wrappers reach operators and kernels that torch did not generate.
+
+    Parameters
+    ----------
+    compilation
+        With its wrappers, their regions, and its kernels.
+
+    Returns
+    -------
+    list of Route
+        One for each operator, wrapper and direction, in the order of the first line. Who implements
+        an operator that this process does not know cannot be told.
+    """
+    device = device_of(compilation)
+    written = functools.cache(lambda operator: python_kernel(operator, device))
+    kernels = {(one.name, one.direction): one for one in compilation.kernels}
+    found: dict[tuple[str, str, str, str], Route] = {}
+    for code in codes_of(compilation):
+        artifact: Literal["python", "cpp"] = "cpp" if code.cpp else "python"
+        text = code.cpp or code.python
+        if not text:
+            continue
+        lines = text.split("\n")
+        for region in code.regions.get(artifact, ()):
+            kernel = kernels.get((region.kernel or "", code.direction))
+            if region.kind != "launch" or kernel is None:
+                continue
+            reached = _reached(kernel, region, lines, artifact, written)
+            if reached is None:
+                continue
+            key = (reached.operator, artifact, code.direction, reached.via)
+            if key not in found:
+                found[key] = Route(
+                    operator=reached.operator,
+                    registered=_registered(kernel, reached.operator, written),
+                    artifact=artifact,
+                    direction=code.direction,
+                    via=reached.via,
+                    why=reached.why,
+                    remedy=reached.remedy,
+                    where=_where(kernel, reached.operator, code, device),
+                )
+            found[key].lines.append(_call_line(region, lines, kernel.name))
+            found[key].gil += reached.gil
+    return list(found.values())
+
+
+def _reached(
+    kernel: Kernel,
+    region: Region,
+    lines: list[str],
+    artifact: str,
+    written: Callable[[str], str | None],
+) -> _Reached | None:
+    """How one launch reaches its operator; None for a generated kernel."""
+    if kernel.language == "triton":
+        users = _USERS_OWN.search(kernel.source) is not None
+        return _Reached(kernel.name, "inlined", 0, _INLINED) if users else None
+    if kernel.language != "extern":
+        return None
+    text = "\n".join(lines[region.start - 1 : region.end])
+    return _in_cpp(kernel, text, written) if artifact == "cpp" else _in_python(kernel, written)
+
+
+def _in_cpp(kernel: Kernel, text: str, written: Callable[[str], str | None]) -> _Reached:
+    wrapped = WRAPPED.search(text)
+    if wrapped:
+        return _Reached(wrapped_name(wrapped), "python", 1, NO_BRIDGE, SIGNATURE)
+    dispatched = DISPATCHED.search(text)
+    if dispatched:
+        operator = dispatched_name(dispatched)
+        place = written(operator)
+        if place:
+            why = f"{_THROUGH} It is written in Python: {place}."
+            return _Reached(operator, "dispatcher", 1, why, REGISTER)
+        return _Reached(operator, "dispatcher", 0, _DISPATCHER)
+    return _Reached(_operator(kernel), "shim", 0, _SHIM)
+
+
+def _in_python(kernel: Kernel, written: Callable[[str], str | None]) -> _Reached:
+    operator = _operator(kernel)
+    if kernel.name.startswith(_LIBRARIES):
+        return _Reached(operator, "library", 1, _LIBRARY)
+    place = written(operator)
+    if place:
+        why = f"{_TORCH_OPS} {_AND_BACK} It stands in {place}."
+        return _Reached(operator, "python", 2, why, REGISTER)
+    return _Reached(operator, "python", 1, _TORCH_OPS, SWITCH)
+
+
+def _operator(kernel: Kernel) -> str:
+    """The operator's name as the dispatcher has it, as far as the code tells."""
+    node = NODE.match(kernel.name)
+    item = node or next((match for one in kernel.ops if (match := _ITEM.match(one))), None)
+    if item is None:
+        return kernel.name
+    return dispatcher_name(*item.groups())
+
+
+def _registered(
+    kernel: Kernel, operator: str, written: Callable[[str], str | None]
+) -> Literal["torch", "cpp", "python", "triton", "unknown"]:
+    if kernel.language == "triton":
+        return "triton"
+    namespace, separator, _ = operator.partition("::")
+    if not separator or namespace in _TORCHS:
+        return "torch"
+    place = written(operator)
+    if place is None:
+        return "unknown"
+    return "python" if place else "cpp"
+
+
+def _where(kernel: Kernel, operator: str, code: Code, device: str) -> SourceLine | None:
+    if kernel.language == "triton":
+        pattern = _ORIGINAL.format(name=re.escape(kernel.name))
+        match = re.search(pattern, code.python or code.shell or "")
+        if match is None:
+            return kernel.sources[0] if kernel.sources else None
+        return SourceLine(file=match["file"], line=int(match["line"]))
+    if operator.partition("::")[0] in _TORCHS:
+        return None
+    place = place_of(operator, device)
+    return None if place is None else SourceLine(file=place[0], line=place[1], function=place[2])
+
+
+def _call_line(region: Region, lines: list[str], name: str) -> int:
+    """The line of the call itself: what stands around it gets its arguments ready."""
+    numbers = [
+        one
+        for one in range(region.start, region.end + 1)
+        if not lines[one - 1].lstrip().startswith(("#", "//"))
+    ]
+    for number in numbers:
+        line = lines[number - 1]
+        if f"{name}(" in line or DISPATCHED.search(line) or WRAPPED.search(line):
+            return number
+    return numbers[0] if numbers else region.end

@@ -1,0 +1,278 @@
+"""What a wrapper does in a call, step by step, with keys that say the same in both wrappers.
+
+A launch, a call of a library, an allocation and a view are steps of their own, with the keys of
+their regions. What comes in rows (checks, frees) is one step a row, named by the launch before it:
+``check:inference:#2:1`` is the first row of checks after the launch ``launch:inference:#2``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from ...report import Compilation, Region, Step, Steps
+from ...report.wrapper_steps import StepKind
+from ..text.brackets import depth
+from .launches import codes_of
+from .size_checks import size_checks
+from .step_kinds import Artifact, is_library, kind_of
+
+_ROWS = frozenset(("entry", "check", "constant", "stream", "load", "free", "return"))
+"""Kinds of which several statements in a row are one step."""
+_ARTIFACTS: tuple[Artifact, ...] = ("python", "cpp")
+_COMMENTS = {"python": "#", "cpp": "//"}
+_CONTINUES = re.compile(r"else\b|elif |\}")
+"""A statement that cannot be told from the one before: nothing may stand between the two."""
+_CONTROL = re.compile(r"(?:if|while|for)\b|else\b|elif |\}")
+_SUBGRAPH = re.compile(r"// subgraph: (\w+)")
+_CALLEE = re.compile(r"\w+ = (\w+)\(\w+_args\)$|.*self\.(partitions\[\d+\])\(")
+_RAII = re.compile(r"RAIIAtenTensorHandle (\w+)\(\1_handle\);$")
+_SHIM = re.compile(r"(aoti_torch_\w+)\(|(\w+)\.item\(")
+_NAMED = re.compile(r"(?:(?:auto|RAIIAtenTensorHandle|AtenTensorHandle) )?(\w+) = ")
+_FREED = re.compile(r"del ([\w, ]+)$|(\w+)\.reset\(\);$")
+_CHECKED = re.compile(r"(?:assert_\w+|check_input\w*|copy_if_misaligned)\((\w+)|(\w+) = copy_if")
+_MOST_NAMES = 4
+
+
+def find_steps(compilation: Compilation) -> list[Steps]:
+    """The steps of each wrapper that a compilation has, with what was measured of them before."""
+    known = {_place(one): one for one in compilation.steps}
+    found = []
+    seen: dict[str, int] = {}
+    for code in codes_of(compilation):
+        number = seen[code.direction] = seen.get(code.direction, 0) + 1
+        name = code.direction if number == 1 else f"{code.direction}.{number}"
+        for artifact in _ARTIFACTS:
+            text = getattr(code, artifact)
+            if text is None:
+                continue
+            steps = steps_of(text, artifact, code.regions.get(artifact, ()), name)
+            made = Steps(artifact=artifact, direction=code.direction, steps=steps)
+            found.append(_with_times(made, known.get(_place(made))))
+    return found
+
+
+def steps_of(
+    text: str, artifact: Artifact, regions: Sequence[Region], name: str = "inference"
+) -> list[Step]:
+    """The steps of one wrapper, by start line.
+
+    Parameters
+    ----------
+    text
+        The wrapper.
+    regions
+        Of it.
+    name
+        Of its graph, as keys have it: ``backward``, ``inference.2``.
+    """
+    lines = text.split("\n")
+    steps: list[Step] = []
+    for region in regions:
+        if region.kind == "entry":
+            inner = [one for one in regions if one.kind not in ("entry", "kernel")]
+            steps += _Function(lines, artifact, region, inner, name).run()
+    return sorted(steps, key=lambda step: step.start)
+
+
+def starts_inside(lines: Sequence[str], step: Step) -> bool:
+    """Whether something may be put before a step's first line."""
+    return _CONTINUES.match(lines[step.start - 1].strip()) is None
+
+
+def _place(steps: Steps) -> tuple[str, str, tuple[tuple[int, int], ...]]:
+    return steps.artifact, steps.direction, tuple((one.start, one.end) for one in steps.steps)
+
+
+def _with_times(made: Steps, known: Steps | None) -> Steps:
+    """The steps as they are now, with the times of the same steps."""
+    if known is None:
+        return made
+    for step, timed in zip(made.steps, known.steps, strict=True):
+        step.us, step.interval_us, step.how = timed.us, timed.interval_us, timed.how
+    return msgspec.structs.replace(known, steps=made.steps)
+
+
+@dataclass
+class _Row:
+    """A step that is being put together."""
+
+    kind: StepKind
+    start: int
+    end: int
+    key: str = ""
+    labels: list[str] = field(default_factory=list)
+    region: Region | None = None
+
+
+class _Function:
+    """Reads one function of a wrapper."""
+
+    def __init__(
+        self,
+        lines: Sequence[str],
+        artifact: Artifact,
+        entry: Region,
+        regions: Sequence[Region],
+        name: str,
+    ) -> None:
+        self._lines = lines
+        self._artifact = artifact
+        self._entry = entry
+        self._by_line = {
+            line: one
+            for one in regions
+            if entry.start <= one.start and one.end <= entry.end
+            for line in range(one.start, one.end + 1)
+        }
+        self._name = name
+        self._anchor = "start" if entry.label == "call" else entry.label
+        self._scope = ""
+        self._counts: dict[str, int] = {}
+        self._rows: list[_Row] = []
+
+    def run(self) -> list[Step]:
+        pending: int | None = None
+        for start, end, text in self._statements():
+            region = self._by_line.get(start)
+            if self._rows and pending is None and region is None and _RAII.match(text):
+                self._rows[-1].end = end
+                continue
+            kind = self._kind(text, region)
+            if kind is None:
+                pending = start if pending is None else pending
+                continue
+            self._add(kind, start if pending is None else pending, end, text, region)
+            pending = None
+        if pending is not None:
+            self._add("other", pending, self._entry.end, "", None)
+        return [self._step(row) for row in self._rows]
+
+    def _statements(self) -> Iterator[tuple[int, int, str]]:
+        """First line, last line and text of each statement; the function's head is one."""
+        marker = _COMMENTS[self._artifact]
+        number, last = self._entry.start, self._entry.end
+        is_head = True
+        while number <= last:
+            stripped = self._lines[number - 1].strip()
+            if not stripped or (stripped.startswith(marker) and not is_head):
+                self._read_scope(stripped)
+                number += 1
+                continue
+            start = number
+            if is_head:
+                while number < last and not self._is_headed(number):
+                    number += 1
+            else:
+                brackets = "()" if self._artifact == "cpp" else "()[]{}"
+                if stripped == "{":
+                    brackets = "{}"
+                level = depth(stripped, brackets)
+                while level > 0 and number < last:
+                    number += 1
+                    level += depth(self._lines[number - 1], brackets)
+            yield start, number, "def " if is_head else stripped
+            is_head = False
+            number += 1
+
+    def _is_headed(self, number: int) -> bool:
+        return self._lines[number - 1].rstrip().endswith("{" if self._artifact == "cpp" else ":")
+
+    def _read_scope(self, comment: str) -> None:
+        subgraph = _SUBGRAPH.match(comment)
+        if subgraph:
+            self._scope = self._anchor = subgraph[1]
+
+    def _kind(self, text: str, region: Region | None) -> StepKind | None:
+        if text == "def ":
+            return "entry"
+        told = kind_of(text, self._artifact)
+        if region is None:
+            return told
+        if region.kind == "launch":
+            if told == "stream":
+                return told
+            return "call" if is_library(region.kernel or region.label) else "launch"
+        if region.kind == "alloc":
+            return "view" if told == "view" or self._is_view(region) else "allocation"
+        return {"free": "free", "guard": "check", "return": "return"}.get(region.kind) or told  # type: ignore[return-value]
+
+    def _is_view(self, region: Region) -> bool:
+        text = "\n".join(self._lines[region.start - 1 : region.end])
+        return "reinterpret_tensor" in text or "as_strided(" in text
+
+    def _add(self, kind: StepKind, start: int, end: int, text: str, region: Region | None) -> None:
+        last = self._rows[-1] if self._rows else None
+        labels = self._labels(kind, text, region)
+        if last is not None and self._belongs(last, kind, region):
+            last.end = end
+            last.labels += [label for label in labels if label not in last.labels]
+            return
+        own = kind not in _ROWS and region is not None
+        key = region.key if own and region is not None else self._row_key(kind)
+        self._rows.append(_Row(kind, start, end, key, labels, region if own else None))
+        if kind in ("launch", "call") and region is not None:
+            self._anchor, self._counts = region.key.rpartition(":")[2], {}
+        elif self._scope and text == "}":
+            self._scope, self._anchor, self._counts = "", f"{self._scope} done", {}
+        callee = _CALLEE.match(text)
+        if callee and self._artifact == "python":
+            self._anchor, self._counts = f"{callee[1] or callee[2]} done", {}
+
+    def _belongs(self, last: _Row, kind: StepKind, region: Region | None) -> bool:
+        """Whether a statement goes on with the step before it."""
+        if last.region is not None:
+            return last.region is region
+        return last.kind == kind and kind in _ROWS
+
+    def _row_key(self, kind: StepKind) -> str:
+        name = f"{kind}:{self._name}:{self._anchor}"
+        self._counts[name] = self._counts.get(name, 0) + 1
+        return f"{name}:{self._counts[name]}"
+
+    def _labels(self, kind: StepKind, text: str, region: Region | None) -> list[str]:
+        checks = size_checks(text) if kind == "check" else []
+        label = "" if checks else self._label(kind, text, region)
+        return [one.tensor for one in checks] or ([label] if label else [])
+
+    def _label(self, kind: StepKind, text: str, region: Region | None) -> str:
+        if kind in ("allocation", "view", "launch") and region is not None:
+            return region.label
+        if kind == "call":
+            shim = _SHIM.search(text)
+            known = region.label if region is not None else ""
+            return known or (shim[1] or f"{shim[2]}.item" if shim else "")
+        if kind == "entry":
+            return self._entry.label
+        found = None
+        if kind == "free":
+            found = _FREED.match(text)
+        elif kind == "check":
+            found = _CHECKED.match(text)
+        elif kind in ("constant", "view", "allocation"):
+            found = _NAMED.match(text)
+        elif kind == "other":
+            found = _CALLEE.match(text) or _CONTROL.match(text)
+        if found is None:
+            return ""
+        return next((one for one in found.groups() if one), "branch")
+
+    def _step(self, row: _Row) -> Step:
+        labels = row.labels[:_MOST_NAMES]
+        label = ", ".join(labels)
+        if len(row.labels) > _MOST_NAMES:
+            label += f" and {len(row.labels) - _MOST_NAMES} more"
+        region = row.region
+        is_run = region is not None and region.kind == "launch"
+        return Step(
+            kind=row.kind,
+            start=row.start,
+            end=row.end,
+            key=row.key,
+            label=label,
+            kernel=(region.kernel or "") if region is not None and is_run else "",
+            sources=list(region.sources) if region is not None else [],
+        )

@@ -1,0 +1,1 @@
+"""Variants captured, generated, built, compared with eager, and timed."""

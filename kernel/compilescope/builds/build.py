@@ -1,0 +1,146 @@
+"""A variant built for real: compiled in an empty cache, run, and ready to be called again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import msgspec
+
+from ..analysis.assemble import assemble
+from ..analysis.phases.phases import phases_begin_s
+from ..analysis.problems.cpp_errors import place
+from ..capture.live import recording
+from ..capture.records import Record
+from ..capture.renumber import numbers, renumber
+from ..guards.kept_guards import Askable, by_report_id
+from ..isolation.code_swap import Outfit, Wardrobe
+from ..isolation.muted_output import quiet
+from ..report import Compilation, Effective, Node
+from ..report.cuda_graphs import CudaGraphs
+from ..report.problem import Problem
+from ..report.variant import Variant
+from ..torch_api.dynamo.compile_variant import compile_callable, given_by
+from ..torch_api.dynamo.process_state import begin
+from ..torch_api.failures import failures
+from ..torch_api.guards.keeping import KeptGuards, keeping
+from ..torch_api.inductor.autotuning import tuned
+from ..torch_api.inductor.cuda_graphs import Heard, noting
+from ..torch_api.inductor.inductor_warnings import hearing
+from ..torch_api.kernels import loading
+from ..torch_api.process import caches
+from ..torch_api.trace.artifact_names import KERNEL_LOAD
+from ..torch_api.trace.graphs import collecting
+from ..torch_api.trace.spans import timed
+from .call_result import Outcome, outcome_of
+from .cuda_graph_counts import foresee
+from .requested_effective import effects_of
+
+
+class Built(msgspec.Struct, kw_only=True):
+    """A variant after its first call.
+
+    ``call`` may only run while ``outfit`` is worn.
+    """
+
+    name: str
+    call: Callable[..., Any]
+    outfit: Outfit
+    compilations: list[Compilation] = []
+    effective: list[Effective] = []
+    cuda_graphs: CudaGraphs | None = None
+    first_call_s: float = 0.0
+    """The first call and, for a subject that trains, its first backward."""
+    outcome: Outcome | None = None
+    """What the first call returned and left in the gradients; None when it failed."""
+    problem: Problem | None = None
+    askable: Askable | None = None
+    """The guards, with the values of their frames, which the caller has to drop."""
+    begun_s: float = 0.0
+    """When the first call began, in seconds since the epoch."""
+    phases_s: float | None = None
+    """When the earliest of its phases began; None where there is none."""
+    told: list[Record] = []
+    """What was told of kernels meanwhile: see `loading`."""
+    modules: list[ModuleType] = []
+    """The generated modules that were loaded."""
+
+
+def build(
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    *,
+    name: str,
+    variant: Variant,
+    wardrobe: Wardrobe,
+    outfit: Outfit,
+    folder: Path,
+    gradients: Callable[[], Mapping[str, Any]],
+) -> Built:
+    """Compiles the subject under a variant by calling it, in an empty cache in ``folder``.
+
+    The caller keeps the subject's state and Dynamo's. Failures of the compilation are the result's
+    ``problem``.
+
+    Parameters
+    ----------
+    gradients
+        Gives the gradients of the subject's tensors, by where they are.
+    """
+    inductor = variant.backend == "inductor"
+    begin()
+    wardrobe.wear(outfit)
+    compiled = compile_callable(fn, **given_by(variant))
+    built = Built(name=name, call=compiled, outfit=outfit)
+    records: list[Record] = []
+    nodes: dict[str, list[Node]] = {}
+    complaints: list[str] = []
+    heard: list[Heard] = []
+    guards: list[KeptGuards] = []
+    keep = keeping(guards.append, values=True)
+    with (
+        caches.only(folder),
+        recording(records),
+        timed(),
+        tuned(),
+        loading.watched(built.modules),
+        collecting(nodes),
+        hearing(complaints),
+        noting(heard),
+        keep,
+        quiet(),
+    ):
+        start = time.perf_counter()
+        built.begun_s = time.time()
+        try:
+            output = compiled(*args, **kwargs)
+            # Compiles the backward too, which torch leaves until somebody asks for gradients.
+            built.outcome = outcome_of(output, gradients)
+            built.first_call_s = time.perf_counter() - start
+        except Exception as error:  # noqa: BLE001 - it is the variant's problem
+            built.problem = failures.under_compile(error)
+    ids = numbers(records)
+    built.askable = Askable(guards=by_report_id(guards, ids), outfit=outfit)
+    records = renumber(records)
+    built.told = [record for record in records if record.name == KERNEL_LOAD]
+    built.phases_s = phases_begin_s(records)
+    built.compilations = assemble(records, variant=name, nodes=nodes)
+    if built.problem is not None:
+        place(built.problem, built.compilations)
+    built.cuda_graphs = foresee(variant, built.compilations, heard, ids, records)
+    built.effective = effects_of(
+        variant,
+        built.compilations,
+        records,
+        complaints,
+        built=True,
+        cuda_graphs=built.cuda_graphs,
+    )
+    for compilation in built.compilations:
+        if not inductor and not (compilation.code.python or compilation.code.cpp):
+            compilation.absent["code"] = f"The backend {variant.backend!r} generates no wrapper."
+    return built

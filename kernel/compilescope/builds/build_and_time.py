@@ -1,0 +1,273 @@
+"""Variants built, checked against eager and timed side by side."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from ..analysis.phases.compile_time import split
+from ..guards.costs import add_guard_costs
+from ..guards.kept_guards import Askable
+from ..isolation.muted_output import quiet
+from ..isolation.thread_switching import undisturbed
+from ..isolation.user_state import Snapshot
+from ..measure.timing import time_calls
+from ..progress.progress import Monitor
+from ..report import Timing, VariantReport
+from ..report.problem import Problem, fault
+from ..report.variant import Variant
+from ..torch_api.dynamo.compile_variant import differing_settings, settings_of
+from ..torch_api.failures import failures
+from ..torch_api.inductor.cuda_graphs import Counts, counting
+from ..torch_api.process import caches
+from .build import Built, build
+from .built_variants import EAGER, Kept
+from .call_result import outcome_of, with_changes
+from .compare_with_eager import Reference, gradients_of, mismatch
+from .compile_warnings import remarks
+from .cuda_graph_counts import MORE_CALLS, count, may_record
+from .kernel_first_runs import add_first_runs
+from .rank_agreement import ALONE, Together
+from .repeatable_state import State
+from .subject_error import SubjectError
+from .warm_rebuild import add_warm
+
+SECONDS_PER_VARIANT = 0.4
+"""How long a variant is timed. A second look comes later; this is for the cell's first answer."""
+
+
+def build_variants(
+    kept: Kept,
+    variants: Mapping[str, Variant],
+    snapshot: Snapshot,
+    monitor: Monitor,
+    keep: Callable[[str, Askable], None] = lambda name, askable: None,
+    together: Together = ALONE,
+) -> Iterator[VariantReport]:
+    """Builds and checks variants; yields the report of each as it grows.
+
+    The caller keeps ``snapshot``, from which every variant starts, and has ``kept`` open, which has
+    the builds afterwards. ``keep`` is given a variant's name and its guards, which may be asked
+    when all is done. Who work ``together`` call the subject equally often, whatever one finds.
+    """
+    monitor.step("running eager", variant="eager", fraction=0.0)
+    try:
+        reference = Reference(kept.fn, kept.args, kept.kwargs, snapshot, together)
+    except Exception as error:  # noqa: BLE001 - it is every variant's problem
+        problem = failures.own(error.error) if isinstance(error, SubjectError) else fault(error)
+        for name, variant in variants.items():
+            yield _failed(name, variant, problem)
+        together.all(False)
+        return
+    if not together.all(True):
+        for name, variant in variants.items():
+            yield _failed(name, variant, EAGER_FAILED_ELSEWHERE)
+        return
+    random = together.any(reference.random)
+
+    for index, (name, variant) in enumerate(variants.items()):
+        if variant.backend is None:
+            yield VariantReport(
+                name=name, requested=variant, stage="built", absent={"compilations": NOTHING}
+            )
+            continue
+        monitor.step("building", variant=name, fraction=index / (len(variants) + 1))
+        make = functools.partial(
+            build,
+            kept.fn,
+            kept.args,
+            kept.kwargs,
+            name=name,
+            variant=variant,
+            gradients=gradients_of(snapshot),
+        )
+        try:
+            folder = caches.new_folder()
+        except OSError as error:
+            yield _failed(name, variant, failures.explain(error))
+            together.all(False)
+            continue
+        kept.begin(name)
+        try:
+            # Asked before the call, which a rank that has no folder does not make.
+            if not together.all(True):
+                yield _failed(name, variant, NO_FOLDER_ELSEWHERE)
+                continue
+            outfit = kept.outfit()
+            counts = Counts()
+            with counting(counts):
+                built = make(wardrobe=kept.wardrobe, outfit=outfit, folder=folder)
+            if built.outcome is not None:
+                built.outcome = with_changes(built.outcome, snapshot)
+            snapshot.restore()
+            if built.askable is not None:
+                add_guard_costs(built.compilations, built.askable.guards)
+                keep(name, built.askable)
+            report = _report(built, variant)
+            if built.problem is not None:
+                yield report
+            if not together.all(built.problem is None):
+                if built.problem is None:
+                    report.absent["accuracy"] = report.absent["timing"] = FAILED_ELSEWHERE
+                    yield report
+                continue
+            _compare(report, built, reference, random=random)
+            _count_graphs(report, built, kept, snapshot, counts, together)
+            kept.add(built, variant)
+            add_first_runs(
+                report,
+                built,
+                functools.partial(built.call, *kept.args, **kept.kwargs),
+                snapshot=snapshot,
+                gradients=gradients_of(snapshot),
+                folder=folder,
+                together=together,
+            )
+            yield report
+            if variant.backend == "inductor":
+                monitor.step(
+                    "compiling again, with warm caches",
+                    variant=name,
+                    fraction=(index + 0.8) / (len(variants) + 1),
+                )
+                again = kept.wardrobe.outfit()
+                warm = make(wardrobe=kept.wardrobe, outfit=again, folder=folder)
+                add_warm(report, warm)
+                kept.wardrobe.wear(outfit)
+                yield report
+                together.all(warm.problem is None)
+        except OSError as error:
+            yield _failed(name, variant, failures.explain(error))
+            if together is not ALONE:  # the others may be in a call that this one does not make
+                raise
+        finally:
+            snapshot.restore()
+            # What was loaded from it stays usable.
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _count_graphs(
+    report: VariantReport,
+    built: Built,
+    kept: Kept,
+    snapshot: Snapshot,
+    counts: Counts,
+    together: Together,
+) -> None:
+    """Counts what a build's CUDA graphs come to, where it has any."""
+    found = report.cuda_graphs
+    may = found is not None and may_record(found)
+    if not together.any(may):
+        return
+    gradients = gradients_of(snapshot)
+
+    def call() -> None:
+        outcome_of(built.call(*kept.args, **kept.kwargs), gradients)
+
+    able = True
+    try:
+        with counting(counts), quiet():
+            if found is not None and may:
+                count(found, report.effective, counts, call, snapshot.restore)
+            else:  # as often as those who have some
+                for _ in range(MORE_CALLS):
+                    call()
+                    snapshot.restore()
+    except Exception as error:  # noqa: BLE001 - it is the variant's problem
+        able = False
+        report.problems.append(failures.under_compile(error))
+        snapshot.restore()
+    together.all(able)
+
+
+def time_variants(
+    kept: Kept, names: Sequence[str], snapshot: Snapshot, monitor: Monitor
+) -> dict[str, Timing]:
+    """Times builds in turns with eager.
+
+    The subject's state is put back before every batch where a call changes some.
+
+    Parameters
+    ----------
+    names
+        Of builds that are kept; the caller has ``kept`` open.
+
+    Returns
+    -------
+    dict[str, Timing]
+        By name; also of ``"eager"``.
+    """
+    calls = {name: kept.call(name) for name in dict.fromkeys([EAGER, *names])}
+    monitor.step("timing", fraction=len(names) / (len(names) + 1))
+    state = State(kept, snapshot)
+    with undisturbed(), quiet():
+        timings = time_calls(
+            calls,
+            budget_s=SECONDS_PER_VARIANT * len(calls),
+            before_each=state.before_each,
+            device=state.device,
+            cancelled=lambda: monitor.cancelled,
+        )
+    monitor.check()
+    for timing in timings.values():
+        timing.keeping, timing.changes = state.keeping, list(state.changes)
+    return timings
+
+
+def _report(built: Built, variant: Variant) -> VariantReport:
+    report = VariantReport(
+        name=built.name,
+        requested=variant,
+        stage="built",
+        config=differing_settings(settings_of(variant)) if variant.backend == "inductor" else {},
+        effective=built.effective,
+        cuda_graphs=built.cuda_graphs,
+        compilations=built.compilations,
+    )
+    if built.problem is not None:
+        report.stage = "failed"
+        report.problems.append(built.problem)
+        return report
+    report.compile_time = split(built.compilations, built.first_call_s)
+    report.problems += remarks(built.compilations)
+    return report
+
+
+def _compare(report: VariantReport, built: Built, reference: Reference, *, random: bool) -> None:
+    """Adds how far the variant's results are from eager's, where that can be said."""
+    if random and "fallback_random" not in report.config and report.requested.backend == "inductor":
+        report.absent["accuracy"] = RANDOM
+    elif built.outcome is not None:
+        report.accuracy = reference.compare(built.outcome)
+        if reference.why:
+            report.absent["reference"] = reference.why
+        if not report.accuracy:
+            report.absent["accuracy"] = NOTHING_TO_COMPARE
+        wrong = [error for error in report.accuracy if not error.ok]
+        if wrong:
+            report.problems.append(mismatch(wrong))
+
+
+def _failed(name: str, variant: Variant, problem: Problem) -> VariantReport:
+    return VariantReport(name=name, requested=variant, stage="failed", problems=[problem])
+
+
+NOTHING = "Eager compiles nothing."
+EAGER_FAILED_ELSEWHERE = Problem(
+    severity="error",
+    what="Nothing was built, as the call failed on another rank without torch.compile.",
+    remedy="See the other ranks' reports.",
+)
+NO_FOLDER_ELSEWHERE = Problem(
+    severity="error",
+    what="This variant was not built, as another rank has no folder to build it in.",
+    remedy="See the other ranks' reports.",
+)
+FAILED_ELSEWHERE = "Another rank could not build this variant: it is not called again."
+NOTHING_TO_COMPARE = "The call returns nothing, leaves no gradient and changes no tensor."
+
+RANDOM = (
+    "The subject draws random numbers, and Inductor's code draws others than eager. "
+    "With options={'fallback_random': True} both draw the same, and are compared."
+)

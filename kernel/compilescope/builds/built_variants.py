@@ -1,0 +1,193 @@
+"""Variants that were built and can be called again: to be measured, or beside a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+
+from ..isolation.code_swap import Outfit, Wardrobe
+from ..isolation.muted_output import quiet
+from ..isolation.thread_switching import undisturbed
+from ..report.variant import Variant
+from ..torch_api.dynamo.compile_variant import ISOLATES
+from ..torch_api.dynamo.kept_code import KeptCode
+from ..torch_api.dynamo.process_state import begin, isolated
+from ..torch_api.inductor import workers
+from ..torch_api.process import caches
+from ..torch_api.trace.compiled_callable import wrapper_code_of
+from .build import Built
+
+MOST = 8
+"""How many builds a subject keeps; the one that was made first goes first."""
+
+EAGER = "eager"
+
+
+class KeptBuild(msgspec.Struct, kw_only=True, eq=False):
+    """A build. Its call may only be made while its outfit is worn, inside `Kept.open`."""
+
+    variant: Variant
+    call: Callable[[], object]
+    outfit: Outfit
+
+
+class Kept:
+    """The builds of one subject.
+
+    Parameters
+    ----------
+    fn, args, kwargs
+        The call.
+    wardrobe
+        The functions that it reaches.
+    device
+        Where its tensors are, but for those on the CPU.
+    """
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        wardrobe: Wardrobe,
+        device: str = "cpu",
+    ) -> None:
+        self.fn, self.args, self.kwargs = fn, args, kwargs
+        self.device = device
+        self.wardrobe = wardrobe
+        self._builds: dict[str, KeptBuild] = {}
+        self._code = KeptCode()
+        self._shared: Outfit | None = None
+        self._is_open = False
+        self._is_closed = False
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """The builds may be called in the block, and new ones made: Dynamo is isolated.
+
+        Builds of functions whose code somebody has replaced since are dropped.
+        """
+        if self.wardrobe.renew():
+            self.clear()
+        self._is_open = True
+        try:
+            with self.wardrobe.guarded(), isolated(self._code), workers.borrowed():
+                begin()
+                self.dress(None)
+                yield
+        finally:
+            self._is_open = False
+            if self._is_closed:
+                self.clear()
+
+    def outfit(self) -> Outfit:
+        """What a new build is to wear.
+
+        One for all where compiled callables keep their caches apart, so that nobody has to change
+        between two calls; else one for each.
+        """
+        if not ISOLATES:
+            return self.wardrobe.outfit()
+        if self._shared is None:
+            self._shared = self.wardrobe.outfit()
+        return self._shared
+
+    def begin(self, name: str) -> None:
+        """What is compiled from now on is this build's; an earlier one of that name is dropped."""
+        self.drop(name)
+        self._code.begin(name)
+
+    def add(self, built: Built, variant: Variant) -> None:
+        """Keeps a build, the latest; too many are not kept."""
+        call, args, kwargs = built.call, self.args, self.kwargs
+        self._builds[built.name] = KeptBuild(
+            variant=variant, call=lambda: call(*args, **kwargs), outfit=built.outfit
+        )
+        wrapper = wrapper_code_of(call)
+        self._code.own([*built.outfit, *([wrapper] if wrapper is not None else [])])
+        for name in list(self._builds)[:-MOST]:
+            self.drop(name)
+
+    def find(self, name: str, variant: Variant) -> KeptBuild | None:
+        """The build of a variant, if it is kept."""
+        found = self._builds.get(name)
+        return found if found is not None and found.variant == variant else None
+
+    def build(self, name: str) -> KeptBuild:
+        """A build that is kept."""
+        return self._builds[name]
+
+    def holds(self, name: str, build: object) -> bool:
+        """Whether a build is still the one of that name."""
+        return self._builds.get(name) is build
+
+    def call(self, name: str) -> Callable[[], object]:
+        """A build's call, or eager's own."""
+        if name in self._builds:
+            return self._builds[name].call
+        fn, args, kwargs = self.fn, self.args, self.kwargs
+        return lambda: fn(*args, **kwargs)
+
+    def worn(self, name: str) -> Callable[[], object]:
+        """A build's call that puts on what it wears, or eager's own."""
+        call = self.call(name)
+
+        def dressed() -> object:
+            self.dress(name)
+            return call()
+
+        return dressed
+
+    def wears(self, outfit: Outfit) -> bool:
+        """Whether a kept build needs what was compiled for an outfit."""
+        return any(build.outfit is outfit for build in self._builds.values())
+
+    def dress(self, name: str | None) -> None:
+        """Puts on what a build wears, unless all wear the same."""
+        if ISOLATES:
+            if name is None:
+                self.wardrobe.wear(self.outfit())
+        elif name in self._builds:
+            self.wardrobe.wear(self._builds[name].outfit)
+
+    def is_fit(self, name: str) -> bool:
+        """Calls a build once; whether that ran what was compiled when it was built.
+
+        If not, its guards failed: something that it depends on is not as it was, and torch has
+        compiled anew. What a library's code behind a graph break needs is compiled again here, as
+        nothing is kept there.
+        """
+        self._code.begin(name)
+        self.dress(name)
+        before = self._code.compiled
+        with undisturbed(), caches.scratch(), quiet():
+            self.call(name)()
+        return self._code.compiled == before
+
+    def drop(self, name: str) -> None:
+        """Forgets a build."""
+        gone = self._builds.pop(name, None)
+        if gone is not None:
+            self._code.drop(name, () if gone.outfit is self._shared else gone.outfit)
+
+    def clear(self) -> None:
+        """Forgets all builds."""
+        self._builds.clear()
+        self._code.release()
+        self._shared = None
+
+    def let_go(self) -> None:
+        """Forgets all builds, unless they are in use; from any thread."""
+        if not self._is_open:
+            self.clear()
+
+    def close(self) -> None:
+        """Forgets all builds, and keeps none from now on; from any thread, at any time.
+
+        Where they are in use this waits until they are not.
+        """
+        self._is_closed = True
+        self.let_go()

@@ -1,0 +1,121 @@
+"""What a call of the subject gave: copies of its outputs, its gradients, and what it changed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import msgspec
+import torch
+
+from ..isolation.saved_tensors import free_bytes
+from ..isolation.state_changes import changed_tensors
+from ..isolation.user_state import Snapshot
+from ..torch_api.operators import tensors
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """Copies, made at once: what a call returns may be one of its arguments, which is put back."""
+
+    outputs: dict[str, Any]
+    """Where in the output → a detached copy of the tensor, or the value."""
+    gradients: dict[str, torch.Tensor]
+    changes: dict[str, torch.Tensor] = {}
+    """Tensors that the call wrote to or put in the place of others: parameters that an optimiser
+    stepped, BatchNorm's statistics, arguments. Of a gradient, what it was at last."""
+    unchecked: str = ""
+    """Why the changes are not there, where they are not."""
+
+    def values(self) -> dict[str, Any]:
+        """All of them by path; gradients are at ``<where the tensor is>.grad``."""
+        named = {f"{path}.grad": gradient for path, gradient in self.gradients.items()}
+        return {**self.outputs, **self.changes, **named}
+
+
+def outcome_of(
+    output: Any,
+    gradients: Callable[[], Mapping[str, torch.Tensor]],
+    copy: Callable[[torch.Tensor], Any] = lambda tensor: tensor.detach().clone(),
+    backward: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> Outcome:
+    """Copies the outputs and runs the backward of those that have one.
+
+    The gradient of each output is taken as one. A subject that ran its own backward has nothing
+    left to run: its gradients are what it left.
+
+    Parameters
+    ----------
+    copy
+        Makes the copy of a tensor.
+    backward
+        Makes a context that the backward runs in: the one part of this that is the subject's.
+    """
+    found = dict(leaves(output))
+    outputs = {
+        path: copy(value) if isinstance(value, torch.Tensor) else value
+        for path, value in found.items()
+    }
+    roots = [
+        value
+        for value in found.values()
+        if isinstance(value, torch.Tensor)
+        and value.requires_grad
+        and value.grad_fn is not None
+        and not value.is_complex()
+    ]
+    if roots:
+        ones = [torch.ones_like(root) for root in roots]
+        with backward():
+            try:
+                torch.autograd.backward(roots, ones)
+            except RuntimeError as error:
+                if "second time" not in str(error):
+                    raise
+    return Outcome(outputs=outputs, gradients={k: copy(v) for k, v in gradients().items()})
+
+
+def with_changes(
+    outcome: Outcome,
+    snapshot: Snapshot,
+    copy: Callable[[torch.Tensor], Any] = lambda tensor: tensor.detach().clone(),
+) -> Outcome:
+    """Adds copies of what the call changed in place; call it before the snapshot is restored.
+
+    They are left out where they would take more than a quarter of the free memory.
+    """
+    changed = changed_tensors(snapshot)
+    sizes: dict[torch.device, int] = {}
+    for tensor in changed.values():
+        sizes[tensor.device] = sizes.get(tensor.device, 0) + tensor.nbytes
+    if any(size > free_bytes(device) / 4 for device, size in sizes.items()):
+        return msgspec.structs.replace(outcome, unchecked=TOO_MUCH)
+    with tensors.plain():
+        copies = {path: copy(tensor) for path, tensor in changed.items()}
+    return msgspec.structs.replace(outcome, changes=copies)
+
+
+def leaves(value: Any, path: str = "output") -> Iterator[tuple[str, Any]]:
+    """The tensors and plain values in an output, with where they are.
+
+    Looks into tuples, lists, mappings and dataclasses: what models return.
+    """
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from leaves(item, f"{path}[{key!r}]")
+    elif isinstance(value, (tuple, list)):
+        names = getattr(value, "_fields", None)
+        for index, item in enumerate(value):
+            yield from leaves(item, f"{path}.{names[index]}" if names else f"{path}[{index}]")
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for field in dataclasses.fields(value):
+            yield from leaves(getattr(value, field.name), f"{path}.{field.name}")
+    else:
+        yield path, value
+
+
+TOO_MUCH = (
+    "What the call changes in place is not compared: a copy would take more than a quarter of the "
+    "free memory."
+)

@@ -1,0 +1,115 @@
+"""The subject, run once under Dynamo with a backend that only keeps the graphs."""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import msgspec
+
+from ..capture.live import recording
+from ..capture.records import Record
+from ..capture.renumber import numbers
+from ..guards.kept_guards import Askable, by_report_id
+from ..isolation.code_swap import Wardrobe
+from ..isolation.muted_output import quiet
+from ..measure.garbage_collection import resting
+from ..report import Node
+from ..report.problem import Problem, fault
+from ..report.variant import Variant
+from ..torch_api.dynamo.compile_variant import GUARD_FILTER, compile_callable, guard_filter
+from ..torch_api.dynamo.process_state import begin, isolated
+from ..torch_api.failures import failures
+from ..torch_api.guards.keeping import KeptGuards, keeping
+from ..torch_api.guards.untimed import untimed
+from ..torch_api.inductor import workers
+from ..torch_api.inductor.codegen import Capture, CapturingBackend
+from ..torch_api.trace.graphs import collecting
+
+
+class Captured(msgspec.Struct, kw_only=True):
+    """What one run under Dynamo gave: enough to generate code for every variant that shares it."""
+
+    graphs: list[Capture] = []
+    records: list[Record] = []
+    nodes: dict[str, list[Node]] = {}
+    problem: Problem | None = None
+    """Why the capture ended early or is not whole, if so."""
+    askable: Askable | None = None
+    """The guards of what Dynamo compiled."""
+    context: contextvars.Context
+    """Inductor's settings are context variables: another thread must take them from here."""
+
+    def fault(self, error: Exception) -> None:
+        """Notes that a graph could not be kept, through no fault of the subject's."""
+        self.problem = self.problem or fault(error)
+
+
+Key = tuple[bool | None, bool, str | None]
+"""What of a variant Dynamo sees: ``dynamic``, ``fullgraph``, ``guard_filter_fn``."""
+
+
+def key_of(variant: Variant) -> Key:
+    """Variants with the same key share a capture: Dynamo makes the same graphs and guards for them.
+
+    ``dynamic`` None and False differ from the second size on, which a single call does not reach,
+    and for sizes that the user marked; so they are kept apart only where something was marked.
+    """
+    return variant.dynamic, variant.fullgraph, variant.options.get(GUARD_FILTER)
+
+
+def capture(
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    variant: Variant,
+    wardrobe: Wardrobe,
+    *,
+    within: Callable[[], AbstractContextManager[Any]] | None = None,
+    told: Callable[[BaseException], Problem] = failures.explain,
+) -> Captured:
+    """Runs the subject once; the caller keeps and restores its state.
+
+    Failures of Dynamo and of the subject itself end the capture and are its ``problem``.
+
+    Parameters
+    ----------
+    within
+        Makes what the graphs run in; what is between them runs outside of it.
+    told
+        Makes the problem of what is raised.
+    """
+    captured = Captured(context=contextvars.copy_context())
+    outfit = wardrobe.outfit()
+    guards: list[KeptGuards] = []
+    with (
+        resting(),
+        wardrobe.guarded(),
+        isolated(),
+        untimed(),
+        workers.borrowed(),
+        quiet(),
+        recording(captured.records),
+        collecting(captured.nodes),
+        keeping(guards.append),
+    ):
+        begin()
+        wardrobe.wear(outfit)
+        try:
+            # Fails by itself where torch's cache folder cannot be made.
+            compiled = compile_callable(
+                fn,
+                backend=CapturingBackend(captured.graphs.append, captured.fault, within),
+                settings=guard_filter(variant) or None,
+                dynamic=variant.dynamic,
+                fullgraph=variant.fullgraph,
+            )
+            compiled(*args, **kwargs)
+        except Exception as error:  # noqa: BLE001 - it is the capture's problem
+            captured.problem = told(error)
+    ids = numbers(captured.records)
+    captured.askable = Askable(guards=by_report_id(guards, ids), outfit=outfit)
+    captured.askable.lighten()
+    return captured

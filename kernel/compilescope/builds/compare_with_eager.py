@@ -1,0 +1,220 @@
+"""Whether a variant gives what eager gives: outputs, gradients, what is changed in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from ..isolation.muted_output import quiet
+from ..isolation.saved_tensors import free_bytes
+from ..isolation.user_state import Snapshot
+from ..measure.numerics import compare
+from ..measure.rounding_errors import Truth, compare_with_truth, distrust
+from ..report import OutputError
+from ..report.problem import Problem
+from ..torch_api.operators.double_precision import WIDER, accompanied
+from .call_result import Outcome, outcome_of, with_changes
+from .rank_agreement import ALONE, Together
+from .subject_error import subjects_own
+
+Gradients = Callable[[], Mapping[str, torch.Tensor]]
+
+
+def gradients_of(snapshot: Snapshot) -> Gradients:
+    """Gives the gradients that the subject's tensors hold, by where the tensors are."""
+
+    def gradients() -> dict[str, torch.Tensor]:
+        return {
+            path: tensor.grad
+            for path, tensor in snapshot.tensors.items()
+            if tensor.is_leaf and tensor.grad is not None
+        }
+
+    return gradients
+
+
+class Reference:
+    """What variants are compared with: eager's outcome, and the same without rounding.
+
+    Parameters
+    ----------
+    fn, args, kwargs
+        The subject's call.
+    snapshot
+        Its state, as it is now; restored after each call.
+    together
+        With whom it is decided whether the call is made once more.
+
+    Attributes
+    ----------
+    outcome
+        Eager's.
+    random
+        Whether the call draws random numbers from torch's own generators.
+    why
+        Why there is no reference in double precision, once it was tried.
+
+    Raises
+    ------
+    SubjectError
+        The call, or its backward, raised an exception.
+    """
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        snapshot: Snapshot,
+        together: Together = ALONE,
+    ) -> None:
+        self._call: Callable[[], Any] = lambda: fn(*args, **kwargs)
+        self._snapshot = snapshot
+        self._together = together
+        self._tried = False
+        self._truth: Truth | None = None
+        self.why = ""
+        before = _random_state()
+        try:
+            with quiet():
+                with subjects_own():
+                    output = self._call()
+                outcome = outcome_of(output, gradients_of(snapshot), backward=subjects_own)
+                self.random = not _same(_random_state(), before)
+                self.outcome = with_changes(outcome, snapshot)
+        finally:
+            snapshot.restore()
+
+    def truth(self) -> Truth | None:
+        """The values without rounding; computed when first asked for. None: `why` says why."""
+        if not self._tried:
+            self._tried = True
+            self._truth = self._computed()
+        return self._truth
+
+    def name(self, name: str) -> None:
+        """Says what the reference is, in the report's words."""
+        if self._truth is not None:
+            self._truth = self._truth._replace(name=name)
+
+    def compare(self, outcome: Outcome, *, closely: bool = False) -> list[OutputError]:
+        """Compares a variant's outcome with eager's.
+
+        With eager's in double precision too where one of the two is off by more than its tolerance:
+        it may be eager that is.
+
+        Parameters
+        ----------
+        closely
+            Whether to do that in any case.
+        """
+        expected, actual = self.outcome.values(), outcome.values()
+        if self.outcome.unchecked or outcome.unchecked:
+            for path in {*self.outcome.changes, *outcome.changes}:
+                expected.pop(path, None)
+                actual.pop(path, None)
+        found = compare(expected, actual)
+        off = closely or any(not error.ok for error in found)
+        if not self._together.any(off):
+            return found
+        truth = self.truth()
+        return found if truth is None else compare_with_truth(expected, actual, truth)
+
+    def _computed(self) -> Truth | None:
+        self.why = _no_room(self._snapshot)
+        if self._together.any(bool(self.why)):
+            self.why = self.why or NO_ROOM_ELSEWHERE
+            return None
+        snapshot, outcome = self._snapshot, None
+        try:
+            with quiet(), accompanied() as mode:
+                outcome = outcome_of(self._call(), gradients_of(snapshot), mode.of)
+                outcome = with_changes(outcome, snapshot, mode.of)
+        except Exception as error:  # noqa: BLE001 - then there is no reference
+            first = str(error).strip().partition("\n")[0]
+            self.why = f"Eager did not run in float64: {type(error).__name__}: {first}"
+        finally:
+            snapshot.restore()
+        self._together.all(outcome is not None)
+        if outcome is None:
+            return None
+        own = f"; by themselves: {', '.join(sorted(mode.alone))}" if mode.alone else ""
+        values = {k: v for k, v in outcome.values().items() if isinstance(v, torch.Tensor)}
+        truth = Truth(values, f"eager in float64{own}")
+        floats = {k: v for k, v in self.outcome.outputs.items() if _is_float(v)}
+        self.why = distrust(floats or self.outcome.values(), truth)
+        return None if self.why else truth
+
+
+def mismatch(wrong: Sequence[OutputError]) -> Problem:
+    """The problem of a variant some of whose results are not ok."""
+    worst = max(wrong, key=lambda error: error.max_abs)
+    why = (
+        f"{worst.path}: off by {worst.max_abs:.3g} (relative {worst.max_rel:.3g}); allowed are "
+        f"{worst.tolerance_abs:.3g} + {worst.tolerance_rel:.3g} times the value ({worst.dtype})."
+    )
+    if worst.reference_abs is not None and worst.eager_reference_abs is not None:
+        why += (
+            f" From the result in float64 it is off by {worst.reference_abs:.3g}, eager by "
+            f"{worst.eager_reference_abs:.3g}."
+        )
+    return Problem(
+        severity="error",
+        what=f"{len(wrong)} {_SEVERAL}" if len(wrong) > 1 else f"{worst.path} {_ONE}",
+        why=why,
+        remedy="Ask for the study of accuracy: it finds the first kernel whose result is wrong. "
+        "Then report it to PyTorch.",
+    )
+
+
+def is_mismatch(problem: Problem) -> bool:
+    """Whether a problem is one that `mismatch` made."""
+    return problem.what.endswith((_ONE, _SEVERAL))
+
+
+def _random_state() -> list[torch.Tensor]:
+    """Where the random generators of every device in use stand."""
+    states = [torch.get_rng_state()]
+    if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        states += torch.cuda.get_rng_state_all()
+    return states
+
+
+def _same(now: Sequence[torch.Tensor], before: Sequence[torch.Tensor]) -> bool:
+    # The call may be the first to start CUDA: then there are more generators than before.
+    return len(now) == len(before) and all(map(torch.equal, now, before))
+
+
+def _no_room(snapshot: Snapshot) -> str:
+    """Why the subject's tensors cannot be there in double precision too; or nothing."""
+    needed: dict[torch.device, int] = {}
+    storages: set[int] = set()
+    for tensor in snapshot.tensors.values():
+        if tensor.layout != torch.strided or tensor.is_meta or tensor.dtype not in WIDER:
+            continue
+        pointer = tensor.untyped_storage().data_ptr()
+        if pointer not in storages:
+            storages.add(pointer)
+            size = (
+                tensor.untyped_storage().nbytes() // tensor.itemsize * WIDER[tensor.dtype].itemsize
+            )
+            needed[tensor.device] = needed.get(tensor.device, 0) + size
+    for device, size in needed.items():
+        free = free_bytes(device)
+        if size > free / 2:
+            return (
+                f"In float64 the subject's tensors would take {size / 2**30:.1f} GiB on {device}: "
+                f"more than half of the {free / 2**30:.1f} GiB that are free."
+            )
+    return ""
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.dtype in WIDER
+
+
+NO_ROOM_ELSEWHERE = "There is no room for the subject's tensors in float64 on another rank."
+_ONE = "differs from eager's by more than its tolerance."
+_SEVERAL = "outputs or gradients differ from eager's by more than their tolerance."

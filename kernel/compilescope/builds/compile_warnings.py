@@ -1,0 +1,62 @@
+"""What to tell of compilations that went through: nothing compiled, a limit hit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..report import Compilation
+from ..report.problem import Problem
+
+_LIMIT = "recompile limit exceeded"
+"""How torch ends the reason for giving a frame up; it raises nothing and leaves no graph."""
+
+
+def remarks(compilations: Sequence[Compilation]) -> list[Problem]:
+    """The problems that a variant has although nothing failed."""
+    if not any(compilation.graphs for compilation in compilations):
+        return [_nothing(compilations)]
+    return [
+        _limit(compilation, compilations)
+        for compilation in compilations
+        if _LIMIT in compilation.absent.get("dynamo", "")
+    ]
+
+
+def _nothing(compilations: Sequence[Compilation]) -> Problem:
+    what = "torch.compile compiled nothing."
+    breaks = [one for compilation in compilations for one in compilation.breaks]
+    if breaks:
+        first = breaks[0]
+        told = [*first.hints, f"See {first.link}" if first.link else ""]
+        return Problem(
+            severity="warning",
+            what=what,
+            why=f"Dynamo gave the frame up and left it to eager: {first.reason.splitlines()[-1]}.",
+            remedy=" ".join(told).strip() or "Take what breaks the graph out of the frame.",
+            where=first.where,
+            detail="\n".join(part for part in (first.reason, first.explanation) if part),
+        )
+    return Problem(
+        severity="warning",
+        what=what,
+        why="The call does no tensor work that Dynamo sees, or every frame was skipped.",
+        remedy="Inspect a call that works on tensors.",
+    )
+
+
+def _limit(given_up: Compilation, compilations: Sequence[Compilation]) -> Problem:
+    number = given_up.id.partition("/")[0]
+    same = [one for one in compilations if one.id.partition("/")[0] == number]
+    frame = next((one.frame for one in same if one.frame is not None), None)
+    reasons = given_up.recompile.reasons if given_up.recompile is not None else []
+    name = frame.function if frame is not None else f"Frame {number}"
+    return Problem(
+        severity="warning",
+        what=f"{name} hit the recompile limit: from then on its new cases run in eager.",
+        why=f"It was compiled {len(same) - 1} times. "
+        + (f"The last reason: {reasons[0].partition(': ')[2] or reasons[0]}" if reasons else ""),
+        remedy="Let what changes be dynamic (dynamic=True, or torch._dynamo.mark_dynamic), or "
+        "raise torch._dynamo.config.recompile_limit.",
+        where=frame,
+        detail="\n".join(reasons),
+    )

@@ -1,0 +1,70 @@
+"""A variant's kernels: what became of each until it first ran, and a later launch beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..analysis.kernels.loads import read_loads
+from ..capture.live import recording
+from ..capture.records import Record
+from ..isolation.muted_output import quiet
+from ..isolation.user_state import Snapshot
+from ..report import VariantReport
+from ..torch_api.failures import failures
+from ..torch_api.kernels import loading
+from ..torch_api.process import caches
+from .build import Built
+from .call_result import outcome_of
+from .rank_agreement import ALONE, Together
+
+_NO_LATER = "The call could not be made a second time: {}"
+
+
+def add_first_runs(
+    report: VariantReport,
+    built: Built,
+    call: Callable[[], Any],
+    *,
+    snapshot: Snapshot,
+    gradients: Callable[[], Mapping[str, Any]],
+    folder: Path,
+    together: Together = ALONE,
+) -> None:
+    """Calls a build once more, and tells how its kernels came to be there.
+
+    Parameters
+    ----------
+    report
+        The variant's; changed in place.
+    built
+        After its first call, its outfit worn.
+    call
+        Makes the call again.
+    folder
+        The build's caches: the call may compile once more.
+    together
+        With whom it is decided whether the call is made.
+    """
+    again: list[Record] = []
+    if together.any(bool(built.told)):
+        able = True
+        try:
+            with (
+                caches.only(folder),
+                recording(again),
+                loading.watched(built.modules),
+                quiet(),
+            ):
+                outcome_of(call(), gradients)
+        except Exception as error:  # noqa: BLE001 - a failing call is told where it matters
+            able = False
+            problem = failures.explain(error)
+            report.absent["kernel_loads"] = _NO_LATER.format(problem.what)
+        finally:
+            snapshot.restore()
+        together.all(able)
+    report.kernel_loads = read_loads(
+        built.told, again, report.compilations, built.begun_s, built.phases_s
+    )

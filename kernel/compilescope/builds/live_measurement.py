@@ -1,0 +1,234 @@
+"""Variants measured live: samples in turns with eager, for as long as somebody wants to look."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import msgspec
+
+from ..analysis.figures.speedups import over_baseline
+from ..isolation.muted_output import quiet
+from ..isolation.thread_switching import undisturbed
+from ..isolation.user_state import Snapshot
+from ..measure.sampler import Sampler
+from ..progress.progress import Cancelled, Monitor
+from ..report import Timing
+from ..torch_api.failures import failures
+from .built_variants import EAGER, Kept
+from .measurement_state import MeasurementState, Series, Standing
+from .repeatable_state import State
+
+TICK_S = 0.2
+"""At most five times a second somebody is told. The figures of many samples take a while: they are
+given a tenth of the time."""
+_TOLD_SHARE = 0.1
+WARM_S = 0.5
+"""For a variant's warm-up, at most."""
+
+_ids = itertools.count(1)
+
+Told = Callable[[], None]
+
+
+class Measurement:
+    """One subject's measurement, begun anew or gone on with.
+
+    Parameters
+    ----------
+    kept
+        The subject's builds.
+
+    Attributes
+    ----------
+    standing
+        Read it from any thread.
+    """
+
+    def __init__(self, kept: Kept) -> None:
+        self.standing = Standing()
+        self._kept = kept
+        self._sampler: Sampler | None = None
+        self._builds: dict[str, object] = {}
+        self._before_each: Callable[[str], None] | None = None
+        self._told: Told = lambda: None
+
+    @contextmanager
+    def begun(self, told: Told) -> Iterator[None]:
+        """In the block the measurement is under way; ``told`` is called when it has news."""
+        self._told = told
+        self.standing.problem = None
+        self._say("building")
+        try:
+            yield
+        finally:
+            if self.standing.state != "done":
+                self._say("paused" if self.standing.rounds else "none")
+            self._told = lambda: None
+
+    def goes_on(self, names: Sequence[str]) -> bool:
+        """Whether what was measured is among ``names``, in the same builds."""
+        return bool(self._builds) and all(
+            name in names and self._kept.holds(name, build) for name, build in self._builds.items()
+        )
+
+    def measure(
+        self,
+        names: Sequence[str],
+        snapshot: Snapshot,
+        monitor: Monitor,
+        *,
+        seconds: float,
+        again: bool = False,
+    ) -> None:
+        """Takes samples until the time is over or the monitor is cancelled.
+
+        What was there is gone on with, where that is possible. An error of the subject's ends it
+        and is its ``problem``; no sample is lost by that, nor by an interrupt.
+
+        Parameters
+        ----------
+        names
+            Of builds that are kept; the caller has them open.
+        snapshot
+            The state that every batch begins with, where a call changes some.
+        seconds
+            Of sampling, after the warm-ups.
+        again
+            Begins anew in any case.
+        """
+        state: MeasurementState = "paused"
+        try:
+            sampler = self._prepare(names, snapshot, again=again)
+            try:
+                self._warm_up(sampler, monitor)
+                if self._sample(sampler, monitor, seconds):
+                    state = "done"
+            finally:
+                self._conclude(sampler, state)
+        except Cancelled:
+            raise
+        except Exception as error:  # noqa: BLE001 - it ends the measurement alone
+            self.standing.problem = failures.explain(error)
+
+    def timings(self) -> dict[str, Timing]:
+        """What the samples say, by name; with eager's."""
+        return {
+            name: series.timing
+            for name, series in self.standing.series.items()
+            if series.timing is not None
+        }
+
+    def _prepare(self, names: Sequence[str], snapshot: Snapshot, *, again: bool) -> Sampler:
+        state = State(self._kept, snapshot)
+        calls = {name: self._kept.call(name) for name in [EAGER, *names]}
+        prepares = state.before_each is not None
+        same = prepares == (self._before_each is not None)
+        self._before_each = state.before_each
+        sampler = self._sampler
+        if again or sampler is None or not same or not self.goes_on(names):
+            sampler = Sampler(
+                calls,
+                before_each=self._before if prepares else None,
+                device=state.device,
+            )
+            self.standing = Standing(
+                id=f"measurement-{next(_ids)}",
+                state=self.standing.state,
+                series={name: Series() for name in calls},
+            )
+        else:
+            for name in calls.keys() - set(sampler.names):
+                sampler.add(name, calls[name])
+        sampler.keeping, sampler.changes = state.keeping, state.changes
+        self._sampler = sampler
+        self._builds = {name: self._kept.build(name) for name in names}
+        return sampler
+
+    def _before(self, name: str) -> None:
+        """For the sampler, which stays while the snapshots come and go."""
+        if self._before_each is not None:
+            self._before_each(name)
+
+    def _warm_up(self, sampler: Sampler, monitor: Monitor) -> None:
+        self._say("warming")
+        for name in sampler.names:
+            monitor.step("warming up", variant=name)
+            with undisturbed(), quiet():
+                sampler.warm_up(name, WARM_S, lambda: monitor.cancelled)
+        monitor.check()
+
+    def _sample(self, sampler: Sampler, monitor: Monitor, seconds: float) -> bool:
+        """Takes rounds; whether the time is over."""
+        begun = told = time.monotonic()
+        pause = 0.0
+        self._say("running")
+        while True:
+            with undisturbed(), quiet():
+                taken = sampler.round(lambda: monitor.cancelled)
+            monitor.check()
+            self._take(taken)
+            now = time.monotonic()
+            self.standing.fraction = min(1.0, (now - begun) / seconds) if seconds > 0 else 1.0
+            if now - begun >= seconds:
+                return True
+            if now - told >= max(TICK_S, pause):
+                self._figures(sampler)
+                self._say("running")
+                monitor.step(headline(self.timings()), fraction=self.standing.fraction)
+                told = time.monotonic()
+                pause = (told - now) / _TOLD_SHARE
+
+    def _take(self, taken: Mapping[str, float]) -> None:
+        """Takes over the samples of a round."""
+        standing = self.standing
+        for name, sample in taken.items():
+            if name not in standing.series:
+                standing.series = {**standing.series, name: Series(first=standing.rounds)}
+            standing.series[name].samples_us.append(sample)
+        standing.rounds += 1
+
+    def _figures(self, sampler: Sampler) -> None:
+        """Works out what the samples say."""
+        self.standing.series = {
+            name: msgspec.structs.replace(
+                series, timing=sampler.timing(name) if series.samples_us else None
+            )
+            for name, series in self.standing.series.items()
+        }
+
+    def _conclude(self, sampler: Sampler, state: MeasurementState) -> None:
+        """Takes over what an interrupt may have cut off, and says how the measurement ended."""
+        samples = sampler.samples
+        self.standing.series = {
+            name: Series(first=sampler.taken(name)[0], samples_us=samples[name])
+            for name in sampler.names
+            if samples[name]
+        }
+        self.standing.rounds = sampler.rounds
+        self.standing.fraction = None
+        self._figures(sampler)
+        self._say(state)
+
+    def _say(self, state: MeasurementState) -> None:
+        self.standing.state = state
+        self._told()
+
+
+def headline(timings: dict[str, Timing]) -> str:
+    """The ratios so far, in words."""
+    parts = [f"{name} {told}" for name, one in timings.items() if (told := compared(one))]
+    return "measuring" + (f": {'; '.join(parts)}" if parts else "")
+
+
+def compared(timing: Timing) -> str:
+    """How a timing compares with its baseline, in words; empty where there is none."""
+    found = over_baseline(timing)
+    if found is None:
+        return ""
+    if found.standing == "same":
+        return f"{found.text} from {found.over}"
+    told = found.standing in ("faster", "slower")
+    return f"{found.text} than {found.over}" if told else found.text

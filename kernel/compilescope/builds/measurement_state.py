@@ -1,0 +1,36 @@
+"""How a subject's measurement stands: written by the thread that measures, read by any."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from ..report import Timing
+from ..report.problem import Problem
+
+MeasurementState = Literal["none", "building", "warming", "running", "paused", "done"]
+
+
+class Series(msgspec.Struct, kw_only=True, frozen=True):
+    """A variant's samples, as they are by now."""
+
+    first: int = 0
+    """The round that the first sample is of: a variant may have joined later."""
+    samples_us: list[float] = []
+    """Only ever appended to."""
+    timing: Timing | None = None
+    """Of all samples but the latest few."""
+
+
+class Standing(msgspec.Struct, kw_only=True):
+    """A measurement. Its parts are replaced as a whole, so that nobody sees half of a change."""
+
+    id: str = ""
+    state: MeasurementState = "none"
+    rounds: int = 0
+    series: dict[str, Series] = {}
+    """By the variants' names; eager is the first."""
+    fraction: float | None = None
+    """Of the time asked for."""
+    problem: Problem | None = None

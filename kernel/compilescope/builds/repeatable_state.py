@@ -1,0 +1,98 @@
+"""A subject's state while it is called again and again: each batch begins with the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from ..isolation.muted_output import quiet
+from ..isolation.state_changes import RANDOM, changes_of, told
+from ..isolation.user_state import Snapshot
+from ..report.timings import Keeping
+from ..torch_api.dynamo.compile_variant import ISOLATES
+from .built_variants import Kept
+
+
+class State:
+    """What a call of the subject changes, found out by making one; and what batches begin with.
+
+    That is the state behind that call, which puts back no less than the one before it: an
+    optimiser has its buffers there, and the guards of what is compiled for them hold, as in a
+    training loop's later steps. From the state before, each batch would make them anew.
+
+    Parameters
+    ----------
+    kept
+        The subject's builds, open.
+    snapshot
+        The state as it is now, which the caller puts back in the end.
+
+    Attributes
+    ----------
+    keeping, changes
+        As in `report.Timing`.
+    device
+        Where the call runs. It may have CPU tensors only, and yet use the GPU.
+    """
+
+    def __init__(self, kept: Kept, snapshot: Snapshot) -> None:
+        self._kept = kept
+        before = _cuda_allocations()
+        with quiet():
+            kept.fn(*kept.args, **kept.kwargs)
+        self.device = kept.device
+        if kept.device == "cpu" and _cuda_allocations() != before:
+            self.device = "cuda"
+        changes = changes_of(snapshot)
+        self._begin = begin_of(kept.fn, kept.args, kept.kwargs, snapshot, changes)
+        self.changes = told(changes)
+        self.keeping: Keeping = "restored" if self._begin is not None else "unchanged"
+
+    @property
+    def before_each(self) -> Callable[[str], None] | None:
+        """What to do before a batch, given the name; None if there is nothing to do."""
+        if ISOLATES and self._begin is None:
+            return None
+        return self._prepare
+
+    def _prepare(self, name: str) -> None:
+        self._kept.dress(name)
+        if self._begin is not None:
+            self._begin.restore()
+
+
+def begin_of(
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    snapshot: Snapshot,
+    changes: Sequence[str],
+) -> Snapshot | None:
+    """What every batch of calls is to begin with; None where that does not matter.
+
+    Parameters
+    ----------
+    snapshot
+        The state before the call that was just made; restored where nothing of that lasts.
+    changes
+        As `changes_of` told them.
+    """
+    if all(path == RANDOM for path in changes):
+        # Other random numbers make a call neither slower nor quicker.
+        snapshot.restore()
+        return None
+    begin = Snapshot(fn, args, kwargs)
+    # Where memory does not hold the state twice, the one before it is as good as any.
+    return begin if len(begin.unsaved) <= len(snapshot.unsaved) else snapshot
+
+
+def _cuda_allocations() -> int:
+    """How many there were in this process, whose CUDA this does not start."""
+    if not (torch.cuda.is_available() and torch.cuda.is_initialized()):  # type: ignore[no-untyped-call]
+        return 0
+    return sum(
+        int(torch.cuda.memory_stats(device).get("allocation.all.allocated", 0))
+        for device in range(torch.cuda.device_count())
+    )

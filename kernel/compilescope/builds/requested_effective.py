@@ -1,0 +1,52 @@
+"""What a variant asked for against what torch made of it, with the settings in force here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..analysis.settings.effective import Facts, effective
+from ..capture.records import Record
+from ..report import Compilation, Effective
+from ..report.cuda_graphs import CudaGraphs
+from ..report.variant import Variant
+from ..torch_api.dynamo import compile_variant
+from ..torch_api.inductor import inductor_warnings
+
+
+def effects_of(
+    variant: Variant,
+    compilations: Sequence[Compilation],
+    records: Sequence[Record],
+    complaints: Sequence[str],
+    *,
+    built: bool,
+    cuda_graphs: CudaGraphs | None = None,
+) -> list[Effective]:
+    """Compare a variant's settings with what became of them.
+
+    Parameters
+    ----------
+    records
+        What the compilations were read from.
+    complaints
+        What torch warned of meanwhile.
+    built
+        Whether the variant was built and run; else its code was only generated.
+    cuda_graphs
+        What became of them.
+    """
+    if variant.backend != "inductor":
+        facts = Facts(built=built, cuda_graphs=cuda_graphs)
+        return effective(variant, compilations, records, facts)
+    settings = compile_variant.settings_of(variant)
+    # Asked only where the build has found out already: else torch would build a program for it.
+    on_cpu = any(kernel.language == "cpp" for one in compilations for kernel in one.kernels)
+    facts = Facts(
+        settings=inductor_warnings.in_force(settings),
+        fusions=inductor_warnings.without_cpp_wrapper(settings) if variant.cpp_wrapper else (),
+        complaints=complaints,
+        vector=inductor_warnings.vector_instructions() if built and on_cpu else "",
+        built=built,
+        cuda_graphs=cuda_graphs,
+    )
+    return effective(variant, compilations, records, facts)

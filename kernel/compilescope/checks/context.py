@@ -1,0 +1,118 @@
+"""What every check is given, and the words in which it answers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from ..report.checkup import Check
+
+
+class Ground(msgspec.Struct, frozen=True, kw_only=True):
+    """Where checks try things out."""
+
+    folder: Path
+    """An empty folder of this checkup's, within torch's cache folder where that is possible."""
+    front_end: str = ""
+    """The version of the panel that asks; empty if none does."""
+    aside: bool = False
+    """Whether it is made beside the caller's code, in whose context torch's settings are."""
+    kernel_info: Mapping[str, object] | None = None
+    """What the kernel says of itself; None outside of a notebook."""
+
+    def place(self, name: str) -> Path:
+        """A folder for one check's files."""
+        made = self.folder / name
+        made.mkdir(parents=True, exist_ok=True)
+        return made
+
+
+Look = Callable[[Ground], Check]
+"""A check: it looks, and answers."""
+
+CHILD_S = 40.0
+"""What a process that a check starts may take."""
+
+
+class Finished(msgspec.Struct, frozen=True, kw_only=True):
+    """A process that a check started."""
+
+    code: int
+    output: str
+    """Both streams."""
+    late: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ended as it should."""
+        return self.code == 0 and not self.late
+
+    @property
+    def first(self) -> str:
+        """The line that says most: the first with an error in it, else the last."""
+        if self.late:
+            return f"It did not end within {CHILD_S:.0f} s."
+        lines = [line.strip() for line in self.output.splitlines() if line.strip()]
+        telling = [line for line in lines if "error" in line.lower() or "fatal" in line.lower()]
+        return (telling or lines[-1:] or [f"It ended with code {self.code}, without a word."])[0]
+
+
+def run(
+    command: Sequence[str], *, folder: Path, variables: Mapping[str, str] | None = None
+) -> Finished:
+    """Runs a command to its end, or for `CHILD_S` seconds; what it started ends with it.
+
+    Raises
+    ------
+    OSError
+        It cannot be started.
+    """
+    process = subprocess.Popen(
+        list(command),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        cwd=folder,
+        env={**os.environ, **(variables or {})},
+        start_new_session=True,
+    )
+    try:
+        output, _ = process.communicate(timeout=CHILD_S)
+        return Finished(code=process.returncode, output=output)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output, _ = process.communicate()
+        return Finished(code=process.returncode, output=output, late=True)
+
+
+def python(*arguments: str, folder: Path, variables: Mapping[str, str] | None = None) -> Finished:
+    """Runs this Python in a process of its own."""
+    return run([sys.executable, *arguments], folder=folder, variables=variables)
+
+
+def ok(name: str, found: str, *, detail: str = "") -> Check:
+    """It is as it should be."""
+    return Check(name=name, state="ok", found=found, detail=detail)
+
+
+def warning(name: str, found: str, remedy: str, *, detail: str = "") -> Check:
+    """It works, worse than it could."""
+    return Check(name=name, state="warning", found=found, remedy=remedy, detail=detail)
+
+
+def problem(name: str, found: str, remedy: str, *, detail: str = "") -> Check:
+    """It does not work."""
+    return Check(name=name, state="problem", found=found, remedy=remedy, detail=detail)
+
+
+def not_needed(name: str, found: str) -> Check:
+    """Nothing here builds on it."""
+    return Check(name=name, state="not needed", found=found)

@@ -1,0 +1,134 @@
+"""Environment variables and settings that change torch.compile, and what the machine gives."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from pathlib import Path
+
+import psutil
+
+from ..report.checkup import Check
+from ..torch_api.dynamo import compile_variant
+from ..torch_api.process import variables
+from .context import Ground, Look, not_needed, ok, problem, warning
+
+SUBJECT = "Settings and machine"
+_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+_LOW_MEMORY = 2e9
+_SLOW = {
+    "TORCH_COMPILE_DEBUG": "torch writes every stage of every compilation to disk.",
+    "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "every process compiles everything anew.",
+    "CUDA_LAUNCH_BLOCKING": "each kernel waits for the one before.",
+}
+_OFF = ("TORCH_COMPILE_DISABLE", "TORCHDYNAMO_DISABLE")
+
+
+def switched_on(ground: Ground) -> Check:
+    """Whether torch.compile compiles at all."""
+    name = "torch.compile"
+    off = next((one for one in _OFF if os.environ.get(one, "0") not in ("", "0")), "")
+    off = off or variables.switched_off()
+    if off:
+        return problem(name, f"{off} turns it off: everything runs in eager.", "Take it away.")
+    if os.environ.get("TRITON_INTERPRET", "0") not in ("", "0"):
+        return problem(
+            name,
+            "TRITON_INTERPRET runs Triton's kernels in an interpreter, a thousand times slower.",
+            "Take it away and restart the kernel.",
+        )
+    if variables.swallows_errors():
+        return warning(
+            name,
+            "suppress_errors is on: what fails to compile runs in eager, and nobody is told.",
+            "Set torch._dynamo.config.suppress_errors to False.",
+        )
+    return ok(name, "On, and failures are told.")
+
+
+def environment(ground: Ground) -> Check:
+    """The variables that torch, Triton and the compilers read."""
+    name, found = "environment variables", variables.set_here()
+    told = ", ".join(f"{one}={_short(value)}" for one, value in found.items()) or "None is set."
+    unread = variables.unread(list(found))
+    if unread:
+        known = sorted(variables.known())
+        alike = [difflib.get_close_matches(one, known, 1) for one in unread]
+        meant = [f"{one[0]}?" for one in alike if one]
+        return warning(
+            name,
+            f"torch knows no {', '.join(unread)}. {' '.join(meant)}".strip(),
+            "Correct the name, or take it away.",
+            detail=told,
+        )
+    slow = [one for one in _SLOW if found.get(one, os.environ.get(one, "0")) not in ("", "0")]
+    if slow:
+        why = "; ".join(f"{one}: {_SLOW[one]}" for one in slow)
+        return warning(name, why, "Take it away where times count.", detail=told)
+    return ok(name, told)
+
+
+def settings(ground: Ground) -> Check:
+    """Inductor's settings that are not torch's defaults, for what the caller compiles."""
+    name = "Inductor's settings"
+    if ground.aside:
+        return not_needed(name, "%compilescope doctor in a cell looks at them: they belong to it.")
+    found = compile_variant.differing_settings({})
+    told = ", ".join(f"{one}={_short(value)}" for one, value in sorted(found.items()))
+    if variables.skips_caches():
+        return warning(
+            name,
+            f"force_disable_caches is on: every process compiles everything anew. {told}",
+            "Turn it off where compile time counts.",
+        )
+    return ok(name, told or "All are torch's defaults.")
+
+
+def threads(ground: Ground) -> Check:
+    """Whether torch's threads fit the processors that this process may use."""
+    import torch
+
+    name, count = "processors", torch.get_num_threads()
+    allowed = float(
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
+    quota = _quota()
+    limit = min(allowed, quota) if quota else allowed
+    told = f"{count} threads, {limit:g} processors, {variables.compile_threads()} compile threads"
+    if count > limit + 0.5:
+        return warning(
+            name,
+            f"{told}: more threads than processors wait for each other.",
+            f"Set OMP_NUM_THREADS={max(1, int(limit))} before Python starts, or call "
+            "torch.set_num_threads.",
+        )
+    return ok(name, told)
+
+
+def memory(ground: Ground) -> Check:
+    """Memory for compilers: each takes up to a gigabyte."""
+    free = psutil.virtual_memory().available
+    told = f"{free / 1e9:,.1f} GB are free."
+    if free < _LOW_MEMORY:
+        return warning(
+            "memory",
+            told,
+            "Free some, or set TORCHINDUCTOR_COMPILE_THREADS=1: a C++ compiler takes a gigabyte.",
+        )
+    return ok("memory", told)
+
+
+def _quota() -> float | None:
+    """The processors that a container may use; None without a limit."""
+    try:
+        quota, period = _QUOTA.read_text(encoding="utf-8").split()
+    except (OSError, ValueError):
+        return None
+    return None if quota == "max" else int(quota) / int(period)
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= 60 else f"{value[:57]}…"
+
+
+CHECKS: tuple[Look, ...] = (switched_on, environment, settings, threads, memory)

@@ -1,1 +1,0 @@
-"""Runs a subject under variants: captured once, sources at once, built and measured on demand."""

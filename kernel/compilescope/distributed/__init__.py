@@ -1,0 +1,1 @@
+"""A call inspected on several ranks, each in a process of its own."""

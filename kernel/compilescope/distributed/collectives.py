@@ -1,0 +1,78 @@
+"""The collectives that a call makes beside its compiled code: DistributedDataParallel's, say.
+
+They are taken from torch's own profiler, which has every collective of a process group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from torch.profiler import ProfilerActivity, profile
+
+from ..builds.call_result import outcome_of
+from ..report import Collective
+
+_CALLED = "c10d::"
+"""How calls of a process group begin, on the thread that makes them."""
+_CARRIED_OUT = ("gloo:", "nccl:", "ucc:", "mpi:")
+"""How the backends' own work begins, on whatever thread; it has the shape."""
+_COMPILED = ("_c10d_functional", "## Call CompiledFxGraph")
+"""What there is around a call that compiled code makes."""
+_BACKWARD = ("autograd::engine", "FSDP::post_backward", "FSDP::root_post_backward")
+"""What there is around a call of the backward: the last of FSDP's come after autograd's."""
+
+
+def collectives_outside(call: Callable[[], object], variant: str) -> list[Collective]:
+    """Makes a call, with its backward where it has one, and tells what it called on its own.
+
+    Parameters
+    ----------
+    call
+        Of a build, all of which is compiled already.
+    variant
+        Its name.
+    """
+    with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as profiled:
+        outcome_of(call(), dict)
+    events: list[Any] = list(profiled.events() or ())
+    found = _in_order(events, _CALLED)
+    shapes = [_shape(event) for event in _in_order(events, _CARRIED_OUT)]
+    trained = any(event.name.startswith(_BACKWARD) for event in events)
+    outside = []
+    for place, event in enumerate(found):
+        above = [one.name for one in _above(event)]
+        if any(name.startswith(_COMPILED) for name in above):
+            continue
+        if any(name.startswith(_BACKWARD) for name in above):
+            direction = "backward"
+        else:
+            direction = "forward" if trained else "inference"
+        outside.append(
+            Collective(
+                operator=event.name.replace("::", "."),
+                variant=variant,
+                direction=direction,  # type: ignore[arg-type]  # one of the three
+                outside=True,
+                # Where each call is one piece of work, they are the same in the same order.
+                shape=shapes[place] if len(shapes) == len(found) else [],
+            )
+        )
+    return outside
+
+
+def _in_order(events: Sequence[Any], start: str | tuple[str, ...]) -> list[Any]:
+    found = [event for event in events if event.name.startswith(start)]
+    return sorted(found, key=lambda event: event.time_range.start)
+
+
+def _shape(event: Any) -> list[str]:
+    given: list[list[int]] = [shape for shape in event.input_shapes or [] if shape]
+    return [str(size) for size in given[0]] if given else []
+
+
+def _above(event: Any) -> Iterator[Any]:
+    above = event.cpu_parent
+    while above is not None:
+        yield above
+        above = above.cpu_parent

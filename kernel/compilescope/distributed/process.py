@@ -1,0 +1,219 @@
+"""The process of one rank: joins the group and inspects the call in step with the others.
+
+All ranks make the same calls in the same order: else one would wait in a collective for ever. So
+nothing here lasts a time; it takes a number of rounds.
+"""
+
+from __future__ import annotations
+
+import datetime
+import pickle
+import statistics
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+
+import torch
+import torch.distributed as dist
+
+from ..analysis.figures.intervals import median_interval, ratio
+from ..analysis.figures.speedups import speedup
+from ..analysis.wrapper.collectives import find_collectives
+from ..builds.built_variants import EAGER
+from ..inspection.inspection import Inspection
+from ..processes.child import Inside, serve
+from ..progress.progress import Monitor, Progress
+from ..report import Report, Timing
+from ..report.problem import Problem
+from ..report.ranks import Rank
+from ..report.variant import Variant
+from ..subject.pickled_subject import unpack
+from ..torch_api.failures import failures
+from .collectives import collectives_outside
+from .votes import LEFT, PATIENCE_S, OutOfStep, Votes
+
+ROUNDS = 20
+WARM_UP = 2
+
+
+def work(inside: Inside) -> bytes:
+    """Inspects the call on this rank; gives the report as JSON."""
+    asked = inside.header
+    variants, packed, build = pickle.loads(inside.task())
+    inside.step("joining the group")
+    device = _device(asked["backend"], asked["rank"])
+    meeting = asked["meeting"], asked["size"]
+    store = dist.FileStore(*meeting)  # type: ignore[attr-defined]  # it is, in their docs
+    patience_s = min(PATIENCE_S, asked["timeout_s"] / 4)
+    votes = Votes(store, asked["rank"], asked["size"], patience_s)
+    dist.init_process_group(
+        asked["backend"],
+        store=store,
+        rank=asked["rank"],
+        world_size=asked["size"],
+        timeout=datetime.timedelta(seconds=asked["timeout_s"]),
+    )
+    inside.step("making the call")
+    call = unpack(packed)
+    inspection = Inspection(*call)
+    report = inspection.report
+    report.rank = Rank(
+        rank=asked["rank"],
+        size=asked["size"],
+        backend=asked["backend"],
+        device=device,
+        group=asked["group"],
+    )
+    wait_s = _inspect(inspection, variants, inside, votes, build=build)
+    report.rank.collectives += [
+        collective
+        for variant in report.variants
+        for compilation in variant.compilations
+        for collective in find_collectives(compilation, variant.name)
+    ]
+    subject = report.subject
+    subject.id = f"{asked['group']}-{asked['rank']}"
+    _leave(report, votes, wait_s, inside)
+    return report.to_json().encode()
+
+
+def _device(backend: str, rank: int) -> str:
+    """The device of this rank; made the current one, where it is a GPU."""
+    if "nccl" not in backend:
+        return "cpu"
+    number = rank % max(1, torch.cuda.device_count())
+    torch.cuda.set_device(number)
+    return f"cuda:{number}"
+
+
+def _inspect(
+    inspection: Inspection,
+    variants: Mapping[str, Variant],
+    inside: Inside,
+    votes: Votes,
+    *,
+    build: bool,
+) -> float | None:
+    """Does the work; how long to wait for the others afterwards (s), None without an end."""
+
+    def say(now: Progress) -> None:
+        inside.step(f"{now.step}, {now.variant}" if now.variant else now.step)
+
+    def time_calls(
+        calls: Mapping[str, Callable[[], object]], restore: Callable[[], None]
+    ) -> dict[str, Timing]:
+        rank = inspection.report.rank
+        for name, call in calls.items():
+            if name != EAGER and rank is not None:
+                rank.collectives += collectives_outside(call, name)
+                restore()
+        return _in_step(calls, restore)
+
+    monitor = Monitor(say)
+    try:
+        for name, variant in variants.items():
+            inspection.capture({name: variant}, monitor)
+            inspection.generate({name: variant}, monitor)
+            votes.all(inspection.report.variant(name).stage != "failed")
+        if build:
+            inspection.build(list(variants), monitor, time_calls, votes)
+    except OutOfStep as error:
+        inspection.report.problems.append(_out_of_step(error))
+        return 0.0
+    except OSError as error:  # the disk's, say
+        inspection.report.problems.append(failures.explain(error))
+        return votes.patience_s
+    except Exception as error:  # noqa: BLE001 - what the report has by now is not lost
+        inspection.fault(error)
+        return votes.patience_s
+    return None
+
+
+def _out_of_step(error: OutOfStep) -> Problem:
+    if error.ended:
+        why = f"{_named(error.ranks)} had ended: the call failed there."
+    else:
+        why = (
+            f"The call failed here. {_named(error.ranks)} did not come to the end of it, and may "
+            "wait in a collective that this rank does not call."
+        )
+    return Problem(
+        severity="error",
+        what="This rank stopped, as the ranks do not make the same calls.",
+        why=why,
+        remedy="See the problems of the rank on which the call failed.",
+    )
+
+
+def _named(ranks: Sequence[int]) -> str:
+    several = "s" if len(ranks) > 1 else ""
+    return f"Rank{several} {', '.join(str(one) for one in ranks)}"
+
+
+def _in_step(
+    calls: Mapping[str, Callable[[], object]], restore: Callable[[], None]
+) -> dict[str, Timing]:
+    """Times calls in turns, each of which all ranks make at the same time.
+
+    Parameters
+    ----------
+    calls
+        By name; the one named ``eager`` is what the others are compared to.
+    restore
+        Puts the subject's state back; called after every call.
+    """
+    on_gpu = dist.get_backend() == "nccl"
+    samples: dict[str, list[float]] = {name: [] for name in calls}
+    for number in range(WARM_UP + ROUNDS):
+        for name, call in calls.items():
+            dist.barrier()
+            start = time.perf_counter_ns()
+            call()
+            if on_gpu:
+                torch.cuda.synchronize()
+            took_us = (time.perf_counter_ns() - start) / 1000.0
+            restore()
+            if number >= WARM_UP:
+                samples[name].append(took_us)
+    timings, turns = {}, uuid.uuid4().hex[:12]
+    for name, taken in samples.items():
+        timing = Timing(
+            turns=turns,
+            median_us=statistics.median(taken),
+            interval_us=median_interval(taken),
+            samples_us=taken,
+            warmup_calls=WARM_UP,
+            device="cuda" if on_gpu else "cpu",
+            threads=torch.get_num_threads(),
+        )
+        if name != EAGER:
+            found = ratio(samples[EAGER], taken)
+            timing.ratio, timing.ratio_interval = found.value, found.interval
+            timing.differs, timing.speedup = found.differs, speedup(found, EAGER)
+        timings[name] = timing
+    return timings
+
+
+def _leave(report: Report, votes: Votes, wait_s: float | None, inside: Inside) -> None:
+    """Leaves the group when all have come to the end, or after ``wait_s``."""
+    missing = votes.end(wait_s)
+    if not missing:
+        with suppress(RuntimeError):  # the report is complete, and the process ends
+            dist.destroy_process_group()
+        return
+    inside.step(LEFT)
+    if not wait_s:
+        return  # it was out of step, which is said already
+    report.problems.append(
+        Problem(
+            severity="warning",
+            what="Not all ranks came to the end.",
+            why=f"{_named(missing)} did not, and may wait for this one.",
+            remedy="See the other ranks' reports.",
+        )
+    )
+
+
+if __name__ == "__main__":
+    serve(work)

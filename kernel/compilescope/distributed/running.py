@@ -1,0 +1,235 @@
+"""A call inspected on several ranks at once, each in a process of its own on this machine."""
+
+from __future__ import annotations
+
+import socket
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import torch
+import torch.distributed as dist
+
+from ..analysis.changes.ranks import compare
+from ..processes.runner import Ended, Limits, describe_exit, run
+from ..progress.progress import Monitor
+from ..report import Report, Subject
+from ..report.errors import CompilescopeError
+from ..report.problem import Problem
+from ..report.ranks import Rank
+from ..report.saving.storage import from_json
+from ..report.variant import Variant
+from ..subject import pickled_subject
+from ..torch_api.process.environment import environment
+from .votes import LEFT
+
+MOST = 16
+_GRACE_S = 5.0
+"""How long the others may go on when one has died or left: they may still say what they met."""
+_POLL_S = 0.2
+_LAST = 4000
+
+
+def run_ranks(
+    factory: Callable[[], Any],
+    variants: Mapping[str, Variant],
+    *,
+    size: int,
+    backend: str,
+    build: bool,
+    timeout_s: float,
+    monitor: Monitor,
+) -> list[Report]:
+    """A report of each rank, with what differs between them.
+
+    A rank that dies or takes too long has a report that says so.
+
+    Parameters
+    ----------
+    factory
+        Makes ``(fn, args)`` or ``(fn, args, kwargs)`` in each process, once the group is there.
+
+    Raises
+    ------
+    CompilescopeError
+        The factory cannot travel, or there is no such backend or number of devices here.
+    """
+    _check(size, backend, timeout_s)
+    packed = pickled_subject.pack(factory=factory)
+    group = uuid.uuid4().hex[:12]
+    task = cloudpickle.dumps((dict(variants), packed, build))
+    failed = threading.Event()
+    steps: dict[int, str] = {}
+    port = _free_port()
+    with (
+        tempfile.TemporaryDirectory(prefix="compilescope-ranks-") as folder,
+        ThreadPoolExecutor(size, thread_name_prefix="compilescope-rank") as pool,
+    ):
+        made = [
+            pool.submit(
+                _run,
+                task,
+                _Place(rank, size, backend, group, str(Path(folder) / "meeting"), port),
+                timeout_s,
+                monitor,
+                failed,
+                steps,
+            )
+            for rank in range(size)
+        ]
+        _watch(made, monitor, steps)
+    monitor.check()
+    reports = [
+        _report(rank, size, backend, group, future.result(), timeout_s)
+        for rank, future in enumerate(made)
+    ]
+    compare(reports)
+    return reports
+
+
+class _Place:
+    """What a rank is told of itself."""
+
+    def __init__(
+        self, rank: int, size: int, backend: str, group: str, meeting: str, port: int
+    ) -> None:
+        self.rank = rank
+        self.header = {
+            **pickled_subject.header(),
+            "rank": rank,
+            "size": size,
+            "backend": backend,
+            "group": group,
+            "meeting": meeting,
+        }
+        self.variables = {
+            "RANK": str(rank),
+            "LOCAL_RANK": str(rank),
+            "WORLD_SIZE": str(size),
+            "LOCAL_WORLD_SIZE": str(size),
+            "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": str(port),
+        }
+
+
+def _run(
+    task: bytes,
+    place: _Place,
+    timeout_s: float,
+    monitor: Monitor,
+    failed: threading.Event,
+    steps: dict[int, str],
+) -> Ended:
+    since: list[float] = []
+
+    def cancelled() -> bool:
+        if failed.is_set() and not since:
+            since.append(time.monotonic())
+        return monitor.cancelled or bool(since and time.monotonic() - since[0] > _GRACE_S)
+
+    def stepped(step: str) -> None:
+        steps[place.rank] = step
+        if step == LEFT:
+            failed.set()
+
+    ended = run(
+        ("-m", "compilescope.distributed.process"),
+        task,
+        header={**place.header, "timeout_s": timeout_s},
+        limits=Limits(timeout_s=timeout_s),
+        cancelled=cancelled,
+        stepped=stepped,
+        variables=place.variables,
+    )
+    if ended.how != "done":
+        failed.set()
+    return ended
+
+
+def _watch(made: list[Future[Ended]], monitor: Monitor, steps: Mapping[int, str]) -> None:
+    """Waits for all, and says how far they are; an interrupt ends them first."""
+    said = ""
+    try:
+        while wait(made, timeout=_POLL_S).not_done:
+            now = "; ".join(f"rank {rank}: {step}" for rank, step in sorted(steps.items()))
+            if now != said:
+                said = now
+                monitor.step(now)
+    except BaseException:
+        monitor.cancel()
+        wait(made)
+        raise
+
+
+def _report(
+    rank: int, size: int, backend: str, group: str, ended: Ended, timeout_s: float
+) -> Report:
+    if ended.how == "done":
+        return from_json(ended.result, name=f"The report of rank {rank}")
+    return Report(
+        subject=Subject(id=f"{group}-{rank}", name=f"rank {rank}", kind="callable"),
+        environment=environment(),
+        problems=[_problem(rank, ended, timeout_s)],
+        rank=Rank(rank=rank, size=size, backend=backend, group=group),
+    )
+
+
+def _problem(rank: int, ended: Ended, timeout_s: float) -> Problem:
+    if ended.how == "timeout":
+        return Problem(
+            severity="error",
+            what=f"Rank {rank} was ended after {timeout_s:g} s.",
+            why="It may wait in a collective that another rank does not call.",
+            remedy="See what the others met; or give it more time: timeout_s=….",
+            detail=ended.errors[-_LAST:],
+        )
+    if ended.how == "cancelled":
+        return Problem(
+            severity="error",
+            what=f"Rank {rank} was ended, as another rank had died or left.",
+            detail=ended.errors[-_LAST:],
+        )
+    return Problem(
+        severity="error",
+        what=f"The process of rank {rank} died: {describe_exit(ended.exit_code)}.",
+        why=(ended.errors.strip().splitlines() or [""])[-1],
+        detail=ended.errors[-_LAST:],
+    )
+
+
+def _check(size: int, backend: str, timeout_s: float) -> None:
+    if not dist.is_available():
+        raise CompilescopeError(
+            "This torch was built without torch.distributed.", remedy="Install one that has it."
+        )
+    if not 1 <= size <= MOST:
+        raise CompilescopeError(
+            f"size is {size!r}.", f"One machine runs 1 to {MOST} ranks.", "Give a number of ranks."
+        )
+    if not timeout_s > 0:
+        raise CompilescopeError(f"timeout_s is {timeout_s!r}.", remedy="Give seconds.")
+    if "nccl" in backend and torch.cuda.device_count() < size:
+        raise CompilescopeError(
+            f"{size} ranks cannot use the backend {backend!r} here.",
+            f"Each needs a GPU, and there are {torch.cuda.device_count()}.",
+            "Use backend='gloo', or fewer ranks.",
+        )
+    if not dist.is_backend_available(backend):
+        known = [name for name in dist.Backend.backend_list if dist.is_backend_available(name)]
+        raise CompilescopeError(
+            f"There is no backend {backend!r} for torch.distributed here.",
+            remedy=f"There are {', '.join(known)}.",
+        )
+
+
+def _free_port() -> int:
+    """For a subject that makes a group of its own by MASTER_PORT."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])

@@ -1,0 +1,135 @@
+"""Ranks agree on what they call next, by a store and not by a collective.
+
+A collective that one rank does not call would keep the others for ever; and what is asked here must
+not be counted among the subject's own.
+"""
+
+from __future__ import annotations
+
+import time
+
+from torch.distributed import Store  # type: ignore[attr-defined]  # it is, in their docs
+
+LEFT = "left the others"
+"""The step of a rank that ends before the others do."""
+
+PATIENCE_S = 60.0
+"""How long a rank that failed waits for the others. They soon are where it is if they failed too;
+if not, they may be in a collective that it does not call."""
+
+_POLL_S = 0.01
+
+
+class OutOfStep(Exception):  # noqa: N818 - the error is another
+    """A rank cannot go on: it alone failed, or another has ended.
+
+    Parameters
+    ----------
+    ranks
+        The others: those that did not come, or those that ended.
+    ended
+        Whether they ended.
+    """
+
+    def __init__(self, ranks: list[int], *, ended: bool) -> None:
+        super().__init__(ranks, ended)
+        self.ranks = ranks
+        self.ended = ended
+
+
+class Votes:
+    """Decides as `builds.rank_agreement.Together` says.
+
+    Parameters
+    ----------
+    store
+        That all ranks reach.
+    rank, size
+        This rank, and how many there are.
+    patience_s
+        How long to wait for the others after a failure.
+    """
+
+    def __init__(self, store: Store, rank: int, size: int, patience_s: float = PATIENCE_S) -> None:
+        self._store = store
+        self._rank = rank
+        self._others = [one for one in range(size) if one != rank]
+        self.patience_s = patience_s
+        self._asked = 0
+
+    def any(self, wanted: bool) -> bool:
+        """Whether a rank says so.
+
+        Raises
+        ------
+        OutOfStep
+            Another rank has ended.
+        """
+        return _YES in self._ask(_YES if wanted else _NO, None)
+
+    def all(self, able: bool) -> bool:
+        """Whether each rank says so.
+
+        Raises
+        ------
+        OutOfStep
+            Another rank has ended; or this one is not able, and not all came here in time.
+        """
+        return _NO not in self._ask(_YES if able else _NO, None if able else self.patience_s)
+
+    def end(self, patience_s: float | None = None) -> list[int]:
+        """Says that this rank asks nothing more, and waits until all have said so.
+
+        Parameters
+        ----------
+        patience_s
+            How long; without an end if None.
+
+        Returns
+        -------
+        list[int]
+            The ranks that have not said so by then.
+        """
+        self._store.set(_end(self._rank), _YES)
+        until = None if patience_s is None else time.monotonic() + patience_s
+        while missing := [one for one in self._others if not self._has_ended(one)]:
+            if until is not None and time.monotonic() > until:
+                break
+            time.sleep(_POLL_S)
+        return missing
+
+    def _ask(self, mine: str, patience_s: float | None) -> set[str]:
+        """Tells all what this rank says, and waits for what they say."""
+        self._asked += 1
+        self._store.set(_answer(self._asked, self._rank), mine)
+        until = None if patience_s is None else time.monotonic() + patience_s
+        while missing := [one for one in self._others if not self._has_answered(one)]:
+            ended = [one for one in missing if self._has_ended(one)]
+            # What it said just before its end counts.
+            ended = [one for one in ended if not self._has_answered(one)]
+            if ended:
+                raise OutOfStep(ended, ended=True)
+            if until is not None and time.monotonic() > until:
+                raise OutOfStep(missing, ended=False)
+            time.sleep(_POLL_S)
+        return {
+            mine,
+            *(self._store.get(_answer(self._asked, one)).decode() for one in self._others),
+        }
+
+    def _has_answered(self, rank: int) -> bool:
+        return bool(self._store.check([_answer(self._asked, rank)]))
+
+    def _has_ended(self, rank: int) -> bool:
+        return bool(self._store.check([_end(rank)]))
+
+
+_YES, _NO = "yes", "no"
+
+
+def _answer(asked: int, rank: int) -> str:
+    return f"compilescope/{asked}/{rank}"
+
+
+def _end(rank: int) -> str:
+    return f"compilescope/end/{rank}"

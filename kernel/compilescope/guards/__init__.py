@@ -1,0 +1,1 @@
+"""Guards of compilations: kept, asked about other calls, and what they cost."""

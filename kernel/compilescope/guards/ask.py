@@ -1,0 +1,188 @@
+"""Asks the guards of compilations about a call that is not made.
+
+Nothing of the user's runs and nothing is compiled: the arguments are bound to the signature and the
+guards are asked by ``check_verbose``, which counts nothing and leaves the tree as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from ..analysis.guards.failed_guard import changed_modes, find_guard, parse_failure
+from ..analysis.guards.guard_tree import parse_guards
+from ..report import Compilation, Guard
+from ..report.errors import CompilescopeError
+from ..report.what_if import GuardOutcome, WhatIf
+from ..subject import arguments
+from ..torch_api.guards.keeping import KeptGuards, global_modes, recompile_limit
+from ..torch_api.trace import compiled_callable
+from .entry_frames import EntryFrame, entry_frames
+
+_BEHIND = (
+    "What is compiled behind a graph break or in a function that is called from eager is reached "
+    "with values that only running the call makes: {ids} {verb} not asked."
+)
+_NO_ENTRY = (
+    "torch compiled no frame of {name} itself, only functions that it calls. Which of their guards "
+    "hold depends on values that only running the call makes."
+)
+_NOTHING = (
+    "torch has compiled nothing of {name}, or dropped it since. The call would compile, if there "
+    "is anything in it to compile."
+)
+_GONE = "the globals of its module have changed since"
+
+
+def ask(
+    fn: Callable[..., Any],
+    name: str,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    kept: Sequence[KeptGuards],
+    compilations: Mapping[str, Compilation] | None = None,
+) -> WhatIf:
+    """Which compilation would serve a call.
+
+    Parameters
+    ----------
+    fn
+        The callable, under every ``torch.compile``; ``name`` is what it is called.
+    args, kwargs
+        The call's arguments.
+    kept
+        The guards of its compilations, in the order in which torch tries them.
+    compilations
+        The compilations of a report by id; without, guards are read from the trees themselves.
+
+    Raises
+    ------
+    CompilescopeError
+        ``fn`` cannot be called with these arguments.
+    """
+    _check(runs(fn), name, args, kwargs)
+    answer = WhatIf(subject=name, arguments=arguments.lines(runs(fn), args, kwargs))
+    if not kept:
+        answer.verdict = "recompile"
+        answer.why = _NOTHING.format(name=name)
+        return answer
+    frames = entry_frames(fn, args, kwargs)
+    entered = [(one, frame) for one in kept for frame in frames if frame.is_of(one)]
+    others = [one.compile_id for one in kept if not any(frame.is_of(one) for frame in frames)]
+    if not entered:
+        answer.why = _NO_ENTRY.format(name=name)
+        return answer
+    for one, frame in entered:
+        known = (compilations or {}).get(one.compile_id)
+        outcome = _outcome(one, frame, known.guards if known is not None else [])
+        answer.outcomes.append(outcome)
+        if outcome.passes:
+            answer.verdict, answer.reuses = "reuse", one.compile_id
+            break
+    else:
+        full = len(entered) >= recompile_limit()
+        answer.verdict = "limit" if full else "recompile"
+        unclear = [one for one in answer.outcomes if one.guard is None and _GONE in one.message]
+        if unclear:
+            answer.verdict = "unknown"
+    if others:
+        ids = ", ".join(others[:5]) + (" …" if len(others) > 5 else "")
+        answer.why = _BEHIND.format(ids=ids, verb="is" if len(others) == 1 else "are")
+    return answer
+
+
+def runs(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """What has the signature of a call: a module's ``forward``, else the callable itself."""
+    shown = compiled_callable.module_of(fn) or fn
+    return shown.forward if isinstance(shown, torch.nn.Module) else shown
+
+
+def _check(
+    fn: Callable[..., Any], name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> None:
+    try:
+        arguments.check_fit(fn, name, args, kwargs)
+    except CompilescopeError as error:
+        raise CompilescopeError(
+            error.problem.what,
+            error.problem.why,
+            f"Give the arguments of one call of {name}.",
+        ) from None
+
+
+def _outcome(kept: KeptGuards, frame: EntryFrame, guards: Sequence[Guard]) -> GuardOutcome:
+    outcome = GuardOutcome(compilation=kept.compile_id, passes=False)
+    reason = kept.invalid()
+    if reason:
+        outcome.message = reason
+        return outcome
+    with kept.asked() as root:
+        said = root.check_verbose(frame.f_locals)
+        outcome.passes = bool(said.result)
+        if outcome.passes:
+            return outcome
+        look = _Look(kept.scope(frame.f_locals))
+        outcome.message = _failing(list(said.verbose_code_parts), look)
+        if not guards:
+            guards = parse_guards(str(kept.manager), [kept.code.co_filename]).guards
+        failure = parse_failure(outcome.message, look)
+        outcome.expected, outcome.found = failure.expected, failure.found
+        outcome.place = find_guard(failure, guards)
+        if failure.kind == "missing" and failure.source.startswith("G['__"):
+            outcome.message = f"{outcome.message}: {_GONE}"
+            outcome.place = None
+    if outcome.place is not None:
+        outcome.guard = guards[outcome.place]
+        if failure.kind == "global":
+            modes = changed_modes(outcome.guard.expression, global_modes())
+            outcome.expected, outcome.found = modes if any(modes) else ("", failure.found)
+        elif failure.kind == "alias" and not failure.source:
+            outcome.found = look.twins(outcome.guard.expression) or failure.found
+    return outcome
+
+
+def _failing(parts: list[str], look: _Look) -> str:
+    """The expression that fails, of a guard that has several."""
+    if len(parts) > 1:
+        for part in parts:
+            if look.value(part) is False:
+                return part
+    return parts[0] if parts else "A guard failed that torch does not name."
+
+
+class _Look:
+    """What the expressions of guards are, for the values of a frame."""
+
+    def __init__(self, scope: dict[str, Any]) -> None:
+        self._scope = scope
+
+    def __call__(self, expression: str) -> str:
+        value = self.value(expression)
+        if value is _UNKNOWN:
+            return ""
+        return value.__qualname__ if isinstance(value, type) else arguments.summary(value)
+
+    def value(self, expression: str) -> Any:
+        """Torch evaluates the same expressions to say why it recompiles."""
+        try:
+            return eval(expression.strip(), dict(self._scope))
+        except Exception:  # noqa: BLE001 - a guard that fails may name what is not there
+            return _UNKNOWN
+
+    def twins(self, expression: str) -> str:
+        """Which two of ``check_no_aliasing(L['x'], L['y'])`` are one tensor."""
+        names = expression.removeprefix("check_no_aliasing(").removesuffix(")").split(", ")
+        seen: dict[int, str] = {}
+        for name in names:
+            value = self.value(name)
+            if value is _UNKNOWN:
+                continue
+            if id(value) in seen:
+                return f"{name} is {seen[id(value)]}"
+            seen[id(value)] = name
+        return ""
+
+
+_UNKNOWN = object()

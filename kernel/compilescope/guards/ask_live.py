@@ -1,0 +1,119 @@
+"""Asks the guards of what the user compiled: they are live, and stay as they are."""
+
+from __future__ import annotations
+
+import gc
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from ..analysis.guards.failed_guard import recorded_gradients
+from ..isolation.global_state import SavedModes
+from ..report import Compilation
+from ..report.errors import CompilescopeError
+from ..report.what_if import WhatIf
+from ..subject.subject import name_of, unwrap
+from ..subject.typed_arguments import evaluate_arguments
+from ..torch_api.dynamo import skipping
+from ..torch_api.guards.keeping import live_guards
+from ..torch_api.trace import compiled_callable
+from .ask import ask
+from .entry_frames import entry_functions
+from .kept_guards import by_report_id, report_ids
+
+_RESUMED = "torch_dynamo_resume_in_"
+
+
+def ask_compiled(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> WhatIf:
+    """Which of the compilations that Dynamo keeps would serve a call of a compiled callable.
+
+    Torch's modes (grad mode, autocast) and its stance count as they are now. Where several
+    ``torch.compile`` were made of one function, those compilations are asked that torch would try
+    for this one: of its backend, in its cache. Of a plain function, all are.
+
+    Raises
+    ------
+    CompilescopeError
+        ``fn`` cannot be called with these arguments.
+    """
+    subject = unwrap(fn)
+    codes = [function.__code__ for function in entry_functions(subject)]
+    wrapper = compiled_callable.wrapper_code_of(fn)
+    if wrapper is not None:
+        codes.append(wrapper)
+    kept = [one for code in dict.fromkeys(codes) for one in live_guards(code)]
+    around = skipping.wrapper_of(fn)
+    tried = kept if around is None else [one for one in kept if around.may_use(one)]
+    answer = ask(subject, name_of(subject), args, kwargs, tried)
+    return _doubted(answer, skipping.skipped(answer.subject, codes, kept))
+
+
+def _doubted(answer: WhatIf, skipped: str) -> WhatIf:
+    """The same answer, or that it cannot be told, where more than guards decides."""
+    stance = skipping.stance()
+    doubt = skipped
+    if not skipping.serves_in_stance() or (stance and answer.verdict != "reuse"):
+        doubt = stance
+    if doubt:
+        answer.verdict, answer.reuses = "unknown", ""
+        answer.why = " ".join(text for text in (doubt, answer.why) if text)
+    return answer
+
+
+def ask_compilation(
+    code: types.CodeType | None,
+    compilation: str,
+    text: str,
+    namespace: Mapping[str, Any],
+    known: Mapping[str, Compilation] | None = None,
+) -> WhatIf:
+    """The same for the frame of a compilation that was watched, with arguments as typed.
+
+    ``known`` are the compilations of the report, by id. Whether gradients are recorded counts as it
+    did when the compilation was made: another thread, which may ask, has a grad mode of its own.
+
+    Raises
+    ------
+    CompilescopeError
+        The frame is gone or none that a call enters, or the arguments cannot be used.
+    """
+    if not compilation:
+        raise CompilescopeError(
+            "A watch has no call of its own.",
+            "It shows whatever was compiled.",
+            "Choose one of its compilations.",
+        )
+    function = _function_of(code) if code is not None else None
+    if code is None or function is None:
+        raise CompilescopeError(
+            f"The function that {compilation} was compiled from is gone.",
+            "Its cell ran again, or it was dropped, and its compilation with it.",
+            "Choose a later compilation.",
+        )
+    if function.__code__.co_name.startswith(_RESUMED):
+        raise CompilescopeError(
+            f"{compilation} begins behind a graph break.",
+            "It is reached with values that only running what is before it makes.",
+            "Ask about the compilation of the function itself.",
+        )
+    args, kwargs = evaluate_arguments(text, namespace)
+    name = function.__qualname__.rpartition("<locals>.")[2]
+    modes = SavedModes()
+    guards = known[compilation].guards if known and compilation in known else []
+    torch.set_grad_enabled(recorded_gradients(guards, torch.is_grad_enabled()))
+    try:
+        live = by_report_id(live_guards(function.__code__), report_ids(known or {}))
+        answer = ask(function, name, args, kwargs, list(live.values()), known)
+        return _doubted(answer, skipping.skipped(name, [code], live_guards(code)))
+    finally:
+        modes.restore()
+
+
+def _function_of(code: types.CodeType) -> types.FunctionType | None:
+    """A function that has this code; its defaults and its closure are needed for a call."""
+    for one in gc.get_referrers(code):
+        if isinstance(one, types.FunctionType) and one.__code__ is code:
+            return one
+    return None

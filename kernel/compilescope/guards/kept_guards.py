@@ -1,0 +1,58 @@
+"""Guards of a variant that are kept, so that they can be asked about other calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+import msgspec
+
+from ..isolation.code_swap import Outfit, Wardrobe
+from ..report import Compilation
+from ..torch_api.guards.keeping import KeptGuards, forget_compiled
+
+
+class Askable(msgspec.Struct, kw_only=True):
+    """The guards that Dynamo made for a variant.
+
+    The functions wore copies of their code then, which guards know by identity: they wear them
+    again while the guards are asked. What Dynamo compiled for the copies is dropped, so they are
+    light.
+    """
+
+    guards: dict[str, KeptGuards] = {}
+    """Compile id as in the report → its guards, in the order in which they were made."""
+    outfit: Outfit
+
+    @contextmanager
+    def worn(self, wardrobe: Wardrobe) -> Iterator[None]:
+        """The functions wear the code that the guards were made for."""
+        with wardrobe.guarded():
+            wardrobe.wear(self.outfit)
+            yield
+
+    def lighten(self) -> None:
+        """Drops what Dynamo compiled for the outfit, once nobody calls it any more."""
+        forget_compiled(self.outfit)
+
+
+def report_ids(compilations: Mapping[str, Compilation]) -> dict[str, str]:
+    """Torch's compile ids → the report's, of compilations by the report's id."""
+    return {one.torch_id: name for name, one in compilations.items() if one.torch_id}
+
+
+def by_report_id(kept: Iterable[KeptGuards], numbers: Mapping[str, str]) -> dict[str, KeptGuards]:
+    """Guards by the ids that the report has.
+
+    Parameters
+    ----------
+    kept
+        As they were made; of a frame that was compiled in several attempts the last one counts.
+    numbers
+        Torch's ids → the report's; see `capture.renumber`.
+    """
+    found = {}
+    for one in kept:
+        one.compile_id = numbers.get(one.compile_id, one.compile_id)
+        found[one.compile_id] = one
+    return found

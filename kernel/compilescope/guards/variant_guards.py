@@ -1,0 +1,89 @@
+"""The guards of a subject's variants, asked about other calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..isolation.code_swap import Outfit, Wardrobe
+from ..isolation.global_state import SavedModes
+from ..report import VariantReport
+from ..report.errors import CompilescopeError
+from ..report.what_if import WhatIf
+from ..torch_api.guards.keeping import live_guards
+from .ask import ask
+from .entry_frames import entry_functions
+from .kept_guards import Askable, by_report_id, report_ids
+
+
+class Questions:
+    """Keeps the guards of one subject's variants.
+
+    Parameters
+    ----------
+    fn
+        The subject, under every ``torch.compile``; ``name`` is what it is called.
+    wardrobe
+        Its functions, which wear the code that the guards were made for while they are asked.
+    """
+
+    def __init__(self, fn: Callable[..., Any], name: str, wardrobe: Wardrobe) -> None:
+        self._fn = fn
+        self._name = name
+        self._wardrobe = wardrobe
+        self._modes = SavedModes()
+        self._askable: dict[str, Askable] = {}
+
+    def keep(self, variant: str, askable: Askable) -> None:
+        """Takes a variant's guards; they take the place of earlier ones."""
+        self._askable[variant] = askable
+
+    def lighten(self, but: Callable[[Outfit], bool]) -> None:
+        """Lets go of what Dynamo compiled for variants that nobody calls any more.
+
+        Parameters
+        ----------
+        but
+            Whether an outfit is still needed.
+        """
+        for askable in list(self._askable.values()):
+            if not but(askable.outfit):
+                askable.lighten()
+
+    def has(self, variant: str) -> bool:
+        """Whether a variant's guards are kept."""
+        return variant in self._askable
+
+    def ask(self, found: VariantReport, args: Sequence[Any], kwargs: Mapping[str, Any]) -> WhatIf:
+        """What a call would meet; torch's modes count as when the subject was inspected.
+
+        Of what the user's own cell compiled, the compilations are asked that Dynamo still keeps.
+
+        Raises
+        ------
+        CompilescopeError
+            The variant has no guards here, or the call does not fit.
+        """
+        askable = self._askable.get(found.name)
+        known = {one.id: one for one in found.compilations}
+        now = SavedModes()
+        self._modes.restore()
+        try:
+            if askable is not None:
+                with askable.worn(self._wardrobe):
+                    guards = list(reversed(askable.guards.values()))
+                    return ask(self._fn, self._name, args, kwargs, guards, known)
+            codes = [function.__code__ for function in entry_functions(self._fn)]
+            live = by_report_id(
+                (one for code in codes for one in live_guards(code)), report_ids(known)
+            )
+            guards = [one for name, one in live.items() if name in known]
+            if not guards:
+                raise CompilescopeError(
+                    f"The guards of {found.name!r} are not in the kernel.",
+                    found.absent.get("compilations", "Its code was dropped since."),
+                    "Ask about a variant that compilescope compiled, or run the cell again.",
+                )
+            return ask(self._fn, self._name, args, kwargs, guards, known)
+        finally:
+            now.restore()

@@ -1,0 +1,537 @@
+"""A subject under inspection: its captures, and the report that grows as variants are asked for."""
+
+from __future__ import annotations
+
+import datetime
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+import torch
+
+from ..builds.build_and_time import build_variants, time_variants
+from ..builds.built_variants import EAGER, Kept
+from ..builds.capture_graphs import Captured, Key, capture, key_of
+from ..builds.compile_warnings import remarks
+from ..builds.live_measurement import Measurement
+from ..builds.measurement_state import Standing
+from ..builds.rank_agreement import ALONE, Together
+from ..builds.sources import generate
+from ..guards.ask import runs
+from ..guards.variant_guards import Questions
+from ..isolation.code_swap import Wardrobe
+from ..isolation.global_state import SavedModes
+from ..isolation.muted_output import quiet
+from ..isolation.object_walk import walk
+from ..isolation.own_context import in_own_context
+from ..isolation.user_state import Snapshot, preserved
+from ..progress.progress import Monitor
+from ..report import Report, Timing, VariantReport
+from ..report.problem import Problem, fault
+from ..report.variant import Variant
+from ..report.what_if import WhatIf
+from ..studies.run import study_variants
+from ..studies.table import UNBUILT
+from ..subject import arguments
+from ..subject.functions import functions_of
+from ..subject.subject import describe, unwrap
+from ..subject.typed_arguments import evaluate_arguments
+from ..targets import target_variants
+from ..torch_api.dynamo import compile_variant
+from ..torch_api.dynamo.written_settings import written
+from ..torch_api.failures import failures
+from ..torch_api.process.environment import environment
+from . import report_updates
+from .variants import beside_written
+
+
+class Inspection:
+    """One subject and everything found out about it.
+
+    Methods that call the subject (`capture`, `run`, `measure`) belong on the main thread: they put
+    the user's state back afterwards, so nobody else may work on it meanwhile. `generate` calls
+    nothing of the user's and may run in any thread.
+
+    Parameters
+    ----------
+    fn, args, kwargs
+        The call.
+
+    Raises
+    ------
+    CompilescopeError
+        ``fn`` cannot be called with these arguments.
+    """
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        *,
+        cell: str | None = None,
+    ) -> None:
+        subject = describe(fn, args, kwargs)
+        subject.cell = cell
+        self.fn = unwrap(fn)
+        self.args = tuple(args)
+        self.kwargs = dict(kwargs or {})
+        self.modes = SavedModes().now()  # torch's, as they are here and now
+        self.report = Report(
+            created=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+            subject=subject,
+            environment=environment(),
+        )
+        self.asked: Mapping[str, Variant] = {}
+        """What the inspection was asked for."""
+        self.likeness: tuple[object, ...] | None = None
+        """As `same_call.likeness` says; None where no other call is to be compared with it."""
+        self.size = len(walk(self.fn, self.args, self.kwargs).objects)
+        """How many objects with state the call reaches: modules, parameters, containers."""
+        self._changed: Callable[[str], None] = lambda variant: None
+        self._lock = threading.RLock()
+        self._captures: dict[Key, Captured] = {}
+        self._shipment = target_variants.Shipment(self.fn, self.args, self.kwargs, self.modes)
+        self._wardrobe = Wardrobe(functions_of(self.fn, self.args, self.kwargs))
+        self._questions = Questions(self.fn, subject.name, self._wardrobe)
+        self._kept = Kept(self.fn, self.args, self.kwargs, self._wardrobe, subject.device)
+        self._measurement = Measurement(self._kept)
+
+    def on_change(self, changed: Callable[[str], None]) -> None:
+        """Has ``changed`` called with a variant's name after the report has something new of it."""
+        self._changed = changed
+
+    def with_written(
+        self, fn: Callable[..., Any], wanted: Mapping[str, Variant], *, chosen: bool
+    ) -> dict[str, Variant]:
+        """What is wanted, behind the settings of the ``torch.compile`` that is around ``fn``.
+
+        Parameters
+        ----------
+        chosen
+            Whether somebody chose what is wanted.
+        """
+        given = written(fn)
+        if given is None:
+            return dict(wanted)
+        name, found = beside_written(wanted, given.variant, chosen=chosen)
+        self.report.subject.written = name
+        for left_out in given.left_out:
+            self.report.problems.append(
+                Problem(
+                    severity="warning",
+                    what=f"{left_out} of the torch.compile around the subject is left out.",
+                    why="No variant has it, so all of them are compiled without it.",
+                )
+            )
+        return found
+
+    def has_capture(self, variant: Variant) -> bool:
+        """Whether `generate` can serve the variant without calling the subject."""
+        if variant.backend is None or variant.target is not None:
+            return True
+        return self._capture_for(variant) is not None
+
+    @in_own_context
+    def capture(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:
+        """Runs the subject once for every kind of capture that the variants need."""
+        for name, variant in variants.items():
+            if not self.has_capture(variant):
+                monitor.step("running the subject under Dynamo", variant=name)
+                with preserved(self.fn, self.args, self.kwargs) as snapshot:
+                    captured = capture(
+                        self.fn,
+                        self.args,
+                        self.kwargs,
+                        variant,
+                        self._wardrobe,
+                        told=failures.under_compile,
+                    )
+                    snapshot.restore()
+                    if captured.problem is not None:
+                        captured.problem = self._blame(captured.problem)
+                self._captures[key_of(variant)] = captured
+                report_updates.note_unsaved(self.report, snapshot.unsaved)
+
+    @in_own_context
+    def generate(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:
+        """Generates the sources of variants whose capture is there; builds nothing.
+
+        Those for a target come out of its process.
+        """
+        for name, variant in variants.items():
+            monitor.step("generating code", variant=name)
+            if variant.target is not None:
+                result = target_variants.generate(self._shipment, variants, name, monitor)
+            else:
+                with monitor.interruptible() as tell:
+                    result = self._sources(name, variant, lambda step: tell(step, name))  # noqa: B023 - called in this round
+            with self._lock:
+                current = report_updates.find(self.report, name)
+                # A build that has finished meanwhile knows more.
+                if current is None or current.stage != "built":
+                    report_updates.put(self.report, result)
+                    self._keep_guards(name, variant)
+            self._changed(name)
+
+    @in_own_context
+    def run(self, names: Sequence[str], monitor: Monitor) -> None:
+        """Builds, checks and times variants of the report against eager.
+
+        Of those for a target, the kernels are compiled and checked; nothing else can be done here.
+
+        Those that are built already are timed in turns with them; where they were measured, they
+        keep that timing.
+
+        Parameters
+        ----------
+        names
+            Which; those that are not in the report are left out.
+        """
+        found = [one for one in self.report.variants if one.name in names]
+        wanted = {one.name: one.requested for one in found if one.requested.target is None}
+        if wanted:
+            self._run(wanted, monitor)
+        aims = [one for one in found if one.requested.target is not None]
+        if aims:
+            self.study([one.name for one in aims], list(target_variants.STUDIES), monitor)
+
+    def _run(self, wanted: Mapping[str, Variant], monitor: Monitor) -> None:
+        with self._open() as snapshot:
+            self._build(wanted, snapshot, monitor)
+            beside = [name for name in self._fit(snapshot, monitor) if name not in wanted]
+            built = [one for one in self.report.variants if one.name in wanted]
+            if any(one.stage == "built" for one in built):
+                ready = [one.name for one in built if self._kept.find(one.name, one.requested)]
+                timings = time_variants(self._kept, [*ready, *beside], snapshot, monitor)
+                # A long look is not lost to a short one.
+                long = self._measurement.timings()
+                others = [one for one in self.report.variants if one.name not in wanted]
+                measured = [one.name for one in others if one.timing is long.get(one.name, 0)]
+                self._note_timings(timings, but=measured)
+
+    @in_own_context
+    def build(
+        self,
+        names: Sequence[str],
+        monitor: Monitor,
+        time: Callable[[Mapping[str, Callable[[], object]], Callable[[], None]], dict[str, Timing]],
+        together: Together,
+    ) -> None:
+        """Builds and checks variants, and has somebody else time them, who is given the calls.
+
+        Parameters
+        ----------
+        names
+            Which; those that are not in the report are left out.
+        time
+            Given the calls by name, eager's first, and what puts the subject's state back.
+        together
+            With whom it is decided what is called.
+        """
+        wanted = {
+            one.name: one.requested
+            for one in self.report.variants
+            if one.name in names and one.requested.target is None
+        }
+        with self._open() as snapshot:
+            self._build(wanted, snapshot, monitor, together)
+            ready = [name for name, one in wanted.items() if self._kept.find(name, one)]
+            calls = {name: self._kept.worn(name) for name in (EAGER, *ready)}
+            monitor.step("timing")
+            with quiet():
+                timings = time(calls, snapshot.restore)
+            self._note_timings(timings)
+
+    @in_own_context
+    def measure(
+        self,
+        names: Sequence[str],
+        monitor: Monitor,
+        *,
+        seconds: float = 10.0,
+        again: bool = False,
+        told: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Takes samples of variants in turns with eager; builds those that are not built.
+
+        Goes on with what was measured, where the same builds are among them. The figures are in
+        the report afterwards, also after a cancel, an interrupt or an error of the subject's.
+
+        Parameters
+        ----------
+        names
+            Which; those that are not in the report are left out.
+        seconds
+            Of sampling.
+        again
+            Begins anew also where it could go on.
+        told
+            Called when `measurement` has something new.
+        """
+        wanted = {
+            one.name: one.requested
+            for one in self.report.variants
+            if one.name in names and _runs(one.requested)
+        }
+        measurement = self._measurement
+        try:
+            with self._open() as snapshot, measurement.begun(told):
+                fit = self._fit(snapshot, monitor, among=wanted)
+                missing = {name: one for name, one in wanted.items() if name not in fit}
+                if missing:
+                    self._build(missing, snapshot, monitor)
+                ready = [name for name, one in wanted.items() if self._kept.find(name, one)]
+                measurement.measure(ready, snapshot, monitor, seconds=seconds, again=again)
+        finally:
+            report_updates.note_ended(self.report, measurement.standing.problem)
+            self._note_timings(measurement.timings())
+
+    @in_own_context
+    def study(self, names: Sequence[str], studies: Sequence[str], monitor: Monitor) -> None:
+        """Takes closer looks at variants; builds those that are not built, where that is needed.
+
+        A study that is made of some of the variants only is not made of the others.
+
+        Parameters
+        ----------
+        names
+            Which; those that are not in the report are left out.
+        studies
+            Names of `studies.table.STUDIES`, in the order in which they are to be made.
+        """
+        wanted = {
+            one.name: one.requested
+            for one in self.report.variants
+            if one.name in names and _runs(one.requested)
+        }
+        stages = {one.name: one.stage for one in self.report.variants}
+        missing = {name: one for name, one in wanted.items() if stages[name] != "built"}
+        built = any(one not in UNBUILT for one in studies)
+        if missing and built:
+            with self._open() as snapshot:
+                self._build(missing, snapshot, monitor)
+        able = [
+            one
+            for one in self.report.variants
+            if one.name in names
+            and one.stage in (("sources",) if one.requested.target else _READY[built])
+        ]
+        study_variants(
+            self._kept, self._shipment, self.report, able, studies, monitor, self._studied
+        )
+
+    def _studied(self, variant: VariantReport) -> None:
+        with self._lock:
+            report_updates.conclude(self.report, variant)
+        self._changed(variant.name)
+
+    @property
+    def measurement(self) -> Standing:
+        """How the measurement stands; any thread may read it."""
+        return self._measurement.standing
+
+    def let_go(self) -> None:
+        """Lets go of what is built, unless it is in use; it is built again when it is needed."""
+        self._kept.let_go()
+
+    def close(self) -> None:
+        """Lets go of what is built, once nobody uses it any more; from any thread."""
+        self._kept.close()
+
+    @contextmanager
+    def _open(self) -> Iterator[Snapshot]:
+        """The builds may be called in the block; the user's state comes back after it."""
+        with preserved(self.fn, self.args, self.kwargs) as snapshot:
+            try:
+                with self._kept.open():
+                    yield snapshot
+            finally:
+                self._questions.lighten(but=self._kept.wears)
+        report_updates.note_unsaved(self.report, snapshot.unsaved)
+
+    def _build(
+        self,
+        wanted: Mapping[str, Variant],
+        snapshot: Snapshot,
+        monitor: Monitor,
+        together: Together = ALONE,
+    ) -> None:
+        results = build_variants(
+            self._kept, wanted, snapshot, monitor, self._questions.keep, together
+        )
+        for result in results:
+            with self._lock:
+                report_updates.put(self.report, report_updates.merged(self.report, result))
+            self._changed(result.name)
+
+    def _fit(
+        self, snapshot: Snapshot, monitor: Monitor, among: Collection[str] | None = None
+    ) -> list[str]:
+        """The variants that are built and may be called again; what is not fit any more is dropped.
+
+        Parameters
+        ----------
+        among
+            Which are asked for; all that are kept if None.
+        """
+        fit = []
+        for one in self.report.variants:
+            asked = among is None or one.name in among
+            if asked and self._kept.find(one.name, one.requested):
+                monitor.check()
+                try:
+                    is_fit = self._kept.is_fit(one.name)
+                except Exception:  # noqa: BLE001 - it is built anew, and says why it cannot be
+                    is_fit = False
+                snapshot.restore()
+                if is_fit:
+                    fit.append(one.name)
+                else:
+                    self._kept.drop(one.name)
+        return fit
+
+    def _note_timings(self, timings: Mapping[str, Timing], but: Collection[str] = ()) -> None:
+        """Puts timings into the report, and what follows from them; some keep what they have."""
+        if not timings:
+            return
+        with self._lock:
+            report_updates.put_timings(self.report, timings, but)
+        for name in timings:
+            self._changed(name)
+
+    def what_if(self, variant: str, text: str, namespace: Mapping[str, Any]) -> WhatIf:
+        """What a call with other arguments would meet; runs and compiles nothing.
+
+        Parameters
+        ----------
+        variant
+            Whose guards are asked.
+        text
+            The arguments as typed in a call.
+        namespace
+            What names in them mean; the subject's own argument names are known besides.
+
+        Raises
+        ------
+        CompilescopeError
+            The arguments cannot be read, evaluated or bound; or the guards are not here.
+        """
+        own = arguments.named(runs(self.fn), self.args, self.kwargs)
+        args, kwargs = evaluate_arguments(text, {**own, **namespace})
+        return self.ask(variant, args, kwargs)
+
+    def ask(self, variant: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> WhatIf:
+        """The same for arguments that are there.
+
+        torch's modes count as they were when the inspection was made.
+        """
+        return self._questions.ask(self.report.variant(variant), args, kwargs)
+
+    def has_guards(self, variant: str) -> bool:
+        """Whether `ask` can answer for a variant."""
+        return self._questions.has(variant)
+
+    def _keep_guards(self, name: str, variant: Variant) -> None:
+        captured = self._capture_for(variant) if _runs(variant) else None
+        if captured is not None and captured.askable is not None:
+            self._questions.keep(name, captured.askable)
+
+    def put(self, result: VariantReport) -> None:
+        """Adds a variant that somebody else found out about."""
+        with self._lock:
+            report_updates.put(self.report, result)
+        self._changed(result.name)
+
+    def adopt(self, before: Report, but: Collection[str]) -> None:
+        """Takes over the variants of an earlier report of the same call, but for those named.
+
+        Nor those that are asked for under another name. Their figures and code stay; their builds
+        do not, and are made again where that is needed.
+        """
+        asked = list(self.asked.values())
+        with self._lock:
+            for one in before.variants:
+                if one.name not in but and one.requested not in asked and one.stage != "failed":
+                    self.report.variants.append(msgspec.structs.replace(one, earlier=True))
+            self.report.files = before.files | self.report.files
+
+    def fault(self, error: Exception) -> None:
+        """Notes an error of compilescope's own, which ends the work on this report."""
+        with self._lock:
+            self.report.problems.append(fault(error))
+        self._changed("")
+
+    def _sources(self, name: str, variant: Variant, told: Callable[[str], None]) -> VariantReport:
+        if variant.backend is None:
+            absent = {"compilations": "Eager compiles nothing."}
+            return VariantReport(name=name, requested=variant, absent=absent)
+        captured = self._capture_for(variant)
+        assert captured is not None, "generate() is for variants whose capture is there"
+        sources = generate(captured, name, variant, told=told)
+        problems = sources.problems
+        if captured.problem is not None:
+            problems.insert(0, captured.problem)
+        else:
+            problems += remarks(sources.compilations)
+        failed = any(problem.severity == "error" for problem in problems)
+        return VariantReport(
+            name=name,
+            requested=variant,
+            stage="failed" if failed else "sources",
+            config=compile_variant.differing_settings(compile_variant.settings_of(variant))
+            if variant.backend == "inductor"
+            else {},
+            effective=sources.effective,
+            cuda_graphs=sources.cuda_graphs,
+            compilations=sources.compilations,
+            problems=problems,
+        )
+
+    def _capture_for(self, variant: Variant) -> Captured | None:
+        key = dynamic, fullgraph, guard_filter = key_of(variant)
+        exact = self._captures.get(key)
+        if exact is not None:
+            return exact
+        # Without a break, a full graph is the same graph; without symbols, so is a static one.
+        for (other_dynamic, other_full, other_filter), captured in self._captures.items():
+            whole = captured.problem is None and len(captured.graphs) == 1
+            same_graph = other_full == fullgraph or whole
+            same_sizes = other_dynamic == dynamic or (
+                not other_dynamic and not dynamic and not _symbolic(captured)
+            )
+            if same_graph and same_sizes and other_filter == guard_filter:
+                return captured
+        return None
+
+    def _blame(self, problem: Problem) -> Problem:
+        """Returns a problem of the capture, or the subject's own where it fails in eager too."""
+        try:
+            with quiet():
+                self.fn(*self.args, **self.kwargs)
+        except Exception as error:  # noqa: BLE001 - it is the subject's problem
+            return failures.own(error)
+        return problem
+
+
+_READY = {True: ("built",), False: ("sources", "built")}
+"""Whether a study needs a build → the stages of variants that it can be made of."""
+
+
+def _runs(variant: Variant) -> bool:
+    """Whether it is compiled, and for a device that is here."""
+    return variant.backend is not None and variant.target is None
+
+
+def _symbolic(captured: Captured) -> bool:
+    return any(
+        isinstance(value, torch.SymInt)
+        or (
+            isinstance(value, torch.Tensor)
+            and any(isinstance(s, torch.SymInt) for s in value.shape)
+        )
+        for graph in captured.graphs
+        for value in graph.inputs
+    )

@@ -1,0 +1,41 @@
+"""Which variant's time is broken down without being asked for: what takes seconds is."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from ..analysis.figures.wording import duration
+from ..analysis.overview.variants import current
+from ..measure.layers import SECONDS
+from ..report import Report
+from ..studies.table import StudyName
+
+BREAKDOWN: tuple[StudyName, ...] = ("layers",)
+AFFORDABLE_S = 15.0
+"""How long a breakdown may take, by what the variant's build took, to be made unasked."""
+TOO_LONG = (
+    "Breaking down the time takes about {time}, most of it to build the variant again: so it is "
+    "done only when you ask for it."
+)
+
+
+def affordable(report: Report, names: Container[str]) -> str | None:
+    """The variant to break down: the one that the overview is about, if it is built and quick.
+
+    A variant that takes too long says so where its breakdown would be.
+
+    Parameters
+    ----------
+    names
+        The variants that were just built.
+    """
+    variant = current(report)
+    if variant is None or variant.name not in names or variant.stage != "built":
+        return None
+    if variant.layers or variant.requested.backend != "inductor" or variant.compile_time is None:
+        return None
+    takes_s = variant.compile_time.total_s + SECONDS
+    if takes_s > AFFORDABLE_S:
+        variant.absent["layers"] = TOO_LONG.format(time=duration(takes_s * 1e6))
+        return None
+    return variant.name

@@ -1,0 +1,148 @@
+"""What was found out about variants, put into the report where it belongs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import msgspec
+
+from ..analysis.backward_links import complete
+from ..analysis.changes.variants import note_changes
+from ..analysis.figures.payback import paybacks
+from ..analysis.overview.verdict import verdict
+from ..analysis.problems.distinct_breaks import distinct_breaks
+from ..analysis.wrapper.links import pair
+from ..analysis.wrapper.steps import find_steps
+from ..builds.built_variants import EAGER
+from ..report import Report, Timing, VariantReport
+from ..report.problem import FAULT, Problem
+from ..report.variant import Variant
+from ..subject import notebook_cells
+from ..torch_api.trace import compiled_callable
+
+
+def find(report: Report, name: str) -> VariantReport | None:
+    """A variant, if the report has it."""
+    return next((one for one in report.variants if one.name == name), None)
+
+
+def put(report: Report, result: VariantReport) -> None:
+    """Adds a variant or takes the place of an earlier one; then links it with its partner."""
+    for compilation in result.compilations:
+        if compiled_callable.is_wrapper(compilation.frame):
+            compilation.frame = report.subject.where
+            if compilation.frame is None:
+                compilation.absent["frame"] = _NO_FRAME
+    result.breaks = distinct_breaks(result.compilations)
+    variants = report.variants
+    for index, one in enumerate(variants):
+        if one.name == result.name:
+            variants[index] = result
+            break
+    else:
+        variants.append(result)
+    _pair(report, result)
+    note_changes(report, result.name)
+    report.files |= notebook_cells.cells(result.compilations)
+    if result.target is not None:
+        # Of estimates, which are there with the code.
+        conclude(report, result)
+
+
+def merged(report: Report, built: VariantReport) -> VariantReport:
+    """A built variant, with what only its sources know: a backward that never ran, say.
+
+    Where a fault of ours kept some of that away, it is told still.
+    """
+    before = find(report, built.name)
+    if before is None:
+        return built
+    faults = [one for one in before.problems if one.what.startswith(FAULT)]
+    built.problems += [one for one in faults if one not in built.problems]
+    if built.stage == "failed" and len(before.compilations) >= len(built.compilations):
+        # A build that failed knows less: torch tells the guards and where kernels come from
+        # only at the end.
+        built.compilations = before.compilations
+    known = {compilation.id: compilation for compilation in before.compilations}
+    for compilation in built.compilations:
+        earlier = known.get(compilation.id)
+        if earlier is not None and compilation.code.backward is None:
+            compilation.code.backward = earlier.code.backward
+        elif earlier is not None:
+            complete(compilation, earlier)
+        compilation.steps = find_steps(compilation)
+    return built
+
+
+def put_timings(report: Report, timings: Mapping[str, Timing], but: Collection[str] = ()) -> None:
+    """Gives variants their timings, eager's to those that are not compiled.
+
+    Parameters
+    ----------
+    but
+        Those that keep what they have.
+    """
+    uncompiled = [one for one in report.variants if one.requested.backend is None]
+    if not uncompiled:
+        # What the others are compared to is there to be seen.
+        uncompiled = [
+            VariantReport(
+                name=EAGER,
+                requested=Variant(backend=None),
+                stage="built",
+                absent={"compilations": "Eager compiles nothing."},
+            )
+        ]
+        put(report, uncompiled[0])
+    given = dict(timings) | {one.name: timings[EAGER] for one in uncompiled}
+    for one in report.variants:
+        if one.name in given and one.name not in but:
+            one.timing = given[one.name]
+            one.stage, one.earlier = "built", False
+    # What helped is said by comparing variants.
+    for one in report.variants:
+        conclude(report, one)
+
+
+def note_ended(report: Report, problem: Problem | None) -> None:
+    """Says why measuring ended early; or takes that back, as it did not the last time."""
+    report.problems = [one for one in report.problems if not one.what.startswith(_ENDED)]
+    if problem is not None:
+        report.problems.append(msgspec.structs.replace(problem, what=f"{_ENDED}{problem.what}"))
+
+
+def conclude(report: Report, variant: VariantReport) -> None:
+    """Works out anew what follows from a variant's times."""
+    variant.paybacks = paybacks(variant)
+    variant.verdict = verdict(variant, report)
+
+
+def note_unsaved(report: Report, unsaved: Sequence[str]) -> None:
+    """Says what of the subject's state is not put back."""
+    told = next((one for one in report.problems if one.what == _UNSAVED), None)
+    for reason in unsaved:
+        if told is None:
+            told = Problem(severity="info", what=_UNSAVED, why=reason)
+            report.problems.append(told)
+        elif reason not in told.why:
+            told.why += f" {reason}"
+
+
+def _pair(report: Report, result: VariantReport) -> None:
+    """Links a Python wrapper with the C++ wrapper under otherwise the same settings."""
+
+    def other_wrapper(variant: Variant) -> Variant:
+        return msgspec.structs.replace(variant, cpp_wrapper=not variant.cpp_wrapper)
+
+    for one in report.variants:
+        if one.requested == other_wrapper(result.requested) and one.name != result.name:
+            python, cpp = (one, result) if result.requested.cpp_wrapper else (result, one)
+            by_id = {compilation.id: compilation for compilation in cpp.compilations}
+            for compilation in python.compilations:
+                if compilation.id in by_id:
+                    pair(compilation, by_id[compilation.id])
+
+
+_ENDED = "Measuring ended early. "
+_UNSAVED = "Some of the subject's state is not put back after an inspection."
+_NO_FRAME = "The subject is not written in Python: Dynamo compiled a wrapper of its own around it."

@@ -1,0 +1,47 @@
+"""Whether a call is an earlier one, made again: what was measured of it then is true of it now."""
+
+from __future__ import annotations
+
+import hashlib
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from ..isolation.global_state import SavedModes
+from ..isolation.object_walk import walk
+from ..subject.functions import functions_of
+from ..torch_api.trace import compiled_callable
+
+
+def likeness(
+    fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[object, ...]:
+    """What two calls have in common that torch compiles to the same code.
+
+    The code of the functions that the call reaches, the tensors that it reaches but for their
+    values, how its modules are set, and torch's modes. Numbers that the code reads from globals
+    and objects are not part of it: many are counters.
+    """
+    functions = sorted(
+        (one.__module__ or "", one.__qualname__, _digest(one.__code__))
+        for one in functions_of(fn, args, kwargs)
+    )
+    tensors = [
+        (str(one.dtype), str(one.device), tuple(one.shape), one.requires_grad)
+        for one in walk(fn, args, kwargs).tensors().values()
+    ]
+    module = fn if isinstance(fn, torch.nn.Module) else compiled_callable.module_of(fn)
+    modules = list(module.modules()) if isinstance(module, torch.nn.Module) else []
+    settings = [(type(one).__qualname__, one.training, one.extra_repr()) for one in modules]
+    return tuple(functions), tuple(tensors), tuple(settings), repr(SavedModes().now())
+
+
+def _digest(code: types.CodeType) -> str:
+    """The same for the same code, wherever it stands."""
+    constants = [
+        _digest(one) if isinstance(one, types.CodeType) else repr(one) for one in code.co_consts
+    ]
+    parts = [code.co_code.hex(), repr(code.co_names), repr(code.co_freevars), *constants]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

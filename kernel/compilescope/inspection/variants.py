@@ -1,0 +1,262 @@
+"""What the caller asked for, as variants with names."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from ..report import AS_WRITTEN, IN_CELL
+from ..report.errors import CompilescopeError
+from ..report.references import is_reference, refer, resolve, told
+from ..report.variant import Variant
+from ..targets import known_devices as known
+from ..torch_api.dynamo import compile_variant
+
+_SETTINGS: dict[str, tuple[tuple[type, ...], str]] = {
+    "backend": ((str, type(None)), "the name of a backend, a function, or None for eager"),
+    "mode": ((str, type(None)), "the name of a mode, or None"),
+    "cpp_wrapper": ((bool,), "True or False"),
+    "dynamic": ((bool, type(None)), "True, False or None"),
+    "fullgraph": ((bool,), "True or False"),
+    "options": ((dict,), "a dict of Inductor's settings"),
+    "target": ((str, type(None)), "the name of a device, or None"),
+}
+"""Setting → the types that it takes, and how to say so."""
+
+
+USUAL = ("python", "cpp")
+"""What is inspected when nothing else is asked for."""
+
+
+def named() -> dict[str, Variant]:
+    """The variants that go by a name in the installed torch."""
+    modes = [mode for mode in compile_variant.modes() if mode != "default"]
+    return {
+        "python": Variant(),
+        "cpp": Variant(cpp_wrapper=True),
+        **{mode: Variant(mode=mode) for mode in modes},
+        "eager": Variant(backend=None),
+    }
+
+
+def parse(variants: object) -> dict[str, Variant]:
+    """Names, `Variant` objects, or a dictionary of either, as a dictionary.
+
+    Raises
+    ------
+    CompilescopeError
+        A name that the installed torch does not have, a setting out of range, or a wrong type.
+    """
+    if isinstance(variants, (str, Variant)):
+        variants = (variants,)
+    if isinstance(variants, Mapping):
+        found = {str(name): _checked(value) for name, value in variants.items()}
+    elif isinstance(variants, Iterable):
+        found = {}
+        for value in variants:
+            variant = _checked(value)
+            found[value if isinstance(value, str) else name_of(variant)] = variant
+    else:
+        raise CompilescopeError(
+            f"variants is a {type(variants).__name__}.",
+            remedy=f"Give names ({_listed(named())}), Variant objects, or a dict of them.",
+        )
+    if not found:
+        raise CompilescopeError("variants is empty.", remedy=f"Name some of {_listed(named())}.")
+    if taken := {AS_WRITTEN, IN_CELL} & set(found):
+        raise CompilescopeError(
+            f"A variant cannot be called {min(taken)!r}.",
+            "The user's own torch.compile, and what the cell itself compiled, go by these names.",
+            "Give it another name.",
+        )
+    if "eager" in found and found["eager"].backend is not None:
+        raise CompilescopeError(
+            "A compiled variant cannot be called 'eager'.",
+            "The plain call, which the others are compared to, goes by that name.",
+            "Give it another name.",
+        )
+    return found
+
+
+def name_of(variant: Variant) -> str:
+    """A short name that tells a variant from the others.
+
+    Examples
+    --------
+    >>> name_of(Variant(cpp_wrapper=True, dynamic=True))
+    'cpp dynamic'
+    """
+    if variant.backend is None:
+        return "eager"
+    mode = variant.mode if variant.mode != "default" else None
+    parts = []
+    if variant.backend != "inductor":
+        parts.append(f"backend={told(variant.backend)}")
+    if variant.cpp_wrapper:
+        parts.append("cpp")
+    if mode:
+        parts.append(mode)
+    if not parts:
+        parts.append("python")
+    if variant.dynamic is not None:
+        parts.append("dynamic" if variant.dynamic else "static")
+    if variant.fullgraph:
+        parts.append("fullgraph")
+    parts += [f"{name}={told(value)}" for name, value in sorted(variant.options.items())]
+    if variant.target:
+        parts.append(f"on {variant.target}")
+    return " ".join(parts)
+
+
+def check(variant: Variant) -> None:
+    """Raises `CompilescopeError` for what the installed torch would refuse."""
+    for name, (types, allowed) in _SETTINGS.items():
+        value = getattr(variant, name)
+        if not isinstance(value, types):
+            raise CompilescopeError(
+                f"A variant's {name} is {value!r}.", remedy=f"It takes {allowed}."
+            )
+    if variant.target is not None:
+        _check_target(variant)
+    if variant.backend is None:
+        return
+    is_own = is_reference(variant.backend)
+    if is_own:
+        resolve(variant.backend)
+    elif variant.backend not in compile_variant.backends():
+        raise _unknown("backend", variant.backend, compile_variant.usual_backends())
+    if guard_filter := variant.options.get(compile_variant.GUARD_FILTER):
+        _check_option(compile_variant.GUARD_FILTER, guard_filter)
+    others = [name for name in variant.options if name != compile_variant.GUARD_FILTER]
+    if is_own:
+        if variant.cpp_wrapper or (variant.mode and variant.options):
+            raise CompilescopeError(
+                "A backend of your own takes a mode or options, and no cpp_wrapper.",
+                "torch.compile passes it one of the two; cpp_wrapper is Inductor's setting.",
+                "Leave the others out.",
+            )
+        return
+    if variant.mode is not None and variant.mode not in compile_variant.modes():
+        raise _unknown("mode", variant.mode, compile_variant.modes())
+    if variant.backend != "inductor" and (variant.cpp_wrapper or variant.mode or others):
+        raise CompilescopeError(
+            f"The backend {variant.backend!r} takes no cpp_wrapper, mode or options.",
+            "They are Inductor's settings; of the options it takes guard_filter_fn alone.",
+            "Use backend='inductor', or leave them out.",
+        )
+    for name, value in variant.options.items():
+        _check_option(name, value)
+
+
+def _check_target(variant: Variant) -> None:
+    assert variant.target is not None, "the caller has looked"
+    if reason := known.unavailable():
+        raise CompilescopeError("There are no targets here.", reason, "Leave target out.")
+    known.find(variant.target)
+    if variant.backend != "inductor":
+        raise CompilescopeError(
+            f"The backend {variant.backend!r} takes no target.",
+            "Code for a device that is not here is Inductor's.",
+            "Use backend='inductor', or leave the target out.",
+        )
+
+
+def _check_option(name: str, value: object) -> None:
+    known = compile_variant.options()
+    if name not in known:
+        raise _unknown("option", name, known)
+    kind = compile_variant.option_type(name)
+    value = resolve(value)
+    if kind is not None and not isinstance(value, kind):
+        takes = "a function" if kind is Callable else kind.__name__
+        raise CompilescopeError(
+            f"The option {name!r} takes {takes}, not {type(value).__name__} ({value!r})."
+        )
+
+
+def _checked(value: object) -> Variant:
+    return checked(_one(value))
+
+
+def checked(variant: Variant) -> Variant:
+    """The same variant as plain data, its target by the name that it has in lists.
+
+    Raises
+    ------
+    CompilescopeError
+        What the installed torch would refuse.
+    """
+    backend: Any = variant.backend
+    if callable(backend) or isinstance(variant.options, dict):
+        backend = refer(backend) if callable(backend) else backend
+        variant = msgspec.structs.replace(variant, backend=backend, options=refer(variant.options))
+    check(variant)
+    if variant.target is None:
+        return variant
+    return msgspec.structs.replace(variant, target=known.plain(variant.target))
+
+
+def beside_written(
+    wanted: Mapping[str, Variant], written: Variant, *, chosen: bool
+) -> tuple[str, dict[str, Variant]]:
+    """What the user's own ``torch.compile`` asks for, first, and what is wanted beside it.
+
+    Parameters
+    ----------
+    chosen
+        Whether somebody chose what is wanted. Else it is the same settings with the other wrapper:
+        torch's defaults beside them would differ in more than that.
+
+    Returns
+    -------
+    str
+        What the user's own is called; empty where it is torch's defaults and they are not wanted.
+    dict[str, Variant]
+        All of them.
+    """
+    name = next((name for name, one in wanted.items() if one == written), "")
+    if not name and written != Variant():
+        name = AS_WRITTEN
+        if not chosen and written.backend == "inductor":
+            other = msgspec.structs.replace(written, cpp_wrapper=not written.cpp_wrapper)
+            wanted = {name_of(other): other}
+    return name, {**({name: written} if name else {}), **wanted}
+
+
+def _one(value: object) -> Variant:
+    if isinstance(value, Variant):
+        return value
+    if isinstance(value, Mapping):
+        unknown = set(value) - set(Variant.__struct_fields__)
+        if unknown:
+            raise _unknown(
+                "variant setting", sorted(map(str, unknown))[0], Variant.__struct_fields__
+            )
+        return Variant(**value)
+    if isinstance(value, str):
+        if value not in named():
+            raise _unknown("variant", value, list(named()))
+        return named()[value]
+    raise CompilescopeError(
+        f"A variant is a {type(value).__name__}.",
+        remedy=f"Give a name ({_listed(named())}), a Variant, or a dict of its settings.",
+    )
+
+
+def _unknown(kind: str, name: object, allowed: Iterable[str]) -> CompilescopeError:
+    allowed = list(allowed)
+    close = difflib.get_close_matches(str(name), allowed, n=3)
+    if len(allowed) > 30:
+        remedy = (
+            f"Did you mean {_listed(close)}?" if close else "See torch._inductor.list_options()."
+        )
+    else:
+        remedy = f"There are {_listed(allowed)}."
+    return CompilescopeError(f"There is no {kind} {name!r}.", remedy=remedy)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(repr(name) for name in names)

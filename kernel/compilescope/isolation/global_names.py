@@ -1,0 +1,95 @@
+"""Which globals a function's code reads and writes, without running it."""
+
+from __future__ import annotations
+
+import dis
+import functools
+import types
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from .user_code import is_user_module
+
+_READS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
+_WRITES = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_NAME", "DELETE_NAME"}
+_ATTRIBUTE_WRITES = {"STORE_ATTR", "DELETE_ATTR"}
+
+
+class Names(NamedTuple):
+    """Names in a code object and in the functions defined inside it."""
+
+    globals: frozenset[str]
+    rebound: frozenset[str]
+    """Globals that a ``global`` statement lets the code rebind or delete."""
+    attributes: frozenset[str]
+    set_attributes: frozenset[str]
+
+
+class Binding(NamedTuple):
+    """A name in a namespace: a module's global, rebindable by the code."""
+
+    namespace: dict[str, object]
+    name: str
+
+
+@functools.lru_cache(maxsize=1024)
+def names_in(code: types.CodeType) -> Names:
+    """Finds the names by the bytecode; what ``exec`` or ``globals()`` touch is unseen."""
+    reads: set[str] = set()
+    writes: set[str] = set()
+    set_attributes: set[str] = set()
+    attributes = set(code.co_names)
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in _READS:
+            reads.add(instruction.argval)
+        elif instruction.opname in _WRITES:
+            writes.add(instruction.argval)
+        elif instruction.opname in _ATTRIBUTE_WRITES:
+            set_attributes.add(instruction.argval)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            inner = names_in(constant)
+            reads |= inner.globals
+            writes |= inner.rebound
+            attributes |= inner.attributes
+            set_attributes |= inner.set_attributes
+    return Names(
+        frozenset(reads | writes),
+        frozenset(writes),
+        frozenset(attributes),
+        frozenset(set_attributes),
+    )
+
+
+def named_by(function: types.FunctionType) -> Iterator[tuple[str, object | Binding]]:
+    """Yields what the function's code names: values, and bindings that it may change.
+
+    A module of the user's is not searched whole: only the attributes that the code names.
+    """
+    names = names_in(function.__code__)
+    namespace = function.__globals__
+    for name in sorted(names.rebound):
+        yield name, Binding(namespace, name)
+    modules: list[tuple[str, types.ModuleType]] = []
+    for name in sorted(names.globals):
+        if name in namespace:
+            value = namespace[name]
+            if type(value) is types.ModuleType:
+                modules.append((name, value))
+            else:
+                yield name, value
+    seen: set[int] = set()
+    while modules:
+        path, module = modules.pop()
+        if id(module) in seen or not is_user_module(module):
+            continue
+        seen.add(id(module))
+        attributes: dict[str, object] = object.__getattribute__(module, "__dict__")
+        for name in sorted(names.attributes & attributes.keys()):
+            value = attributes[name]
+            if name in names.set_attributes:
+                yield f"{path}.{name}", Binding(attributes, name)
+            if type(value) is types.ModuleType:
+                modules.append((f"{path}.{name}", value))
+            else:
+                yield f"{path}.{name}", value

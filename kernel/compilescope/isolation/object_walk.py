@@ -1,0 +1,275 @@
+"""Everything that a call could change: a walk over the objects a callable and its arguments reach.
+
+The walk runs none of the user's code: it reads types, dicts, slots and closures, never an attribute
+through ``getattr``, a property or ``isinstance`` (which asks ``__class__``).
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import io
+import random
+import re
+import types
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+import torch
+
+from ..torch_api.operators import tensors
+from ..torch_api.trace import compiled_callable
+from .global_names import Binding, named_by
+from .user_code import has_followed_state, is_library_file, is_torch_machinery, is_user_class
+
+LIMIT = 200_000
+"""Objects after which a walk stops and says so."""
+
+_ATOMS = frozenset(
+    {
+        type(None), bool, int, float, complex, str, bytes, range, slice, type(...),
+        type(NotImplemented), torch.dtype, torch.device, torch.layout, torch.memory_format,
+        types.CodeType, types.ModuleType, types.FrameType, types.TracebackType,
+        types.GetSetDescriptorType, types.MemberDescriptorType, types.WrapperDescriptorType,
+        types.MethodDescriptorType, types.MappingProxyType,
+    }
+)  # fmt: skip
+_ONCE = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
+_COLLECTIONS = (list, tuple, set, frozenset, collections.deque)
+_INNER = re.compile(r"\._(?:parameters|buffers|modules)\['([^']*)'\]")
+
+UNSET = object()
+"""Stands for what an unset slot or name holds."""
+
+Child = tuple[object, str]
+
+
+class Reached(NamedTuple):
+    """What a walk found, nearest first; it keeps the objects alive."""
+
+    objects: list[tuple[object, str]]
+    """Objects with state, each once, with where they are (``net.fc.weight``)."""
+    unsaved: list[str]
+    """What the walk could not look into, and why."""
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """The tensors by where they are; one that is reached twice has the nearer name.
+
+        Of several at places of one name, those after the first have a number behind it.
+        """
+        found: dict[str, torch.Tensor] = {}
+        for obj, path in self.objects:
+            if issubclass(type(obj), torch.Tensor):
+                place, number = path, 1
+                while place in found:
+                    number += 1
+                    place = f"{path} ({number})"
+                found[place] = cast("torch.Tensor", obj)
+        return found
+
+
+def walk(
+    fn: Callable[..., Any],
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    limit: int = LIMIT,
+) -> Reached:
+    """Walks from a callable and its arguments to all that a call could change.
+
+    Parameters
+    ----------
+    fn, args, kwargs
+        The call.
+    limit
+        Objects to visit at most; what lies beyond is named in ``unsaved``.
+    """
+    queue: collections.deque[Child] = collections.deque(
+        (value, f"args[{index}]") for index, value in enumerate(args)
+    )
+    queue.extend((value, name) for name, value in (kwargs or {}).items())
+    queue.append((fn, _name_of(fn)))
+    found = Reached([], [])
+    seen: set[int] = set()
+    names: dict[int, str] = {}
+    later: list[Child] = []
+    while queue or later:
+        obj, path = queue.popleft() if queue else later.pop(0)
+        if type(obj) in _ATOMS or id(obj) in seen:
+            continue
+        # After all else: a parameter is to be named by its module, and its state by that name.
+        if queue and issubclass(type(obj), torch.optim.Optimizer):
+            later.append((obj, path))
+            continue
+        if len(seen) >= limit:
+            found.unsaved.append(
+                f"Objects beyond the first {limit:,} (nearest: {pretty(path)}) are not saved."
+            )
+            break
+        seen.add(id(obj))
+        found.objects.append((obj, pretty(path)))
+        if issubclass(type(obj), torch.Tensor):
+            names[id(obj)] = pretty(path)
+        reason = _opaque(obj)
+        if reason:
+            found.unsaved.append(f"{pretty(path)}: {reason}.")
+            continue
+        queue.extend(child for child in _children(obj, path, names) if type(child[0]) not in _ATOMS)
+    return found
+
+
+def attributes_of(obj: object) -> dict[str, object] | None:
+    """The instance's own ``__dict__``, whatever its class makes of attribute access."""
+    try:
+        found = object.__getattribute__(obj, "__dict__")
+    except AttributeError:
+        return None
+    return found if type(found) is dict else None
+
+
+def slots_of(cls: type) -> list[types.MemberDescriptorType]:
+    """The descriptors of the ``__slots__`` that a class and its bases in Python define."""
+    return [
+        value
+        for base in cls.__mro__
+        if "__slots__" in vars(base)
+        for name, value in vars(base).items()
+        if type(value) is types.MemberDescriptorType and name not in ("__dict__", "__weakref__")
+    ]
+
+
+def slot_value(obj: object, slot: types.MemberDescriptorType) -> object:
+    """What a slot holds, or `UNSET`."""
+    try:
+        return slot.__get__(obj, type(obj))
+    except AttributeError:
+        return UNSET
+
+
+def label(key: object, names: Mapping[int, str], number: int) -> str:
+    """How a dict's key is shown in a path: a tensor by its own, what else has no name by number.
+
+    A key's own ``repr`` would be code of the user's.
+    """
+    return repr(key) if type(key) in (str, int) else names.get(id(key), f"#{number}")
+
+
+def pretty(path: str) -> str:
+    """A path without the dicts in which modules keep what they hold."""
+    return _INNER.sub(r".\1", path.removesuffix("."))
+
+
+def _name_of(fn: object) -> str:
+    if type(fn) in (types.FunctionType, types.MethodType, types.BuiltinFunctionType):
+        return str(fn.__name__)  # type: ignore[attr-defined]
+    return type(fn).__name__
+
+
+def _opaque(obj: object) -> str:
+    """Why an object's state cannot be saved; empty if it can, or if it has none."""
+    cls = type(obj)
+    if cls in _ONCE:
+        return f"a {cls.__name__} cannot be rewound"
+    if issubclass(cls, io.IOBase):
+        return "what is read from or written to a file is not undone"
+    # A class of the user's keeps its place in attributes; a library's may keep it in a worker.
+    if any("__next__" in vars(base) for base in cls.__mro__) and not is_user_class(cls):
+        return f"an iterator ({cls.__name__}) cannot be rewound"
+    return ""
+
+
+def _children(obj: Any, path: str, names: Mapping[int, str]) -> Iterator[Child]:
+    cls = type(obj)
+    if cls is Binding:
+        return  # a tuple, but its namespace is not to be walked
+    if issubclass(cls, torch.Tensor):
+        yield from _of_tensor(obj, path)
+    elif issubclass(cls, dict):
+        yield from _of_dict(obj, path, names)
+    elif issubclass(cls, _COLLECTIONS):
+        base: Any = next(base for base in cls.__mro__ if base in _COLLECTIONS)
+        for index, value in enumerate(base.__iter__(obj)):
+            yield value, f"{path}[{index}]"
+    elif cls is types.FunctionType:
+        yield from _of_function(obj, path)
+    elif cls is types.MethodType:
+        yield obj.__self__, path.rpartition(".")[0] or "self"
+        yield obj.__func__, path
+    elif cls is types.BuiltinMethodType:
+        yield obj.__self__, path
+    elif cls is types.CellType:
+        yield from _of_cell(obj, path)
+    elif cls is functools.partial:
+        yield obj.func, f"{path}.func"
+        yield obj.args, f"{path}.args"
+        yield obj.keywords, f"{path}.keywords"
+    elif cls in (staticmethod, classmethod):
+        yield obj.__func__, path
+    elif cls is property:
+        for part in (obj.fget, obj.fset, obj.fdel):
+            yield part, path
+    elif issubclass(cls, type):
+        yield from _of_class(obj, path)
+    if cls.__module__ != "builtins" and not issubclass(cls, (type, weakref.ref, random.Random)):
+        yield from _of_instance(obj, cls, path)
+
+
+def _of_tensor(tensor: torch.Tensor, path: str) -> Iterator[Child]:
+    with tensors.plain():
+        # Asking any other tensor for its gradient makes torch warn.
+        grad = tensor.grad if tensor.is_leaf or tensor.retains_grad else None
+    yield grad, f"{path}.grad"
+
+
+def _of_dict(mapping: dict[Any, Any], path: str, names: Mapping[int, str]) -> Iterator[Child]:
+    of_attributes = path.endswith(".")
+    for number, (key, value) in enumerate(dict.items(mapping)):
+        shown = label(key, names, number)
+        yield value, f"{path}{key}" if of_attributes else f"{path}[{shown}]"
+        yield key, f"{path}[key {shown}]"
+
+
+def _of_function(function: types.FunctionType, path: str) -> Iterator[Child]:
+    file = function.__code__.co_filename
+    if is_torch_machinery(file):
+        # Inside are Dynamo's own caches: only the function that was compiled is the user's.
+        yield compiled_callable.original(function), path
+        return
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        yield cell, name
+    yield function.__defaults__, f"{path}.defaults"
+    yield function.__kwdefaults__, f"{path}.defaults"
+    yield function.__dict__, f"{path}."
+    if not is_library_file(file):
+        yield from ((value, name) for name, value in named_by(function))
+
+
+def _of_cell(cell: types.CellType, path: str) -> Iterator[Child]:
+    try:
+        yield cell.cell_contents, path
+    except ValueError:
+        return  # not bound yet: there is nothing to follow
+
+
+def _of_class(cls: type, path: str) -> Iterator[Child]:
+    if is_user_class(cls):
+        for base in type.mro(cls)[1:]:
+            yield base, base.__name__
+        for name, value in type.__getattribute__(cls, "__dict__").items():
+            if name not in ("__dict__", "__weakref__", "__doc__", "__annotations__"):
+                yield value, f"{path}.{name}"
+
+
+def _of_instance(obj: object, cls: type, path: str) -> Iterator[Child]:
+    if is_user_class(cls):
+        yield cls, cls.__name__
+    if not has_followed_state(cls) and not issubclass(cls, torch.Tensor):
+        return
+    attributes = attributes_of(obj)
+    if attributes is not None:
+        yield attributes, f"{path}."
+    for slot in slots_of(cls):
+        value = slot_value(obj, slot)
+        if value is not UNSET:
+            yield value, f"{path}.{slot.__name__}"

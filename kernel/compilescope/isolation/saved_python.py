@@ -1,0 +1,374 @@
+"""Python objects saved by a shallow copy and put back in place, so that identities stay."""
+
+from __future__ import annotations
+
+import collections
+import random
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
+
+import torch
+
+from .global_names import Binding
+from .object_walk import UNSET, slot_value, slots_of
+from .user_code import has_followed_state, is_user_class
+
+_REFILLABLE = (list, set, collections.deque, bytearray)
+
+
+class Change(NamedTuple):
+    """Something of an object that is no longer as it was saved."""
+
+    suffix: str = ""
+    """To the object's path; empty where it is the object as a whole."""
+    value: object = UNSET
+    """What is there now, if it is a value."""
+    key: object = UNSET
+    """Of a dict's item, in place of a suffix."""
+
+
+class Saved(Protocol):
+    """The state of one object."""
+
+    def restore(self) -> None:
+        """Puts the state back; writes only what has changed."""
+
+    def changed(self) -> Iterator[Change]:
+        """What differs from the state; changes nothing."""
+
+
+def save(obj: object) -> list[Saved]:
+    """Saves what of an object is its own: not what it refers to."""
+    cls = type(obj)
+    found: list[Saved] = []
+    if cls is Binding:
+        found.append(SavedBinding(obj))  # type: ignore[arg-type]
+    elif cls is types.CellType:
+        found.append(SavedCell(obj))  # type: ignore[arg-type]
+    elif cls is types.FunctionType:
+        found.append(SavedFunction(obj))  # type: ignore[arg-type]
+    elif issubclass(cls, dict):
+        found.append(SavedDict(obj))  # type: ignore[arg-type]
+    elif issubclass(cls, _REFILLABLE):
+        found.append(SavedItems(obj))
+    elif issubclass(cls, type):
+        if is_user_class(obj):  # type: ignore[arg-type]
+            found.append(SavedClass(obj))  # type: ignore[arg-type]
+    elif issubclass(cls, torch.Generator):
+        found.append(SavedGenerator(obj))  # type: ignore[arg-type]
+    elif issubclass(cls, random.Random):
+        found.append(SavedRandom(obj))  # type: ignore[arg-type]
+    elif cls.__module__.partition(".")[0] == "numpy":
+        found.extend(_numpy(obj))
+    if cls.__module__ != "builtins" and not issubclass(cls, type) and has_followed_state(cls):
+        found.append(SavedInstance(obj))
+    return found
+
+
+class SavedBinding:
+    """A global that the code may rebind or delete."""
+
+    def __init__(self, binding: Binding) -> None:
+        self.namespace, self.name = binding
+        self.value = self.namespace.get(self.name, UNSET)
+
+    def changed(self) -> Iterator[Change]:
+        """Whether the name is bound to another object."""
+        now = self.namespace.get(self.name, UNSET)
+        if now is not self.value:
+            yield Change(value=now)
+
+    def restore(self) -> None:
+        """Binds the name to the old object, or unbinds it."""
+        if self.namespace.get(self.name, UNSET) is self.value:
+            return
+        if self.value is UNSET:
+            del self.namespace[self.name]
+        else:
+            self.namespace[self.name] = self.value
+
+
+class SavedCell:
+    """A variable that a closure shares."""
+
+    def __init__(self, cell: types.CellType) -> None:
+        self.cell = cell
+        self.value = self._contents()
+
+    def _contents(self) -> object:
+        try:
+            return self.cell.cell_contents
+        except ValueError:
+            return UNSET
+
+    def changed(self) -> Iterator[Change]:
+        """Whether the variable is bound to another object."""
+        now = self._contents()
+        if now is not self.value:
+            yield Change(value=now)
+
+    def restore(self) -> None:
+        """Binds the variable to the old object, or unbinds it."""
+        if self._contents() is self.value:
+            return
+        if self.value is UNSET:
+            del self.cell.cell_contents
+        else:
+            self.cell.cell_contents = self.value
+
+
+class SavedFunction:
+    """A function's defaults; its ``__dict__`` and its closure are objects of their own."""
+
+    def __init__(self, function: types.FunctionType) -> None:
+        self.function = function
+        self.defaults = function.__defaults__
+        self.keyword_defaults = function.__kwdefaults__
+
+    def changed(self) -> Iterator[Change]:
+        """Whether there are other defaults."""
+        function = self.function
+        if (
+            function.__defaults__ is not self.defaults
+            or function.__kwdefaults__ is not self.keyword_defaults
+        ):
+            yield Change(".defaults")
+
+    def restore(self) -> None:
+        """Writes only on a change: assigning ``__defaults__`` makes Dynamo's guards look again."""
+        if self.function.__defaults__ is not self.defaults:
+            self.function.__defaults__ = self.defaults
+        if self.function.__kwdefaults__ is not self.keyword_defaults:
+            self.function.__kwdefaults__ = self.keyword_defaults
+
+
+class SavedDict:
+    """A dict's items and their order, through the builtin's methods and not the subclass's."""
+
+    def __init__(self, mapping: dict[Any, Any]) -> None:
+        self.mapping = mapping
+        ordered = issubclass(type(mapping), collections.OrderedDict)
+        self.base = collections.OrderedDict if ordered else dict
+        self.items = list(self.base.items(mapping))
+
+    def changed(self) -> Iterator[Change]:
+        """The items that were added, removed or replaced; the dict itself if some were moved."""
+        now = list(self.base.items(self.mapping))
+        if self._unchanged(now):
+            return
+        # By identity: comparing or hashing keys would run code of theirs.
+        before = {id(key): (key, value) for key, value in self.items}
+        after = {id(key): (key, value) for key, value in now}
+        found = False
+        for number, (key, value) in after.items():
+            if number not in before or before[number][1] is not value:
+                found = True
+                yield Change(key=key, value=value)
+        for number, (key, _) in before.items():
+            if number not in after:
+                found = True
+                yield Change(key=key)
+        if not found:
+            yield Change()
+
+    def _unchanged(self, now: list[tuple[Any, Any]]) -> bool:
+        return len(now) == len(self.items) and all(
+            a is c and b is d for (a, b), (c, d) in zip(now, self.items, strict=True)
+        )
+
+    def restore(self) -> None:
+        """Refills the dict if an item was added, removed, moved or replaced."""
+        now = list(self.base.items(self.mapping))
+        if self._unchanged(now):
+            return
+        if [id(key) for key, _ in now] != [id(key) for key, _ in self.items]:
+            self.base.clear(self.mapping)
+        for key, value in self.items:
+            self.base.__setitem__(self.mapping, key, value)
+
+
+class SavedItems:
+    """The items of a list, set, deque or bytearray."""
+
+    def __init__(self, items: Any) -> None:
+        self.items = items
+        self.base: Any = next(base for base in type(items).__mro__ if base in _REFILLABLE)
+        self.copy = list(self.base.__iter__(items))
+
+    def changed(self) -> Iterator[Change]:
+        """Whether an item was added, removed, moved or replaced."""
+        if not self._unchanged():
+            yield Change(value=self.items)
+
+    def _unchanged(self) -> bool:
+        now = list(self.base.__iter__(self.items))
+        return len(now) == len(self.copy) and all(
+            a is b for a, b in zip(now, self.copy, strict=True)
+        )
+
+    def restore(self) -> None:
+        """Refills the container if an item was added, removed, moved or replaced."""
+        if self._unchanged():
+            return
+        self.base.clear(self.items)
+        (self.base.update if self.base is set else self.base.extend)(self.items, self.copy)
+
+
+class SavedInstance:
+    """An instance's class, the identity of its ``__dict__``, and its slots."""
+
+    def __init__(self, obj: object) -> None:
+        self.obj = obj
+        self.cls = type(obj)
+        self.attributes = self._attributes()
+        self.slots = [(slot, slot_value(obj, slot)) for slot in slots_of(self.cls)]
+
+    def _attributes(self) -> object:
+        try:
+            return object.__getattribute__(self.obj, "__dict__")
+        except AttributeError:
+            return None
+
+    def changed(self) -> Iterator[Change]:
+        """Whether it has another class or dict; and the slots that hold something else."""
+        if type(self.obj) is not self.cls or (
+            self.attributes is not None and self._attributes() is not self.attributes
+        ):
+            yield Change()
+        for slot, value in self.slots:
+            now = slot_value(self.obj, slot)
+            if now is not value:
+                yield Change(f".{slot.__name__}", now)
+
+    def restore(self) -> None:
+        """Puts back the class (a lazy module changes it), the dict object and the slots."""
+        if type(self.obj) is not self.cls:
+            object.__setattr__(self.obj, "__class__", self.cls)
+        if self.attributes is not None and self._attributes() is not self.attributes:
+            object.__setattr__(self.obj, "__dict__", self.attributes)
+        for slot, value in self.slots:
+            if slot_value(self.obj, slot) is value:
+                continue
+            if value is UNSET:
+                slot.__delete__(self.obj)
+            else:
+                slot.__set__(self.obj, value)
+
+
+class SavedClass:
+    """The attributes of a class of the user's."""
+
+    def __init__(self, cls: type) -> None:
+        self.cls = cls
+        self.attributes = dict(self._now())
+
+    def _now(self) -> dict[str, object]:
+        namespace = type.__getattribute__(self.cls, "__dict__")
+        return {key: value for key, value in namespace.items() if not key.startswith("__")}
+
+    def changed(self) -> Iterator[Change]:
+        """The attributes that were set or deleted."""
+        now = self._now()
+        for key in now.keys() | self.attributes.keys():
+            if now.get(key, UNSET) is not self.attributes.get(key, UNSET):
+                yield Change(f".{key}", now.get(key, UNSET))
+
+    def restore(self) -> None:
+        """Puts back attributes that were set or deleted; removes new ones."""
+        now = self._now()
+        for key in now.keys() - self.attributes.keys():
+            type.__delattr__(self.cls, key)
+        for key, value in self.attributes.items():
+            if now.get(key, UNSET) is not value:
+                type.__setattr__(self.cls, key, value)
+
+
+class SavedGenerator:
+    """A ``torch.Generator``'s state."""
+
+    def __init__(self, generator: torch.Generator) -> None:
+        self.generator = generator
+        self.state = generator.get_state()
+
+    def changed(self) -> Iterator[Change]:
+        """Whether numbers were drawn."""
+        if not torch.equal(self.generator.get_state(), self.state):
+            yield Change()
+
+    def restore(self) -> None:
+        """Sets the state."""
+        self.generator.set_state(self.state)
+
+
+class SavedRandom:
+    """A ``random.Random``'s state."""
+
+    def __init__(self, generator: random.Random) -> None:
+        self.generator = generator
+        self.state = generator.getstate()
+
+    def changed(self) -> Iterator[Change]:
+        """Whether numbers were drawn."""
+        if self.generator.getstate() != self.state:
+            yield Change()
+
+    def restore(self) -> None:
+        """Sets the state."""
+        self.generator.setstate(self.state)
+
+
+class SavedArray:
+    """A NumPy array's data."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.copy = array.copy()
+
+    def changed(self) -> Iterator[Change]:
+        """Whether its shape or its bytes differ; of objects, whether they are others."""
+        if self.array.shape != self.copy.shape or self.array.tobytes() != self.copy.tobytes():
+            yield Change()
+
+    def restore(self) -> None:
+        """Copies the data back, bit by bit where the array is one of numbers."""
+        if self.array.shape != self.copy.shape:
+            self.array.resize(self.copy.shape, refcheck=False)
+        self.array[...] = self.copy
+
+
+class SavedNumpyGenerator:
+    """The state of a ``numpy.random.Generator`` or ``RandomState``."""
+
+    def __init__(self, generator: Any) -> None:
+        bits = getattr(generator, "bit_generator", None) or generator._bit_generator
+        self.bits = bits
+        self.state = bits.state
+
+    def changed(self) -> Iterator[Change]:
+        """Whether numbers were drawn."""
+        if not _same_state(self.bits.state, self.state):
+            yield Change()
+
+    def restore(self) -> None:
+        """Sets the state."""
+        self.bits.state = self.state
+
+
+def _same_state(now: Any, before: Any) -> bool:
+    """Whether two states of a NumPy generator, dicts of numbers and arrays, are the same."""
+    if isinstance(now, dict):
+        return all(_same_state(now[key], before[key]) for key in now)
+    return bool(sys.modules["numpy"].array_equal(now, before))
+
+
+def _numpy(obj: Any) -> list[Saved]:
+    numpy = sys.modules["numpy"]
+    if isinstance(obj, numpy.ndarray):
+        # A read-only array is not the call's to change, and could not be written back.
+        return [SavedArray(obj)] if obj.flags.writeable else []
+    made = sys.modules.get("numpy.random")
+    if made is not None and isinstance(obj, (made.Generator, made.RandomState)):
+        return [SavedNumpyGenerator(obj)]
+    return []

@@ -1,0 +1,77 @@
+"""Whose turn it is: the thread that works, or the one that answers the panel."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from ..progress.progress import Monitor
+from ..torch_api.inductor.codegen import free_to_compile
+
+SWITCH_S = 0.0005
+"""How long Python lets a thread go on when another one has something to do. With the usual 5 ms, a
+request that meets code which keeps Python's lock waits so long at each of the dozen steps by which
+it is answered. A sample that nobody disturbs does not notice."""
+
+_PATIENCE_S = 60.0
+_LOOK_S = 0.001
+_CANCEL_S = 0.1
+"""How soon a cancel is noticed by who waits for the compile lock."""
+
+
+@contextmanager
+def responsive() -> Iterator[None]:
+    """In the block, other threads get their turn soon."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(min(before, SWITCH_S))
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """In the block no other thread generates sources; who asks to do so goes first.
+
+    It would take time from what is measured. And while torch traces a graph, in whatever thread, it
+    has what is compiled refuse to be called.
+    """
+    while _asking:
+        time.sleep(_LOOK_S)
+    with free_to_compile(_PATIENCE_S):
+        yield
+
+
+@contextmanager
+def asking() -> Iterator[None]:
+    """In the block a thread waits to generate sources, or does: what is measured waits for it.
+
+    A lock alone would not do: who takes it again at once leaves nobody else a chance.
+    """
+    token = object()
+    _asking.append(token)
+    try:
+        yield
+    finally:
+        _asking.remove(token)
+
+
+@contextmanager
+def generating(monitor: Monitor) -> Iterator[None]:
+    """In the block this thread generates sources, which it waits to do while another compiles.
+
+    Raises
+    ------
+    Cancelled
+        The work was cancelled meanwhile.
+    """
+    with asking(), ExitStack() as stack:
+        while not stack.enter_context(free_to_compile(_CANCEL_S)):
+            monitor.check()
+        yield
+
+
+_asking: list[object] = []

@@ -1,0 +1,158 @@
+"""The user's state, kept through an inspection: saved before, put back after, whatever happened."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import torch
+
+from ..torch_api.operators import sharding, tensors
+from .global_state import SavedModes, SavedRandomness
+from .object_walk import walk
+from .saved_python import Change, Saved, save
+from .saved_tensors import SavedStorage, TensorSaver
+
+RANDOM = "random numbers"
+"""What a call changes that draws some from a generator that belongs to no object."""
+
+
+class Snapshot:
+    """Everything that a call can change, as it was when the snapshot was taken.
+
+    Saved: the data, gradient, flags and hooks of every tensor that the callable and its arguments
+    reach; the contents of containers; the attributes of modules, optimisers and the user's own
+    objects and classes; globals and closure variables that the code rebinds; random generators;
+    torch's modes. Objects are put back in place: identities do not change. FSDP's modules hold this
+    rank's part of their parameters before a call, when its changes are looked for, and after.
+
+    Parameters
+    ----------
+    fn, args, kwargs
+        The call.
+
+    Attributes
+    ----------
+    tensors
+        The tensors reached, by where they are (``net.fc.weight``).
+    objects
+        What was saved of all other objects, by where they are.
+    unsaved
+        What is not put back, and why: one sentence each, for the report.
+    """
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> None:
+        # First of all, before saving draws or changes anything itself.
+        self._ambient: list[tuple[str, Saved]] = [
+            (RANDOM, SavedRandomness()),
+            ("torch's modes", SavedModes()),
+        ]
+        found = walk(fn, args, kwargs)
+        self._sharded = sharding.sharded_modules(obj for obj, _ in found.objects)
+        if self._sharded:
+            sharding.reshard(self._sharded)
+            found = walk(fn, args, kwargs)
+        self.unsaved: list[str] = list(found.unsaved)
+        self.tensors: dict[str, torch.Tensor] = found.tensors()
+        self.objects: list[tuple[str, Saved]] = []
+        self._tensors = TensorSaver()
+        for obj, path in found.objects:
+            try:
+                if issubclass(type(obj), torch.Tensor):
+                    reason = self._tensors.save(obj, path)  # type: ignore[arg-type]
+                    if reason:
+                        self.unsaved.append(reason)
+                self.objects.extend((path, one) for one in save(obj))
+            except Exception as error:  # noqa: BLE001, PERF203 - reported
+                self.unsaved.append(f"{path}: {error}")
+
+    def restore(self) -> None:
+        """Puts everything back; may be called any number of times.
+
+        What refuses is added to `unsaved`, and the rest is put back all the same. Ctrl-C waits
+        until all is done.
+        """
+        with _uninterrupted():
+            sharding.reshard(self._sharded)
+            for path, saved in self.objects:
+                self._put_back(path, saved)
+            with tensors.plain():
+                for storage in self._tensors.storages.values():
+                    if storage is not None:
+                        self._put_back("a tensor's data", storage)
+                for path, tensor in self._tensors.tensors:
+                    self._put_back(path, tensor)
+            for path, saved in self._ambient:
+                self._put_back(path, saved)
+
+    def changed(self) -> Iterator[tuple[str, Saved | None, Change]]:
+        """What differs now: where it is, what it was saved by, and what is there.
+
+        Changes no value, and runs none of the user's code. What it is asked for depends on what has
+        changed, so ask it before `restore`. Of a tensor's data, the value is the tensor.
+        """
+        sharding.reshard(self._sharded)
+        for path, saved in self.objects:
+            for change in saved.changed():
+                yield path, saved, change
+        with tensors.plain():
+            for path, tensor in self._tensors.written():
+                yield path, None, Change(value=tensor)
+            for path, saved in self._tensors.tensors:
+                for change in saved.changed():
+                    yield path, saved, change
+        for path, saved in self._ambient:
+            for change in saved.changed():
+                yield path, saved, change
+
+    def _put_back(self, path: str, saved: Saved | SavedStorage) -> None:
+        try:
+            saved.restore()
+        except Exception as error:  # noqa: BLE001 - reported, and the rest goes on
+            reason = f"{path} could not be put back: {error}"
+            if reason not in self.unsaved:
+                self.unsaved.append(reason)
+
+
+@contextmanager
+def preserved(
+    fn: Callable[..., Any],
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+) -> Iterator[Snapshot]:
+    """Saves what a call can change, and puts it back at the end of the block.
+
+    Also when the block ends with an exception or an interrupt. `Snapshot.restore` puts the state
+    back in between, so that every variant starts from the same.
+    """
+    snapshot = Snapshot(fn, args, kwargs)
+    try:
+        yield snapshot
+    finally:
+        snapshot.restore()
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Holds back Ctrl-C in the block, and delivers it afterwards."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield
+        return
+    pending: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda number, frame: pending.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if pending:
+            handler(*pending[0])

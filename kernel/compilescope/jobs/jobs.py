@@ -1,0 +1,220 @@
+"""Work for the kernel's main thread: queued, running, ended."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Literal
+
+import msgspec
+
+from ..progress.history import History, Usual
+from ..progress.progress import Cancelled, Monitor, Progress
+from ..report.problem import Problem
+from ..report.variant import Variant
+from ..torch_api.failures import failures
+from .runner import Work
+
+State = Literal["queued", "running", "done", "cancelled", "failed"]
+
+
+class Job(msgspec.Struct, kw_only=True):
+    """A piece of work.
+
+    ``state`` is queued, running, done, cancelled or failed. ``fraction`` is the part that is done,
+    from 0 to 1, or None when unknown.
+    """
+
+    id: str
+    subject: str
+    variants: list[str]
+    work: Work
+    requested: dict[str, Variant] = {}
+    """Variants that the report does not have yet."""
+    state: State = "queued"
+    variant: str = ""
+    step: str = ""
+    fraction: float | None = None
+    error: Problem | None = None
+    aside: bool = False
+    """It runs beside the main thread, which an interrupt would meet in its place."""
+    kind: str = ""
+    """What the history knows its like by; empty where nothing is to be kept."""
+    usual: Usual | None = None
+    """How long its like took before."""
+    since: float = msgspec.field(default_factory=time.monotonic)
+    """When it was queued; once it runs, when it began to."""
+    ended: threading.Event = msgspec.field(default_factory=threading.Event)
+
+    @property
+    def elapsed_s(self) -> float:
+        """How long it has waited, or run."""
+        return time.monotonic() - self.since
+
+
+class Jobs:
+    """The kernel's jobs; one runs at a time, beside those that call nothing of the user's.
+
+    Safe to call from any thread.
+
+    Parameters
+    ----------
+    changed
+        Called with a job after it moved on.
+    kind_of
+        What the history knows a job's like by, asked when it begins to run; empty where its time
+        says nothing of others.
+    """
+
+    def __init__(
+        self,
+        changed: Callable[[Job], None],
+        kind_of: Callable[[Job], str] = lambda job: "",
+    ) -> None:
+        self._changed = changed
+        self._kind_of = kind_of
+        self._history = History()
+        self._numbers = itertools.count(1)
+        self._queue: list[Job] = []
+        self._monitors: dict[str, Monitor] = {}
+        self._lock = threading.Lock()
+        self.has_built = False
+        """Whether a job of this process has built something: the first takes longest."""
+        self.current: Job | None = None
+        self.aside: list[Job] = []
+        """Those that run in threads of their own."""
+
+    @property
+    def shown(self) -> Job | None:
+        """The job that runs; the latest of those beside the main thread if that is free."""
+        return self.current or next(iter(self.aside[::-1]), None)
+
+    def new(self, subject: str, variants: Sequence[str], work: Work) -> Job:
+        """A job that is about to run here."""
+        return Job(
+            id=f"job-{next(self._numbers)}", subject=subject, variants=list(variants), work=work
+        )
+
+    def queue(
+        self,
+        subject: str,
+        variants: Sequence[str],
+        work: Work,
+        requested: Mapping[str, Variant] | None = None,
+    ) -> Job:
+        """A job that waits for the main thread; a waiting one for the same is not doubled."""
+        with self._lock:
+            for job in self._queue:
+                if (job.subject, job.variants, job.work) == (subject, list(variants), work):
+                    return job
+            job = self.new(subject, variants, work)
+            job.requested = dict(requested or {})
+            self._queue.append(job)
+        self._changed(job)
+        return job
+
+    def beside(self, subject: str, variants: Sequence[str], work: Work) -> tuple[Job, bool]:
+        """A job for a thread of its own, and whether it is new: one under way is not doubled.
+
+        It counts as queued until its first step, and can be cancelled from now on.
+        """
+        with self._lock:
+            for job in self.aside:
+                same = (job.subject, job.variants, job.work) == (subject, list(variants), work)
+                if same and not self._monitors[job.id].cancelled:
+                    return job, False
+            job = self.new(subject, variants, work)
+            job.aside = True
+            self.aside.append(job)
+            self._monitors[job.id] = self._monitor(job, None)
+        self._changed(job)
+        return job, True
+
+    def next(self) -> Job | None:
+        """The oldest waiting job, taken from the queue."""
+        with self._lock:
+            return self._queue.pop(0) if self._queue else None
+
+    def drop(self, job: Job) -> None:
+        """Ends a job that never ran."""
+        self._end(job, "cancelled")
+
+    def cancel(self, name: str) -> None:
+        """Asks a job to stop: a waiting one is dropped, a running one ends at its next step.
+
+        A compile on the main thread ends at once when the kernel is interrupted besides; code
+        generation in a thread of its own ends at once by itself.
+        """
+        with self._lock:
+            waiting = [job for job in self._queue if job.id == name]
+            for job in waiting:
+                self._queue.remove(job)
+            monitor = self._monitors.get(name)
+        for job in waiting:
+            self._end(job, "cancelled")
+        if monitor is not None:
+            monitor.cancel()
+
+    @contextmanager
+    def running(
+        self,
+        job: Job,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Iterator[Monitor]:
+        """Runs the block as this job.
+
+        A cancelled job ends quietly. Interrupts and unexpected errors are passed on.
+        """
+        if not job.aside:
+            self._monitors[job.id] = self._monitor(job, progress)
+            self.current = job
+            self._run(job)
+        monitor = self._monitors[job.id]
+        state: State = "failed"
+        try:
+            with monitor.keeping_interrupts():
+                yield monitor
+            state = "done"
+        except Cancelled:
+            state = "cancelled"
+        except KeyboardInterrupt:
+            state = "cancelled"
+            raise
+        except Exception as error:
+            job.error = failures.explain(error)
+            raise
+        finally:
+            with self._lock:
+                del self._monitors[job.id]
+                if job.aside:
+                    self.aside.remove(job)
+                else:
+                    self.current = None
+            self._end(job, state)
+
+    def _monitor(self, job: Job, progress: Callable[[Progress], None] | None) -> Monitor:
+        def step(now: Progress) -> None:
+            job.step, job.variant, job.fraction = now.step, now.variant, now.fraction
+            self._run(job)
+            if progress is not None:
+                progress(msgspec.structs.replace(now, began=job.since, usual=job.usual))
+
+        return Monitor(step)
+
+    def _run(self, job: Job) -> None:
+        if job.state != "running":
+            job.kind = self._kind_of(job)
+            job.usual = self._history.usual(job.kind) if job.kind else None
+            job.state, job.since = "running", time.monotonic()
+        self._changed(job)
+
+    def _end(self, job: Job, state: State) -> None:
+        if state == "done" and job.kind:
+            self._history.add(job.kind, job.elapsed_s)
+            self.has_built |= job.work.kind == "build" and job.work.build
+        job.state, job.step, job.fraction = state, "", None
+        self._changed(job)
+        job.ended.set()

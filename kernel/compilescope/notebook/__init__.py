@@ -1,0 +1,1 @@
+"""``%%compile`` and ``%compilescope``: the magics, their options, the cell taken apart."""

@@ -1,0 +1,211 @@
+"""A notebook cell taken apart: the statements to run, and the call that is the subject."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import io
+import tokenize
+import traceback
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple
+
+from ..report.errors import CompilescopeError
+
+EXAMPLE = "For example:\n\n    %%compile\n    y = x * 2\n    model(y)"
+Shell = Any
+"""IPython's ``InteractiveShell``, which is typed in part only."""
+
+_HOLDER = "__compilescope_call__"
+
+
+class Cell(NamedTuple):
+    """A cell that ends in a call."""
+
+    file: str
+    """What Python, and so torch, calls the cell's lines."""
+    before: list[ast.stmt]
+    last: ast.Expr | ast.Assign | ast.AnnAssign
+    shown: bool = False
+    """Whether the value of the last line appears, as it would without ``%%compile``."""
+
+
+class Call:
+    """The cell's last call: what is called and with what, each evaluated once."""
+
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    def hold(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> None:
+        """Keep what the cell's own line evaluates to."""
+        _check(fn)
+        self.fn, self.args, self.kwargs = fn, args, kwargs
+
+
+def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> Cell:
+    """Parse a cell's body, with the line numbers that it has in the cell.
+
+    Parameters
+    ----------
+    shell
+        Its input transformers make ``!ls`` and ``%time`` Python.
+    magic_line, body
+        The cell's first line, and the lines below it.
+    raw
+        The cell as typed, where the front end sent it; it may begin with blank lines.
+
+    Raises
+    ------
+    CompilescopeError
+        The body is not Python, or its last statement is no call that can be inspected.
+    """
+    if raw is None or not raw.rstrip().endswith(body.rstrip()):
+        raw = f"{magic_line}\n{body}"
+    # IPython takes away blank lines at the start; here they count.
+    code = body.lstrip("\n \t").rstrip()
+    above = raw[: raw.rstrip().rindex(code)].count("\n") if code else 0
+    # As when any cell is run: the traceback, the debugger and torch find the text by this name.
+    file = shell.compile.cache(raw, _number(shell), raw_code=raw)
+    code = "\n" * above + shell.transform_cell(body)
+    try:
+        tree = shell.compile.ast_parse(code, filename=file)
+    except SyntaxError as error:
+        error.filename = "cell"
+        told = "".join(traceback.format_exception_only(error)).strip()
+        raise CompilescopeError(f"Syntax error in the cell.\n  {told}") from None
+    statements = shell.transform_ast(tree).body
+    if not statements:
+        raise CompilescopeError("The cell is empty.", _EXPECTED, EXAMPLE)
+    for statement in statements:
+        _refuse_await(statement)
+    last = statements[-1]
+    assigned = isinstance(last, (ast.Expr, ast.Assign, ast.AnnAssign))
+    if not (assigned and isinstance(last.value, ast.Call)):
+        shown = ast.unparse(last).splitlines()[0]
+        raise CompilescopeError(f"The cell ends in `{shown}`.", _EXPECTED, EXAMPLE)
+    if ast.unparse(last.value.func).startswith("get_ipython()."):
+        raise CompilescopeError("The cell ends in a magic or a shell command.", _EXPECTED, EXAMPLE)
+    return Cell(file, statements[:-1], last, _is_shown(shell, last, body))
+
+
+def _number(shell: Shell) -> int:
+    """The running cell's number. ``execution_count`` may be the next one's already (IPython 9)."""
+    stored = len(shell.history_manager.input_hist_raw) - 1
+    return stored if stored > 0 else int(shell.execution_count)
+
+
+def _is_shown(shell: Shell, last: ast.stmt, body: str) -> bool:
+    """Whether IPython shows the value of a cell that ends so: not behind a semicolon."""
+    if not isinstance(last, ast.Expr) or shell.ast_node_interactivity == "none":
+        return False
+    words = [
+        one.string
+        for one in tokenize.generate_tokens(io.StringIO(shell.transform_cell(body)).readline)
+        if one.type not in _BLANK
+    ]
+    return words[-1:] != [";"]
+
+
+_BLANK = (
+    tokenize.COMMENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+    tokenize.INDENT,
+    tokenize.NEWLINE,
+    tokenize.NL,
+)
+_EXPECTED = "%%compile looks into the call in the cell's last line, and there is none."
+
+
+def run(
+    shell: Shell,
+    cell: Cell,
+    watch: Callable[[], AbstractContextManager[Any]] = nullcontext,
+) -> Call:
+    """Run a cell in the user's namespace, its last call too, once; return that call.
+
+    The call is made by the cell's own line, so that a traceback looks as it always does, and its
+    result goes to the assignment's target if there is one, else it is shown.
+
+    Parameters
+    ----------
+    shell, cell
+        Where to run, and what.
+    watch
+        Makes the context in which all of it runs.
+    """
+    # IPython leaves this frame and those above it out of the user's tracebacks.
+    __tracebackhide__ = "__ipython_bottom__"
+    call = Call()
+    namespace = shell.user_ns
+    with shell.builtin_trap, watch():
+        for statement in cell.before:
+            shown = shell.ast_node_interactivity == "all" and isinstance(statement, ast.Expr)
+            _execute(shell, statement, cell.file, "single" if shown else "exec")
+        namespace[_HOLDER] = call
+        try:
+            held, called = _split(cell.last)
+            _execute(shell, held, cell.file, "exec")
+            _execute(shell, called, cell.file, "single" if cell.shown else "exec")
+        finally:
+            namespace.pop(_HOLDER, None)
+    return call
+
+
+def _execute(shell: Shell, statement: ast.stmt, file: str, mode: str) -> None:
+    __tracebackhide__ = "__ipython_bottom__"
+    made = ast.Interactive([statement]) if mode == "single" else ast.Module([statement], [])
+    exec(shell.compile(made, file, mode), shell.user_global_ns, shell.user_ns)
+
+
+def _split(last: ast.Expr | ast.Assign | ast.AnnAssign) -> tuple[ast.stmt, ast.stmt]:
+    """Turn ``y = f(a, b=c)`` into the holding of f, a and c, and the call with what is held."""
+    called = last.value
+    assert isinstance(called, ast.Call)
+    hold = ast.Call(
+        ast.parse(f"{_HOLDER}.hold", mode="eval").body, [called.func, *called.args], called.keywords
+    )
+    call = ast.parse(f"{_HOLDER}.fn(*{_HOLDER}.args, **{_HOLDER}.kwargs)", mode="eval").body
+    held = ast.Expr(hold)
+    for made in (held, hold, hold.func, call):
+        for node in ast.walk(made) if made in (hold.func, call) else (made,):
+            ast.copy_location(node, called)
+    last.value = call
+    return held, last
+
+
+def _refuse_await(statement: ast.stmt) -> None:
+    waiting: list[ast.AST] = [statement]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith)):
+            raise CompilescopeError(
+                f"Line {node.lineno} awaits.",
+                "torch.compile takes no coroutines, and %%compile runs its cell without awaiting.",
+                "Await in a cell of its own, and call with what came of it.",
+            )
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def _check(fn: object) -> None:
+    """Refuse calls that torch has nothing to compile of, before they are made."""
+    name = getattr(fn, "__name__", type(fn).__name__)
+    owner = getattr(fn, "__self__", None)
+    if owner is builtins or isinstance(fn, type):
+        what = f"The cell's last call is {name}(...)."
+    elif type(owner).__module__.split(".")[0] == "torch" and type(owner).__name__ == "Tensor":
+        what = f"The cell's last call is the tensor's own .{name}(...)."
+    elif inspect.iscoroutinefunction(fn):
+        raise CompilescopeError(
+            f"{name} is an async function.",
+            "Calling it computes nothing, and torch.compile takes no coroutines.",
+            "Await in a cell of its own, and call with what came of it.",
+        )
+    else:
+        return
+    why = "torch.compile has nothing to look into there: the outermost call is the subject."
+    raise CompilescopeError(what, why, EXAMPLE)

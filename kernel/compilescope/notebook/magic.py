@@ -1,0 +1,252 @@
+"""``%%compile`` and ``%compilescope``."""
+
+from __future__ import annotations
+
+import contextlib
+import keyword
+import sys
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError
+
+from ..report.errors import CompilescopeError
+from . import cell as cells
+from . import options as magic_options
+
+if TYPE_CHECKING:
+    from ..report.checkup import Checkup
+
+
+class Interrupted(Exception):  # noqa: N818 - nothing went wrong
+    """The user stopped a cell: those that are queued behind it do not run, as after any interrupt.
+
+    There is no traceback: nothing in it is the user's.
+    """
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython shows of it."""
+        return [f"Interrupted: {self}"]
+
+
+_COMMANDS = "watch, off, clear, forget, status, doctor"
+
+
+def compile_cell(line: str, cell: str | None = None) -> None:
+    """Run the cell, and show what torch.compile makes of the call in its last line.
+
+    The call is made once, as without the magic, and its result is assigned where the line assigns
+    it. Then it is inspected, which leaves no trace in it. The cell shows the report; the variable
+    ``_report`` keeps it. ``%%compile --help`` prints the options.
+    """
+    __tracebackhide__ = True  # an error of the user's shows the user's lines
+    options = magic_options.read(line)
+    if not options.name.isidentifier() or keyword.iskeyword(options.name):
+        raise UsageError(f"--name {options.name}: that is no name of a variable.")
+    if options.help:
+        _tell(magic_options.usage())
+        return
+    if cell is None:
+        raise UsageError(f"%%compile has no cell below it. {cells.EXAMPLE}")
+    from ..session import requests
+    from ..session.session import get_session
+    from ..views.display import Display
+
+    shell, session = _shell(), get_session()
+    parent = _parent(shell)
+    try:
+        variants = magic_options.variants(options)
+        studies = magic_options.studies(options)
+        raw = parent.get("content", {}).get("code")
+        parsed = cells.parse(shell, f"%%compile {line}".rstrip(), cell, raw)
+        # The user's own call comes first: whatever becomes of the inspection, it took place.
+        call = cells.run(shell, parsed, session.watch_cell)
+    except CompilescopeError as error:
+        raise UsageError(str(error)) from None
+    report = None
+    display = Display(session, name=options.name, switches=not options.no_widget, panel=_has_panel)
+    try:
+        with display:
+            report = session.inspect(
+                call.fn,
+                call.args,
+                call.kwargs,
+                variants=variants,
+                run=not options.no_run,
+                progress=display.progress,
+                cell=parent.get("metadata", {}).get("cellId"),
+                cell_file=parsed.file,
+            )
+            shell.user_ns.update({magic_options.LAST: report, options.name: report})
+            try:
+                requests.look_closer(
+                    session,
+                    report,
+                    options.measure,
+                    studies,
+                    breakdown=not options.no_run,
+                    progress=display.progress,
+                )
+            finally:
+                display.show(report)
+    except CompilescopeError as error:
+        raise UsageError(str(error)) from None
+    except KeyboardInterrupt:
+        kept = "the report keeps what was there by then"
+        raise Interrupted(
+            f"your call ran; {'the inspection was cancelled' if report is None else kept}."
+        ) from None
+
+
+def compilescope(line: str) -> Checkup | None:
+    """Watch the kernel, or say what it has inspected.
+
+    ``%compilescope watch [--memory MB]``: from now on, show whatever is compiled, as it happens and
+    with the code unchanged. ``off`` ends that and keeps what was seen, ``clear`` empties it.
+    ``forget`` drops all reports, with what they hold on to.
+    ``status``: the subjects, the watch, and the versions. ``doctor``: whether everything that
+    torch.compile builds on is there and works.
+    """
+    command, _, rest = line.strip().partition(" ")
+    command = command or "status"
+    memory = _memory(rest) if command == "watch" else None
+    if command not in _COMMANDS.split(", ") or (rest.strip() and memory is None):
+        raise UsageError(f"There is no %compilescope {line.strip()}. There are {_COMMANDS}.")
+    if command == "doctor":
+        return _doctor()
+    from ..session.session import get_session
+    from ..views import status
+
+    session = get_session()
+    try:
+        if command == "watch":
+            session.watcher.on(memory)
+        elif command == "off":
+            if not session.watcher.off():
+                _tell("Nothing was watched.")
+                return None
+        elif command == "clear":
+            session.watcher.clear()
+        elif command == "forget":
+            for subject in list(session.inspections):
+                session.forget(subject)
+            _tell("All reports are forgotten.")
+            return None
+    except CompilescopeError as error:
+        raise UsageError(str(error)) from None
+    _tell(status.status(session) if command == "status" else status.watching(session))
+    return None
+
+
+def _doctor() -> Checkup:
+    """Return the checkup, which the cell shows."""
+    from .. import doctor
+
+    try:
+        return doctor()
+    except CompilescopeError as error:
+        raise UsageError(str(error)) from None
+
+
+def _memory(text: str) -> float | None:
+    """Return what ``--memory MB`` says; None where nothing is said."""
+    words = text.replace("=", " ").split()
+    if not words:
+        return None
+    try:
+        option, value = words
+        if option == "--memory":
+            return float(value)
+    except ValueError:
+        pass
+    raise UsageError(f"%compilescope watch {text.strip()}: write --memory 512, in MB.")
+
+
+def load_ipython_extension(shell: cells.Shell) -> None:
+    """Add the magics and serve the panel (``%load_ext compilescope``)."""
+    shell.register_magic_function(compile_cell, "line_cell", "compile")
+    shell.register_magic_function(compilescope, "line", "compilescope")
+    if _lone not in shell.input_transformers_cleanup:
+        shell.input_transformers_cleanup.append(_lone)
+    from ..session.lazy import session
+
+    try:
+        current = session()
+    except CompilescopeError as error:
+        raise UsageError(str(error)) from None
+    shell.events.register("post_run_cell", _ended)
+    if _has_comms():
+        from ..comms import endpoints
+
+        endpoints.start(current)
+    from ..processes import warm_headers
+
+    warm_headers.start()
+    _tell("Ready: write %%compile over a cell, and run it.")
+
+
+def unload_ipython_extension(shell: cells.Shell) -> None:
+    """Take the magics away again."""
+    for kind, name in (("cell", "compile"), ("line", "compile"), ("line", "compilescope")):
+        shell.magics_manager.magics[kind].pop(name, None)
+    if _lone in shell.input_transformers_cleanup:
+        shell.input_transformers_cleanup.remove(_lone)
+    with contextlib.suppress(ValueError):  # what was not registered
+        shell.events.unregister("post_run_cell", _ended)
+    from ..processes import warm_headers
+    from ..session.session import get_session
+
+    warm_headers.stop()
+    get_session().watcher.off()
+    if _has_comms():
+        from ..comms import endpoints
+
+        endpoints.stop()
+
+
+def _has_comms() -> bool:
+    """Whether a panel could ask: without ipykernel this is a terminal's IPython."""
+    return find_spec("comm") is not None
+
+
+def _has_panel() -> bool:
+    """Whether a panel is connected that shows the report."""
+    if not _has_comms():
+        return False
+    from ..comms import endpoints
+
+    return endpoints.is_connected()
+
+
+def _ended(result: Any) -> None:
+    """A cell has ended: if in an exception, who watches hears of it."""
+    if result is not None and result.error_in_exec is not None:
+        from ..session.session import get_session
+
+        get_session().watcher.raised(result.error_in_exec)
+
+
+def _lone(lines: list[str]) -> list[str]:
+    """Let ``%%compile --help`` stand alone: IPython refuses cell magics without a cell."""
+    text = "".join(lines).strip()
+    alone = "\n" not in text and text.split(" ")[0] == "%%compile"
+    return [text[1:] + "\n"] if alone else lines
+
+
+def _shell() -> cells.Shell:
+    from ..views.shell import current
+
+    shell: cells.Shell | None = current()
+    if shell is None:
+        raise UsageError("%%compile needs IPython's shell; in a script use compilescope.inspect.")
+    return shell
+
+
+def _parent(shell: cells.Shell) -> dict[str, Any]:
+    """Return the front end's message that runs this cell; empty in a terminal."""
+    kernel = getattr(shell, "kernel", None)
+    return {} if kernel is None else kernel.get_parent("shell") or {}
+
+
+def _tell(text: str) -> None:
+    sys.stdout.write(text.rstrip() + "\n")

@@ -1,0 +1,137 @@
+"""The options of ``%%compile``, and the variants that they stand for."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import math
+from typing import Any, cast
+
+import msgspec
+from IPython.core.magic_arguments import MagicArgumentParser
+
+from ..report.errors import CompilescopeError
+from ..report.variant import Variant
+
+LAST = "_report"
+"""The variable that holds the last report, as ``_`` holds the last output."""
+
+
+def read(line: str) -> argparse.Namespace:
+    """Read the magic's line.
+
+    Raises
+    ------
+    IPython.core.error.UsageError
+        An option that does not exist, or a value that it does not take.
+    """
+    return cast(argparse.Namespace, _parser().parse_argstring(line))
+
+
+def usage() -> str:
+    """Return what ``--help`` prints."""
+    # IPython's parser writes the usage for its documentation: a "::" above it, a "%" before it.
+    return str(_parser().format_help()).removeprefix("::").lstrip("\n")
+
+
+def _parser() -> Any:
+    new: Any = MagicArgumentParser  # IPython leaves it without types
+    parser = new(
+        prog="%compile",
+        description="Run the cell, and show what torch.compile makes of the call in its last line.",
+        epilog="A switch holds for all variants that are compiled.",
+    )
+    add = parser.add_argument
+    add("--variants", metavar="NAMES", help="names, with commas between (python,cpp)")
+    add("--mode", help="torch.compile's mode")
+    add("--cpp-wrapper", action="store_true", help="launch the kernels from C++ alone")
+    add("--dynamic", choices=("auto", "on", "off"), help="sizes as symbols (auto)")
+    add("--fullgraph", action="store_true", help="a graph break is an error")
+    add("--backend", help="torch.compile's backend (inductor)")
+    add(
+        "--option",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a setting of Inductor; may be given again",
+    )
+    add("--target", metavar="DEVICES", help="what to generate code for (the arguments' device)")
+    add("--no-run", action="store_true", help="generate the code; build and time nothing")
+    add("--measure", type=seconds, metavar="SECONDS", help="then measure for so long, in turns")
+    add("--study", metavar="NAMES", help="then look closer (layers,kernels,startups,accuracy,...)")
+    add("--no-widget", action="store_true", help="show the report without its switches")
+    add("--name", default=LAST, metavar="VAR", help=f"keep the report in this variable ({LAST})")
+    add("--help", action="store_true", help="print this")
+    return parser
+
+
+def variants(options: argparse.Namespace) -> dict[str, Variant] | None:
+    """Return the variants that the options ask for, by name; None where they ask for none.
+
+    Raises
+    ------
+    CompilescopeError
+        A name, mode, backend or setting that the installed torch does not have.
+    """
+    from ..inspection.variants import name_of, parse
+
+    names = (options.variants or ("cpp" if options.cpp_wrapper else "python,cpp")).split(",")
+    chosen = parse([name.strip() for name in names if name.strip()])
+    given: dict[str, Any] = {
+        "mode": options.mode,
+        "cpp_wrapper": options.cpp_wrapper or None,
+        "dynamic": {"on": True, "off": False}.get(options.dynamic),
+        "fullgraph": options.fullgraph or None,
+        "backend": options.backend,
+        "options": dict(_setting(text) for text in options.option) or None,
+    }
+    given = {switch: value for switch, value in given.items() if value is not None}
+    targets = [name.strip() for name in (options.target or "").split(",") if name.strip()]
+    if not given and not targets:
+        return chosen if options.variants or options.dynamic else None
+    if given.get("backend", "inductor") != "inductor" and options.variants is None:
+        # Python and C++ wrappers are Inductor's: of another backend there is one variant.
+        chosen = {"python": Variant()}
+    changed = [
+        variant
+        if variant.backend is None
+        else msgspec.structs.replace(variant, **given, target=target)
+        for target in targets or [None]
+        for variant in chosen.values()
+    ]
+    return parse({name_of(variant): variant for variant in changed})
+
+
+def seconds(text: str) -> float:
+    """Return a time to measure for."""
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise ValueError(text)
+    return value
+
+
+def studies(options: argparse.Namespace) -> list[str]:
+    """Return the studies that the options ask for.
+
+    Raises
+    ------
+    CompilescopeError
+        One that there is not.
+    """
+    from ..studies.run import check_studies
+
+    chosen = [name.strip() for name in (options.study or "").split(",") if name.strip()]
+    check_studies(chosen)
+    return chosen
+
+
+def _setting(text: str) -> tuple[str, object]:
+    key, equals, value = text.partition("=")
+    if not (key and equals):
+        raise CompilescopeError(
+            f"--option {text} has no value.", remedy="Write --option max_autotune=True."
+        )
+    try:
+        return key, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return key, value

@@ -1,0 +1,85 @@
+"""Inside a process that `processes.runner` started: what it was given, and what it gives back.
+
+Imports no torch by itself: what that takes is measured.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .runner import HEADER, RESULT, STEPS, TASK
+
+_LIKELY_VICTIM = "800"
+
+
+class Inside:
+    """The process's own end.
+
+    Parameters
+    ----------
+    folder
+        Where its files are.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.header: dict[str, Any] = json.loads((folder / HEADER).read_text(encoding="utf-8"))
+
+    def task(self) -> bytes:
+        """What there is to do."""
+        return (self._folder / TASK).read_bytes()
+
+    def step(self, name: str) -> None:
+        """Tells who waits what begins now."""
+        # Whether anybody hears it is not worth the work that is under way.
+        with contextlib.suppress(OSError), (self._folder / STEPS).open("a") as file:
+            file.write(f"{name}\n")
+
+
+def serve(work: Callable[[Inside], bytes]) -> None:
+    """Does the work of a process, whose last argument is its folder, and ends it.
+
+    ``work`` gives the result; an exception of its own is a crash.
+    """
+    faulthandler.enable()
+    _end_with_parent()
+    be_the_victim()
+    folder = Path(sys.argv[-1])
+    result = work(Inside(folder))
+    partial = folder / f"{RESULT}.partial"
+    partial.write_bytes(result)
+    partial.replace(folder / RESULT)
+    sys.stderr.flush()
+    # The result is there. Threads, pools and libraries that do not end must not turn it into a
+    # timeout, nor one that crashes in its destructor into a crash.
+    os._exit(0)
+
+
+def _end_with_parent() -> None:
+    """Has this process and its group end when the one that started it does, however that ends."""
+    line = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+
+    def wait() -> None:
+        while os.read(line, 1):
+            pass
+        os.killpg(os.getpgid(0), signal.SIGKILL)
+
+    threading.Thread(target=wait, name="compilescope-parent", daemon=True).start()
+
+
+def be_the_victim() -> None:
+    """Where memory runs out, the system shall end this process and not the notebook's kernel."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(_LIKELY_VICTIM)

@@ -1,0 +1,165 @@
+"""What an inspection says of itself while it works, and how it is told to stop."""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import msgspec
+
+from .history import Usual
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """A step that has begun.
+
+    ``fraction`` is how much of the whole was done before it, from 0 to 1, or None when unknown.
+    ``began`` is when the whole began, by ``time.monotonic``, and ``usual`` how long its like took.
+    """
+
+    step: str
+    fraction: float | None = None
+    variant: str = ""
+    began: float | None = None
+    usual: Usual | None = None
+
+
+Report = Callable[[Progress], None]
+
+
+class Cancelled(Exception):  # noqa: N818 - nothing went wrong
+    """The inspection was asked to stop between two steps."""
+
+
+class Monitor:
+    """Passes steps on, and stops the work at the next step once it is cancelled."""
+
+    def __init__(self, report: Report | None = None) -> None:
+        self._report = report
+        self._cancelled = threading.Event()
+        self._lock = threading.RLock()
+        self._interruptible: int | None = None
+        """The thread to interrupt when the work is cancelled."""
+        self._interrupts: list[int] = []
+        """Signals that came while `keeping_interrupts`, until one is raised by `check`."""
+
+    def step(self, step: str, *, variant: str = "", fraction: float | None = None) -> None:
+        """Begins a step.
+
+        Raises
+        ------
+        Cancelled
+            The work was cancelled meanwhile.
+        KeyboardInterrupt
+            It was interrupted, and what ran just then swallowed that.
+        """
+        self.check()
+        if self._report is not None:
+            self._report(Progress(step=step, variant=variant, fraction=fraction))
+
+    def check(self) -> None:
+        """Raises `Cancelled` if the work was cancelled, or an interrupt that was swallowed."""
+        if self._interrupts:
+            self._interrupts.clear()
+            raise KeyboardInterrupt
+        if self._cancelled.is_set():
+            raise Cancelled
+
+    def within(self, report: Report) -> Monitor:
+        """A monitor for a part of the work: its steps go to ``report``; cancelled they are as one.
+
+        ``report`` is called before a step begins, and passes it on as it sees fit.
+        """
+        part = Monitor(report)
+        part._cancelled = self._cancelled
+        part._interrupts = self._interrupts
+        return part
+
+    @contextmanager
+    def keeping_interrupts(self) -> Iterator[None]:
+        """In the block, no interrupt of the main thread is lost.
+
+        Python drops an exception that a weak reference's callback, a finalizer or a guard called
+        from C++ raises, ``KeyboardInterrupt`` too. Then `check` raises it at the next step.
+        """
+        handler = signal.getsignal(signal.SIGINT)
+        if threading.current_thread() is not threading.main_thread() or not callable(handler):
+            yield
+            return
+
+        def keep(number: int, frame: FrameType | None) -> None:
+            self._interrupts.append(number)
+            handler(number, frame)
+
+        signal.signal(signal.SIGINT, keep)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, handler)
+
+    @contextmanager
+    def interruptible(self) -> Iterator[Callable[[str, str], None]]:
+        """In the block, beside the main thread, `cancel` ends the work between two steps too.
+
+        It raises ``KeyboardInterrupt`` there, as Ctrl-C does on the main thread, for which the
+        front end's interrupt is left to do so.
+
+        Yields
+        ------
+        Callable
+            Passes on a step and its variant, without an interrupt in the midst of that.
+
+        Raises
+        ------
+        Cancelled
+            The work was cancelled, before the block or in it.
+        """
+        thread = threading.get_ident()
+        if thread == threading.main_thread().ident:
+            yield lambda step, variant: self.step(step, variant=variant)
+            return
+
+        def allow(allowed: bool) -> None:
+            with self._lock:
+                self._interruptible = thread if allowed else None
+
+        def tell(step: str, variant: str) -> None:
+            allow(False)
+            if self._report is not None and not self.cancelled:
+                self._report(Progress(step=step, variant=variant))
+            allow(True)
+            if self.cancelled:
+                _interrupt(thread)
+
+        self.check()
+        try:
+            allow(True)
+            self.check()
+            yield tell
+        except KeyboardInterrupt:
+            raise Cancelled from None
+        finally:
+            allow(False)
+            _interrupt(thread, on=False)
+
+    def cancel(self) -> None:
+        """Asks the work to stop; safe to call from any thread."""
+        self._cancelled.set()
+        with self._lock:
+            if self._interruptible is not None:
+                _interrupt(self._interruptible)
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the work was asked to stop, or interrupted."""
+        return bool(self._interrupts) or self._cancelled.is_set()
+
+
+def _interrupt(thread: int, *, on: bool = True) -> None:
+    """Has a thread raise ``KeyboardInterrupt`` soon, or not any more."""
+    raised = ctypes.py_object(KeyboardInterrupt) if on else None
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)

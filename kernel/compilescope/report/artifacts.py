@@ -1,0 +1,483 @@
+"""What torch made in one compilation, as plain typed structs: a part of the report.
+
+The rules are the report's: fields are only ever added, with a default. Line numbers count from 1.
+Units are in the names (``_ns``, ``_us``, ``_s``, ``_bytes``).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from .plans import Baked, Decomposition, Fusion, LayoutChange, Memory, Tiling
+from .problem import SourceLine, Struct
+from .target import Decision, KernelCheck, KernelConfig
+from .timings import LaunchTime
+from .wrapper_steps import Descriptor, Route, Steps
+
+Direction = Literal["inference", "forward", "backward"]
+Language = Literal["python", "cpp", "triton", "extern", "fx", "text"]
+
+
+class Node(Struct):
+    """An FX node."""
+
+    name: str
+    op: str
+    target: str
+    args: str = ""
+    inputs: list[str] = []
+    users: list[str] = []
+    shape: list[str] | None = None
+    """Sizes as text, since a size may be a symbol (``s0``)."""
+    stride: list[str] | None = None
+    dtype: str | None = None
+    device: str | None = None
+    sources: list[SourceLine] = []
+    """Innermost frame last, as in a traceback."""
+    module: str | None = None
+    """The path of the owning ``nn.Module`` (``layers.0.attn``)."""
+    module_type: str | None = None
+    line: int | None = None
+    """Where the node stands in the graph's text."""
+    stack: int | None = None
+    """In a file or a message: the place of its ``sources`` in `Graph.stacks`."""
+    origins: list[str] = []
+    """Names of the nodes of the ``dynamo`` stage that it came from, where torch says so."""
+
+
+class Graph(Struct):
+    """An FX graph at one stage."""
+
+    stage: str
+    text: str
+    nodes: list[Node] = []
+    absent: dict[str, str] = {}
+    stacks: list[list[SourceLine]] = []
+    """In a file or a message: the nodes' sources, each once. See `report.saving.graph_stacks`."""
+
+
+class Region(Struct):
+    """A run of lines of a generated file that means one thing.
+
+    Regions of a Python and a C++ wrapper that do the same thing carry the same ``key``.
+    """
+
+    kind: Literal["kernel", "launch", "alloc", "free", "guard", "return", "entry"]
+    start: int
+    end: int
+    """Inclusive."""
+    key: str = ""
+    label: str = ""
+    kernel: str | None = None
+    nodes: list[str] = []
+    sources: list[SourceLine] = []
+
+
+class Code(Struct):
+    """What Inductor generated for one graph."""
+
+    direction: Direction = "inference"
+    python: str | None = None
+    """The Python wrapper, with its kernels."""
+    cpp: str | None = None
+    """The C++ wrapper, as C++."""
+    shell: str | None = None
+    """The Python around the C++ wrapper, with the C++ cut out."""
+    path: str | None = None
+    """Where torch wrote it, if it did."""
+    regions: dict[str, list[Region]] = {}
+    """Artifact ("python", "cpp") → its regions, by start line."""
+    backward: Code | None = None
+    others: list[Code] = []
+    """Further graphs of this direction, where torch compiled several under one id."""
+    absent: dict[str, str] = {}
+    aot: str | None = None
+    """AOTInductor's C++, where it was compiled ahead of time."""
+
+
+class Launch(Struct):
+    """A call of a kernel in a wrapper."""
+
+    artifact: Literal["python", "cpp", "aot"]
+    variant: str
+    line: int
+    end: int
+    key: str
+    text: str = ""
+    """The launch's first line, without its indent."""
+    estimated_bytes: float | None = None
+    """As `Kernel.estimated_bytes`, for this launch."""
+    estimated_operations: float | None = None
+    time: LaunchTime | None = None
+    """Measured, where it was."""
+    estimated_us: float | None = None
+    """The least that it takes on the variant's target: an estimate, never a measurement."""
+    estimated_bound: Literal["", "memory", "compute"] = ""
+    """What that estimate is made of."""
+
+
+class Kernel(Struct):
+    """A generated kernel (C++ or Triton), or a library call (``extern``)."""
+
+    name: str
+    language: Language
+    direction: Direction = "inference"
+    source: str = ""
+    ops: list[str] = []
+    launches: list[Launch] = []
+    nodes: list[str] = []
+    sources: list[SourceLine] = []
+    assembly: dict[str, str] = {}
+    """Form → text, where it was compiled for a target; the forms are `target.FORMS`."""
+    resources: dict[str, float] = {}
+    """registers (a thread), scalar_registers (a wave, on AMD), spills (bytes a thread),
+    shared_bytes and tensor_columns (a block), warps, stages, occupancy (0 to 1),
+    blocks_per_multiprocessor."""
+    absent: dict[str, str] = {}
+    grid: str = ""
+    """The launch grid (Triton) or the parallel loop's extents (C++), as the wrapper has it."""
+    estimated_bytes: float | None = None
+    """Bytes that one launch reads and writes: the sizes of its buffers, each counted once."""
+    estimated_operations: float | None = None
+    """Arithmetic operations of one launch; a multiply-add counts as two."""
+    estimated_for: dict[str, int] = {}
+    """Symbol → the value that the estimates take for it: the one torch compiled with."""
+    assembly_lines: dict[str, list[int]] = {}
+    """As `KernelConfig.assembly_lines`."""
+    limit: str = ""
+    """What limits its occupancy: threads, registers, shared memory, tensor memory, blocks."""
+    configs: list[KernelConfig] = []
+    """Every launch configuration that torch would try on the target."""
+    check: KernelCheck | None = None
+    fusion: Fusion | None = None
+    tiling: Tiling | None = None
+    baked: list[Baked] = []
+    """What its code takes for granted."""
+    descriptors: list[Descriptor] = []
+    """TMA descriptors that it goes through."""
+
+
+class GuardManager(Struct):
+    """An inner node of the guard tree: what is fetched, to be checked by its guards."""
+
+    kind: str
+    """``RootGuardManager``, ``GuardManager``, ``DictGuardManager``."""
+    source: str = ""
+    accessor: str = ""
+    """How it is fetched from its parent: ``FrameLocalsGuardAccessor('x')``."""
+    value_type: str = ""
+    parent: int | None = None
+    """Its parent's place in `Compilation.guard_tree`; None for a root."""
+    cost_ns: float | None = None
+    """A check of this node and all below it, measured on a clone of the tree, warm."""
+    fails: int | None = None
+    """How often a check failed here, as torch counts it."""
+    shortcut: bool = False
+    """torch skips all that is below while none of the dictionaries there has changed; then a check
+    costs less than its parts."""
+
+
+class Guard(Struct):
+    """A check that Dynamo makes before it reuses a compilation."""
+
+    expression: str
+    type: str = ""
+    source: str = ""
+    """What is guarded, as Dynamo writes it: ``L['x']``."""
+    origin: SourceLine | None = None
+    manager: int | None = None
+    """Its node's place in `Compilation.guard_tree`."""
+    language: Literal["cpp", "python"] = "cpp"
+    """What carries out the check. A Python one costs about a microsecond and takes the GIL."""
+    cost_ns: float | None = None
+    """The check alone, without the access to the value, measured warm. Of several expressions that
+    torch checks as one guard the first carries the cost."""
+    hits: int | None = None
+    """How often it held, in calls that compilescope made or watched."""
+    fails: int | None = None
+    why: str = ""
+    """What made torch add it, where that can be told."""
+
+
+class Break(Struct):
+    """A graph break."""
+
+    reason: str
+    explanation: str = ""
+    hints: list[str] = []
+    context: str = ""
+    link: str = ""
+    where: SourceLine | None = None
+    stack: list[SourceLine] = []
+    duration_us: float | None = None
+    """Compile time that the attempt cost up to the break."""
+    resumed: str = ""
+    """The compile id of what torch compiled from behind the break on."""
+    eager: str = ""
+    """What runs in eager because of it: ``print(…)``, or the whole frame."""
+
+
+class Failure(Struct):
+    """A guard that failed, so that a frame was compiled again."""
+
+    guard: str
+    """The guard's expression."""
+    source: str = ""
+    """What was guarded: ``L['x']``."""
+    compilation: str = ""
+    """The compile id whose guard it was."""
+    kind: str = ""
+    """size, stride, rank, dtype, device, dispatch_keys, requires_grad, value, type, identity,
+    length, keys, attribute, global, grad_mode, global_state, other."""
+    dimension: int | None = None
+    """Of a size or stride."""
+    old: str = ""
+    new: str = ""
+    where: SourceLine | None = None
+    """The user's line that made torch guard it."""
+
+
+class Advice(Struct):
+    """What to change, as code to paste."""
+
+    kind: str
+    """mark_dynamic, dynamic, specialize_float, tensor, attribute, limit, …"""
+    what: str
+    """One sentence: what the change does."""
+    code: str = ""
+    where: SourceLine | None = None
+    """Where it goes."""
+
+
+class Recompile(Struct):
+    """Why a frame was compiled again."""
+
+    reasons: list[str]
+    previous: str = ""
+    """The compile id whose guards failed."""
+    failures: list[Failure] = []
+    became_dynamic: list[str] = []
+    """What a symbol stands for from now on: ``L['x'].size()[0] → s0``."""
+    count: int | None = None
+    """How often the frame has been compiled, with this time."""
+    limit: int | None = None
+    """torch's ``recompile_limit`` in force."""
+    advice: list[Advice] = []
+
+
+class Phase(Struct):
+    """A span of compile time, with what happened inside it."""
+
+    name: str
+    start_us: float
+    duration_us: float
+    children: list[Phase] = []
+    kind: str = ""
+    """One of `PHASE_KINDS`."""
+    track: int = 0
+    """Spans of one track nest; another thread or process has another track."""
+    detail: str = ""
+    """What it worked on, where torch says so: a kernel's name, a pass."""
+
+
+class Choice(Struct):
+    """One candidate of an autotuning."""
+
+    name: str
+    kind: str = ""
+    """extern, triton template, cpp template, config, …"""
+    time_us: float | None = None
+    chosen: bool = False
+    config: dict[str, str] = {}
+    """Block sizes, warps, stages, the micro-kernel: as torch names them."""
+    why: str = ""
+    """Why it lost or was not measured: ``1.8 times the best``, ``out of shared memory``."""
+
+
+class Autotuning(Struct):
+    """A choice that torch made by measuring, or would have made."""
+
+    operator: str
+    kind: Literal["algorithm", "config"] = "algorithm"
+    """algorithm: library call or template. config: the launch configuration of one kernel."""
+    kernel: str = ""
+    """The kernel that came of it, as in `Kernel.name`."""
+    inputs: list[str] = []
+    """``float32[128, 64] cpu``."""
+    choices: list[Choice] = []
+    duration_s: float | None = None
+    skipped: str = ""
+    """Why nothing was measured."""
+
+
+class Crossing(Struct):
+    """An operator that the generated code calls through Python's dispatcher: it takes the GIL."""
+
+    operator: str
+    artifact: Literal["python", "cpp"] = "cpp"
+    lines: list[int] = []
+    direction: Direction = "inference"
+    why: str = ""
+    remedy: str = ""
+
+
+class CacheEvent(Struct):
+    """What one of torch's compile caches said."""
+
+    cache: str
+    outcome: Literal["hit", "miss", "bypass"]
+    key: str = ""
+    detail: str = ""
+
+
+class RawEvent(Struct):
+    """Something that torch logged and no view reads, as it is."""
+
+    name: str
+    """What torch calls it; of several with a text of their own ``NAME (2)``."""
+    count: int = 1
+    """How many records without a text of their own are put together here, a line each."""
+    attempt: int = 0
+    size_bytes: int = 0
+    language: Language = "text"
+    text: str = ""
+
+
+class Compilation(Struct):
+    """One Dynamo frame compiled once."""
+
+    id: str
+    """torch's compile id: ``0/0``, after a recompile ``0/1``."""
+    attempt: int = 0
+    frame: SourceLine | None = None
+    graphs: dict[str, Graph] = {}
+    """Stage → graph; the stages are `STAGES`."""
+    code: Code = msgspec.field(default_factory=Code)
+    kernels: list[Kernel] = []
+    guards: list[Guard] = []
+    breaks: list[Break] = []
+    recompile: Recompile | None = None
+    phases: list[Phase] = []
+    cache: list[CacheEvent] = []
+    absent: dict[str, str] = {}
+    guard_tree: list[GuardManager] = []
+    """Parents before children."""
+    autotunings: list[Autotuning] = []
+    crossings: list[Crossing] = []
+    warm_phases: list[Phase] = []
+    """The same compilation done again with warm caches."""
+    warm_cache: list[CacheEvent] = []
+    started_s: float | None = None
+    """Seconds since the epoch."""
+    duration_s: float | None = None
+    cell: str | None = None
+    """The id of the notebook cell that ran, where it was watched."""
+    call: SourceLine | None = None
+    """The ``torch.compile`` that the frame was compiled for."""
+    reduced: str = ""
+    """What was dropped to bound memory, and when; empty while everything is there."""
+    counts: dict[str, int] = {}
+    """How many graphs, nodes (of the largest graph), kernels, guards and lines of code there were
+    before it was reduced."""
+    torch_id: str = ""
+    """torch's own compile id, where ``id`` had to be another: ``torch._dynamo.reset()`` makes torch
+    count anew, and what a cell compiled is counted from 0."""
+    cell_number: int | None = None
+    """The number of the cell's execution: ``In[3]``."""
+    cell_file: str = ""
+    """What Python calls the cell's lines, as in `SourceLine.file`."""
+    decisions: list[Decision] = []
+    """What a target that is not there could not decide."""
+    steps: list[Steps] = []
+    """What each wrapper does, step by step."""
+    routes: list[Route] = []
+    """How the wrappers reach operators that have no generated kernel."""
+    memory: list[Memory] = []
+    layouts: list[LayoutChange] = []
+    decompositions: list[Decomposition] = []
+    raw: list[RawEvent] = []
+    """Of a trace: the rest of what torch logged."""
+
+
+PHASE_KINDS: dict[str, str] = {
+    "dynamo": "Dynamo",
+    "guards": "guards",
+    "aot_autograd": "AOTAutograd",
+    "passes": "graph passes",
+    "lowering": "lowering",
+    "scheduling": "scheduling",
+    "code_generation": "code generation",
+    "autotuning": "autotuning",
+    "triton": "Triton",
+    "cpp_build": "C++ build",
+    "cache": "caches",
+    "load": "loading",
+    "other": "other",
+}
+"""Kind of a phase → title, in the order in which they usually come."""
+
+STAGES: dict[str, str] = {
+    "dynamo": "Dynamo",
+    "before_pre_grad": "before pre-grad passes",
+    "pre_grad": "after pre-grad passes",
+    "joint": "joint",
+    "before_joint": "before joint passes",
+    "after_joint": "after joint passes",
+    "inference": "inference",
+    "forward": "forward",
+    "backward": "backward",
+    "before_post_grad": "before post-grad passes",
+    "post_grad": "after post-grad passes",
+    "backward_before_post_grad": "backward, before post-grad passes",
+    "backward_post_grad": "backward, after post-grad passes",
+}
+"""Stage → title, in the order in which torch makes them."""
+
+GUARD_TYPES: dict[str, str] = {
+    "GLOBAL_STATE": "The code was compiled for these global modes: grad mode, autocast, "
+    "determinism, the default dtype, the number of threads.",
+    "TORCH_FUNCTION_MODE_STACK": "The code was compiled under these __torch_function__ modes.",
+    "DEFAULT_DEVICE": "The code was compiled for this default device.",
+    "TENSOR_MATCH": "The generated code was made for such a tensor: its type, dispatch keys, "
+    "dtype, device, requires_grad, and the sizes and strides that are not dynamic.",
+    "DIMENSION_DYNAMIC_MARKING_GUARD": "Sizes that are marked as dynamic or static later need a "
+    "compilation of their own.",
+    "NO_TENSOR_ALIASING": "These tensors were different objects when the code was compiled.",
+    "OBJECT_ALIASING": "These were one and the same object when the code was compiled.",
+    "STORAGE_OVERLAPPING": "Inputs that are written to shared memory in this way.",
+    "ID_MATCH": "This very object was traced through: another one may do something else.",
+    "TYPE_MATCH": "The methods of this type were traced through.",
+    "DICT_CONTAINS": "The tracing depended on whether the key is there.",
+    "NO_HASATTR": "The tracing depended on the attribute not being there.",
+    "LENGTH_CHECK": "The tracing went through all items.",
+    "DICT_LENGTH": "The tracing went through all items.",
+    "MAPPING_KEYS_MATCH": "The tracing went through all keys, in this order.",
+    "TUPLE_ITERATOR_LEN": "The tracing went through all items that were left.",
+    "DUAL_LEVEL_MATCH": "The code was compiled at this level of forward-mode differentiation.",
+    "EQUALS_MATCH": "This value is a constant in the graph.",
+    "NONE_MATCH": "The tracing depended on this being None.",
+    "NOT_NONE": "The tracing depended on this not being None.",
+    "TRUE_MATCH": "The tracing depended on this being True.",
+    "FALSE_MATCH": "The tracing depended on this being False.",
+    "LAMBDA_GUARD": "A check that torch makes in Python.",
+    "SYMBOLIC_SHAPE_GUARD": "The code holds for dynamic sizes that stand in this relation.",
+}
+"""Type of a guard → what makes torch add one; types that a newer torch has may be missing."""
+
+
+class Effective(Struct):
+    """A setting as asked for and as torch carried it out."""
+
+    setting: str
+    requested: str
+    actual: str
+    why: str = ""
+    differs: bool = False
+    """Whether torch did something else than was asked for."""
+    remedy: str = ""
+    """What to change, where something can be done."""
+    operators: list[str] = []
+    """The operators or fusions concerned."""
+    where: SourceLine | None = None

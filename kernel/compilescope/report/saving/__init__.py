@@ -1,0 +1,1 @@
+"""How reports are kept: files, redaction, and each stack of source lines once."""

@@ -1,0 +1,117 @@
+"""A report without what its author may not want to share: paths and source code.
+
+Works on a report's plain data, so that what is added to the structs later is covered too. What is
+left out is every line of the user's code, every folder's name, and the literals that guards,
+arguments and failures quote (`literals`). Names stay: those of files,
+functions, modules and variables, which the graphs and the generated code are made of.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from .literals import without_literals
+
+_POSIX = re.compile(r"(?<![\w.:/<~-])~?(?:/[^\s/:\"'()<>|,;\\]+)+/([^\s/:\"'()<>|,;\\]*)")
+_WINDOWS = re.compile(r"(?<!\w)[A-Za-z]:(?:\\\\?[^\s\\:\"'()<>|,;]+)+\\\\?([^\s\\:\"'()<>|,;]*)")
+_CODE_COMMENT = re.compile(r"((?:#|//)[^#\n]*?\bFile:? .*?, code: ).*")
+"""In graphs: ``# File: model.py:3 in forward, code: y = x + 1``, with more before it where
+torch 2.15 tells of a backward's node; in a break's explanation:
+``# File "model.py", line 3, in forward, code: y = x + 1``."""
+_GUARD_COMMENT = re.compile(r"(\s# )[^\n]*?(\s+# [^#\n]*?[^#\s]:\d+ in [\w<>.]+)")
+"""Behind a guard: ``# y = x + 1  # model.py:3 in forward``."""
+_TRACEBACK = re.compile(
+    r"^(\s*File .*, line \d+(?:, in .*)?)\n[ \t]+(?!File )\S.*(?:\n[ \t]*[~^ ]+$)?", re.M
+)
+_LEFT_OUT = "(left out)"
+_ADVICE_FIELDS = {"kind", "what", "code", "where"}
+_SETTINGS = ("specialize_float", "module_int")
+"""Kinds of advice whose code is long, and yet holds names alone."""
+_SOURCE_FIELDS = {"file", "line", "function", "code"}
+
+
+def redact(report: dict[str, Any]) -> dict[str, Any]:
+    """Leave paths and source code out.
+
+    Parameters
+    ----------
+    report
+        A report as plain data (``msgspec.to_builtins``). It is not changed.
+
+    Returns
+    -------
+    dict
+        The same with files by their names alone and without code.
+    """
+    cleaned = _Cleaner(report)(report)
+    assert isinstance(cleaned, dict)
+    return cleaned | {"files": {}}
+
+
+class _Cleaner:
+    """Cleans every text, with what the whole report tells of the user's files and code."""
+
+    def __init__(self, report: dict[str, Any]) -> None:
+        files: set[str] = set(report.get("files", {}))
+        code: set[str] = {
+            line.strip() for text in report.get("files", {}).values() for line in text.splitlines()
+        }
+        for source in _sources(report):
+            files.add(source["file"])
+            code.add(source["code"].strip())
+        paths = sorted((file for file in files if _base(file) != file), key=len, reverse=True)
+        self.paths = re.compile("|".join(map(re.escape, paths))) if paths else None
+        self.code = {line for line in code if len(line) > 1}
+
+    def __call__(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            if value.keys() == _SOURCE_FIELDS:
+                return value | {"file": _base(value["file"]), "code": ""}
+            if value.keys() == _ADVICE_FIELDS and _is_written(value):
+                value = value | {"code": ""}
+            value = without_literals(value)
+            return {self.text(key): self(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self(item) for item in value]
+        return value
+
+    def text(self, text: str) -> str:
+        if "\n" not in text and text.strip() in self.code and not text.strip().isidentifier():
+            return _LEFT_OUT
+        if "File " in text or " in " in text:
+            text = _CODE_COMMENT.sub(rf"\1{_LEFT_OUT}", text)
+            text = _GUARD_COMMENT.sub(rf"\1{_LEFT_OUT}\2", text)
+            text = _TRACEBACK.sub(r"\1", text)
+        if "/" not in text and "\\" not in text:
+            return text
+        if self.paths is not None:
+            text = self.paths.sub(lambda match: _base(match.group()), text)
+        return _WINDOWS.sub(r"\1", _POSIX.sub(r"\1", text))
+
+
+def _is_written(advice: dict[str, Any]) -> bool:
+    """Whether the advice writes the user's call anew: code of one line holds names alone."""
+    return advice["kind"] not in _SETTINGS and "\n" in advice["code"]
+
+
+def _sources(value: Any) -> list[dict[str, Any]]:
+    """All `SourceLine` in the data."""
+    found = []
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            if one.keys() == _SOURCE_FIELDS:
+                found.append(one)
+            else:
+                waiting.extend(one.values())
+        elif isinstance(one, list):
+            waiting.extend(one)
+    return found
+
+
+def _base(file: str) -> str:
+    return re.split(r"[\\/]", file)[-1]

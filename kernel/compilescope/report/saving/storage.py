@@ -1,0 +1,75 @@
+"""Reports read back from files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from ..errors import CompilescopeError
+from ..report import SCHEMA_VERSION, Report
+from .graph_stacks import unpack
+
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What msgspec raises for text that is cut short, no text at all, or nested without end."""
+
+
+class _Version(msgspec.Struct):
+    schema_version: int
+
+
+_START = 1024
+"""How far to look for the first character of a text."""
+
+
+def load(path: str | Path) -> Report:
+    """Reads a report that `Report.save` wrote as JSON.
+
+    Raises
+    ------
+    CompilescopeError
+        The file is no report, is a saved page, is damaged, or was written by a newer compilescope.
+    OSError
+        The file cannot be read.
+    """
+    if Path(path).suffix in (".html", ".htm"):
+        raise _page(str(path))
+    return from_json(Path(path).read_bytes(), name=str(path))
+
+
+def _page(name: str) -> CompilescopeError:
+    return CompilescopeError(
+        f"{name} is a page, not a report.",
+        "A saved page is for browsers.",
+        "Save the report as .compilescope.json too, and give that file.",
+    )
+
+
+def from_json(text: str | bytes, name: str = "The text") -> Report:
+    """The report that `Report.to_json` wrote; ``name`` stands in the error messages."""
+    if text[:_START].lstrip()[:1] in ("<", b"<"):
+        raise _page(name)
+    try:
+        version = msgspec.json.decode(text, type=_Version).schema_version
+    except _UNREADABLE as error:
+        raise CompilescopeError(
+            f"{name} is not a report.",
+            f"{error}.",
+            "Give a file that report.save('….json') wrote; one cut short must be written again.",
+        ) from None
+    if version > SCHEMA_VERSION:
+        raise CompilescopeError(
+            f"{name} was written by a newer compilescope.",
+            f"Its format is version {version}; this one reads up to {SCHEMA_VERSION}.",
+            "Upgrade with pip install -U jupyterlab-compilescope.",
+        )
+    try:
+        report = msgspec.json.decode(text, type=Report)
+    except _UNREADABLE as error:
+        raise CompilescopeError(
+            f"{name} is damaged.", f"{error}.", "Write the report again."
+        ) from None
+    for compilation in report.compilations:
+        for graph in compilation.graphs.values():
+            unpack(graph)
+    return report

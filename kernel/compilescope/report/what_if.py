@@ -1,0 +1,71 @@
+"""The answer to "what if": which compilation would serve a call, or which guard fails."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from .artifacts import Guard
+from .problem import Struct
+
+_LONG = 90
+
+Verdict = Literal["reuse", "recompile", "limit", "unknown"]
+
+
+class GuardOutcome(Struct):
+    """What one compilation's guards say."""
+
+    compilation: str
+    passes: bool
+    guard: Guard | None = None
+    """The first that fails."""
+    place: int | None = None
+    """Its place in the compilation's guards, where it is there."""
+    expected: str = ""
+    found: str = ""
+    message: str = ""
+    """torch's own words."""
+
+
+class WhatIf(Struct):
+    """What would happen at a call with other arguments."""
+
+    subject: str
+    arguments: list[str] = []
+    """One line an argument: ``x: float32[4, 8] cpu``."""
+    verdict: Verdict = "unknown"
+    """reuse, recompile, limit (the recompile limit is reached: it would run in eager), unknown."""
+    reuses: str = ""
+    """The compile id of the compilation that would serve the call."""
+    outcomes: list[GuardOutcome] = []
+    """In the order in which torch tries them, up to the first that passes."""
+    why: str = ""
+
+    def __str__(self) -> str:
+        lines = [f"{self.subject}({', '.join(self.arguments)})", f"  {self._headline()}"]
+        for outcome in self.outcomes:
+            if outcome.passes:
+                lines.append(f"  {outcome.compilation}: every guard holds")
+                continue
+            what = outcome.guard.expression if outcome.guard is not None else outcome.message
+            what = what if len(what) <= _LONG else f"{what[: _LONG - 1]}…"
+            lines.append(f"  {outcome.compilation}: {what}")
+            if outcome.expected or outcome.found:
+                lines.append(f"      expected {outcome.expected}, found {outcome.found}")
+            origin = outcome.guard.origin if outcome.guard is not None else None
+            if origin is not None:
+                lines.append(f"      {origin.file}:{origin.line}  {origin.code}".rstrip())
+        if self.why:
+            lines.append(f"  {self.why}")
+        return "\n".join(lines)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+    def _headline(self) -> str:
+        return {
+            "reuse": f"reuses {self.reuses}",
+            "recompile": "would compile again" if self.outcomes else "would compile",
+            "limit": "would run in eager: the recompile limit is reached",
+            "unknown": "cannot be told",
+        }[self.verdict]

@@ -1,0 +1,1 @@
+"""What this kernel has inspected, and what is asked of it later."""

@@ -1,0 +1,31 @@
+"""The session, and with it torch, loaded when they are first needed."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ..report.errors import CompilescopeError
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+def session() -> Session:
+    """The kernel's session.
+
+    Raises
+    ------
+    CompilescopeError
+        torch cannot be loaded because its cache folder cannot be made.
+    """
+    try:
+        from .session import get_session
+    except OSError as error:
+        folder = os.environ.get("TORCHINDUCTOR_CACHE_DIR", "torch's cache folder")
+        raise CompilescopeError(
+            f"{folder} cannot be used.",
+            f"torch makes its cache folder when it is loaded: {error}.",
+            "Remove what is in its way, or set TORCHINDUCTOR_CACHE_DIR to a folder, and restart.",
+        ) from error
+    return get_session()

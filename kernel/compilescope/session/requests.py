@@ -1,0 +1,125 @@
+"""What is asked of a report after its inspection: to measure its variants, to study them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+
+from ..inspection import variants as names
+from ..inspection.inspection import Inspection
+from ..inspection.layers_unasked import BREAKDOWN, affordable
+from ..jobs.runner import Kind, usual
+from ..progress.progress import Progress
+from ..report import Report
+from ..report.errors import CompilescopeError
+from ..report.variant import Variant
+from ..studies.table import ON_DEMAND, STUDY_NAMES, applies
+from .session import Session
+
+Tell = Callable[[Progress], None]
+
+
+def measure(
+    session: Session,
+    report: Report,
+    *,
+    variants: object = None,
+    seconds: float = 10.0,
+    progress: Tell | None = None,
+) -> Report:
+    """Measures variants of a report in turns with eager.
+
+    Raises
+    ------
+    CompilescopeError
+        The report is not of this kernel, there is no such variant, or the time is none.
+    """
+    if not 0 < seconds < math.inf:
+        raise CompilescopeError(
+            f"seconds is {seconds!r}.", remedy="Give the seconds to measure for: 10."
+        )
+    inspection = _inspection(session, report)
+    wanted = _wanted(session, inspection, variants, "measure")
+    return session.measure(report.subject.id, wanted, seconds=seconds, progress=progress)
+
+
+def study(
+    session: Session,
+    report: Report,
+    studies: Sequence[str],
+    *,
+    variants: object = None,
+    progress: Tell | None = None,
+) -> Report:
+    """Takes a closer look at variants of a report; all but the longest ones if none is named.
+
+    Raises
+    ------
+    CompilescopeError
+        The report is not of this kernel, or there is no such study or variant.
+    """
+    inspection = _inspection(session, report)
+    wanted = _wanted(session, inspection, variants, "study")
+    if not studies:
+        kinds = {variant.target is not None for variant in wanted.values()}
+        meant = [one for one in STUDY_NAMES if any(applies(one, target=kind) for kind in kinds)]
+        studies = [one for one in meant if one not in ON_DEMAND]
+    return session.study(report.subject.id, studies, wanted, progress=progress)
+
+
+def look_closer(
+    session: Session,
+    report: Report,
+    seconds: float | None,
+    studies: Sequence[str],
+    *,
+    breakdown: bool = True,
+    progress: Tell | None = None,
+) -> None:
+    """Measures and studies a report's variants, as far as either is asked for.
+
+    Parameters
+    ----------
+    breakdown
+        Whether the time of a call is broken down where no study is named and it takes seconds.
+    """
+    if seconds is not None:
+        measure(session, report, seconds=seconds, progress=progress)
+    if studies:
+        study(session, report, studies, progress=progress)
+    elif breakdown and (name := affordable(report, [one.name for one in report.variants])):
+        study(session, report, BREAKDOWN, variants=name, progress=progress)
+
+
+def _inspection(session: Session, report: Report) -> Inspection:
+    found = session.inspections.get(report.subject.id)
+    if isinstance(found, Inspection) and found.report is report:
+        return found
+    if report.subject.kind in ("watch", "trace"):
+        raise CompilescopeError(
+            "This report has no call of its own.",
+            "It shows what your own code compiled.",
+            "Inspect a call: compilescope.inspect(fn, args).",
+        )
+    raise CompilescopeError(
+        "The call of this report is not in the kernel.",
+        "It was loaded from a file, its cell ran again, or it was forgotten.",
+        "Inspect the call again, and go on with that report.",
+    )
+
+
+def _wanted(
+    session: Session, inspection: Inspection, variants: object, kind: Kind
+) -> dict[str, Variant]:
+    """The variants by name: those of the report go by the names that they have there."""
+    if variants is None:
+        requested = {one.name: one.requested for one in inspection.report.variants}
+        # Where all are for targets, it is told what cannot be done with those.
+        aims = {name: variant for name, variant in requested.items() if variant.target is not None}
+        return usual(inspection, kind) or aims or names.parse(names.USUAL)
+    known = {one.name: one.requested for one in inspection.report.variants}
+    given = [variants] if isinstance(variants, (str, Variant)) else variants
+    if isinstance(given, Iterable) and all(isinstance(one, str) and one in known for one in given):
+        return {str(name): known[str(name)] for name in given}
+    parsed = names.parse(variants)
+    return {session.name_for(inspection, one): one for one in parsed.values()}

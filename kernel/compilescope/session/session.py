@@ -1,0 +1,539 @@
+"""What this kernel has inspected: the subjects, the jobs, and who wants to know."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import msgspec
+
+from ..builds.measurement_state import Standing
+from ..distributed.remote_report import Elsewhere
+from ..distributed.running import run_ranks
+from ..inspection import variants as names
+from ..inspection.inspection import Inspection
+from ..inspection.same_call import likeness
+from ..jobs import kept_subjects
+from ..jobs.jobs import Job, Jobs
+from ..jobs.observers import Observer, Observers
+from ..jobs.runner import Work, carry_out, carry_out_aside, is_aside, usual
+from ..jobs.watch_switch import Watcher
+from ..progress.progress import Monitor, Progress
+from ..report import AS_WRITTEN, IN_CELL, Report, VariantReport, is_record
+from ..report.errors import CompilescopeError
+from ..report.variant import Choices, Variant
+from ..studies.run import check_studies
+from ..sweep.plan import Plan, new_report
+from ..sweep.registry import Sweeps
+from ..sweep.run import Running
+from ..targets import known_devices as known
+from ..targets import target_variants
+from ..torch_api.dynamo import compile_variant
+from ..watching.running_code import Watched, watching
+from ..watching.watch import Watch
+
+LONGEST_S = 7 * 24 * 3600.0
+"""The longest measurement that can be asked for."""
+PATIENCE_S = 0.5
+"""How long the panel's request for sources waits for them; after that they come by a job."""
+
+
+class Session:
+    """The kernel's one list of subjects.
+
+    Work that calls the subject (`inspect`, `add`, `run_pending`) is done by one thread at a time,
+    on the main thread where there is a choice. `sources` may be called from any thread meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self.inspections: dict[str, Inspection | Watch | Elsewhere] = {}
+        self.revisions: dict[str, int] = {}
+        self.id = uuid.uuid4().hex
+        """Another one after a restart of the kernel."""
+        self.jobs = Jobs(
+            changed=lambda job: self._tell("job", job.subject, job=job), kind_of=self._kind_of
+        )
+        self.watcher = Watcher(keep=self._keep, changed=self._watch_changed)
+        self.sweeps = Sweeps(changed=lambda subject: self._tell("sweep", subject))
+        self._observers = Observers()
+        self._working = threading.Lock()
+        self._watched: Watched | None = None
+
+    def inspect(
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        *,
+        variants: object = None,
+        run: bool = True,
+        progress: Callable[[Progress], None] | None = None,
+        cell: str | None = None,
+        cell_file: str | None = None,
+    ) -> Report:
+        """Inspects a call; see `compilescope.inspect`.
+
+        ``cell`` is the notebook cell's id and ``cell_file`` the file name of its code, where there
+        is one: there, what an earlier run of the same call has in its report stays. Failures to
+        compile are problems of the report.
+        """
+        wanted = names.parse(names.USUAL if variants is None else variants)
+        inspection = Inspection(fn, args, kwargs, cell=cell)
+        wanted = inspection.with_written(fn, wanted, chosen=variants is not None)
+        subject = inspection.report.subject.id
+        inspection.on_change(lambda variant: self._grown(subject, variant))
+        job = self.jobs.new(subject, list(wanted), Work(build=run))
+        with self._alone(job):
+            inspection.asked = wanted
+            if cell is not None:
+                self._adopt(inspection, wanted)
+            self._keep(inspection, focus=True)
+            if self._watched is not None:
+                self._add_watched(inspection, self._watched)
+                self._watched = None
+            with self.jobs.running(job, progress) as monitor:
+                self._work(inspection, wanted, job.work, monitor)
+        return inspection.report
+
+    def add(
+        self,
+        subject: str,
+        variant: Variant,
+        *,
+        run: bool = False,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Report:
+        """Adds a variant to a subject's report, or builds and times one that it has."""
+        variant = names.checked(variant)
+        inspection = self._callable(subject)
+        wanted = {self.name_for(inspection, variant): variant}
+        return self._do(inspection, wanted, Work(build=run), progress)
+
+    def measure(
+        self,
+        subject: str,
+        variants: Mapping[str, Variant],
+        *,
+        seconds: float = 10.0,
+        again: bool = False,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Report:
+        """Measures variants in turns with eager, here and now; see `Inspection.measure`.
+
+        Raises
+        ------
+        CompilescopeError
+            A variant is for a target, which cannot run here, or the time is none.
+        """
+        _check_seconds(seconds)
+        target_variants.refuse(variants, "measured")
+        work = Work(kind="measure", seconds=seconds, again=again)
+        return self._do(self._callable(subject), variants, work, progress)
+
+    def study(
+        self,
+        subject: str,
+        studies: Sequence[str],
+        variants: Mapping[str, Variant],
+        *,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Report:
+        """Takes a closer look at variants, here and now; see `Inspection.study`."""
+        check_studies(studies)
+        work = Work(kind="study", studies=tuple(studies))
+        return self._do(self._callable(subject), variants, work, progress)
+
+    def sweep(
+        self, plan: Plan, *, executor: Executor | None = None, workers: int = 1
+    ) -> tuple[Report, Running]:
+        """Begins a sweep, whose call becomes a subject if it is none yet.
+
+        It goes on beside this thread; the report has it in ``sweep`` from now on. What a factory
+        makes elsewhere is no subject of this kernel: its report is not in the panel.
+        """
+        found = self.inspections.get(plan.subject.id)
+        if found is None and plan.call is not None:
+            inspection = found = Inspection(*plan.call)
+            subject = inspection.report.subject.id
+            inspection.on_change(lambda variant: self._grown(subject, variant))
+            self._keep(inspection, focus=True)
+        report = found.report if found is not None else new_report(plan.subject)
+        running = self.sweeps.start(plan, report, executor=executor, workers=workers)
+        if found is not None:
+            self._grown(report.subject.id, "")
+        return report, running
+
+    def ranks(
+        self,
+        factory: Callable[[], Any],
+        *,
+        size: int,
+        backend: str,
+        variants: object,
+        run: bool,
+        timeout_s: float,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> list[Report]:
+        """Inspects what a factory makes on several ranks; see `compilescope.ranks`."""
+        reports = run_ranks(
+            factory,
+            names.parse(variants),
+            size=size,
+            backend=backend,
+            build=run,
+            timeout_s=timeout_s,
+            monitor=Monitor(progress),
+        )
+        # The list of subjects has the latest first.
+        for report in reversed(reports):
+            where = f"rank {report.rank.rank} of {size}" if report.rank is not None else ""
+            self._keep(Elsewhere(report, where), focus=report is reports[0])
+        return reports
+
+    def _do(
+        self,
+        inspection: Inspection,
+        wanted: Mapping[str, Variant],
+        work: Work,
+        progress: Callable[[Progress], None] | None,
+    ) -> Report:
+        job = self.jobs.new(inspection.report.subject.id, list(wanted), work)
+        with self._alone(job), self.jobs.running(job, progress) as monitor:
+            self._work(inspection, wanted, work, monitor)
+        return inspection.report
+
+    def sources(self, subject: str, variant: Variant) -> tuple[str, Job | None]:
+        """Has a variant's sources generated; takes no longer than `PATIENCE_S`.
+
+        In a thread of its own where a capture serves it, or it is for a target: while a cell runs.
+        Otherwise by a job for the main thread (`run_pending`), as a new capture calls the subject.
+        Asked on the main thread (of a kernel without subshells) that is left to it in any case: it
+        would meet the user's next cell elsewhere, and cannot be interrupted there. May be called
+        from any thread.
+
+        Returns
+        -------
+        str
+            The variant's name in the report.
+        Job or None
+            The job; None when the sources are in the report.
+        """
+        variant = names.checked(variant)
+        inspection = self._callable(subject)
+        name = self.name_for(inspection, variant)
+        there = {one.name: one for one in inspection.report.variants}
+        if name in there and there[name].stage != "failed":
+            return name, None
+        wanted = {name: variant}
+        is_main = threading.current_thread() is threading.main_thread()
+        if is_aside(wanted) or (inspection.has_capture(variant) and not is_main):
+            job = self._beside(inspection, wanted, Work(build=False))
+            is_there = job.ended.wait(PATIENCE_S) and job.state == "done"
+            return name, None if is_there else job
+        return name, self.jobs.queue(subject, [name], Work(build=False), wanted)
+
+    def queue_run(self, subject: str, variants: Sequence[str] = ()) -> Job:
+        """Queues building, checking and timing variants: all of the report when none is named.
+
+        Then where the time of a call goes, if that is a matter of seconds.
+
+        Raises
+        ------
+        CompilescopeError
+            A name that the report does not have.
+        """
+        return self._queue(subject, variants, Work(breakdown=True))
+
+    def queue_measure(
+        self, subject: str, variants: Sequence[str], *, seconds: float, again: bool
+    ) -> Job:
+        """Queues measuring variants, all that can be built when none is named.
+
+        A measurement of the same subject that runs just now makes way: it ends at its next round,
+        and the new one goes on with its samples where it can.
+
+        Raises
+        ------
+        CompilescopeError
+            A name that the report does not have, or the time is none.
+        """
+        _check_seconds(seconds)
+        work = Work(kind="measure", seconds=seconds, again=again)
+        report = self._callable(subject).report
+        target_variants.refuse(
+            {name: report.variant(name).requested for name in variants}, "measured"
+        )
+        # Looked up first: the main thread may take the new job as soon as it is queued.
+        running = self.jobs.current
+        job = self._queue(subject, variants, work)
+        if running is not None and (running.subject, running.work.kind) == (subject, "measure"):
+            self.jobs.cancel(running.id)
+        return job
+
+    def queue_studies(self, subject: str, studies: Sequence[str], variants: Sequence[str]) -> Job:
+        """Queues closer looks at variants, at all that are built when none is named.
+
+        Raises
+        ------
+        CompilescopeError
+            A name that the report does not have, or a study that there is not.
+        """
+        check_studies(studies)
+        return self._queue(subject, variants, Work(kind="study", studies=tuple(studies)))
+
+    def _queue(self, subject: str, variants: Sequence[str], work: Work) -> Job:
+        inspection = self._callable(subject)
+        for name in variants:
+            inspection.report.variant(name)
+        wanted = list(variants) or list(usual(inspection, work.kind))
+        requested = {name: inspection.report.variant(name).requested for name in wanted}
+        if not variants:
+            # What was interrupted before it had all its variants is asked for anew.
+            there = [one.requested for one in inspection.report.variants if not is_record(one)]
+            asked = inspection.asked or names.parse(names.USUAL)
+            missing = {name: one for name, one in asked.items() if one not in there}
+            if work.kind == "build" or not requested:
+                requested |= missing
+        if requested and is_aside(requested):
+            return self._beside(inspection, requested, work)
+        return self.jobs.queue(subject, list(requested), work, requested)
+
+    def _beside(self, inspection: Inspection, wanted: Mapping[str, Variant], work: Work) -> Job:
+        """Begins work beside the main thread, in a thread of its own."""
+        job, is_new = self.jobs.beside(inspection.report.subject.id, list(wanted), work)
+
+        def do() -> None:
+            # A cancel may come as the work has just ended; the job's state says so.
+            with suppress(KeyboardInterrupt), self.jobs.running(job) as monitor:
+                carry_out_aside(work, inspection, wanted, monitor)
+
+        if is_new:
+            threading.Thread(target=do, name=f"compilescope-{job.id}", daemon=True).start()
+        return job
+
+    def run_pending(self) -> None:
+        """Does the queued jobs, oldest first. The panel has the kernel's main thread call this.
+
+        An interrupt ends the job that runs, and only that one.
+        """
+        while (job := self.jobs.next()) is not None:
+            inspection = self.inspections.get(job.subject)
+            if not isinstance(inspection, Inspection):
+                self.jobs.drop(job)
+                continue
+            known = {one.name: one.requested for one in inspection.report.variants}
+            known |= job.requested
+            # The cell may have run again meanwhile, with other variants.
+            wanted = {name: known[name] for name in job.variants if name in known}
+            try:
+                with self._alone(job), self.jobs.running(job) as monitor:
+                    self._work(inspection, wanted, job.work, monitor)
+            except KeyboardInterrupt:
+                continue  # said by the job's state; the panel asked for it
+
+    @contextmanager
+    def watch_cell(self) -> Iterator[Watched]:
+        """Records what the user's cell itself compiles, for the next `inspect`."""
+        with watching() as watched:
+            yield watched
+        self._watched = watched
+
+    def inspection(self, subject: str) -> Inspection | Watch | Elsewhere:
+        """The inspection of a subject; or the watch that it is, or where it is.
+
+        Raises
+        ------
+        CompilescopeError
+            There is none: it was forgotten, or the kernel was restarted.
+        """
+        if subject not in self.inspections:
+            raise CompilescopeError(
+                "This subject is not in the kernel any more.",
+                "It was forgotten, or the kernel was restarted.",
+                "Run its cell again.",
+            )
+        return self.inspections[subject]
+
+    def measurement(self, subject: str) -> Standing:
+        """How a subject's measurement stands.
+
+        Raises
+        ------
+        CompilescopeError
+            There is no such subject, or it cannot be called.
+        """
+        return self._callable(subject).measurement
+
+    def _callable(self, subject: str) -> Inspection:
+        inspection = self.inspection(subject)
+        if isinstance(inspection, Elsewhere):
+            raise CompilescopeError(
+                f"This report is of {inspection.where}, which has ended.",
+                "It was made in a process of its own: there is no call to make again here.",
+                "Call compilescope.ranks again.",
+            )
+        if isinstance(inspection, Watch):
+            raise CompilescopeError(
+                "A watch has no variants.",
+                "It shows what your own code compiled, as it is written: there is no call to "
+                "make again under other switches.",
+                "Put %%compile over a cell that ends with the call.",
+            )
+        return inspection
+
+    def name_for(self, inspection: Inspection, variant: Variant) -> str:
+        """The name of a variant in a report: the one it has there, or a new one."""
+        for one in inspection.report.variants:
+            if one.requested == variant and not is_record(one):
+                return one.name
+        return names.name_of(variant)
+
+    def forget(self, subject: str) -> None:
+        """Drops a subject with its report, its captures and its hold on the arguments."""
+        dropped = self._drop(subject)
+        self.sweeps.keep(self.inspections)
+        if isinstance(dropped, Watch):
+            self.watcher.forget(dropped)
+            self._tell("watch", subject)
+        self._tell("subjects", "")
+
+    def choices(self) -> Choices:
+        """What the installed torch allows for each switch."""
+        off = known.unavailable()
+        return Choices(
+            backends=compile_variant.usual_backends(),
+            modes=compile_variant.modes(),
+            targets=[] if off else known.names(),
+            titles={} if off else known.titles(),
+            groups={} if off else known.groups(),
+            targets_off=off,
+        )
+
+    def observe(self, observer: Observer) -> Callable[[], None]:
+        """Calls ``observer(kind, subject, job)`` after changes; returns the way to stop that."""
+        return self._observers.add(observer)
+
+    def _kind_of(self, job: Job) -> str:
+        """What jobs that take about as long have in common: the work, the variants, the size.
+
+        Besides: the processor, the threads and torch. The first build of a process takes longer.
+        """
+        inspection = self.inspections.get(job.subject)
+        if not isinstance(inspection, Inspection):
+            return ""
+        report = inspection.report
+        stages = {one.name: one.stage for one in report.variants}
+        requested = {one.name: one.requested for one in report.variants}
+        requested |= {**inspection.asked, **job.requested}
+        wanted = sorted(
+            f"{names.name_of(requested[name])} {stages.get(name, 'new')}"
+            for name in job.variants
+            if name in requested
+        )
+        place = report.environment
+        is_first = not self.jobs.has_built
+        work = msgspec.json.encode(job.work).decode()
+        size = f"size 2^{inspection.size.bit_length()}"
+        parts = [work, *wanted, size, "first" * is_first, place.cpu, *place.gpus]
+        return " | ".join([*filter(None, parts), f"{place.threads} threads", place.torch])
+
+    def _work(
+        self, inspection: Inspection, wanted: Mapping[str, Variant], work: Work, monitor: Monitor
+    ) -> None:
+        subject = inspection.report.subject.id
+        carry_out(work, inspection, wanted, monitor, lambda: self._tell("measured", subject))
+
+    @contextmanager
+    def _alone(self, job: Job) -> Iterator[None]:
+        if not self._working.acquire(blocking=False):
+            self.jobs.drop(job)
+            raise CompilescopeError(
+                "Another inspection is running in this kernel.",
+                "A subject is called by one thread at a time.",
+                "Wait for it, or cancel it.",
+            )
+        try:
+            yield
+        finally:
+            self._working.release()
+
+    def _keep(self, inspection: Inspection | Watch | Elsewhere, focus: bool = False) -> None:
+        new = inspection.report.subject
+        revision = self.revisions.get(new.id, 0) + 1
+        before = self.inspections.get(new.id)
+        if before is not None:
+            inspection.report.sweep = before.report.sweep
+        for other in kept_subjects.replaced(new, self.inspections):
+            self._drop(other)
+        self.inspections[new.id], self.revisions[new.id] = inspection, revision
+        for other in kept_subjects.superfluous(self.inspections):
+            self._drop(other)
+        kept_subjects.lighten(self.inspections)
+        self.sweeps.keep(self.inspections)
+        self._tell("subjects", new.id if focus else "")
+
+    def _adopt(self, inspection: Inspection, wanted: Mapping[str, Variant]) -> None:
+        """Gives a report what is known of its call from earlier runs."""
+        new = inspection.report.subject
+        inspection.likeness = likeness(inspection.fn, inspection.args, inspection.kwargs)
+        for other in dict.fromkeys([new.id, *kept_subjects.replaced(new, self.inspections)]):
+            before = self.inspections.get(other)
+            if isinstance(before, Inspection) and before.likeness == inspection.likeness:
+                inspection.adopt(before.report, but=(AS_WRITTEN, IN_CELL, *wanted))
+
+    def _drop(self, subject: str) -> Inspection | Watch | Elsewhere | None:
+        dropped = self.inspections.pop(subject, None)
+        self.revisions.pop(subject, None)
+        running = self.jobs.current
+        if isinstance(dropped, Inspection):
+            for job in [*self.jobs.aside, *([running] if running is not None else [])]:
+                if job.subject == subject:
+                    self.jobs.cancel(job.id)
+            dropped.close()
+        return dropped
+
+    def _watch_changed(self, watch: Watch) -> None:
+        subject = watch.report.subject.id
+        if subject in self.inspections:
+            self._grown(subject, AS_WRITTEN)
+        self._tell("watch", subject)
+
+    def _add_watched(self, inspection: Inspection, watched: Watched) -> None:
+        compilations = watched.compilations(IN_CELL)
+        if compilations:
+            inspection.put(
+                VariantReport(
+                    name=IN_CELL, requested=Variant(), stage="built", compilations=compilations
+                )
+            )
+
+    def _grown(self, subject: str, variant: str) -> None:
+        self.revisions[subject] = self.revisions.get(subject, 0) + 1
+        self._tell("report", subject)
+
+    def _tell(self, kind: str, subject: str, job: Job | None = None) -> None:
+        self._observers.tell(kind, subject, job)
+
+
+def _check_seconds(seconds: float) -> None:
+    if not 0 < seconds <= LONGEST_S:
+        raise CompilescopeError(
+            f"A measurement cannot take {seconds:g} seconds.",
+            f"It takes more than 0 and at most {LONGEST_S:g}, which is a week.",
+            "Give the seconds to measure for: 10.",
+        )
+
+
+_session: Session | None = None
+
+
+def get_session() -> Session:
+    """The kernel's session, made when it is first asked for."""
+    global _session
+    if _session is None:
+        _session = Session()
+    return _session

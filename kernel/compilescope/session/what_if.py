@@ -1,0 +1,96 @@
+"""What would happen at a call that is not made: the panel's question and Python's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..distributed.remote_report import Elsewhere
+from ..guards.ask_live import ask_compilation, ask_compiled
+from ..guards.costs import add_fails
+from ..guards.kept_guards import by_report_id, report_ids
+from ..inspection.inspection import Inspection
+from ..report import Report
+from ..report.errors import CompilescopeError
+from ..report.what_if import WhatIf
+from ..subject import notebook_globals
+from ..torch_api.guards.keeping import live_guards
+from ..watching.watch import Watch
+from .session import Session
+
+
+def ask_text(session: Session, subject: str, variant: str, text: str, compilation: str) -> WhatIf:
+    """Asks a variant's guards about arguments as typed in a call.
+
+    Parameters
+    ----------
+    compilation
+        Of a watch, the compilation whose frame is called; a subject has its own call.
+
+    Raises
+    ------
+    CompilescopeError
+        A cell runs, or the question makes no sense; the message says which.
+    """
+    found = session.inspection(subject)
+    if notebook_globals.is_cell_running():
+        raise CompilescopeError(
+            "The kernel is busy.",
+            "A cell runs: its values change, and its guards may be in use.",
+            "Ask again when the cell has ended.",
+        )
+    names = notebook_globals.namespace()
+    if isinstance(found, Watch):
+        known = {one.id: one for one in found.report.compilations}
+        return ask_compilation(found.code_of(compilation), compilation, text, names, known)
+    if isinstance(found, Elsewhere):
+        raise CompilescopeError(
+            f"This report is of {found.where}, which has ended.",
+            "Its guards went with its process.",
+            "Ask about a call that was inspected in this kernel.",
+        )
+    return found.what_if(variant, text, names)
+
+
+def count_fails(session: Session, subject: str, compilation: str) -> None:
+    """Brings the fail counts of guards up to date, where their code is the user's and live."""
+    found = session.inspection(subject)
+    if not isinstance(found, Watch):
+        return
+    code = found.code_of(compilation)
+    known = {one.id: one for one in found.report.compilations}
+    if code is not None and compilation in known:
+        live = by_report_id(live_guards(code), report_ids(known))
+        if compilation in live:
+            add_fails(known[compilation], live[compilation])
+
+
+def ask_call(
+    session: Session,
+    what: Report | Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> WhatIf:
+    """Asks about a call of a report's subject, or of a function that the user compiled.
+
+    Raises
+    ------
+    CompilescopeError
+        The report's subject is not in this kernel, or cannot be called so.
+    """
+    if not isinstance(what, Report):
+        return ask_compiled(what, args, kwargs)
+    found = session.inspection(what.subject.id)
+    if not isinstance(found, Inspection):
+        raise CompilescopeError(
+            "A watch has no call of its own.",
+            remedy="Ask about the function itself: compilescope.what_if(fn, ...).",
+        )
+    variants = [one for one in found.report.variants if found.has_guards(one.name)]
+    if not variants:
+        raise CompilescopeError(
+            "The report has no variant that compilescope compiled.",
+            remedy="Inspect the call again.",
+        )
+    built = [one for one in variants if one.stage == "built"]
+    return found.ask((built or variants)[0].name, args, kwargs)

@@ -1,0 +1,131 @@
+"""The study of accuracy: how right a variant's results are, and the first kernel that is wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from ..builds.build import Built
+from ..builds.call_result import outcome_of, with_changes
+from ..builds.compare_with_eager import Reference, gradients_of, is_mismatch, mismatch
+from ..isolation.muted_output import quiet
+from ..isolation.saved_tensors import free_bytes
+from ..report.variant import Variant
+from ..torch_api.kernels.results import Findings, Lowered, looked_at, lowerings
+from ..torch_api.process import caches
+from .builds import build_for
+from .first_wrong_kernel import Search, nothing_found
+from .table import Study
+
+SAME_NUMBERS = "both drawing eager's random numbers (fallback_random)"
+NOT_BUILT = "The variant could not be built again to be compared. {}"
+NO_KERNELS = "The backend {!r} generates no kernels."
+EAGER_FAILED = "The subject fails in eager. {}"
+
+
+def study_accuracy(study: Study) -> None:
+    """Fills a variant's errors, and its departure where a result is wrong.
+
+    A subject that draws random numbers is compiled with ``fallback_random``, so that both draw the
+    same; the report says so.
+    """
+    report, variant = study.report, study.report.requested
+    study.monitor.step("running eager in float64", variant=report.name, fraction=0.05)
+    try:
+        reference = Reference(study.fn, study.args, study.kwargs, study.snapshot)
+    except Exception as error:  # noqa: BLE001 - the subject's own
+        report.absent["accuracy"] = EAGER_FAILED.format(error)
+        return
+    truth = reference.truth()
+    report.absent.pop("reference", None)
+    if truth is None:
+        report.absent["reference"] = reference.why
+    study.monitor.check()
+    if variant.backend is None:
+        report.accuracy = reference.compare(reference.outcome, closely=True)
+        report.absent.pop("accuracy", None)
+        return
+    options: dict[str, Any] = {}
+    if reference.random and variant.backend == "inductor" and not _same_numbers(study):
+        options["fallback_random"] = True
+        if truth is not None:
+            reference.name(f"{truth.name}, {SAME_NUMBERS}")
+    study.monitor.step("building to compare", variant=report.name, fraction=0.3)
+    with _built(study, _with(variant, options)) as built:
+        if built.outcome is None:
+            why = built.problem.what if built.problem is not None else ""
+            report.absent["accuracy"] = NOT_BUILT.format(why)
+            return
+        report.accuracy = reference.compare(built.outcome, closely=True)
+    report.absent.pop("accuracy", None)
+    report.absent.pop("departure", None)
+    report.departure = None
+    report.problems = [one for one in report.problems if not is_mismatch(one)]
+    wrong = [error for error in report.accuracy if not error.ok]
+    if not wrong:
+        return
+    report.problems.append(mismatch(wrong))
+    study.monitor.check()
+    if variant.backend != "inductor":
+        report.absent["departure"] = NO_KERNELS.format(variant.backend)
+        return
+    study.monitor.step("looking for the kernel", variant=report.name, fraction=0.6)
+    _find_departure(study, reference, options)
+
+
+def _find_departure(study: Study, reference: Reference, options: dict[str, Any]) -> None:
+    """Runs the variant under a Python wrapper, launch by launch, and names the first wrong one."""
+    report = study.report
+    variant = msgspec.structs.replace(
+        _with(report.requested, {**options, "triton.cudagraphs": False}), cpp_wrapper=False
+    )
+    lowered: list[Lowered] = []
+    with lowerings(lowered), _built(study, variant) as built:
+        if built.outcome is None:
+            why = built.problem.what if built.problem is not None else ""
+            report.absent["departure"] = NOT_BUILT.format(why)
+            return
+        search = Search(built.compilations)
+        findings = _looked(study, built, lowered, search)
+        wrong = not all(error.ok for error in reference.compare(built.outcome, closely=True))
+    found = search.departure(report.compilations) if search.found is not None else ""
+    if isinstance(found, str):
+        report.absent["departure"] = found or nothing_found(findings, wrong=wrong)
+    else:
+        report.departure = found
+
+
+def _looked(study: Study, built: Built, lowered: list[Lowered], search: Search) -> Findings:
+    try:
+        with quiet(), looked_at(lowered, search.sites, search.see, free_bytes) as findings:
+            outcome_of(built.call(*study.args, **study.kwargs), gradients_of(study.snapshot))
+    finally:
+        study.snapshot.restore()
+    return findings
+
+
+@contextlib.contextmanager
+def _built(study: Study, variant: Variant) -> Iterator[Built]:
+    """The variant built once more, with its outcome; the state is put back."""
+    folder = caches.new_folder()
+    try:
+        built = build_for(study, variant, folder, gradients=gradients_of(study.snapshot))
+        if built.outcome is not None:
+            built.outcome = with_changes(built.outcome, study.snapshot)
+        study.snapshot.restore()
+        yield built
+    finally:
+        study.snapshot.restore()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _same_numbers(study: Study) -> bool:
+    return "fallback_random" in study.report.config
+
+
+def _with(variant: Variant, options: dict[str, Any]) -> Variant:
+    return msgspec.structs.replace(variant, options={**variant.options, **options})

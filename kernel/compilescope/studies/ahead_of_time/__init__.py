@@ -1,0 +1,1 @@
+"""The studies of what AOTInductor makes of a subject."""

@@ -1,0 +1,103 @@
+"""A subject compiled ahead of time in a process of its own, which leaves nothing of it here."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from ...analysis.packages.ahead_of_time import add_code
+from ...processes.runner import Ended, Limits, run
+from ...progress.progress import Cancelled
+from ...report import Package
+from ...report.problem import Problem
+from ...subject import pickled_subject
+from ...torch_api.inductor.ahead_of_time import vector_sets
+from ...torch_api.inductor.headers import FIRST_IMPORTS
+from ..first_calls.processes import (
+    AFTER_DEATH,
+    AFTER_TIMEOUT,
+    how_it_ended,
+    last_words,
+    packed,
+    task,
+)
+from ..table import Study
+from .process import COMMAND, MADE
+
+TIMEOUT_S = 900.0
+
+OTHER_BACKEND = "AOTInductor is Inductor ahead of time: the backend {!r} has no such thing."
+
+
+def make_package(study: Study, *, built: bool) -> None:
+    """Fills in a variant's package, and its code.
+
+    Parameters
+    ----------
+    built
+        Whether to build, load and time it; else there are its sources.
+
+    Raises
+    ------
+    CompilescopeError
+        The subject cannot be taken into another process.
+    Cancelled
+        The study was cancelled; its process has ended.
+    """
+    report, variant = study.report, study.report.requested
+    if variant.backend != "inductor":
+        report.absent["package"] = OTHER_BACKEND.format(variant.backend or "eager")
+        return
+    given = task(variant, packed(study))
+    study.monitor.step("starting", variant=report.name, fraction=0.0)
+    steps = iter(range(1, 9))
+    with tempfile.TemporaryDirectory(prefix="compilescope-package-") as folder:
+        ended = run(
+            ("-c", COMMAND.format(imports=FIRST_IMPORTS)),
+            given,
+            header={
+                **pickled_subject.header(),
+                "folder": folder,
+                "built": built,
+                "vectors": vector_sets(),
+            },
+            limits=Limits(timeout_s=TIMEOUT_S),
+            cancelled=lambda: study.monitor.cancelled,
+            stepped=lambda step: study.monitor.step(
+                step, variant=report.name, fraction=next(steps, 8) / (8 if built else 4)
+            ),
+        )
+        package = _package(ended, Path(folder) / MADE)
+    report.absent.pop("package", None)
+    if report.compilations:
+        compilation = next(
+            (one for one in report.compilations if one.code.regions), report.compilations[0]
+        )
+        add_code(package, compilation)
+    report.package = package
+
+
+def _package(ended: Ended, made: Path) -> Package:
+    """What the process gave, or had made when it ended."""
+    if ended.how == "cancelled":
+        raise Cancelled
+    if ended.how == "done":
+        return msgspec.json.decode(ended.result, type=Package)
+    problem = Problem(
+        severity="error",
+        what="The package was not made.",
+        why=how_it_ended(ended, TIMEOUT_S),
+        remedy=AFTER_TIMEOUT if ended.how == "timeout" else AFTER_DEATH,
+        detail=last_words(ended),
+    )
+    if not made.exists():
+        return Package(problem=problem)
+    problem.what = "The package was made, but could not be run."
+    problem.remedy = (
+        "If torch._inductor.aoti_load_package() ends Python as well, it is a fault of torch's."
+    )
+    package = msgspec.json.decode(made.read_bytes(), type=Package)
+    package.problem = problem
+    return package

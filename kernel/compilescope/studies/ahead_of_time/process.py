@@ -1,0 +1,205 @@
+"""The process of a package: exports a call, compiles it ahead of time and, if asked, times it."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+
+from ...analysis.packages.archive import read_packages
+from ...analysis.packages.cpp import in_range
+from ...builds.build import build
+from ...builds.call_result import leaves
+from ...isolation.code_swap import Wardrobe
+from ...isolation.muted_output import quiet
+from ...isolation.object_walk import walk
+from ...isolation.state_changes import changes_of
+from ...isolation.user_state import Snapshot
+from ...measure.numerics import compare
+from ...measure.timing import time_calls
+from ...processes.child import Inside, serve
+from ...report import Entry, Package, Timing
+from ...report.problem import Problem
+from ...report.variant import Variant
+from ...subject.functions import functions_of
+from ...subject.pickled_subject import Call, unpack
+from ...torch_api.dynamo import compile_variant
+from ...torch_api.failures import failures
+from ...torch_api.inductor import ahead_of_time
+
+COMMAND = "{imports}; from compilescope.studies.ahead_of_time.process import main; main()"
+"""What the process runs."""
+MADE = "made.json"
+"""The file with what was made, while it is run: a library that is loaded may end the process."""
+SECONDS = 1.5
+"""How long its entries are timed together."""
+
+EAGER = "eager"
+IN_PROCESS = "in process: torch.compile, C++ wrapper"
+STANDALONE = "standalone: aoti_load_package"
+LOADER = "standalone: AOTIModelPackageLoader.run"
+
+TRAINS = (
+    "The subject's forward alone: AOTInductor compiles inference, and what a package returns has "
+    "no gradient."
+)
+CHANGES = "A package works on constants of its own: what a call changes in a module stays there."
+
+
+def main() -> None:
+    """Makes the package and gives it as JSON."""
+    serve(_work)
+
+
+def _work(inside: Inside) -> bytes:
+    variant, packed = pickle.loads(inside.task())
+    ahead_of_time.trust(inside.header["vectors"])
+    call = unpack(packed)
+    with torch.no_grad(), quiet():
+        made = _Making(inside, variant, call).package()
+    return msgspec.json.encode(made)
+
+
+class _Making:
+    def __init__(self, inside: Inside, variant: Variant, call: Call) -> None:
+        self._inside = inside
+        self._variant = variant
+        self._call = call
+        self._snapshot = Snapshot(*call)
+
+    def package(self) -> Package:
+        built = self._inside.header["built"]
+        fn, args, kwargs = self._call
+        self._inside.step("exporting")
+        start = time.perf_counter()
+        try:
+            exported = ahead_of_time.export(
+                fn, args, kwargs, _modules(fn), dynamic=bool(self._variant.dynamic)
+            )
+        except Exception as error:  # noqa: BLE001 - it is the package's problem
+            return Package(problem=self._blame(error))
+        finally:
+            self._snapshot.restore()
+        parts = {"export": time.perf_counter() - start}
+        self._inside.step("compiling ahead of time" if built else "generating sources")
+        path = Path(self._inside.header["folder"]) / "model.pt2"
+        settings = compile_variant.settings_of(self._variant)
+        del settings["cpp_wrapper"]  # there is no other wrapper
+        try:
+            parts |= ahead_of_time.package(
+                exported.program, path, settings if built else {**settings, **ahead_of_time.SOURCES}
+            )
+        except Exception as error:  # noqa: BLE001 - it is the package's problem
+            return Package(problem=failures.of_codegen(error), parts=parts)
+        (made,) = read_packages(path)
+        made.inputs, made.outputs = exported.inputs, exported.outputs
+        made.dynamic = [in_range(*one) for one in exported.dynamic]
+        made.metadata["traced by"] = "Dynamo (strict)" if exported.strict else "torch.export"
+        numbers = set(exported.state) - {one.original for one in made.constants}
+        if numbers:
+            # Inductor writes tensors of up to eight elements so.
+            made.metadata["as numbers in the code"] = ", ".join(sorted(numbers))
+        made.parts, made.seconds = parts, sum(parts.values())
+        made.path = ""
+        if any(tensor.requires_grad for tensor in self._snapshot.tensors.values()):
+            made.absent["backward"] = TRAINS
+        if built:
+            path.with_name(MADE).write_bytes(msgspec.json.encode(made))
+            self._run(made, path)
+        return made
+
+    def _blame(self, error: Exception) -> Problem:
+        """Why it could not be exported; the subject's own problem where it fails in eager too."""
+        fn, args, kwargs = self._call
+        try:
+            fn(*args, **kwargs)
+        except Exception as own:  # noqa: BLE001 - it is the subject's problem
+            return failures.own(own)
+        finally:
+            self._snapshot.restore()
+        return ahead_of_time.refusal(error)
+
+    def _run(self, made: Package, path: Path) -> None:
+        """Loads the package, compares it with eager, and times the ways to call it."""
+        fn, args, kwargs = self._call
+        self._inside.step("loading")
+        expected = dict(leaves(fn(*args, **kwargs)))
+        changes = bool(changes_of(self._snapshot))
+        self._snapshot.restore()
+        if changes:
+            made.absent["changes"] = CHANGES
+        start = time.perf_counter()
+        try:
+            loaded = ahead_of_time.load(path, args, kwargs)
+            made.parts["loading"] = time.perf_counter() - start
+            actual = dict(leaves(loaded.call(*args, **kwargs)))
+        except Exception as error:  # noqa: BLE001 - it is the package's problem
+            made.problem = failures.of_codegen(error)
+            return
+        finally:
+            self._snapshot.restore()
+        made.accurate = all(one.ok for one in compare(expected, actual))
+        calls: dict[str, Callable[[], Any]] = {
+            EAGER: lambda: fn(*args, **kwargs),
+            STANDALONE: lambda: loaded.call(*args, **kwargs),
+            LOADER: loaded.run,
+        }
+        self._inside.step("building the C++ wrapper")
+        wardrobe = Wardrobe(functions_of(fn, args, kwargs))
+        built = build(
+            fn,
+            args,
+            kwargs,
+            name=IN_PROCESS,
+            variant=msgspec.structs.replace(self._variant, cpp_wrapper=True),
+            wardrobe=wardrobe,
+            outfit=wardrobe.outfit(),
+            folder=Path(self._inside.header["folder"]) / "caches",
+            gradients=dict,
+        )
+        self._snapshot.restore()
+        missing = Entry(name=IN_PROCESS)
+        if built.problem is None:
+            calls[IN_PROCESS] = lambda: built.call(*args, **kwargs)
+        else:
+            missing.why = built.problem.what
+        self._inside.step("timing")
+        restore = self._snapshot.restore if changes else None
+        timings = time_calls(
+            calls,
+            budget_s=SECONDS,
+            before_each=None if restore is None else lambda name: restore(),
+            device=_device(made),
+        )
+        made.entries = _entries(timings) + ([missing] if missing.why else [])
+
+
+def _entries(timings: Mapping[str, Timing]) -> list[Entry]:
+    """The ways to call it; of their samples the figures are enough."""
+    order = (EAGER, IN_PROCESS, STANDALONE, LOADER)
+    return [
+        Entry(name=name, timing=msgspec.structs.replace(timings[name], samples_us=[]))
+        for name in order
+        if name in timings
+    ]
+
+
+def _device(made: Package) -> str:
+    return "cuda" if made.device == "cuda" else "cpu"
+
+
+def _modules(fn: Callable[..., Any]) -> dict[str, torch.nn.Module]:
+    """The modules that a function reaches, outermost alone, by names that attributes may have."""
+    found: dict[str, torch.nn.Module] = {}
+    inner: set[int] = set()
+    for value, path in walk(fn).objects:
+        if isinstance(value, torch.nn.Module) and id(value) not in inner:
+            inner |= {id(one) for one in value.modules()}
+            name = "".join(letter if letter.isalnum() else "_" for letter in path).strip("_")
+            found[name if name not in found else f"{name}_{len(found)}"] = value
+    return found

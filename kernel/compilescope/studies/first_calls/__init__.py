@@ -1,0 +1,1 @@
+"""The studies of first calls, each call in a process of its own."""

@@ -1,0 +1,162 @@
+"""What torch's settings change in a first call's time, each in processes of its own.
+
+With empty caches, C++ headers not precompiled either, and with the caches that this has filled;
+then how long a call takes. As it is, first and last: what those two differ by is chance.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from ...analysis.phases.cold import compare
+from ...report import ColdSwitch
+from ...report.errors import CompilescopeError
+from ...report.problem import Problem
+from ...report.timings import AS_IT_IS, HEADERS_KEPT, ONCE_MORE
+from ...report.variant import Variant
+from ...subject.subject import describe
+from ...torch_api.inductor.cold_switches import INDUCTOR, Switch, switches
+from ..table import Study
+from .cold_process import COMMAND, Found
+from .processes import first_call, packed, task
+
+HOW = (
+    "Each figure is of one first call in a process of its own; a call's time afterwards is the "
+    "median of half a second of calls in the process with warm caches."
+)
+_HEADERS = "precompiled_headers"
+_NONE = Switch({}, "")
+
+
+def study_cold(study: Study) -> None:
+    """Fills in what each setting changes, row by row: what was measured before a cancel stays.
+
+    Raises
+    ------
+    CompilescopeError
+        The backend is not Inductor, or the subject cannot be taken into another process.
+    """
+    variant = study.report.requested
+    if variant.backend != "inductor":
+        raise CompilescopeError(
+            f"The settings are Inductor's, and the backend is {variant.backend!r}.",
+            remedy="Add a variant with the backend 'inductor'.",
+        )
+    subject = packed(study)
+    device = describe(study.fn, study.args, study.kwargs).device
+    known = switches(variant, device)
+    looks = _Looks(study, subject, 2 + sum(not one.why for one in known))
+    rows: list[ColdSwitch] = []
+
+    def add(row: ColdSwitch) -> None:
+        rows.append(row)
+        compare(rows)
+        study.report.cold = list(rows)
+
+    with tempfile.TemporaryDirectory(prefix="compilescope-cold-") as folder:
+        headers = Path(folder) / _HEADERS
+        first = ColdSwitch(switch=AS_IT_IS, title="torch's settings as they are here", how=HOW)
+        looks.row(first, _NONE, headers)
+        add(first)
+        if headers.exists():
+            kept = ColdSwitch(
+                switch=HEADERS_KEPT,
+                title="C++ headers precompiled by an earlier first call, as they stay on a machine",
+                why="Warm is as in the row before.",
+            )
+            looks.cold(kept, headers)
+            add(kept)
+    for switch in known:
+        row = ColdSwitch(
+            switch=switch.names,
+            value=switch.values,
+            title=switch.title,
+            code=switch.code,
+            why=switch.why,
+        )
+        if not switch.why:
+            looks.row(row, switch)
+        add(row)
+    last = ColdSwitch(switch=AS_IT_IS, value=ONCE_MORE, title="what differs by chance")
+    looks.row(last, _NONE)
+    add(last)
+
+
+class _Looks:
+    """The processes, one after the other.
+
+    Parameters
+    ----------
+    rows
+        How many rows there will be with two processes each.
+    """
+
+    def __init__(self, study: Study, subject: bytes, rows: int) -> None:
+        self._study = study
+        self._subject = subject
+        self._rows = rows
+        self._done = 0.0
+
+    def row(self, row: ColdSwitch, switch: Switch, headers: Path | None = None) -> None:
+        """Fills in a row: a first call in empty caches, and one in what this has filled."""
+        with tempfile.TemporaryDirectory(prefix="compilescope-cold-") as folder:
+            caches = Path(folder)
+            for cache in ("cold", "warm"):
+                if row.problem is None:
+                    self._call(row, switch, caches, headers or caches / _HEADERS, cache)
+        self._done += 1
+
+    def cold(self, row: ColdSwitch, headers: Path) -> None:
+        """Fills in the first call in empty caches alone, with headers that there are."""
+        with tempfile.TemporaryDirectory(prefix="compilescope-cold-") as folder:
+            self._call(row, _NONE, Path(folder), headers, "cold")
+
+    def _call(
+        self,
+        row: ColdSwitch,
+        switch: Switch,
+        caches: Path,
+        headers: Path,
+        cache: Literal["cold", "warm"],
+    ) -> None:
+        study = self._study
+        study.monitor.step(
+            f"{' '.join((row.switch, row.value)).strip()}, {cache}",
+            variant=study.report.name,
+            fraction=min((self._done + (cache == "warm") / 2) / self._rows, 1.0),
+        )
+        header: dict[str, Any] = {
+            "cache": cache,
+            "headers": str(headers),
+            "settings": switch.settings,
+            "timed": cache == "warm",
+        }
+        given = task(_with(study.report.requested, switch), self._subject)
+        found = first_call(study, COMMAND, given, caches, header, variables=switch.variables)
+        if isinstance(found, Problem):
+            row.problem = found
+        else:
+            _fill(row, cache, msgspec.json.decode(found, type=Found))
+
+
+def _with(variant: Variant, switch: Switch) -> Variant:
+    """A variant whose own options, which outdo torch's settings, are as the switch says."""
+    wanted = switch.settings.get(INDUCTOR, {})
+    own = {name: wanted.get(name, value) for name, value in variant.options.items()}
+    return msgspec.structs.replace(variant, options=own)
+
+
+def _fill(row: ColdSwitch, cache: Literal["cold", "warm"], found: Found) -> None:
+    startup = found.startup
+    if startup.problem is not None:
+        row.problem = startup.problem
+    elif cache == "cold":
+        row.cold_s, row.cold_parts = startup.first_call_s, startup.parts
+    else:
+        row.warm_s, row.warm_parts = startup.first_call_s, startup.parts
+    if found.timing is not None:
+        row.call_us, row.call_interval_us = found.timing.median_us, found.timing.interval_us

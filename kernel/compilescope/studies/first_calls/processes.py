@@ -1,0 +1,107 @@
+"""First calls in processes of their own: the subject on its way there, and how they end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+
+from ...processes.runner import Ended, Limits, describe_exit, run
+from ...progress.progress import Cancelled
+from ...report.errors import CompilescopeError
+from ...report.problem import Problem
+from ...report.variant import Variant
+from ...subject import pickled_subject
+from ...torch_api.inductor.headers import FIRST_IMPORTS
+from ..table import Study
+
+TIMEOUT_S = 600.0
+AFTER_TIMEOUT = "Give the study a call that compiles faster: a part of the model, say."
+AFTER_DEATH = "See what it wrote last. If the call alone ends Python as well, it is not the study."
+_LAST = 2000
+"""How much of what a process wrote is shown when it died."""
+
+
+def packed(study: Study) -> bytes:
+    """The subject, as `task` takes it.
+
+    Raises
+    ------
+    CompilescopeError
+        It cannot be taken into another process.
+    """
+    study.snapshot.restore()
+    try:
+        return pickled_subject.pack(study.fn, (tuple(study.args), dict(study.kwargs)))
+    except CompilescopeError as error:
+        raise CompilescopeError(
+            error.problem.what, error.problem.why, "Have it refer to nothing that cannot travel."
+        ) from error
+
+
+def task(variant: Variant, subject: bytes) -> bytes:
+    """What the process is given to do."""
+    data: bytes = cloudpickle.dumps((variant, subject))
+    return data
+
+
+def first_call(
+    study: Study,
+    command: str,
+    given: bytes,
+    caches: Path,
+    header: Mapping[str, Any],
+    *,
+    variables: Mapping[str, str] | None = None,
+) -> bytes | Problem:
+    """Makes a first call in a process; what it gives, or why it gave nothing.
+
+    Parameters
+    ----------
+    command
+        The Python code that the process runs, with a place for the ``imports`` that are timed.
+    given
+        By `task`.
+    caches
+        The folder of torch's caches.
+    header
+        What else the process is told.
+
+    Raises
+    ------
+    Cancelled
+        Somebody cancelled the study.
+    """
+    ended = run(
+        ("-c", command.format(imports=FIRST_IMPORTS)),
+        given,
+        header={**pickled_subject.header(), "caches": str(caches), **header},
+        limits=Limits(timeout_s=TIMEOUT_S),
+        cancelled=lambda: study.monitor.cancelled,
+        variables=variables,
+        folder=caches,
+    )
+    if ended.how == "cancelled":
+        raise Cancelled
+    if ended.how == "done":
+        return ended.result
+    return Problem(
+        severity="error",
+        what=how_it_ended(ended, TIMEOUT_S),
+        remedy=AFTER_TIMEOUT if ended.how == "timeout" else AFTER_DEATH,
+        detail=last_words(ended),
+    )
+
+
+def how_it_ended(ended: Ended, timeout_s: float) -> str:
+    """What became of a process that gave nothing, in a sentence."""
+    if ended.how == "timeout":
+        return f"It was ended after {timeout_s:g} s."
+    return f"Its process died: {describe_exit(ended.exit_code)}."
+
+
+def last_words(ended: Ended) -> str:
+    """The end of what a process wrote."""
+    return ended.errors[-_LAST:]

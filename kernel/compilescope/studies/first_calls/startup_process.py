@@ -1,0 +1,121 @@
+"""The process of a first call: times what it imports, then the call itself."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import psutil
+
+from ...analysis.phases.compile_time import split, union_us
+from ...processes.child import Inside, serve
+from ...report import Compilation, Phase, Startup
+from ...report.variant import Variant
+
+if TYPE_CHECKING:
+    from ...builds.build import Built
+    from ...subject.pickled_subject import Call
+
+COMMAND = (
+    "import time; start = time.time(); {imports}; loaded = time.time(); "
+    "from compilescope.studies.first_calls.startup_process import main; main(start, loaded)"
+)
+"""What the process runs. compilescope comes last: what it imports itself is not counted."""
+_STATUS = Path("/proc/self/status")
+_HEADERS = ("CppBuilder.preprocess_header", "CppBuilder.precompile_header")
+
+
+def main(start: float, loaded: float) -> None:
+    """Makes the first call and gives a `Startup` as JSON.
+
+    Parameters
+    ----------
+    start, loaded
+        When Python was ready, and when torch was loaded (seconds since the epoch).
+    """
+    serve(lambda inside: _work(inside, before(start, loaded)))
+
+
+def before(start: float, loaded: float) -> float:
+    """What the process took until torch was loaded (seconds)."""
+    return (start - psutil.Process().create_time()) + loaded - start
+
+
+def _work(inside: Inside, imports_s: float) -> bytes:
+    from ...torch_api.inductor import headers
+
+    asked = inside.header
+    headers.keep_in(Path(asked["caches"]) / "precompiled_headers")
+    headers.precompile(asked["precompiled_headers"])
+    variant, call, took_s = given(inside)
+    inside.step("compiling")
+    startup, _ = first_call(inside, variant, call)
+    startup.precompiled_headers = asked["precompiled_headers"]
+    startup.imports_s = imports_s + took_s
+    return msgspec.json.encode(startup)
+
+
+def given(inside: Inside) -> tuple[Variant, Call, float]:
+    """What the process was given: a variant, and a call with its settings now in force.
+
+    And how many seconds loading them took, which the subject's own imports are part of.
+    """
+    from ...subject.pickled_subject import unpack
+
+    begun = time.perf_counter()
+    variant, packed = pickle.loads(inside.task())
+    call = unpack(packed)
+    return variant, call, time.perf_counter() - begun
+
+
+def first_call(inside: Inside, variant: Variant, call: Call) -> tuple[Startup, Built]:
+    """Compiles a call by making it: what that took, and what it gave, which is worn."""
+    from ...builds.build import build
+    from ...isolation.code_swap import Wardrobe
+    from ...subject.functions import functions_of
+
+    wardrobe = Wardrobe(functions_of(*call))
+    built = build(
+        *call,
+        name="startup",
+        variant=variant,
+        wardrobe=wardrobe,
+        outfit=wardrobe.outfit(),
+        folder=Path(inside.header["caches"]),
+        gradients=dict,
+    )
+    startup = Startup(
+        cache=inside.header["cache"], memory_bytes=_most_held(), problem=built.problem
+    )
+    if built.problem is None:
+        startup.first_call_s = built.first_call_s
+        startup.parts = split(built.compilations, built.first_call_s).parts
+        startup.headers_s = _headers_s(built.compilations)
+    return startup, built
+
+
+def _headers_s(compilations: list[Compilation]) -> float | None:
+    phases = [phase for one in compilations for phase in _all(one.phases)]
+    found = [phase for phase in phases if phase.name in _HEADERS]
+    return union_us(found) / 1e6 if found else None
+
+
+def _all(phases: list[Phase]) -> list[Phase]:
+    return [one for phase in phases for one in (phase, *_all(phase.children))]
+
+
+def _most_held() -> float:
+    """The largest resident size of this process so far (bytes)."""
+    if _STATUS.exists():
+        # getrusage() also counts what the parent held when it started this one.
+        found = re.search(r"VmHWM:\s+(\d+) kB", _STATUS.read_text())
+        if found:
+            return float(found[1]) * 1024
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return float(most if sys.platform == "darwin" else most * 1024)

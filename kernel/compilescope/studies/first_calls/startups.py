@@ -1,0 +1,64 @@
+"""First calls in processes of their own: with empty caches, then with those that this has filled.
+
+The C++ wrapper's once more without precompiled headers, which are built within the first call in an
+empty cache otherwise.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from ...report import Startup
+from ...report.problem import Problem
+from ..table import Study
+from .processes import first_call, packed, task
+from .startup_process import COMMAND
+
+_KINDS: tuple[Literal["cold", "warm"], ...] = ("cold", "warm")
+
+
+def study_startups(study: Study) -> None:
+    """Fills in the variant's startups.
+
+    Raises
+    ------
+    CompilescopeError
+        The subject cannot be taken into another process.
+    """
+    variant = study.report.requested
+    if variant.backend is None:
+        return
+    given = task(variant, packed(study))
+    found: list[Startup] = []
+    with_headers = (True, False) if variant.cpp_wrapper else (True,)
+    todo = [(headers, cache) for headers in with_headers for cache in _KINDS]
+    for headers in with_headers:
+        with tempfile.TemporaryDirectory(prefix="compilescope-startup-") as caches:
+            for cache in _KINDS:
+                study.monitor.step(
+                    f"a first call, {_title(cache, headers)}",
+                    variant=study.report.name,
+                    fraction=len(found) / len(todo),
+                )
+                found.append(_startup(study, given, Path(caches), cache, headers=headers))
+    study.report.startups = found
+
+
+def _title(cache: str, headers: bool) -> str:
+    return ("in an empty cache" if cache == "cold" else "with a warm cache") + (
+        "" if headers else ", without precompiled headers"
+    )
+
+
+def _startup(
+    study: Study, given: bytes, caches: Path, cache: Literal["cold", "warm"], *, headers: bool
+) -> Startup:
+    header = {"cache": cache, "precompiled_headers": headers}
+    found = first_call(study, COMMAND, given, caches, header)
+    if isinstance(found, Problem):
+        return Startup(cache=cache, precompiled_headers=headers, problem=found)
+    return msgspec.json.decode(found, type=Startup)

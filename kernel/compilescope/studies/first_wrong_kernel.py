@@ -1,0 +1,170 @@
+"""The first kernel of a variant whose result is not what it should be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..analysis.wrapper.kernel_bodies import body
+from ..analysis.wrapper.launches import codes_of
+from ..analysis.wrapper.links import operator
+from ..analysis.wrapper.split import split
+from ..measure.rounding_errors import Truth, compare_with_truth
+from ..report import Code, Compilation, Departure, Kernel, OutputError, Region
+from ..torch_api.kernels.results import Findings, Result, Site
+
+
+class Search:
+    """Looks for the first launch that departs, in a run under `kernels.results.looked_at`.
+
+    Parameters
+    ----------
+    built
+        The compilations of the build that runs, with Python wrappers.
+
+    Attributes
+    ----------
+    found
+        The first buffer that is wrong, with its error.
+    """
+
+    def __init__(self, built: Sequence[Compilation]) -> None:
+        self._built = built
+        self.found: tuple[Result, OutputError] | None = None
+
+    def sites(self, text: str) -> list[Site]:
+        """The launches of a wrapper, by its text."""
+        place = self._place(text)
+        if place is None:
+            return []
+        return [
+            Site(one.start, one.end, one.key, one.kernel or "", one.nodes)
+            for one in _launches(place[1], "python")
+        ]
+
+    def see(self, result: Result) -> bool:
+        """Compares a buffer with its node; True once one is wrong."""
+        path = result.node
+        (error,) = compare_with_truth(
+            {path: result.wanted.own},
+            {path: result.tensor},
+            Truth({path: result.wanted.exact}, NODE),
+        )
+        if not error.ok:
+            self.found = (result, error)
+        return not error.ok
+
+    def departure(self, reported: Sequence[Compilation]) -> Departure | str:
+        """What was found, in the report's terms; or why the report's kernel is not known."""
+        assert self.found is not None, "something must have been found"
+        result, error = self.found
+        place = self._place(result.wrapper)
+        assert place is not None, "only a wrapper with launches is looked into"
+        built, code = place
+        same = next((one for one in reported if one.id == built.id), None)
+        partner = _partner(built, code, result.site, same) if same is not None else None
+        if partner is None:
+            return OTHER_KERNELS.format(kernel=result.site.kernel, node=result.node)
+        return Departure(
+            compilation=built.id,
+            kernel=partner.kernel or "",
+            key=partner.key,
+            buffer=result.buffer,
+            node=result.node,
+            error=error,
+            how=HOW,
+        )
+
+    def _place(self, text: str) -> tuple[Compilation, Code] | None:
+        wrapper = split(text).python
+        for compilation in self._built:
+            for code in codes_of(compilation):
+                if code.python is not None and code.python == wrapper:
+                    return compilation, code
+        return None
+
+
+def nothing_found(findings: Findings, *, wrong: bool) -> str:
+    """Why no kernel is named although a result is wrong.
+
+    Parameters
+    ----------
+    wrong
+        Whether a result is wrong under the Python wrapper, too.
+    """
+    if findings.failures:
+        return f"The kernels could not all be looked at. {findings.failures[0]}"
+    if not wrong:
+        return CPP_ONLY
+    if not findings.compared:
+        return NO_BUFFERS
+    return GRAPH.format(count=findings.compared)
+
+
+def _launches(code: Code, artifact: str) -> list[Region]:
+    return [one for one in code.regions.get(artifact, ()) if one.kind == "launch"]
+
+
+def _partner(built: Compilation, code: Code, site: Site, reported: Compilation) -> Region | None:
+    """The report's launch that does what a launch of the build does.
+
+    Of several launches of kernels that do the same: the one of the same nodes, or the one at the
+    same place among as many.
+    """
+    kernel = _kernel(built, site.kernel, code.direction)
+
+    def alike(compilation: Compilation) -> Iterator[tuple[Code, Region]]:
+        for other in codes_of(compilation):
+            for region in _launches(other, "python") or _launches(other, "cpp"):
+                name = region.kernel or ""
+                if other.direction == code.direction and _same(
+                    kernel, site.kernel, _kernel(compilation, name, other.direction), name
+                ):
+                    yield other, region
+
+    ours, theirs = list(alike(built)), [region for _, region in alike(reported)]
+    place = next(
+        place
+        for place, (other, region) in enumerate(ours)
+        if other is code and region.start == site.start
+    )
+    if len(ours) == len(theirs):
+        return theirs[place]
+    same = [one for one in theirs if one.nodes and one.nodes == list(site.nodes)]
+    return same[0] if len(same) == 1 else None
+
+
+def _same(ours: Kernel | None, name: str, theirs: Kernel | None, other: str) -> bool:
+    """Whether two kernels do the same: the same body, or the same operator of a library."""
+    generated = [one for one in (ours, theirs) if one is not None and one.language != "extern"]
+    if not generated:
+        return operator(name) == operator(other)
+    return len(generated) == 2 and body(generated[0]) == body(generated[1])
+
+
+def _kernel(compilation: Compilation, name: str, direction: str) -> Kernel | None:
+    return next(
+        (one for one in compilation.kernels if one.name == name and one.direction == direction),
+        None,
+    )
+
+
+NODE = "the post-grad graph in float64"
+HOW = (
+    "After each launch of the Python wrapper, the buffers that it wrote were compared with the "
+    "nodes of the post-grad graph whose values they hold, computed in float64 from what the "
+    "compiled graph was given."
+)
+OTHER_KERNELS = (
+    "Built for this with a Python wrapper, {kernel} departs first (at {node}); the variant's own "
+    "kernels are others."
+)
+CPP_ONLY = (
+    "Under the Python wrapper all results are right: the fault is in the C++ wrapper, or in how it "
+    "calls its kernels."
+)
+NO_BUFFERS = "No buffer of the Python wrapper is known to hold the value of a node."
+GRAPH = (
+    "Each of the {count} buffers that could be compared is what its graph asks for. So the graph "
+    "itself departs (a decomposition, a pass, what Dynamo traced), or a kernel whose result is no "
+    "node's value."
+)

@@ -1,0 +1,215 @@
+"""The study of kernels: how long each launch of a variant takes on its device."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from ..analysis.wrapper.split import split
+from ..builds.build import Built
+from ..builds.call_result import outcome_of
+from ..isolation.muted_output import quiet
+from ..measure.kernel_launches import Graph, graphs_of
+from ..measure.kernel_report import Measured, Patterns, Runs, artifact_of, fill, learnt
+from ..report import VariantReport
+from ..torch_api.dynamo.compile_variant import settings_of
+from ..torch_api.kernels import timers
+from ..torch_api.kernels.profiler_events import GraphRun, ProfiledCall
+from ..torch_api.process import caches
+from .builds import build_for
+from .table import Study
+
+SECONDS = 2.0
+"""About how long calls are profiled."""
+_FEWEST, _MOST = 10, 50
+"""Calls that are profiled."""
+_WARM_UP = 3
+"""Calls before: the second of a CUDA graph records it."""
+_FIRST_CALLS = 6
+"""Calls with the state put back before, where a graph runs only then."""
+_IN_A_ROW = 5
+"""Calls in one profile, between two looks at the clock."""
+_EVENTS = 100_000
+"""Launches that are kept: after so many, no further call is profiled."""
+
+_NUMBERED = re.compile(r"^# AOT ID: .*$", re.MULTILINE)
+
+NO_INDUCTOR = "The backend {!r} generates no kernels."
+NOT_BUILT = "The variant could not be built again with timers in its kernels. {}"
+OTHER_DEVICE = "Kernels are timed on CPUs, and on GPUs with CUDA or ROCm."
+PROFILED = "torch's profiler is on already; it is one of a kind. Ask again when it is off."
+HOW_BUILT = "Built for this, with cpp.enable_kernel_profile."
+
+
+def study_kernels(study: Study) -> None:
+    """Fills the times of the launches of a built variant."""
+    report, variant = study.report, study.report.requested
+    if variant.backend != "inductor":
+        report.absent["kernel_times"] = NO_INDUCTOR.format(variant.backend or "eager")
+        return
+    if timers.is_profiling():
+        report.absent["kernel_times"] = PROFILED
+        return
+    devices = _devices(report)
+    if devices - {"cpu", "cuda", "meta"}:
+        report.absent["kernel_times"] = OTHER_DEVICE
+        return
+    languages = {kernel.language for one in report.compilations for kernel in one.kernels}
+    own = timers.SETTINGS if "cpp" in languages else {}
+    on_device = "cuda" in devices
+    patterns: Patterns = {}
+    if on_device and settings_of(variant).get("triton.cudagraphs"):
+        # Which library call starts which kernels is seen only where no graph replays them.
+        plain = _measured(study, {**own, "triton.cudagraphs": False}, on_device, 0.0)
+        if plain is not None:
+            patterns = learnt(plain)
+    study.monitor.check()
+    found = _measured(study, own, on_device, SECONDS)
+    if found is None:
+        return
+    report.absent.pop("kernel_times", None)
+    fill(report, study.peaks, found, patterns)
+
+
+def _measured(
+    study: Study, options: Mapping[str, Any], on_device: bool, seconds: float
+) -> Measured | None:
+    """Builds the variant with options of the study's own, and profiles its calls."""
+    report = study.report
+    variant = msgspec.structs.replace(
+        report.requested, options={**report.requested.options, **options}
+    )
+    study.monitor.step("building with timers", variant=report.name, fraction=0.1)
+    folder = caches.new_folder()
+    try:
+        study.snapshot.restore()
+        built = build_for(study, variant, folder)
+        if built.problem is not None:
+            report.absent["kernel_times"] = NOT_BUILT.format(built.problem.what)
+            return None
+        study.monitor.step("timing kernels", variant=report.name, fraction=0.6)
+        graphs = graphs_of(built.compilations, report.compilations, artifact_of(report))
+        with quiet(), caches.only(folder):  # a call may compile once more
+            profiler = _profiled(study, built, on_device, seconds)
+            calls = _sorted_runs(profiler.calls, graphs)
+            if len(_seen(calls)) < len(graphs):
+                calls = _with_first_calls(study, built, profiler, graphs, len(calls))
+    finally:
+        study.snapshot.restore()
+        shutil.rmtree(folder, ignore_errors=True)
+    return Measured(
+        graphs=graphs,
+        calls=calls,
+        empty_ns=profiler.empty_ns,
+        inner_ns=profiler.inner_ns,
+        on_device=on_device,
+        built_with=HOW_BUILT if timers.SETTINGS.keys() <= options.keys() else "",
+    )
+
+
+def _profiled(study: Study, built: Built, on_device: bool, seconds: float) -> timers.Profiler:
+    """Warms up, then profiles calls until the time is up: one at least.
+
+    State goes on from call to call: put back in between, an optimiser's would have to be compiled
+    for again, and what was put back would drive everything else out of the caches.
+    """
+    call = _call(study, built)
+    for _ in range(_WARM_UP):
+        study.monitor.check()
+        call()
+    profiler = timers.Profiler(device=on_device)
+    end = time.perf_counter() + seconds
+    profiler.profile(call, calls=1, before=study.monitor.check)
+    entries = 0
+    while seconds and len(profiler.calls) < _MOST and entries < _EVENTS:
+        if time.perf_counter() > end and len(profiler.calls) > _FEWEST:
+            break
+        profiler.profile(call, calls=_IN_A_ROW, before=study.monitor.check)
+        entries = sum(len(run.spans) for one in profiler.calls for run in one.runs)
+    if seconds:
+        del profiler.calls[0]  # the profiler's own first call is slow
+    return profiler
+
+
+def _with_first_calls(
+    study: Study,
+    built: Built,
+    profiler: timers.Profiler,
+    graphs: Sequence[Graph],
+    count: int,
+) -> Runs:
+    """Adds calls that begin with the state put back, for the graphs that only then run.
+
+    An optimiser's first step is another one than those after it.
+    """
+    for _ in range(_FIRST_CALLS):
+        profiler.profile(_call(study, built), calls=1, before=study.snapshot.restore)
+        study.monitor.check()
+    calls = _sorted_runs(profiler.calls, graphs)
+    known = _seen(calls[:count])
+    return calls[:count] + [
+        [(place, run) for place, run in call if place not in known] for call in calls[count:]
+    ]
+
+
+def _call(study: Study, built: Built) -> Callable[[], object]:
+    return lambda: outcome_of(built.call(*study.args, **study.kwargs), dict)
+
+
+def _seen(calls: Runs) -> set[int]:
+    return {place for call in calls for place, _ in call}
+
+
+def _devices(report: VariantReport) -> set[str]:
+    """The kinds of devices that the variant's graphs work on."""
+    return {
+        node.device.partition(":")[0]
+        for compilation in report.compilations
+        for graph in compilation.graphs.values()
+        for node in graph.nodes
+        if node.device
+    }
+
+
+def _sorted_runs(calls: Sequence[ProfiledCall], graphs: Sequence[Graph]) -> Runs:
+    """The runs of known graphs, call by call.
+
+    Frames that are alike have the same code. Their graphs are told apart by when they first ran.
+    What is compiled once more, and is the same, counts as what was there.
+    """
+    places: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for position, graph in enumerate(graphs):
+        places[_plain(graph.source)].append(position)
+    numbers: dict[int, int | None] = {}
+    for run in sorted((run for one in calls for run in one.runs), key=_started):
+        if run.graph not in numbers:
+            parts = split(run.source)
+            left = places[
+                _plain(
+                    (parts.python, None) if parts.python is not None else (parts.cpp, parts.shell)
+                )
+            ]
+            if left:
+                numbers[run.graph] = left[0] if len(left) == 1 else left.pop(0)
+            else:
+                numbers[run.graph] = None
+    return [
+        [(place, run) for run in call.runs if (place := numbers[run.graph]) is not None]
+        for call in calls
+    ]
+
+
+def _plain(source: tuple[str | None, str | None]) -> tuple[str, str]:
+    """Code without the number of its compilation."""
+    wrapper, around = (_NUMBERED.sub("", text or "") for text in source)
+    return wrapper, around
+
+
+def _started(run: GraphRun) -> int:
+    return run.start_ns

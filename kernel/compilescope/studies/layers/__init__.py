@@ -1,0 +1,1 @@
+"""The study of layers: where one call's time goes."""

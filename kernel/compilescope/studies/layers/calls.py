@@ -1,0 +1,226 @@
+"""The calls by which a recorded call of a subject is timed, layer by layer."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal
+
+import msgspec
+import torch
+
+from ...torch_api.dynamo.compiled_graphs import KeptGraph
+from ...torch_api.dynamo.frames import BackwardCall, backward_alone, hooked, nothing
+from ...torch_api.inductor.wrapper_launches import Made, again, is_python_wrapper, launches_of
+from .recording import Frame, Recording, Unit
+
+WHOLE, HOST, STUBBED, NOTHING = "whole", "host", "stubbed", "nothing"
+FORWARD, BACKWARD, BACKWARD_HOST, BACKWARD_STUBBED = (
+    "forward",
+    "backward",
+    "backward host",
+    "backward stubbed",
+)
+
+REPEATED = ("aot ", "entry ", "direct ", "guarded ")
+"""How the names of calls begin that are timed with stand-ins and without."""
+REAL = " with all"
+"""Ends the names of those without."""
+
+Stubs = Literal["all", "forward", "none"]
+
+
+class Timed(msgspec.Struct, kw_only=True):
+    """A call to be timed, and what must be in place meanwhile."""
+
+    call: Callable[[], Any]
+    stubs: Stubs = "all"
+    """Whose wrappers are replaced by stand-ins."""
+    grad: bool | None = None
+    """Grad mode; None: as the subject is called."""
+    alone: bool = False
+    """Whether it calls a backward without autograd's engine, after a forward of its own."""
+    restores: bool = False
+    """Whether the subject's state has to be as it was."""
+
+
+class Calls:
+    """All of them, by name.
+
+    Parameters
+    ----------
+    compiled
+        What ``torch.compile`` returned.
+    call
+        Calls it.
+    backward
+        Runs the backward of what the call returned, where the call leaves one to run.
+    synchronize
+        Waits for the device; nothing on a CPU.
+    """
+
+    def __init__(
+        self,
+        recording: Recording,
+        compiled: Any,
+        call: Callable[[], Any],
+        backward: Callable[[Any], Any] | None,
+        synchronize: Callable[[], None] | None,
+    ) -> None:
+        self.recording = recording
+        self.timed: dict[str, Timed] = {}
+        self.launches: dict[str, int] = {}
+        """Name of a unit → how many launches of its Python wrapper are timed by themselves."""
+        self._grad = torch.is_grad_enabled()
+        self._compiled = compiled
+        self._whole(call, backward, synchronize)
+        for unit in recording.all_units:
+            self._unit(unit)
+        for frame in recording.frames:
+            self._frame(frame)
+        if not any(unit.kept.cudagraphs for unit in recording.all_units):
+            # A CUDA graph is not replayed out of turn.
+            self._with_wrappers()
+
+    def _with_wrappers(self) -> None:
+        """The same calls with what they call in them, down to the kernels."""
+        for name, timed in list(self.timed.items()):
+            if name.startswith(REPEATED):
+                again = msgspec.structs.replace(timed, stubs="none")
+                self.timed[name + REAL] = again
+
+    def _whole(
+        self,
+        call: Callable[[], Any],
+        backward: Callable[[Any], Any] | None,
+        synchronize: Callable[[], None] | None,
+    ) -> None:
+        self.timed[NOTHING] = Timed(call=hooked(nothing, self._compiled))
+        self.timed[WHOLE] = Timed(call=_then(call, synchronize), stubs="none", restores=True)
+        self.timed[STUBBED] = Timed(call=call, restores=True)
+        if synchronize is not None:
+            self.timed[HOST] = Timed(call=call, stubs="none", restores=True)
+        if backward is None:
+            return
+
+        def both() -> None:
+            backward(call())
+
+        self.timed[FORWARD] = Timed(call=call, restores=True)
+        self.timed[BACKWARD] = Timed(call=_then(both, synchronize), stubs="forward", restores=True)
+        self.timed[BACKWARD_STUBBED] = Timed(call=both, restores=True)
+        if synchronize is not None:
+            self.timed[BACKWARD_HOST] = Timed(call=both, stubs="forward", restores=True)
+
+    def _unit(self, unit: Unit) -> None:
+        name, graph, inputs = unit.name, unit.kept, unit.inputs
+        stub, real = unit.stub, unit.real
+        if unit.aot is not None:
+            self.timed[f"aot {name}"] = Timed(
+                call=unit.aot, grad=unit.aot_grad, alone=graph.direction == "backward"
+            )
+        self.timed[f"entry {name}"] = Timed(call=lambda: graph.call(list(inputs)), grad=unit.grad)
+        self.timed[f"stub {name}"] = Timed(call=lambda: stub(list(inputs)), grad=unit.grad)
+        self.timed[f"list {name}"] = Timed(call=lambda: list(inputs), grad=unit.grad)
+        if graph.cudagraphs:
+            return
+        self.timed[f"wrapper {name}"] = Timed(
+            call=lambda: real(list(inputs)), grad=unit.grad, stubs="none"
+        )
+        if is_python_wrapper(real):
+            launches: list[Made] = []
+            # They keep all buffers alive at once; where memory does not do for that, they are
+            # left within the wrapper.
+            with torch.set_grad_enabled(unit.grad), contextlib.suppress(torch.OutOfMemoryError):
+                launches = launches_of(real, list(inputs))
+            self.launches[name] = len(launches)
+            if launches:
+                self.timed[f"launches {name}"] = Timed(call=again(launches), grad=unit.grad)
+
+    def _frame(self, frame: Frame) -> None:
+        codes = {DIRECT: frame.call.made, GUARDED: frame.code}
+        if self.recording.sole is frame:
+            del codes[GUARDED]  # that is the whole call
+        for name, code in codes.items():
+            call = hooked(frame.call.bound(code), self._compiled)
+            modes = [self._grad, not self._grad]
+            mode = next((mode for mode in modes if self._reaches(frame, call, mode)), None)
+            if mode is not None:
+                self.timed[name.format(frame.compile_id)] = Timed(
+                    call=call, grad=mode, restores=True
+                )
+
+    def _reaches(self, frame: Frame, call: Callable[[], Any], grad: bool) -> bool:
+        """Whether the call runs the graphs that the frame ran, down to their kernels."""
+        own = [unit for unit in self.recording.units if unit.frame is frame]
+        reached: set[str] = set()
+        for unit in own:
+            unit.kept.inner = _told(unit, reached)
+        try:
+            with torch.set_grad_enabled(grad):
+                call()
+        except Exception:  # noqa: BLE001 - a frame that cannot be called by itself is not timed
+            return False
+        finally:
+            put_back(own)
+        return reached == {unit.name for unit in own}
+
+    @contextlib.contextmanager
+    def ready(
+        self, restore: Callable[[], None], synchronize: Callable[[], None] | None
+    ) -> Iterator[Callable[[str], None]]:
+        """Yields what prepares for a call, by its name; puts all back after the block."""
+        units = self.recording.all_units
+        with backward_alone() as alone:
+
+            def prepare(name: str) -> None:
+                timed = self.timed[name]
+                if synchronize is not None:
+                    synchronize()
+                if timed.restores:
+                    restore()
+                for unit in units:
+                    unit.kept.inner = unit.stub if _stubbed(unit.kept, timed.stubs) else unit.real
+                if isinstance(timed.call, BackwardCall):
+                    timed.call.renew()
+                torch.set_grad_enabled(self._grad if timed.grad is None else timed.grad)
+                alone(timed.alone)
+
+            try:
+                yield prepare
+            finally:
+                put_back(units)
+                torch.set_grad_enabled(self._grad)
+
+
+DIRECT, GUARDED = "direct {}", "guarded {}"
+"""The names of a frame's calls: what Dynamo made of it, and through Dynamo."""
+
+
+def put_back(units: Iterable[Unit]) -> None:
+    """Has the graphs run their own wrappers."""
+    for unit in units:
+        unit.kept.inner = unit.real
+
+
+def _stubbed(graph: KeptGraph, stubs: Stubs) -> bool:
+    return stubs == "all" or (stubs == "forward" and graph.direction != "backward")
+
+
+def _then(call: Callable[[], Any], synchronize: Callable[[], None] | None) -> Callable[[], Any]:
+    if synchronize is None:
+        return call
+
+    def both() -> None:
+        call()
+        synchronize()
+
+    return both
+
+
+def _told(unit: Unit, reached: set[str]) -> Callable[[list[Any]], Any]:
+    def told(inputs: list[Any]) -> Any:
+        reached.add(unit.name)
+        return unit.real(inputs)
+
+    return told

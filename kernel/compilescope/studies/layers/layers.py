@@ -1,0 +1,345 @@
+"""The study of layers: where one call's time goes."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+import torch
+
+from ...analysis.figures.wording import duration
+from ...builds.build import Built
+from ...builds.call_result import leaves
+from ...isolation.muted_output import quiet
+from ...isolation.state_changes import changes_of
+from ...isolation.user_state import Snapshot
+from ...measure.layer_kernels import kernels_of
+from ...measure.layers import SECONDS, Samples, figure, sample_layers
+from ...report import Layer, Layers
+from ...torch_api.dynamo.compiled_graphs import KeptFrame, KeptGraph, keeping_layers, managers
+from ...torch_api.inductor.wrapper_launches import is_python_wrapper
+from ...torch_api.kernels import timers
+from ...torch_api.kernels.driver_calls import driver_us
+from ...torch_api.process import caches
+from ..builds import build_for
+from ..table import Study
+from . import calls as at
+from .calls import Calls
+from .parts import KERNELS_GPU, Costs, Parts, merged
+from .recording import Recording, backwards_of, record
+
+_PROFILED = 40
+"""Calls that are profiled for the kernels' time."""
+_WARM = 3
+_MOST_COMPILATIONS = 24
+_AGREES = 0.1
+
+NO_INDUCTOR = "The backend {!r} has no such layers."
+NOT_BUILT = "The variant could not be built again. {}"
+NO_GRAPH = "The call runs no graph that Inductor compiled."
+GRAPHS_TRAIN = (
+    "Under CUDA graphs a forward is only replayed where its backward follows, so neither can be "
+    "measured by itself."
+)
+TOO_MANY = "The call runs {count} compiled graphs; layers are measured of {most} at most."
+
+
+def study_layers(study: Study) -> None:
+    """Fills the layers of a built variant."""
+    report = study.report
+    variant = report.requested
+    if variant.backend != "inductor":
+        report.absent["layers"] = NO_INDUCTOR.format(variant.backend or "eager")
+        return
+    own = {} if _on_gpu_alone(study) else timers.SETTINGS
+    variant = msgspec.structs.replace(variant, options={**variant.options, **own})
+    graphs: list[KeptGraph] = []
+    frames: list[KeptFrame] = []
+    study.monitor.step("building, to see its layers", variant=report.name, fraction=0.1)
+    folder = caches.new_folder()
+    try:
+        study.snapshot.restore()
+        with keeping_layers(graphs, frames), caches.only(folder):
+            built = build_for(study, variant, folder)
+            if built.problem is not None:
+                report.absent["layers"] = NOT_BUILT.format(built.problem.what)
+                return
+            study.snapshot.restore()
+            with quiet():
+                looking = _Looking(study, built, graphs, frames)
+                looking.warm_up()
+                looking.fill()
+    finally:
+        study.snapshot.restore()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _on_gpu_alone(study: Study) -> bool:
+    """Whether the variant has kernels and none of them is C++."""
+    languages = [kernel.language for one in study.report.compilations for kernel in one.kernels]
+    return "triton" in languages and "cpp" not in languages
+
+
+class _Looking:
+    """One look at a variant that was built with its layers kept."""
+
+    def __init__(
+        self, study: Study, built: Built, graphs: list[KeptGraph], frames: list[KeptFrame]
+    ) -> None:
+        self._study = study
+        self._graphs = graphs
+        self._frames = frames
+        self._names = _report_names(built, frames)
+        self._snapshot = study.snapshot
+        self._restores = False
+        self._backward: Callable[[Any], Any] | None = None
+        self._compiled = built.call
+        self._call = functools.partial(built.call, *study.args, **study.kwargs)
+        self._grad = torch.is_grad_enabled()
+        self._seeds: list[torch.Tensor] = []
+        self._leaves = [
+            tensor
+            for tensor in study.snapshot.tensors.values()
+            if tensor.is_leaf and tensor.requires_grad and tensor.grad is None
+        ]
+        self._device = any("cuda" in (one.graph.device_types or ()) for one in graphs)
+        self._sync = torch.cuda.synchronize if self._device else None
+
+    def fill(self) -> None:
+        """Measures, and puts the layers into the report."""
+        study, report = self._study, self._study.report
+        backward, restore = self._backward, self._snapshot.restore
+        study.monitor.step("looking at the layers", variant=report.name, fraction=0.5)
+        recording = record(self._call, backward, restore, self._graphs, self._frames)
+        count = len(recording.all_units)
+        if not count or count > _MOST_COMPILATIONS:
+            report.absent["layers"] = (
+                TOO_MANY.format(count=count, most=_MOST_COMPILATIONS) if count else NO_GRAPH
+            )
+            return
+        if backward is not None and any(unit.kept.cudagraphs for unit in recording.all_units):
+            report.absent["layers"] = GRAPHS_TRAIN
+            return
+        costs, missing = self._costs(recording, backward)
+        calls = Calls(recording, self._compiled, self._call, backward, self._sync)
+        restore()
+        compiled = len(self._frames)
+        samples = self._samples(calls)
+        if len(self._frames) > compiled:
+            missing = f"{missing} {RECOMPILED}".strip()
+        parts = Parts(
+            samples,
+            recording,
+            breaks=self._broken(),
+            launches=calls.launches,
+            costs=costs,
+            device=self._device,
+        )
+        direction = "inference"
+        if any(unit.kept.direction == "backward" for unit in recording.units):
+            direction = "step"
+        elif recording.backward:
+            direction = "forward"
+        found = [
+            self._layers(
+                direction, parts.of_call(), samples, {at.WHOLE: 1.0}, {at.HOST: 1.0}, missing
+            )
+        ]
+        if recording.backward:
+            whole, host = {at.BACKWARD: 1.0}, {at.BACKWARD_HOST: 1.0}
+            for terms in (whole, host):
+                terms[at.FORWARD] = -1.0
+            found.append(
+                self._layers("backward", parts.of_backward(), samples, whole, host, missing)
+            )
+        report.layers = found
+        report.absent.pop("layers", None)
+
+    def warm_up(self) -> None:
+        """Calls until nothing is compiled any more, and keeps the state that this leads to.
+
+        An optimiser makes its state in the first call; on a GPU, CUDA graphs are recorded.
+        """
+        own = False
+        for _ in range(_WARM):
+            self._study.monitor.check()
+            with backwards_of(self._graphs) as ran:
+                output = self._call()
+            own = own or bool(ran)
+            roots = [] if own else _roots(output)
+            self._seeds = [torch.ones_like(root) for root in roots]
+            if roots:
+                self._run_backward(output)
+            del output, roots
+        if self._seeds:
+            self._backward = self._run_backward
+        study = self._study
+        if changes_of(study.snapshot):
+            self._restores = True
+            self._snapshot = Snapshot(study.fn, study.args, study.kwargs)
+
+    def _run_backward(self, output: Any) -> None:
+        torch.autograd.backward(_roots(output), self._seeds)
+        for leaf in self._leaves:
+            leaf.grad = None
+
+    def _samples(self, calls: Calls) -> Samples:
+        def restore() -> None:
+            if self._restores:
+                self._snapshot.restore()
+
+        with calls.ready(restore, self._sync) as prepare:
+            self._study.monitor.step("timing layers", variant=self._study.report.name, fraction=0.8)
+            return sample_layers(
+                {name: timed.call for name, timed in calls.timed.items()},
+                before_each=prepare,
+                budget_s=SECONDS,
+                check=self._study.monitor.check,
+            )
+
+    def _costs(
+        self, recording: Recording, backward: Callable[[Any], Any] | None
+    ) -> tuple[dict[str, Costs], str]:
+        """What the profiler tells of each unit, and what it could not."""
+        if timers.is_profiling():
+            return {}, PROFILING
+
+        def whole() -> None:
+            output = self._call()
+            if backward is not None:
+                backward(output)
+
+        costs = {}
+        for unit in recording.all_units:
+            self._study.monitor.check()
+            profiler = timers.Profiler(device=self._device)
+            # A CUDA graph is not replayed out of turn.
+            call = whole if unit.kept.cudagraphs else unit.run
+            with torch.set_grad_enabled(self._grad if unit.kept.cudagraphs else unit.grad):
+                profiler.profile(call, calls=_PROFILED, before=_nothing)
+            kernels = kernels_of(
+                profiler.calls,
+                str(unit.kept.graph.source_code),
+                empty_ns=profiler.empty_ns,
+                device=self._device,
+            )
+            driver = None
+            if self._device and not unit.kept.cudagraphs and not is_python_wrapper(unit.real):
+                driver = figure(driver_us(unit.real, unit.inputs, grad=unit.grad))
+            costs[unit.name] = Costs(kernels=kernels, driver=driver)
+        self._snapshot.restore()
+        return costs, ""
+
+    def _broken(self) -> set[str]:
+        broken = {one.id for one in self._study.report.compilations if one.breaks}
+        return {own for own, name in self._names.items() if name in broken}
+
+    def _layers(
+        self,
+        direction: Any,
+        layers: list[Layer],
+        samples: Samples,
+        whole: Mapping[str, float],
+        host: Mapping[str, float],
+        missing: str,
+    ) -> Layers:
+        found = samples.figure(whole)
+        layers = merged(layers)
+        for layer in layers:
+            layer.compilation = _named(layer.compilation, self._names)
+        result = Layers(
+            direction=direction,
+            whole_us=found.us,
+            whole_interval_us=found.interval,
+            layers=layers,
+            why=missing,
+            device="cuda" if self._device else "cpu",
+        )
+        expected = found.us
+        if self._device:
+            expected = samples.figure(host).us
+            _beside(result)
+            own = sum(one.us for one in layers if one.kind not in ("kernels", "idle"))
+        else:
+            own = sum(one.us for one in layers)
+        result.sum_us = sum(one.us for one in result.layers)
+        result.agrees = abs(own - expected) <= _AGREES * expected
+        if not result.agrees:
+            result.why = " ".join(
+                filter(None, [_disagreement(own, expected, self._device), missing])
+            )
+        return result
+
+
+PROFILING = "torch's profiler is on already, so the kernels' own time was not measured."
+RECOMPILED = "torch compiled anew while the layers were timed: calls change what its guards check."
+APART = (
+    "The layers add up to {own} where the {whole} takes {expected}. Each is called "
+    "by itself, over and over: what it needs is in the processor's caches then, which in the whole "
+    "call the other layers share; and the machine may have been busy."
+)
+IDLE = "The device's work is done later than the kernels' own time explains: gaps between them."
+
+
+def _nothing() -> None:
+    """Comes before a profiled call."""
+
+
+def _disagreement(own: float, expected: float, device: bool) -> str:
+    whole = "host's part of the whole call" if device else "whole call"
+    return APART.format(own=duration(own), expected=duration(expected), whole=whole)
+
+
+def _beside(layers: Layers) -> None:
+    """Of the kernels' time on a GPU, leaves in the stack what the host waits for.
+
+    The rest passes while the host is busy. What the host waits for besides is idle.
+    """
+    kernels = [one for one in layers.layers if one.kind == "kernels"]
+    host = sum(one.us for one in layers.layers if one.kind != "kernels")
+    busy = sum(one.us for one in kernels)
+    waits = max(layers.whole_us - host, 0.0)
+    shown = min(waits, busy)
+    for one in kernels:
+        total = one.us
+        one.us = total * shown / busy if busy else 0.0
+        one.interval_us = None
+        one.how = KERNELS_GPU.format(us=total - one.us)
+    if waits > shown:
+        layers.layers.append(Layer(kind="idle", us=waits - shown, how=IDLE))
+
+
+def _report_names(built: Built, frames: list[KeptFrame]) -> dict[str, str]:
+    """Compile ids as torch counts them → the report's, of what was compiled in the first call."""
+    guards = built.askable.guards if built.askable is not None else {}
+    return {
+        own: name
+        for own, manager in managers(frames).items()
+        for name, kept in guards.items()
+        if kept.manager is manager
+    }
+
+
+def _named(own: str, names: Mapping[str, str]) -> str:
+    """The report's compile id. Of a frame that was compiled again later, as it would count on."""
+    frame, _, number = own.rpartition("/")
+    alike = (name for known, name in names.items() if known.rpartition("/")[0] == frame)
+    first = next(alike, None)
+    if own in names or first is None:
+        return names.get(own, own)
+    return f"{first.rpartition('/')[0]}/{number}"
+
+
+def _roots(output: Any) -> list[torch.Tensor]:
+    """The outputs that a backward can begin with."""
+    return [
+        value
+        for _, value in leaves(output)
+        if isinstance(value, torch.Tensor)
+        and value.requires_grad
+        and value.grad_fn is not None
+        and not value.is_complex()
+    ]

@@ -1,0 +1,321 @@
+"""Layers out of the times of calls that contain each other."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+
+import msgspec
+
+from ...measure.layers import Figure, Samples
+from ...report.timings import Layer, LayerKind
+from . import calls as at
+from .recording import Frame, Recording, Unit
+
+_Terms = dict[str, float]
+
+STAND_INS = " Stand-ins return at once what wrappers returned: their times vary by more."
+GUARDS = "The whole call, less a call of the bytecode that Dynamo made."
+GUARDS_INNER = "Its frame called through Dynamo, less a call of the bytecode that Dynamo made."
+BYTECODE = "A call of the bytecode that Dynamo made, less one of the graph that it calls."
+BROKEN = (
+    "A call of the bytecode that Dynamo made, less its graph and the frames that it calls: what "
+    "runs in eager around the graph break, and the bytecode itself."
+)
+WITH_AOT = " What AOTAutograd does is in it, as that could not be called by itself."
+AROUND = "The whole call, less the compiled frames in it."
+MERGED = "The whole call, less the compiled graphs in it: its frames could not be called alone."
+ENGINE = (
+    "The backward by autograd's engine, less what AOTAutograd does in it: the engine, and the "
+    "operations that are not compiled."
+)
+AOT = "A call of what the bytecode calls as its graph, less one of Inductor's entry."
+AOT_BACKWARD = "A call of the autograd function's backward, less one of Inductor's entry."
+INDUCTOR = "A call of Inductor's CompiledFxGraph, less one of the wrapper."
+WRAPPER = "A call of the wrapper{less}."
+LESS_LAUNCHES = ", less its launches"
+LESS_KERNELS = ", less its kernels"
+LAUNCHES_CPU = "Its {count} launches made again without the wrapper, less the kernels' own time."
+KERNELS_AGAIN = "Its {count} launches made again without the wrapper."
+LAUNCHES_GPU = "Its {count} launches made again without the wrapper, until the host is done."
+LAUNCHES_DRIVER = "The driver's calls in the wrapper, by torch's profiler."
+REPLAY = "The whole call, less the same with CUDA graphs replaced: what replaying them costs."
+KERNELS_CPU = "The ranges that kernels and library calls open, by torch's profiler."
+KERNELS_GPU = "Their time on the device, by torch's profiler; {us:.1f} µs of it beside the host."
+
+
+_WITHIN: tuple[LayerKind, ...] = ("wrapper", "launches", "kernels")
+_NOISE = 0.5
+"""Of what is around the wrappers: with more noise in it, stand-ins tell more."""
+
+
+class Costs(msgspec.Struct, kw_only=True):
+    """What is known of a unit's kernels besides samples: of one run of it."""
+
+    kernels: Figure | None = None
+    driver: Figure | None = None
+    """On a GPU, the driver's calls in a C++ wrapper."""
+
+
+class Parts:
+    """The layers of a recorded call.
+
+    Parameters
+    ----------
+    breaks
+        torch's compile ids of the frames that have a graph break.
+    launches
+        Name of a unit → how many launches are timed as its launches.
+    device
+        Whether kernels run on a GPU.
+    """
+
+    def __init__(
+        self,
+        samples: Samples,
+        recording: Recording,
+        *,
+        breaks: Collection[str],
+        launches: Mapping[str, int],
+        costs: Mapping[str, Costs],
+        device: bool,
+    ) -> None:
+        self._samples = samples
+        self._recording = recording
+        self._breaks = breaks
+        self._launches = launches
+        self._costs = costs
+        self._device = device
+        self._real: dict[str, str] = {}
+
+    def of_call(self) -> list[Layer]:
+        """The layers of the subject's call, from the outside in."""
+        whole = at.HOST if at.HOST in self._samples else at.WHOLE
+        self._choose(whole, at.STUBBED, self._recording.units)
+        return self._frames() + self._units(self._recording.units, at.WHOLE, at.STUBBED)
+
+    def of_backward(self) -> list[Layer]:
+        """The layers of the backward of what the call returned."""
+        units = self._recording.backward
+        whole = at.BACKWARD_HOST if at.BACKWARD_HOST in self._samples else at.BACKWARD
+        self._choose(whole, at.BACKWARD_STUBBED, units)
+        rest: _Terms = {at.BACKWARD_STUBBED: 1.0, at.FORWARD: -1.0}
+        for unit in units:
+            _add(rest, self._top(unit), -unit.runs)
+        engine = self._layer("eager", rest, "", ENGINE)
+        return [engine, *self._units(units, at.BACKWARD, at.BACKWARD_STUBBED)]
+
+    def _choose(self, whole: str, stubbed: str, units: list[Unit]) -> None:
+        """Whether differences are of calls with all that is in them, or with stand-ins.
+
+        Kernels drive what the layers around them need out of the processor's caches, so differences
+        with them in it are what a call pays. Where kernels take long, they vary by more than the
+        layers take; then only stand-ins tell those.
+        """
+        self._real = {}
+        if any(unit.kept.cudagraphs for unit in units):
+            return
+        around: _Terms = {whole: 1.0}
+        if whole in (at.BACKWARD, at.BACKWARD_HOST):
+            around[at.FORWARD] = -1.0
+        for unit in units:
+            _add(around, {f"wrapper {unit.name}": 1.0}, -unit.runs)
+        figure = self._samples.figure(around)
+        # What disturbs the machine makes times longer; how much shorter they get is their own.
+        if figure.us - figure.interval[0] > _NOISE * figure.us:
+            return
+        self._real = {stubbed: whole}
+        for name in self._samples.names:
+            if name.startswith(at.REPEATED) and not name.endswith(at.REAL):
+                self._real[name] = name + at.REAL
+            elif name.startswith("stub "):
+                self._real[name] = name.replace("stub", "wrapper", 1)
+
+    def _layer(self, kind: LayerKind, terms: _Terms, compilation: str, how: str) -> Layer:
+        around = kind not in _WITHIN
+        if around:
+            terms = {self._real.get(name, name): count for name, count in terms.items()}
+        figure = self._samples.figure(terms)
+        low, high = figure.interval
+        return Layer(
+            kind=kind,
+            us=max(figure.us, 0.0),
+            interval_us=(max(low, 0.0), max(high, 0.0)),
+            compilation=compilation,
+            how=how if self._real or not around else how + STAND_INS,
+        )
+
+    def _top(self, unit: Unit) -> _Terms:
+        """The outermost call of a unit alone that is timed."""
+        name = f"aot {unit.name}"
+        return {name if name in self._samples else f"entry {unit.name}": 1.0}
+
+    # Frames ----------------------------------------------------------------------------------
+
+    def _frames(self) -> list[Layer]:
+        frames = self._recording.frames
+        units = self._recording.units
+        sole = self._recording.sole
+        timed = all(self._times(frame, frame is sole) for frame in frames)
+        if not frames or not timed:
+            rest: _Terms = {at.STUBBED: 1.0}
+            for unit in units:
+                _add(rest, self._top(unit), -unit.runs)
+            return [self._layer("other", rest, "", MERGED)]
+        layers = []
+        if sole is None:
+            rest = {at.STUBBED: 1.0}
+            for frame in frames:
+                if frame.parent is None:
+                    _add(rest, self._guarded(frame), -frame.calls)
+            for unit in units:
+                if unit.frame is None:
+                    _add(rest, self._top(unit), -unit.runs)
+            layers.append(self._layer("eager", rest, "", AROUND))
+        for frame in frames:
+            layers += self._frame(frame, frame is sole)
+        return layers
+
+    def _times(self, frame: Frame, whole: bool) -> bool:
+        """Whether the frame's calls are timed; of the one that is the whole call, one is enough."""
+        names = [at.DIRECT] if whole else [at.DIRECT, at.GUARDED]
+        return all(name.format(frame.compile_id) in self._samples for name in names)
+
+    def _guarded(self, frame: Frame) -> _Terms:
+        return {at.GUARDED.format(frame.compile_id): 1.0, at.NOTHING: -1.0}
+
+    def _frame(self, frame: Frame, whole: bool) -> list[Layer]:
+        direct: _Terms = {at.DIRECT.format(frame.compile_id): 1.0, at.NOTHING: -1.0}
+        guards: _Terms = {}
+        _add(guards, {at.STUBBED: 1.0} if whole else self._guarded(frame), frame.calls)
+        _add(guards, direct, -frame.calls)
+        bytecode: _Terms = {}
+        _add(bytecode, direct, frame.calls)
+        own = [unit for unit in self._recording.units if unit.frame is frame]
+        for unit in own:
+            _add(bytecode, self._top(unit), -unit.runs)
+        inner = [one for one in self._recording.frames if one.parent is frame]
+        for one in inner:
+            _add(bytecode, self._guarded(one), -one.calls)
+        name = frame.compile_id
+        broken = bool(inner) or name in self._breaks
+        whole_aot = all(f"aot {unit.name}" in self._samples for unit in own)
+        more = "" if whole_aot else WITH_AOT
+        return [
+            self._layer("guards", guards, name, GUARDS if whole else GUARDS_INNER),
+            self._layer("eager", bytecode, name, BROKEN + more)
+            if broken
+            else self._layer("bytecode", bytecode, name, BYTECODE + more),
+        ]
+
+    # Graphs ----------------------------------------------------------------------------------
+
+    def _units(self, units: list[Unit], whole: str, stubbed: str) -> list[Layer]:
+        layers: list[Layer] = []
+        for unit in units:
+            layers += self._entries(unit)
+            if not unit.kept.cudagraphs:
+                layers += self._wrapper(unit)
+        replayed = [unit for unit in units if unit.kept.cudagraphs]
+        if replayed:
+            layers.append(self._replay(replayed, units, whole, stubbed))
+        for unit in units:
+            kernels = self._costs.get(unit.name, Costs()).kernels
+            if kernels is not None and self._device:
+                layers.append(_on_device(unit, kernels))
+        return layers
+
+    def _entries(self, unit: Unit) -> list[Layer]:
+        aot, entry, stub = (f"{part} {unit.name}" for part in ("aot", "entry", "stub"))
+        compilation, runs = unit.kept.compile_id, float(unit.runs)
+        layers = []
+        if aot in self._samples:
+            how = AOT_BACKWARD if unit.kept.direction == "backward" else AOT
+            layers.append(self._layer("aot", {aot: runs, entry: -runs}, compilation, how))
+        layers.append(self._layer("inductor", {entry: runs, stub: -runs}, compilation, INDUCTOR))
+        return layers
+
+    def _wrapper(self, unit: Unit) -> list[Layer]:
+        """The wrapper, what it launches and, where they run on the host, the kernels."""
+        again = f"launches {unit.name}"
+        own: _Terms = {f"wrapper {unit.name}": 1.0, f"list {unit.name}": -1.0}
+        costs = self._costs.get(unit.name, Costs())
+        if again in self._samples:
+            count = self._launches[unit.name]
+            rest = {**own, again: -1.0}
+            wrapper = self._part("wrapper", unit, rest, WRAPPER.format(less=LESS_LAUNCHES))
+            if self._device:
+                how = LAUNCHES_GPU.format(count=count)
+                return [wrapper, self._part("launches", unit, {again: 1.0}, how)]
+            if costs.kernels is None:
+                how = KERNELS_AGAIN.format(count=count)
+                return [wrapper, self._part("kernels", unit, {again: 1.0}, how)]
+            launches = self._part("launches", unit, {again: 1.0}, LAUNCHES_CPU.format(count=count))
+            return [wrapper, launches, self._taken("kernels", unit, launches, costs.kernels)]
+        wrapper = self._part("wrapper", unit, own, WRAPPER.format(less=""))
+        kind: LayerKind = "launches" if self._device else "kernels"
+        inside = costs.driver if self._device else costs.kernels
+        if inside is None:
+            return [wrapper]
+        wrapper.how = WRAPPER.format(less=LESS_LAUNCHES if self._device else LESS_KERNELS)
+        return [wrapper, self._taken(kind, unit, wrapper, inside)]
+
+    def _part(self, kind: LayerKind, unit: Unit, terms: _Terms, how: str) -> Layer:
+        """A layer of a unit, from what it is in one run."""
+        times = {name: count * unit.runs for name, count in terms.items()}
+        return self._layer(kind, times, unit.kept.compile_id, how)
+
+    def _taken(self, kind: LayerKind, unit: Unit, around: Layer, figure: Figure) -> Layer:
+        """A layer that is part of another, taken off that one.
+
+        It is no longer than that one, which then has no interval of its own.
+        """
+        share = min(figure.us * unit.runs, around.us)
+        low, high = (one * unit.runs for one in figure.interval)
+        around.us -= share
+        around.interval_us = None
+        return Layer(
+            kind=kind,
+            us=share,
+            interval_us=(min(low, share), max(high, share)),
+            compilation=around.compilation,
+            how=KERNELS_CPU if kind == "kernels" else LAUNCHES_DRIVER,
+        )
+
+    def _replay(self, replayed: list[Unit], units: list[Unit], whole: str, stubbed: str) -> Layer:
+        host = {at.WHOLE: at.HOST, at.BACKWARD: at.BACKWARD_HOST}[whole]
+        terms: _Terms = {host if host in self._samples else whole: 1.0, stubbed: -1.0}
+        for unit in units:
+            if not unit.kept.cudagraphs:
+                terms |= {f"wrapper {unit.name}": -unit.runs, f"list {unit.name}": unit.runs}
+        ids = {unit.kept.compile_id for unit in replayed}
+        return self._layer("launches", terms, ids.pop() if len(ids) == 1 else "", REPLAY)
+
+
+def _on_device(unit: Unit, figure: Figure) -> Layer:
+    us = figure.us * unit.runs
+    return Layer(kind="kernels", us=us, compilation=unit.kept.compile_id, device_us=us)
+
+
+def _add(terms: _Terms, more: Mapping[str, float], count: float) -> None:
+    for name, times in more.items():
+        terms[name] = terms.get(name, 0.0) + times * count
+
+
+def merged(layers: list[Layer]) -> list[Layer]:
+    """One layer for each kind and compilation: of its forward and its backward, of several runs."""
+    found: dict[tuple[str, str], list[Layer]] = defaultdict(list)
+    for layer in layers:
+        found[layer.kind, layer.compilation].append(layer)
+    return [_sum(same) if len(same) > 1 else same[0] for same in found.values()]
+
+
+def _sum(layers: list[Layer]) -> Layer:
+    device = [one.device_us for one in layers if one.device_us is not None]
+    return msgspec.structs.replace(
+        layers[0],
+        us=sum(one.us for one in layers),
+        interval_us=None,
+        how=" ".join(dict.fromkeys(one.how for one in layers if one.how)),
+        device_us=sum(device) if device else None,
+    )

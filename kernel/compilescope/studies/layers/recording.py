@@ -1,0 +1,281 @@
+"""What one call of a compiled subject does, layer by layer, recorded so that each can be called."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import types
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+import torch
+
+from ...torch_api.dynamo.compiled_graphs import Inner, KeptFrame, KeptGraph, detached, stand_in
+from ...torch_api.dynamo.frames import (
+    BackwardCall,
+    FrameCall,
+    Observer,
+    function_context,
+    function_of,
+    graph_function,
+    recorded,
+    recorded_backward,
+)
+
+
+class Unit(msgspec.Struct, kw_only=True):
+    """A compiled graph that a call runs."""
+
+    name: str
+    """For the calls that time it; also where it ran several times."""
+    kept: KeptGraph
+    frame: Frame | None
+    inputs: list[Any]
+    stub: Inner
+    """Stands in for the wrapper: it returns what that returned."""
+    real: Inner
+    grad: bool
+    """Whether grad mode is on where Inductor is entered."""
+    runs: int = 1
+    aot: Callable[[], Any] | None = None
+    """AOTAutograd's part with all that is in it."""
+    aot_grad: bool = False
+
+    def run(self) -> Any:
+        """Runs the graph as AOTAutograd does."""
+        return self.kept.call(list(self.inputs))
+
+
+class Frame(msgspec.Struct, kw_only=True, eq=False):
+    """A compiled frame that a call runs, with the first call of it."""
+
+    compile_id: str
+    code: types.CodeType
+    call: FrameCall
+    parent: Frame | None
+    calls: int = 1
+
+
+class Recording(msgspec.Struct, kw_only=True):
+    """What ran in a call of the subject, and in the backward behind it."""
+
+    units: list[Unit] = []
+    backward: list[Unit] = []
+    frames: list[Frame] = []
+
+    @property
+    def sole(self) -> Frame | None:
+        """The frame that all of the call runs in, if there is one."""
+        tops = [frame for frame in self.frames if frame.parent is None]
+        inside = all(unit.frame is not None for unit in self.units)
+        return tops[0] if len(tops) == 1 and tops[0].calls == 1 and inside else None
+
+    @property
+    def all_units(self) -> list[Unit]:
+        """Of the call and of the backward, in the order in which they ran."""
+        return [*self.units, *self.backward]
+
+
+def record(
+    call: Callable[[], Any],
+    backward: Callable[[Any], Any] | None,
+    restore: Callable[[], None],
+    graphs: Sequence[KeptGraph],
+    frames: Sequence[KeptFrame],
+) -> Recording:
+    """Calls the subject twice, and each graph's AOTAutograd part once.
+
+    Parameters
+    ----------
+    backward
+        Runs the backward of what the call returned, if it has one to run.
+    restore
+        Puts the subject's state back.
+    """
+    runs = _Runs(frames)
+    with runs.watched(graphs):
+        output = call()
+        runs.in_backward = True
+        if backward is not None:
+            backward(output)
+    del output
+    restore()
+    _add_aot(runs, call, backward, restore)
+    return runs.recording
+
+
+class _Runs:
+    """Graphs and frames, as they are seen to run."""
+
+    def __init__(self, frames: Sequence[KeptFrame]) -> None:
+        self.recording = Recording()
+        self.in_backward = False
+        self.functions: dict[str, Any] = {}
+        """Compile id → the autograd function around its graphs."""
+        self._made = {id(frame.made): frame for frame in frames}
+        self._observer = Observer({id(frame.made): frame.made for frame in frames})
+        self._frames: dict[int, Frame] = {}
+        self._counted: set[int] = set()
+
+    @contextlib.contextmanager
+    def watched(self, graphs: Sequence[KeptGraph]) -> Iterator[None]:
+        real = [(graph, graph.inner) for graph in graphs]
+        for graph, inner in real:
+            graph.inner = self._probe(graph, inner)
+        try:
+            yield
+        finally:
+            for graph, inner in real:
+                graph.inner = inner
+
+    def _probe(self, graph: KeptGraph, inner: Inner) -> Inner:
+        known: list[Unit] = []
+
+        def probe(inputs: list[Any]) -> Any:
+            frame = self._frame(self._observer.frame())
+            if known:
+                known[0].runs += 1
+                return inner(inputs)
+            if graph.direction == "forward":
+                context = function_context()
+                if context is not None:
+                    self.functions[graph.compile_id] = function_of(context)
+            given, grad = list(inputs), torch.is_grad_enabled()
+            outputs = inner(inputs)
+            kept = _copied(outputs) if graph.cudagraphs else detached(outputs)
+            units = self.recording.backward if self.in_backward else self.recording.units
+            unit = Unit(
+                name=f"{graph.compile_id} {graph.direction} {len(self.recording.all_units)}",
+                kept=graph,
+                frame=frame,
+                inputs=given,
+                stub=stand_in(kept, fresh=graph.direction == "forward"),
+                real=inner,
+                grad=grad,
+            )
+            units.append(unit)
+            known.append(unit)
+            return outputs
+
+        return probe
+
+    def _frame(self, call: FrameCall | None) -> Frame | None:
+        if call is None:
+            return None
+        parent = self._frame(call.parent)
+        frame = self._frames.get(id(call.made))
+        if frame is None:
+            kept = self._made[id(call.made)]
+            frame = Frame(compile_id=kept.compile_id, code=kept.code, call=call, parent=parent)
+            self._frames[id(call.made)] = frame
+            self.recording.frames.append(frame)
+        elif id(call) not in self._counted:
+            frame.calls += 1
+        self._counted.add(id(call))
+        return frame
+
+
+def _copied(outputs: Any) -> Any:
+    """Copies: what a CUDA graph returned is overwritten by its next run."""
+    found = [one.detach().clone() if isinstance(one, torch.Tensor) else one for one in outputs]
+    return tuple(found) if isinstance(outputs, tuple) else found
+
+
+def _add_aot(
+    runs: _Runs,
+    call: Callable[[], Any],
+    backward: Callable[[Any], Any] | None,
+    restore: Callable[[], None],
+) -> None:
+    """Makes AOTAutograd's part of each graph callable, with what another call gives it."""
+    recording = runs.recording
+    forwards: dict[str, tuple[tuple[Any, ...], bool]] = {}
+    backwards: dict[str, tuple[tuple[Any, ...], bool]] = {}
+
+    def keep(
+        found: dict[str, tuple[tuple[Any, ...], bool]], name: str
+    ) -> Callable[[tuple[Any, ...]], None]:
+        def sink(args: tuple[Any, ...]) -> None:
+            found.setdefault(name, (args, torch.is_grad_enabled()))
+
+        return sink
+
+    with contextlib.ExitStack() as stack:
+        for frame in recording.frames:
+            stack.enter_context(recorded(frame.call, keep(forwards, frame.compile_id)))
+        for compile_id, function in runs.functions.items():
+            stack.enter_context(recorded_backward(function, keep(backwards, compile_id)))
+        output = call()
+        if backward is not None:
+            backward(output)
+    del output
+    restore()
+    first = {
+        unit.kept.compile_id: unit
+        for unit in reversed(recording.all_units)
+        if unit.kept.direction != "backward" and unit.frame is not None
+    }
+    for compile_id, unit in first.items():
+        function = graph_function(unit.frame.call) if unit.frame is not None else None
+        if compile_id in forwards and function is not None:
+            args, unit.aot_grad = forwards[compile_id]
+            unit.aot = _bound(function, args)
+    for unit in recording.all_units:
+        compile_id = unit.kept.compile_id
+        forward = first.get(compile_id)
+        if unit.kept.direction != "backward" or compile_id not in backwards or forward is None:
+            continue
+        gradients, grad = backwards[compile_id]
+        again = BackwardCall(gradients, functools.partial(_context_of, forward))
+        if again.renew():
+            unit.aot, unit.aot_grad = again, grad
+    restore()
+
+
+def _bound(function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[], Any]:
+    return lambda: function(*args)
+
+
+def _context_of(unit: Unit) -> tuple[Any, Any] | None:
+    """The context that autograd's function gets in a forward, and what the forward returns.
+
+    The wrapper does not run: what it returned before is saved for the backward.
+    """
+    if unit.aot is None or unit.kept.direction != "forward":
+        return None
+    seen: list[Any] = []
+
+    def stub(inputs: list[Any]) -> Any:
+        seen.append(function_context())
+        return unit.stub(inputs)
+
+    before, unit.kept.inner = unit.kept.inner, stub
+    try:
+        with torch.set_grad_enabled(unit.aot_grad):
+            output = unit.aot()
+    finally:
+        unit.kept.inner = before
+    return (seen[0], output) if seen and seen[0] is not None else None
+
+
+@contextlib.contextmanager
+def backwards_of(graphs: Sequence[KeptGraph]) -> Iterator[list[str]]:
+    """Yields a list that gets the compile id of each backward graph that runs in the block."""
+    ran: list[str] = []
+    real = [(graph, graph.inner) for graph in graphs if graph.direction == "backward"]
+
+    def told(graph: KeptGraph, inner: Inner) -> Inner:
+        def run(inputs: list[Any]) -> Any:
+            ran.append(graph.compile_id)
+            return inner(inputs)
+
+        return run
+
+    for graph, inner in real:
+        graph.inner = told(graph, inner)
+    try:
+        yield ran
+    finally:
+        for graph, inner in real:
+            graph.inner = inner

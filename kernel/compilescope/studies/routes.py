@@ -1,0 +1,164 @@
+"""The study of routes: what reaching custom operators costs a wrapper, without their own work."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import statistics
+from collections.abc import Callable, Iterator
+
+import torch
+
+from ..builds.call_result import outcome_of
+from ..isolation.muted_output import quiet
+from ..isolation.thread_switching import undisturbed
+from ..measure.garbage_collection import resting
+from ..measure.routes import Cost, reaching
+from ..report import Route
+from ..torch_api.kernels import timers
+from ..torch_api.operators.calls import Dispatched, Made, is_python, recorded, timed_inside
+from .table import Study
+
+MOST = 20
+"""As many operators of a variant are timed; torch's own come last."""
+_PROFILED = 50
+
+NO_INDUCTOR = "The backend {!r} generates no wrapper."
+NONE = "No wrapper calls an operator through the dispatcher or through Python."
+PROFILED = "torch's profiler is on already; it is one of a kind. Ask again when it is off."
+NOT_CALLED = "The subject does not call it when it runs uncompiled, so its arguments are not known."
+TOO_MANY = f"Only {MOST} operators of a variant are timed."
+NOT_KNOWN = (
+    "torch keeps no way to the Python function that implements it, so its own work is not told "
+    "from the way there. torch.library.custom_op keeps one."
+)
+NOT_PACKED = "Called from here as a C++ wrapper calls it, its arguments cannot be handed over: {}"
+NO_RANGE = "The profiler has no range of it."
+VIA_OPS = "Called through torch.ops with the arguments that the subject gives it"
+VIA_DISPATCHER = (
+    "Called through the C shim's aoti_torch_call_dispatcher, as the C++ wrapper does, with the "
+    "arguments that the subject gives it, less the same call of a function that does nothing"
+)
+LESS_FUNCTION = "less the time within its Python function"
+LESS_RANGE = "less the profiler's range of the operator"
+HOW = "{way}, {less}; the median of {rounds} rounds on the host, outside of the wrapper."
+
+
+def study_routes(study: Study) -> None:
+    """Fills in what reaching operators costs in a built variant.
+
+    Raises
+    ------
+    CompilescopeError
+        The subject could not be called.
+    """
+    report = study.report
+    if report.requested.backend != "inductor":
+        report.absent["routes"] = NO_INDUCTOR.format(report.requested.backend or "eager")
+        return
+    if timers.is_profiling():
+        report.absent["routes"] = PROFILED
+        return
+    routes = [route for one in report.compilations for route in one.routes]
+    asked = [route for route in routes if route.via in ("dispatcher", "python")]
+    if not asked:
+        report.absent["routes"] = NONE
+        return
+    report.absent.pop("routes", None)
+    names = list(dict.fromkeys(route.operator for route in sorted(asked, key=_is_torchs)))
+    study.monitor.step("running the subject", variant=report.name, fraction=0.1)
+    study.snapshot.restore()
+    with quiet(), recorded(names[:MOST]) as calls:
+        outcome_of(study.fn(*study.args, **study.kwargs), dict)
+    study.snapshot.restore()
+    for number, name in enumerate(names):
+        study.monitor.step(
+            f"timing the way to {name}",
+            variant=report.name,
+            fraction=0.2 + 0.8 * number / len(names),
+        )
+        for route in asked:
+            if route.operator == name:
+                _measure(route, calls.get(name), study.monitor.check)
+                if number >= MOST:
+                    route.how = TOO_MANY
+
+
+def _is_torchs(route: Route) -> bool:
+    return route.registered == "torch"
+
+
+def _measure(route: Route, made: Made | None, check: Callable[[], object]) -> None:
+    if made is None:
+        route.how = NOT_CALLED
+        return
+    with contextlib.ExitStack() as stack:
+        call: Callable[[], object] = made.__call__
+        without: Callable[[], object] | None = None
+        if route.artifact == "cpp" and route.via == "dispatcher":
+            try:
+                dispatched = Dispatched(made)
+            except TypeError as error:
+                route.how = NOT_PACKED.format(error)
+                return
+            stack.callback(dispatched.close)
+            call, without = dispatched, dispatched.without
+        stack.enter_context(_alone(made))
+        inside = stack.enter_context(_inside(route, made, call))
+        if inside is None:
+            return
+        cost = reaching(
+            call, without=without, inside=inside, before_each=functools.partial(_ready, made, check)
+        )
+    less = LESS_FUNCTION if is_python(made) else LESS_RANGE
+    way = VIA_OPS if without is None else VIA_DISPATCHER
+    _fill(route, cost, HOW.format(way=way, less=less, rounds=cost.rounds))
+
+
+def _fill(route: Route, cost: Cost, how: str) -> None:
+    """All of a call's visits."""
+    visits = max(len(route.lines), 1)
+    low, high = cost.interval_us
+    route.us, route.interval_us = cost.us * visits, (low * visits, high * visits)
+    route.how = how
+
+
+@contextlib.contextmanager
+def _alone(made: Made) -> Iterator[None]:
+    """Nothing else runs, no gradient is recorded: as within a wrapper."""
+    with undisturbed(), quiet(), resting(), torch.no_grad():
+        yield
+
+
+@contextlib.contextmanager
+def _inside(
+    route: Route, made: Made, call: Callable[[], object]
+) -> Iterator[Callable[[int], float] | None]:
+    """What tells the operator's own work in the calls just made; None where nothing can."""
+    if is_python(made):
+        with timed_inside(made) as spent:
+
+            def taken(number: int) -> float:
+                own = sum(spent)
+                spent.clear()
+                return float(own)
+
+            yield taken
+        return
+    if route.registered == "python":
+        route.how = NOT_KNOWN
+        yield None
+        return
+    ranges = timers.ranges_of(call, made.name, calls=_PROFILED)
+    if not ranges:
+        route.how = NO_RANGE
+        yield None
+        return
+    each = statistics.median(ranges)
+    yield lambda number: each * number
+
+
+def _ready(made: Made, check: Callable[[], object]) -> None:
+    check()
+    if made.on_gpu:
+        torch.cuda.synchronize()

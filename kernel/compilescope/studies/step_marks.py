@@ -1,0 +1,107 @@
+"""A wrapper's text with a mark before each step: a line that notes the time when the step begins.
+
+What is between two marks is the first one's step, and the cost of one mark. The function begins
+with marks between which there is nothing: they tell that cost.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from ..analysis.wrapper.regions import scan, to_regions
+from ..analysis.wrapper.step_kinds import Artifact
+from ..analysis.wrapper.steps import starts_inside, steps_of
+from ..report import Step
+from ..torch_api.inductor import marked_wrappers
+
+CALIBRATING = 4
+"""Marks in a row at the function's beginning; the first step is behind the last of them."""
+
+_HEAD = re.compile(r"\s*def |(?:\w+ )*(?:\w+::)*inductor_entry_impl\(")
+_WITH = re.compile(r"\s*with .*:$")
+
+
+class Marked(msgspec.Struct, kw_only=True):
+    """A text with marks."""
+
+    text: str
+    steps: list[Step]
+    """Of the text without marks."""
+    slots: list[int | None]
+    """Number of a mark → the place of its step in ``steps``; None for those that tell the cost."""
+
+
+def marked(text: str, artifact: Artifact) -> Marked | None:
+    """Puts marks into a wrapper; None where it has no function to put them into."""
+    regions = to_regions(scan(text, artifact), "inference")
+    steps = steps_of(text, artifact, regions)
+    entry = next((one for one in regions if one.kind == "entry" and one.label == "call"), None)
+    if entry is None or not steps:
+        return None
+    lines = text.split("\n")
+    slots: list[int | None] = []
+    before: dict[int, list[str]] = {}
+    for place, step in enumerate(steps):
+        line = step.start
+        if _HEAD.match(lines[line - 1]):
+            line = _body(lines, line)
+            if step.start == entry.start:
+                for _ in range(CALIBRATING - 1):
+                    before.setdefault(line, []).append(_mark(lines, line, len(slots), artifact))
+                    slots.append(None)
+        elif not starts_inside(lines, step):
+            continue
+        before.setdefault(line, []).append(_mark(lines, line, len(slots), artifact))
+        slots.append(place)
+        behind = _end_of_with(lines, step, entry.end) if artifact == "python" else None
+        if behind is not None:
+            # What the block does at its end is part of the step that opens it.
+            inner, after = behind
+            before.setdefault(after, []).insert(0, _mark(lines, inner, len(slots), artifact))
+            slots.append(place)
+    made: list[str] = []
+    for number, own in enumerate(lines, start=1):
+        if artifact == "cpp" and number == entry.start:
+            made.append(marked_wrappers.CPP_HEAD.format(count=len(slots)))
+        made += before.get(number, [])
+        made.append(own)
+    return Marked(text="\n".join(made), steps=steps, slots=slots)
+
+
+def _mark(lines: Sequence[str], line: int, slot: int, artifact: Artifact) -> str:
+    """A mark, indented as a line is."""
+    own = lines[line - 1]
+    indent = own[: len(own) - len(own.lstrip())]
+    return indent + marked_wrappers.MARKS[artifact].format(slot=slot)
+
+
+def _body(lines: Sequence[str], head: int) -> int:
+    """The first line of code of the function whose head begins at a line."""
+    number = head
+    while not lines[number - 1].rstrip().endswith(("{", ":")):
+        number += 1
+    number += 1
+    while not lines[number - 1].strip() or lines[number - 1].lstrip().startswith("#"):
+        number += 1
+    return number
+
+
+def _end_of_with(lines: Sequence[str], step: Step, end: int) -> tuple[int, int] | None:
+    """Of a ``with`` that a step opens: a line of code in its block, and the first behind it."""
+    opening = next((n for n in range(step.start, step.end + 1) if _WITH.match(lines[n - 1])), None)
+    if opening is None:
+        return None
+    indent = _indent(lines[opening - 1])
+    inner = _body(lines, opening)
+    for number in range(inner, len(lines) + 1):
+        own = lines[number - 1]
+        if own.strip() and not own.lstrip().startswith("#") and _indent(own) <= indent:
+            return inner, number
+    return None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

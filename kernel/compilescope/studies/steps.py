@@ -1,0 +1,287 @@
+"""The study of steps: what each step of a variant's wrapper costs the host."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+import torch
+
+from ..analysis.wrapper.launches import artifact_of, codes_of
+from ..analysis.wrapper.split import split
+from ..analysis.wrapper.step_kinds import Artifact
+from ..builds.build import Built
+from ..builds.call_result import outcome_of
+from ..isolation.muted_output import quiet
+from ..measure.garbage_collection import resting
+from ..measure.steps import StepTimes, step_times, take_rounds
+from ..report import Compilation, Step, Steps
+from ..torch_api.dynamo.compiled_graphs import KeptFrame, KeptGraph, keeping_layers
+from ..torch_api.inductor.marked_wrappers import MarkedWrapper, marked_cpp, marked_python, marking
+from ..torch_api.process import caches
+from .builds import build_for
+from .step_marks import Marked, marked
+from .table import Study
+
+SECONDS = 2.0
+"""About how long calls of all graphs are timed."""
+_WARM = 3
+_AGREES = 0.1
+
+NO_INDUCTOR = "The backend {!r} generates no wrapper."
+NOT_BUILT = "The variant could not be built again with marks in its wrapper. {}"
+CUDA_GRAPHS = "A CUDA graph is replayed in the place of the wrapper: its steps do not run."
+NOT_RUN = "The call that was measured did not run this graph."
+NOT_MARKED = "There is no place for marks in this wrapper."
+OTHER_STEPS = "What was built to be measured has other steps than the code that is shown."
+NOT_REACHED = "The calls did not come by {} of the {} steps: a branch that was not taken."
+APART = (
+    "The steps add up to {sum:.1f} µs where the call takes {whole:.1f} µs without marks. What a "
+    "mark costs, {mark:.0f} ns, is taken off for each; what it does to the steps around it is not. "
+    "A loop's steps count once."
+)
+HOW: dict[Artifact, str] = {
+    "python": "The clock is read before each step, in a copy of the wrapper; the median of "
+    "{rounds} calls, less {mark:.0f} ns for reading the clock.",
+    "cpp": "The clock is read before each step, in a wrapper that was built to do so; the median "
+    "of {rounds} calls, less {mark:.0f} ns for reading the clock.",
+}
+ON_CPU = "A kernel on a CPU runs within its launch."
+ON_GPU = "On a GPU a launch only hands the kernel over; what the kernel takes is not in it."
+INTO_CPP = "With the way from Python into C++: the inputs become handles."
+OUT_OF_CPP = "With the way back to Python: handles become tensors."
+
+
+def study_steps(study: Study) -> None:
+    """Fills the times of the steps of a built variant."""
+    report, variant = study.report, study.report.requested
+    if variant.backend != "inductor":
+        report.absent["steps"] = NO_INDUCTOR.format(variant.backend or "eager")
+        return
+    graphs: list[KeptGraph] = []
+    frames: list[KeptFrame] = []
+    folder = caches.new_folder()
+    study.monitor.step("building with marks", variant=report.name, fraction=0.1)
+    try:
+        study.snapshot.restore()
+        with keeping_layers(graphs, frames), caches.only(folder), marking(_cpp_text):
+            built = build_for(study, variant, folder)
+            if built.problem is not None:
+                report.absent["steps"] = NOT_BUILT.format(built.problem.what)
+                return
+            study.snapshot.restore()
+            with quiet():
+                runs = _runs_of(study, built, graphs)
+                _measure(study, built, graphs, runs)
+        report.absent.pop("steps", None)
+    finally:
+        study.snapshot.restore()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class Run(msgspec.Struct, kw_only=True):
+    """What a graph was given when it ran."""
+
+    inputs: list[Any]
+    grad: bool
+
+
+def _cpp_text(text: str) -> str | None:
+    made = marked(text, "cpp")
+    return made.text if made is not None else None
+
+
+def _runs_of(study: Study, built: Built, graphs: Sequence[KeptGraph]) -> dict[int, Run]:
+    """Place of a graph → what it is given in a call, and in the backward behind it."""
+    found: dict[int, Run] = {}
+
+    def call() -> None:
+        outcome_of(built.call(*study.args, **study.kwargs), dict)
+
+    for _ in range(_WARM):
+        study.monitor.check()
+        call()
+    with _watched(graphs, found):
+        call()
+    return found
+
+
+@contextlib.contextmanager
+def _watched(graphs: Sequence[KeptGraph], found: dict[int, Run]) -> Iterator[None]:
+    """Notes in the block what each graph's wrapper is given first."""
+    real = [(graph, graph.inner) for graph in graphs]
+
+    def told(place: int, inner: Any) -> Any:
+        def run(inputs: list[Any]) -> Any:
+            found.setdefault(place, Run(inputs=list(inputs), grad=torch.is_grad_enabled()))
+            return inner(inputs)
+
+        return run
+
+    for place, (graph, inner) in enumerate(real):
+        graph.inner = told(place, inner)
+    try:
+        yield
+    finally:
+        for graph, inner in real:
+            graph.inner = inner
+
+
+def _measure(study: Study, built: Built, graphs: Sequence[KeptGraph], runs: dict[int, Run]) -> None:
+    """Times the graphs that ran, and fills in the report's steps."""
+    report = study.report
+    artifact = artifact_of(report.compilations[0]) if report.compilations else "python"
+    places = _places(built.compilations, graphs, artifact)
+    wanted: dict[tuple[str, str, int], Steps] = {
+        (compilation.id, steps.direction, number): steps
+        for compilation in report.compilations
+        for number, steps in _numbered(compilation, artifact)
+    }
+    budget = SECONDS / max(len(runs), 1)
+    for place, graph in enumerate(graphs):
+        steps = wanted.pop(places.get(place, ("", "", 0)), None)
+        if steps is None:
+            continue
+        study.monitor.step(
+            "timing steps", variant=report.name, fraction=0.5 + 0.5 * place / len(graphs)
+        )
+        run = runs.get(place)
+        if run is None or graph.cudagraphs:
+            _leave(steps, CUDA_GRAPHS if graph.cudagraphs else NOT_RUN)
+            continue
+        own = _marked_of(graph, artifact)
+        if own is None:
+            _leave(steps, NOT_MARKED)
+            continue
+        made, wrapper = own
+        if _told(made.steps) != _told(steps.steps):
+            _leave(steps, OTHER_STEPS)
+            continue
+        _fill(steps, _times(study, graph, run, made, wrapper, budget), _is_on_gpu(graph))
+    for steps in wanted.values():
+        _leave(steps, NOT_RUN)
+
+
+def _leave(steps: Steps, why: str) -> None:
+    """Says why there are no times; those of an earlier look are not of this build."""
+    for step in steps.steps:
+        step.us, step.interval_us, step.how = None, None, ""
+    steps.whole_us, steps.sum_us, steps.agrees, steps.why = None, None, True, why
+
+
+def _marked_of(graph: KeptGraph, artifact: Artifact) -> tuple[Marked, MarkedWrapper] | None:
+    """A graph's wrapper that can note its steps."""
+    source = str(graph.graph.source_code)
+    cuts = split(source).cuts
+    text = cuts[0].text.strip("\n") + "\n" if cuts else source
+    made = marked(text, artifact)
+    if made is None:
+        return None
+    count = len(made.slots)
+    if artifact == "python":
+        found = marked_python(graph.inner, made.text, count)
+    else:
+        found = marked_cpp(graph.inner, count)
+    return (made, found) if found is not None else None
+
+
+def _times(
+    study: Study,
+    graph: KeptGraph,
+    run: Run,
+    made: Marked,
+    wrapper: MarkedWrapper,
+    budget_s: float,
+) -> StepTimes:
+    inputs = run.inputs
+    before = torch.cuda.synchronize if _is_on_gpu(graph) else _nothing
+    with torch.set_grad_enabled(run.grad), resting():
+        rounds = take_rounds(
+            lambda: wrapper.noting(list(inputs)),
+            lambda: wrapper.plain(list(inputs)),
+            wrapper.read,
+            before=before,
+            budget_s=budget_s,
+            check=study.monitor.check,
+        )
+    return step_times(rounds, made.slots)
+
+
+def _fill(steps: Steps, times: StepTimes, on_gpu: bool) -> None:
+    how = HOW[steps.artifact].format(rounds=times.rounds, mark=times.mark_ns)
+    last = max(times.steps, default=0)
+    for place, step in enumerate(steps.steps):
+        found = times.steps.get(place)
+        step.us, step.interval_us = (found.us, found.interval) if found else (None, None)
+        step.how = " ".join([how, *_remarks(steps.artifact, step, place == last, on_gpu)])
+    steps.whole_us = times.whole.us
+    steps.sum_us = sum(found.us for found in times.steps.values())
+    steps.agrees = abs(steps.sum_us - times.whole.us) <= _AGREES * times.whole.us
+    missed = len(steps.steps) - len(times.steps)
+    why = []
+    if not steps.agrees:
+        why.append(APART.format(sum=steps.sum_us, whole=times.whole.us, mark=times.mark_ns))
+    if missed:
+        why.append(NOT_REACHED.format(missed, len(steps.steps)))
+    steps.why = " ".join(why)
+
+
+def _remarks(artifact: Artifact, step: Step, is_last: bool, on_gpu: bool) -> list[str]:
+    found = []
+    if step.kind == "launch":
+        found.append(ON_GPU if on_gpu else ON_CPU)
+    if artifact == "cpp" and step.kind == "entry":
+        found.append(INTO_CPP)
+    if artifact == "cpp" and is_last:
+        found.append(OUT_OF_CPP)
+    return found
+
+
+def _places(
+    built: Sequence[Compilation], graphs: Sequence[KeptGraph], artifact: Artifact
+) -> dict[int, tuple[str, str, int]]:
+    """Place of a graph → its compilation's id, its direction and its number in that direction.
+
+    Frames that are alike have the same code: they are told apart by their order.
+    """
+    known: list[tuple[str, tuple[str, str, int]]] = []
+    for compilation in built:
+        seen: dict[str, int] = {}
+        for code in codes_of(compilation):
+            text = getattr(code, artifact)
+            if text is not None:
+                number = seen[code.direction] = seen.get(code.direction, 0) + 1
+                known.append((text, (compilation.id, code.direction, number)))
+    found: dict[int, tuple[str, str, int]] = {}
+    for place, graph in enumerate(graphs):
+        parts = split(str(graph.graph.source_code))
+        text = parts.python if artifact == "python" else parts.cpp
+        index = next((i for i, (own, _) in enumerate(known) if own == text), None)
+        if index is not None:
+            found[place] = known.pop(index)[1]
+    return found
+
+
+def _numbered(compilation: Compilation, artifact: Artifact) -> Iterator[tuple[int, Steps]]:
+    """A compilation's steps with the number of their graph in its direction."""
+    seen: dict[str, int] = {}
+    for steps in compilation.steps:
+        if steps.artifact == artifact:
+            number = seen[steps.direction] = seen.get(steps.direction, 0) + 1
+            yield number, steps
+
+
+def _told(steps: Sequence[Step]) -> list[tuple[str, str]]:
+    """What the steps are. Not their lines: torch 2.11 names an array of sizes anew by chance."""
+    return [(step.kind, step.label) for step in steps]
+
+
+def _is_on_gpu(graph: KeptGraph) -> bool:
+    return "cuda" in (graph.graph.device_types or ())
+
+
+def _nothing() -> None:
+    """Comes before a call on a CPU."""

@@ -1,0 +1,190 @@
+"""Example arguments: fitted to a signature, and shown one line each."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from ..report.errors import CompilescopeError
+from ..torch_api.operators import tensors
+
+_SHORT = 40
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, torch.dtype, torch.device, slice)
+
+
+def check_types(fn: object, args: object, kwargs: object) -> None:
+    """Checks what can be checked without a signature.
+
+    Raises
+    ------
+    CompilescopeError
+        ``fn`` is no callable or is a class, ``args`` no tuple, or ``kwargs`` no dict with names.
+    """
+    if isinstance(fn, type) and issubclass(fn, torch.nn.Module):
+        raise CompilescopeError(
+            f"{fn.__name__} is a class, not a module.",
+            "Calling it would make a module instead of running one.",
+            f"Pass an instance: inspect({fn.__name__}(...), args).",
+        )
+    if not callable(fn):
+        raise CompilescopeError(
+            f"A {type(fn).__name__} is not callable.",
+            "The first argument is the function itself, not what it returns.",
+            "Write inspect(fn, (x,)) and not inspect(fn(x)).",
+        )
+    if inspect.iscoroutinefunction(fn):
+        raise CompilescopeError(
+            f"{getattr(fn, '__name__', 'fn')} is an async function.",
+            "Calling it makes a coroutine and computes nothing; torch.compile takes no coroutines.",
+            "Write inspect(...) for the plain function that does the work.",
+        )
+    if type(args) not in (tuple, list):
+        raise CompilescopeError(
+            f"args is a {type(args).__name__}, not a tuple.",
+            "Positional arguments are passed together, as torch.export takes them.",
+            "A single argument needs its comma: inspect(fn, (x,)).",
+        )
+    if kwargs is not None and not (
+        isinstance(kwargs, Mapping) and all(isinstance(name, str) for name in kwargs)
+    ):
+        raise CompilescopeError(
+            f"kwargs is a {type(kwargs).__name__}, not a dict from names to values.",
+            remedy='Write inspect(fn, (x,), {"name": value}).',
+        )
+
+
+def check_fit(
+    fn: Callable[..., Any], name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> None:
+    """Checks that a callable takes these arguments.
+
+    A decorator may take others than the function it wraps: its own signature counts. A callable
+    whose signature Python does not know takes anything.
+
+    Raises
+    ------
+    CompilescopeError
+        An argument is missing, unknown, given twice or one too many.
+    """
+    signature = _signature(fn, follow_wrapped=False)
+    if signature is None:
+        return
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        shown = _signature(fn) or signature
+        needed = [one.name for one in shown.parameters.values() if _is_needed(one)]
+        example = ", ".join(needed) + ("," if len(needed) == 1 else "")
+        reason = _brief(error)
+        raise CompilescopeError(
+            f"{name} cannot be called with these arguments.",
+            f"{reason[:1].upper()}{reason[1:]}; the signature is {name}{_brief(shown)}.",
+            f"Write inspect({name}, ({example})).",
+        ) from None
+
+
+_MOST = 500
+"""Characters of the user's names and defaults that a message shows."""
+
+
+def _brief(value: object) -> str:
+    try:
+        text = str(value)
+    except Exception as error:  # noqa: BLE001 - a default's own repr
+        return f"(…), which cannot be shown: {type(error).__name__}"
+    return text if len(text) <= _MOST else f"{text[:_MOST]}…"
+
+
+def lines(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str]:
+    """One line an argument: ``x: float32[4, 8] cpu``, named as in the signature."""
+    named: list[tuple[str, Any]] = [(f"args[{index}]", value) for index, value in enumerate(args)]
+    named += kwargs.items()
+    signature = _signature(fn)
+    if signature is not None:
+        try:
+            bound = signature.bind(*args, **kwargs).arguments
+        except TypeError:
+            bound = {}  # a decorator takes other arguments than what it wraps: keep the places
+        if bound:
+            named = []
+            for name, value in bound.items():
+                kind = signature.parameters[name].kind
+                if kind is inspect.Parameter.VAR_POSITIONAL:
+                    named += [(f"{name}[{index}]", one) for index, one in enumerate(value)]
+                elif kind is inspect.Parameter.VAR_KEYWORD:
+                    named += value.items()
+                else:
+                    named.append((name, value))
+    return [f"{name}: {summary(value)}" for name, value in named]
+
+
+def named(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """A call's arguments by the names that the signature gives them, defaults too."""
+    signature = _signature(fn)
+    if signature is None:
+        return dict(kwargs)
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError:
+        return dict(kwargs)
+    bound.apply_defaults()
+    return bound.arguments
+
+
+def summary(value: object) -> str:
+    """A value in a few words, without asking an object of the user's for its ``repr``."""
+    cls = type(value)
+    if issubclass(cls, torch.Tensor):
+        return _tensor(value)  # type: ignore[arg-type]
+    if cls in (list, tuple, set, frozenset):
+        items = [summary(item) for item in list(value)[:3]]  # type: ignore[call-overload]
+        return _contents(f"{cls.__name__} of {len(value)}", items, len(value))  # type: ignore[arg-type]
+    if issubclass(cls, dict):
+        pairs: list[tuple[object, object]] = list(dict.items(value))  # type: ignore[arg-type]
+        items = [f"{_short(key)}: {summary(item)}" for key, item in pairs[:3]]
+        return _contents(f"{cls.__name__} of {len(pairs)}", items, len(pairs))
+    return _short(value)
+
+
+def _contents(head: str, items: list[str], count: int) -> str:
+    if not items:
+        return head
+    more = ", …" if count > len(items) else ""
+    return f"{head} ({', '.join(items)}{more})"
+
+
+def _tensor(tensor: torch.Tensor) -> str:
+    with tensors.plain():
+        sizes = ", ".join(str(size) for size in tensor.size())
+        parts = [f"{str(tensor.dtype).removeprefix('torch.')}[{sizes}]", str(tensor.device)]
+        if type(tensor) is not torch.Tensor:
+            parts.insert(0, type(tensor).__name__)
+        if tensor.layout != torch.strided:
+            parts.append(str(tensor.layout).removeprefix("torch."))
+        elif not tensor.is_contiguous():
+            parts.append(f"strides {list(tensor.stride())}")
+        if tensor.requires_grad:
+            parts.append("requires_grad")
+    return " ".join(parts)
+
+
+def _short(value: object) -> str:
+    if type(value) not in _PLAIN:
+        return type(value).__name__
+    text = repr(value)
+    return text if len(text) <= _SHORT else f"{text[: _SHORT - 1]}…"
+
+
+def _is_needed(parameter: inspect.Parameter) -> bool:
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return parameter.default is inspect.Parameter.empty and parameter.kind not in variable
+
+
+def _signature(fn: Callable[..., Any], *, follow_wrapped: bool = True) -> inspect.Signature | None:
+    try:
+        return inspect.signature(fn, follow_wrapped=follow_wrapped)
+    except (TypeError, ValueError):
+        return None  # a builtin that does not tell

@@ -1,0 +1,199 @@
+"""A subject on its way into another process: packed here, unpacked there.
+
+It travels by cloudpickle, so functions of a notebook go as they are; those of modules go by name,
+and the other process imports them. Large models should be made where they are needed: a factory
+travels in their place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import pickle
+import pkgutil
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import cloudpickle
+import torch
+
+from ..isolation.global_state import SavedModes
+from ..report import references
+from ..report.errors import CompilescopeError
+from ..torch_api.process import portable_settings
+from .subject import unwrap
+
+_HERE = "Pass a factory instead: compilescope.sweep(factory=make), where make() returns (fn, args)."
+
+
+_for_good = contextlib.ExitStack()
+"""What is in force in a process until it ends."""
+
+
+class Call(NamedTuple):
+    """A call, ready to be made."""
+
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+def pack(
+    fn: Callable[..., Any] | None = None,
+    arguments: object = None,
+    *,
+    factory: Callable[[], Any] | None = None,
+    modes: Sequence[Any] | None = None,
+) -> bytes:
+    """A call, with torch's modes and settings as they are here and now.
+
+    Parameters
+    ----------
+    fn
+        What is called; or nothing, and a ``factory`` that makes (fn, args) or (fn, args, kwargs).
+    arguments
+        ``(args, kwargs)``, or a callable that makes them where they are needed. A factory's own
+        when it is None.
+    modes
+        torch's modes elsewhere, as `SavedModes.now` gave them; those of this thread if None.
+
+    Raises
+    ------
+    CompilescopeError
+        It cannot be pickled.
+    """
+    if factory is None:
+        assert fn is not None, "one of the two is given"
+        return _pack(_Content(unwrap(fn), None, arguments), modes, "The subject")
+    return _pack(_Content(None, factory, arguments), modes, "The factory")
+
+
+def unpack(data: bytes) -> Call:
+    """The call, ready to be made, with the modes and settings that it came with in force.
+
+    Raises
+    ------
+    CompilescopeError
+        A factory that returned something else.
+    """
+    found = pickle.loads(data)
+    portable_settings.apply(pickle.loads(found["settings"]))
+    references.take(pickle.loads(found["references"]))
+    SavedModes().put(pickle.loads(found["modes"]))
+    if found["inference"]:
+        _for_good.enter_context(torch.inference_mode())
+    content = _Content(*pickle.loads(found["content"]))
+    call = Call(content.fn or _nothing, (), {})
+    if content.factory is not None:
+        call = _made_by(content.factory)
+    if content.arguments is None:
+        return call
+    arguments = content.arguments
+    args, kwargs = as_arguments(arguments() if callable(arguments) else arguments)
+    return Call(call.fn, args, kwargs)
+
+
+def as_arguments(value: object) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments as ``(args, kwargs)``, given as that, or as ``args`` alone.
+
+    Raises
+    ------
+    CompilescopeError
+        They are neither.
+    """
+    if isinstance(value, (tuple, list)):
+        if len(value) == 2 and isinstance(value[0], (tuple, list)) and isinstance(value[1], dict):
+            return tuple(value[0]), dict(value[1])
+        return tuple(value), {}
+    raise CompilescopeError(
+        f"Arguments are given as a {type(value).__name__}.",
+        remedy="Give (args, kwargs): ((x,), {}); or a function that returns that.",
+    )
+
+
+def _made_by(factory: Callable[[], Any]) -> Call:
+    made = factory()
+    if not isinstance(made, (tuple, list)) or len(made) not in (2, 3) or not callable(made[0]):
+        raise CompilescopeError(
+            f"The factory returned a {type(made).__name__}.",
+            "It makes the call that is measured.",
+            "Return (fn, args) or (fn, args, kwargs).",
+        )
+    fn, args, kwargs = (*made, {})[:3]
+    return Call(unwrap(fn), tuple(args), dict(kwargs or {}))
+
+
+def _nothing() -> None:
+    raise AssertionError("a subject or a factory was packed")
+
+
+def header() -> dict[str, Any]:
+    """Where modules are found here, for the process's start."""
+    return {"cwd": os.getcwd(), "sys_path": list(sys.path)}  # noqa: PTH109 - as text
+
+
+class _Content(NamedTuple):
+    fn: Callable[..., Any] | None
+    factory: Callable[[], Any] | None
+    arguments: object
+
+
+def _pack(content: _Content, modes: Sequence[Any] | None, what: str) -> bytes:
+    try:
+        packed = _dumps(tuple(content))
+    except Exception as error:
+        raise CompilescopeError(
+            f"{what} cannot be taken into another process.",
+            f"Pickling it failed: {type(error).__name__}: {_first_line(error)}.",
+            _HERE if content.factory is None else "Have it refer to nothing that cannot travel.",
+        ) from error
+    return pickle.dumps(
+        {
+            "content": packed,
+            "modes": pickle.dumps(SavedModes().now() if modes is None else list(modes)),
+            "settings": cloudpickle.dumps(settings()),
+            "references": cloudpickle.dumps(
+                {text: one for text, one in references.known().items() if _travels(one)}
+            ),
+            "inference": torch.is_inference_mode_enabled(),
+        }
+    )
+
+
+class Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # it is not typed
+    """cloudpickle's, which also knows what of torch goes by a name."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        """How an object is pickled that the plain rules do not know."""
+        path = portable_settings.path_of(obj)
+        if path is not None:
+            return pkgutil.resolve_name, (path,)
+        return super().reducer_override(obj)
+
+
+def _dumps(value: object) -> bytes:
+    file = io.BytesIO()
+    Pickler(file).dump(value)
+    return file.getvalue()
+
+
+def settings() -> dict[str, dict[str, Any]]:
+    """The user's settings that can travel: a pass that is a method of something may not."""
+    return {
+        module: {name: value for name, value in settings.items() if _travels(value)}
+        for module, settings in portable_settings.changed_settings().items()
+    }
+
+
+def _travels(value: Any) -> bool:
+    try:
+        cloudpickle.dumps(value)
+    except Exception:  # noqa: BLE001 - whatever it raises, it does not travel
+        return False
+    return True
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [""])[0].rstrip(".")

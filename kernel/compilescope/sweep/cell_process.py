@@ -1,0 +1,37 @@
+"""The process of a cell: makes the subject, compiles it under one variant, measures it."""
+
+from __future__ import annotations
+
+import pickle
+
+import msgspec
+
+from ..processes.child import Inside, serve
+from .device_lock import Device
+from .worker import CellResult
+
+
+def work(inside: Inside) -> bytes:
+    """Measures the cell; gives a `CellResult` as JSON."""
+    cell, data, seconds, items, may_repeat = pickle.loads(inside.task())
+    inside.step("waiting")
+    # Others measure on this machine: loading torch would disturb them.
+    device = Device()
+    inside.step("loading")
+    from ..subject.pickled_subject import unpack
+
+    again = False
+    try:
+        call = unpack(data)
+        from .measure_cell import measure
+
+        again = not measure(cell, call, seconds, items, inside.step, device, may_repeat=may_repeat)
+    except Exception as error:  # noqa: BLE001 - it is the subject's or torch's, and the cell's end
+        from .failed_cell import fail
+
+        fail(cell, error)
+    return msgspec.json.encode(CellResult(cell=cell, again=again), enc_hook=repr)
+
+
+if __name__ == "__main__":
+    serve(work)

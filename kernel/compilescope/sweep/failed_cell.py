@@ -1,0 +1,26 @@
+"""A cell that cannot be measured, and why."""
+
+from __future__ import annotations
+
+from ..report.errors import CompilescopeError
+from ..report.problem import Problem
+from ..report.sweeps import SweepCell
+from ..torch_api.failures import failures
+
+_MEMORY = ("OutOfMemoryError", "MemoryError", "memory: you tried to allocate")
+"""How exceptions say that memory ran out; the last, of the CPU's allocator, is a RuntimeError."""
+
+
+def fail(cell: SweepCell, error: Exception) -> None:
+    """Ends a cell with an exception: the subject's own or its factory's, torch's or ours."""
+    if isinstance(error, CompilescopeError):
+        end(cell, error.problem)
+    else:
+        end(cell, failures.explain(error))
+
+
+def end(cell: SweepCell, problem: Problem) -> None:
+    """Ends a cell with a problem."""
+    said = f"{problem.what} {problem.detail}"
+    cell.state = "memory" if any(word in said for word in _MEMORY) else "failed"
+    cell.problem = problem

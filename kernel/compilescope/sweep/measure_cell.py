@@ -1,0 +1,172 @@
+"""A subject compiled under one variant and measured against eager, in a process for that alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ..analysis.phases.compile_time import split
+from ..builds.build import Built, build
+from ..builds.call_result import with_changes
+from ..builds.compare_with_eager import Reference, gradients_of
+from ..builds.repeatable_state import begin_of
+from ..isolation.code_swap import Wardrobe
+from ..isolation.muted_output import quiet
+from ..isolation.state_changes import changes_of, told
+from ..isolation.user_state import Snapshot, preserved
+from ..measure.sampler import BASELINE
+from ..measure.timing import time_calls
+from ..processes.runner import WAITING
+from ..report import Compilation, Phase, Timing
+from ..report.sweeps import SweepCell
+from ..subject.functions import functions_of
+from ..subject.pickled_subject import Call
+from ..subject.subject import describe
+from ..torch_api.process import caches
+from . import devices
+from .device_lock import Device
+from .failed_cell import end
+from .memory import Memory
+
+HEADERS = "CppBuilder.precompile_header"
+"""The span of precompiling a C++ header."""
+
+
+def measure(
+    cell: SweepCell,
+    call: Call,
+    seconds: float,
+    items: float,
+    step: Callable[[str], None],
+    device: Device,
+    *,
+    may_repeat: bool,
+) -> bool:
+    """Fills in a cell.
+
+    What the subject raises in eager is passed on; what compiling it raises is the cell's problem.
+
+    Parameters
+    ----------
+    seconds
+        Of timing, eager's share included.
+    items
+        How many things a call works on, for the throughput.
+    step
+        Told what begins.
+    device
+        What to hold alone while measuring.
+    may_repeat
+        Give up once C++ headers had to be precompiled, which is done once on a machine.
+
+    Returns
+    -------
+    bool
+        False when it gave up: another process will find the headers.
+    """
+    subject = describe(*call)
+    cell.arguments, cell.device = subject.arguments, devices.title(subject.device)
+    step(WAITING)
+    device.use(devices.identity(subject.device))
+    step("running eager")
+    with preserved(*call) as snapshot, quiet():
+        call.fn(*call.args, **call.kwargs)
+        changes = changes_of(snapshot)
+        snapshot.restore()
+        memory = Memory(subject.device)
+        calls: dict[str, Callable[[], object]] = {BASELINE: _bound(call.fn, call)}
+        name = BASELINE
+        if cell.variant.backend is not None:
+            reference = Reference(*call, snapshot)
+            step("compiling")
+            built = _build(cell, call, snapshot)
+            if built.problem is not None:
+                end(cell, built.problem)
+                return True
+            if may_repeat and any(one.name == HEADERS for one in phases(built.compilations)):
+                return False
+            _compare(cell, reference, built)
+            # What was compared is not what a call holds.
+            del reference
+            built.outcome = None
+            name = cell.name
+            calls[name] = _bound(built.call, call)
+        step(WAITING)
+        with device.alone():
+            step("measuring")
+            timing = _time(call, calls, snapshot, changes, seconds, subject.device)[name]
+            cell.memory_bytes = memory.of(calls[name])
+    cell.timing = timing
+    cell.throughput_per_s = items * 1e6 / timing.median_us
+    cell.state = "done"
+    return True
+
+
+def _bound(fn: Callable[..., Any], call: Call) -> Callable[[], object]:
+    return lambda: fn(*call.args, **call.kwargs)
+
+
+def _build(cell: SweepCell, call: Call, snapshot: Snapshot) -> Built:
+    """Compiles the subject, and notes how long that took and what torch made of the settings."""
+    wardrobe = Wardrobe(functions_of(*call))
+    folder = caches.new_folder()
+    built = build(
+        *call,
+        name=cell.name,
+        variant=cell.variant,
+        wardrobe=wardrobe,
+        outfit=wardrobe.outfit(),
+        folder=folder,
+        gradients=gradients_of(snapshot),
+    )
+    if built.outcome is not None:
+        built.outcome = with_changes(built.outcome, snapshot)
+    snapshot.restore()
+    built.askable = None  # it holds on to the values of frames
+    cell.effective = [one for one in built.effective if one.differs]
+    if built.problem is None:
+        cell.compile_time = split(built.compilations, built.first_call_s)
+    return built
+
+
+def _compare(cell: SweepCell, reference: Reference, built: Built) -> None:
+    """Compares with eager, unless the two draw different random numbers."""
+    alike = cell.variant.options.get("fallback_random") or cell.variant.backend != "inductor"
+    if built.outcome is None or (reference.random and not alike):
+        return
+    cell.accuracy = reference.compare(built.outcome)
+    if cell.accuracy:
+        cell.accurate = all(error.ok for error in cell.accuracy)
+
+
+def _time(
+    call: Call,
+    calls: Mapping[str, Callable[[], object]],
+    snapshot: Snapshot,
+    changes: list[str],
+    seconds: float,
+    device: str,
+) -> dict[str, Timing]:
+    """Times the calls in turns; what a call changes is put back before every sample."""
+    calls[BASELINE]()
+    begin = begin_of(*call, snapshot, changes)
+    timings = time_calls(
+        calls,
+        budget_s=seconds,
+        before_each=(lambda name: begin.restore()) if begin is not None else None,
+        device=device,
+    )
+    for timing in timings.values():
+        timing.keeping = "restored" if begin is not None else "unchanged"
+        timing.changes = told(changes)
+    snapshot.restore()
+    return timings
+
+
+def phases(compilations: list[Compilation]) -> Iterator[Phase]:
+    """Every phase of every compilation, with those inside it."""
+    waiting = [phase for one in compilations for phase in one.phases]
+    while waiting:
+        phase = waiting.pop()
+        yield phase
+        waiting += phase.children

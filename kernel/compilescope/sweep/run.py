@@ -1,0 +1,277 @@
+"""A sweep that runs: hands cells to an executor, hears of them, keeps what is finished."""
+
+from __future__ import annotations
+
+import concurrent.futures as futures
+import itertools
+import logging
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..analysis.settings.variant_code import code_of
+from ..report.problem import Problem
+from ..report.sweeps import SweepCell
+from . import ranking
+from .plan import Plan
+from .store import Kept, Store
+from .thread_executor import Threads
+from .worker import GO, CellTask, run_cell
+
+TRIES = 3
+"""How often a cell is given to an executor whose worker dies."""
+
+_POLL_S = 0.2
+_ENDING_S = 15.0
+"""How long a sweep that was cancelled waits for its processes to be gone."""
+
+_log = logging.getLogger(__name__)
+_numbers = itertools.count(1)
+
+Changed = Callable[[Sequence[SweepCell]], None]
+
+
+class Running:
+    """A sweep and the thread that follows it.
+
+    Parameters
+    ----------
+    plan
+        What to do.
+    executor
+        Anything with ``submit`` as in ``concurrent.futures``. A thread here for each of ``workers``
+        when there is none; either way each cell has a process of its own.
+    changed
+        Called in the sweep's own thread with the cells that changed, after they did; with none
+        when the sweep itself did.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        *,
+        executor: futures.Executor | None = None,
+        workers: int = 1,
+        changed: Changed = lambda cells: None,
+    ) -> None:
+        self.sweep = plan.sweep
+        self.sweep.id = f"sweep-{next(_numbers)}"
+        self.plan = plan
+        self._own = None if executor is not None else Threads(workers)
+        self._executor: futures.Executor = executor or self._own  # type: ignore[assignment]
+        self.sweep.executor = (
+            type(executor).__name__ if executor is not None else f"processes, {workers} at a time"
+        )
+        self._changed = changed
+        self._store = Store(Path(self.sweep.folder))
+        self._places = {cell.key: at for at, cell in enumerate(self.sweep.cells)}
+        self._pending: dict[futures.Future[SweepCell], str] = {}
+        self._cancelled = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="compilescope-sweep", daemon=True)
+        self._scratch = Path()
+
+    def start(self) -> None:
+        """Begins."""
+        self.sweep.state, self.sweep.started_s = "running", time.time()
+        self._thread.start()
+
+    def cancel(self) -> None:
+        """Asks it to end: running cells are ended with their processes, finished ones stay."""
+        self._cancelled.set()
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Waits for its end; gives whether it has come."""
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        start = time.perf_counter()
+        try:
+            with tempfile.TemporaryDirectory(
+                prefix="compilescope-sweep-", ignore_cleanup_errors=True
+            ) as scratch:
+                self._scratch = Path(scratch)
+                (self._scratch / GO).touch()
+                self._work()
+            self.sweep.state = "cancelled" if self._cancelled.is_set() else "done"
+        except Exception as error:  # noqa: BLE001 - said in the sweep
+            self.sweep.state = "failed"
+            self.sweep.problems.append(
+                Problem(severity="error", what=f"The sweep failed: {type(error).__name__}: {error}")
+            )
+            _log.exception("A sweep failed.")
+        finally:
+            if self._own is not None:
+                self._own.shutdown(wait=not self._cancelled.is_set())
+            self._leave_none()
+            self.sweep.took_s = time.perf_counter() - start
+            self._tell([])
+
+    def _work(self) -> None:
+        self._take_over()
+        for cell in list(self.sweep.cells):
+            if cell.state == "waiting":
+                self._submit(cell)
+        while self._pending:
+            ended, _ = futures.wait(
+                self._pending, timeout=_POLL_S, return_when=futures.FIRST_COMPLETED
+            )
+            for future in ended:
+                self._hear(future, self._pending.pop(future))
+            self._look()
+            if self._cancelled.is_set():
+                self._end()
+
+    def _take_over(self) -> None:
+        """Takes finished cells from the last time."""
+        if not self.plan.resume:
+            return
+        limits = self.plan.limits
+        kept = self._store.load()
+        taken = []
+        for cell in self.sweep.cells:
+            found = kept.get(cell.key)
+            if found is not None and found.serves(limits.timeout_s, limits.memory_bytes):
+                taken.append(self._put(cell.key, found.cell))
+        if taken:
+            self._tell(taken)
+
+    def _submit(self, cell: SweepCell) -> None:
+        cell = self._put(cell.key, msgspec.structs.replace(cell, tries=cell.tries + 1, step=""))
+        task = CellTask(
+            cell=cell,
+            data=self.plan.data[cell.shape],
+            header=self.plan.header,
+            seconds=self.plan.seconds,
+            items=self.sweep.items,
+            limits=self.plan.limits,
+            scratch=str(self._scratch),
+            attempt=f"{self.sweep.id} {cell.key} {cell.tries} {time.time_ns()}",
+        )
+        try:
+            self._pending[self._executor.submit(run_cell, task)] = cell.key
+        except Exception as error:  # noqa: BLE001 - an executor may refuse as it likes
+            self._finish(_lost(cell, error))
+
+    def _hear(self, future: futures.Future[SweepCell], key: str) -> None:
+        """What became of a cell that is no longer pending."""
+        cell = self._cell(key)
+        if future.cancelled():
+            error: BaseException | None = futures.CancelledError()
+        else:
+            error = future.exception()
+        if error is None:
+            self._finish(future.result())
+        elif self._cancelled.is_set():
+            self._finish(msgspec.structs.replace(cell, state="cancelled"))
+        elif cell.tries < TRIES:
+            # `run_cell` raises nothing of the cell's: the worker died, or the way to it.
+            self._submit(msgspec.structs.replace(cell, state="waiting"))
+        else:
+            self._finish(_lost(cell, error))
+
+    def _finish(self, result: SweepCell) -> None:
+        cell = self._put(result.key, result)
+        cell.step = ""
+        if cell.state != "cancelled":
+            limits = self.plan.limits
+            self._store.add(
+                Kept(
+                    cell=cell,
+                    timeout_s=limits.timeout_s,
+                    memory_bytes=limits.memory_bytes,
+                    seconds=self.plan.seconds,
+                )
+            )
+        self._tell([cell])
+
+    def _look(self) -> None:
+        """Notes what running cells do just now, where that can be seen."""
+        changed = []
+        for key in self._pending.values():
+            cell = self._cell(key)
+            try:
+                step = (self._scratch / f"{key}.steps").read_text(encoding="utf-8")
+            except OSError:
+                continue
+            if step and (cell.step, cell.state) != (step, "running"):
+                cell.step, cell.state = step, "running"
+                changed.append(cell)
+        if changed:
+            self._tell(changed)
+
+    def _end(self) -> None:
+        """Has the executor and the running cells stop, and waits for them."""
+        # The folder stays meanwhile: a cell that an executor begins only now finds it without this.
+        (self._scratch / GO).unlink(missing_ok=True)
+        for future in list(self._pending):
+            if future.cancel():
+                del self._pending[future]
+        futures.wait(self._pending, timeout=_ENDING_S)
+        for future in self._pending:
+            if future.done() and future.exception() is None:
+                self._finish(future.result())
+        self._pending.clear()
+
+    def _leave_none(self) -> None:
+        """No cell waits or runs in a sweep that has ended."""
+        left = [cell for cell in self.sweep.cells if cell.state in ("waiting", "running")]
+        for cell in left:
+            cell.state, cell.step = "cancelled", ""
+        if left:
+            self._tell(left)
+
+    def _cell(self, key: str) -> SweepCell:
+        return self.sweep.cells[self._places[key]]
+
+    def _put(self, key: str, found: SweepCell) -> SweepCell:
+        """Puts a cell into its place, under the name and the settings that it has in this sweep."""
+        now = self._cell(key)
+        cell = msgspec.structs.replace(
+            found,
+            name=now.name,
+            variant=now.variant,
+            shape=now.shape,
+            arguments=found.arguments or now.arguments,
+        )
+        self.sweep.cells[self._places[key]] = cell
+        return cell
+
+    @property
+    def _called(self) -> str:
+        """What the subject is called in code to paste: a module's own name is that of its class."""
+        subject = self.plan.subject
+        if self.plan.call is None or not subject.name.isidentifier():
+            return "fn"
+        return "model" if subject.kind == "module" else subject.name
+
+    def _code(self, winner: str) -> str:
+        """A cell as code to paste; empty where there is none."""
+        return code_of(self._cell(winner).variant, self._called) if winner else ""
+
+    def _tell(self, cells: Iterable[SweepCell]) -> None:
+        if self._store.problem is not None and self._store.problem not in self.sweep.problems:
+            self.sweep.problems.append(self._store.problem)
+        ranking.rank(self.sweep)
+        self.sweep.code = self._code(self.sweep.winner)
+        self.sweep.codes = {shape: self._code(key) for shape, key in self.sweep.winners.items()}
+        try:
+            self._changed(list(cells))
+        except Exception:  # noqa: BLE001 - who looks on must not stop the sweep
+            _log.exception("Whoever follows a sweep failed.")
+
+
+def _lost(cell: SweepCell, error: BaseException) -> SweepCell:
+    said: Any = f"{type(error).__name__}: {error}".rstrip(": ")
+    problem = Problem(
+        severity="error",
+        what="The executor lost it.",
+        why=f"{said[:500]}.",
+        remedy="Its worker died, or cannot run it: it needs compilescope, and the same torch.",
+    )
+    return msgspec.structs.replace(cell, state="crashed", problem=problem)

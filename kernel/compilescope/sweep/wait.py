@@ -1,0 +1,60 @@
+"""A sweep followed from the thread that asked for it, until it ends or is interrupted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..progress.progress import Progress
+from ..report.sweeps import Sweep, SweepCell
+from .run import Running
+
+_EVERY_S = 0.1
+
+
+def follow(
+    running: Running,
+    show: Callable[[Progress], None],
+    progress: Callable[[Sweep, SweepCell], None] | None = None,
+) -> None:
+    """Waits for a sweep. An interrupt ends it: what is finished is in it, the rest cancelled.
+
+    Parameters
+    ----------
+    show
+        Called with what the sweep does just now.
+    progress
+        Called with each cell that has moved on. What it raises ends the sweep, and is passed on.
+    """
+    told: dict[str, tuple[str, str]] = {}
+    try:
+        ended = False
+        while not ended:
+            ended = running.wait(_EVERY_S)
+            show(_now(running.sweep))
+            if progress is not None:
+                for cell in _moved(running.sweep, told):
+                    progress(running.sweep, cell)
+    except KeyboardInterrupt:
+        running.cancel()
+        running.wait()
+    except BaseException:
+        running.cancel()
+        running.wait()
+        raise
+
+
+def _now(sweep: Sweep) -> Progress:
+    finished = sum(cell.state not in ("waiting", "running") for cell in sweep.cells)
+    busy = [cell for cell in sweep.cells if cell.state == "running"]
+    doing = "; ".join(
+        f"{cell.name}{' on ' + cell.shape if cell.shape else ''}: {cell.step}" for cell in busy[:3]
+    )
+    step = f"{finished} of {len(sweep.cells)} cells" + (f", {doing}" if doing else "")
+    return Progress(step=step, fraction=finished / len(sweep.cells))
+
+
+def _moved(sweep: Sweep, told: dict[str, tuple[str, str]]) -> list[SweepCell]:
+    """The cells that are in another state than when this was last asked."""
+    moved = [cell for cell in sweep.cells if told.get(cell.key) != (cell.state, cell.step)]
+    told.update({cell.key: (cell.state, cell.step) for cell in moved})
+    return [cell for cell in moved if cell.state != "waiting"]

@@ -1,0 +1,140 @@
+"""A target's kernels compiled: every Triton kernel of a variant under every configuration."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..analysis.kernels.occupancy import Occupancy, occupancy
+from ..progress.progress import Monitor
+from ..report import Kernel, KernelConfig, VariantReport
+from ..report.devices import Build, Device
+from ..report.problem import Problem
+from .assembly_request import AskedKernel, Assembled, AssembledKernel, AssemblyAsked, AssemblyGiven
+from .worker_pool import Desk
+
+LIBRARY = "A library's kernel: its code is in the library, and is not compiled here."
+NOT_TRITON = "It is no Triton kernel: only those are compiled for a target."
+
+LONG = 100_000
+"""Characters: longer texts are kept of one configuration only, or reports would be huge."""
+
+
+def add_assembly(variant: VariantReport, desk: Desk, monitor: Monitor) -> None:
+    """Compiles the Triton kernels of a target's variant, and puts what came of it into the report.
+
+    Kernels that were compiled before are left as they are. What cannot be compiled says why.
+
+    Raises
+    ------
+    CompilescopeError
+        The target's process failed.
+    Cancelled
+        The monitor was cancelled.
+    """
+    assert variant.target is not None, "it is a target's variant"
+    wanted: dict[str, list[Kernel]] = {}
+    for kernel in (one for compilation in variant.compilations for one in compilation.kernels):
+        if kernel.language != "triton" or not kernel.source:
+            library = kernel.language == "extern"
+            kernel.absent["assembly"] = LIBRARY if library else NOT_TRITON
+        elif not kernel.configs:
+            wanted.setdefault(kernel.source, []).append(kernel)
+    if not wanted:
+        return
+    asked = [AskedKernel(same[0].name, source) for source, same in wanted.items()]
+    payload = msgspec.msgpack.encode(AssemblyAsked(asked))
+    answer = desk.ask(variant.target.name, "assembly", payload, monitor)
+    given = msgspec.msgpack.decode(answer, type=AssemblyGiven)
+    for same, assembled in zip(wanted.values(), given.kernels, strict=True):
+        for kernel in same:
+            _fill(kernel, assembled, variant.target.device)
+        if "assembly" in same[0].absent:
+            problem = _problem(same[0], variant.target.device)
+            if problem not in variant.problems:
+                variant.problems.append(problem)
+
+
+def _fill(kernel: Kernel, assembled: AssembledKernel, device: Device) -> None:
+    """Puts into a kernel what was made of it."""
+    assert device.build is not None, "a target has one"
+    kernel.absent.pop("assembly", None)
+    kernel.configs = [_config(one, device.build) for one in assembled.configs]
+    chosen = next((n for n, one in enumerate(kernel.configs) if not one.why), None)
+    if chosen is None:
+        reasons = [assembled.why, *(one.why for one in kernel.configs)]
+        kernel.absent["assembly"] = next(
+            filter(None, reasons), "torch has no configuration for it."
+        )
+        return
+    usual = kernel.configs[chosen]
+    kernel.assembly, kernel.assembly_lines = usual.assembly, usual.assembly_lines
+    kernel.resources, kernel.limit = usual.resources, usual.limit
+    kernel.absent |= usual.absent
+    for config in kernel.configs:
+        if config is not usual:
+            _shorten(config)
+    kernel.configs[chosen] = KernelConfig(name=usual.name, config=usual.config, usual=True)
+
+
+def _config(made: Assembled, build: Build) -> KernelConfig:
+    config = KernelConfig(
+        name=", ".join(f"{name}={value}" for name, value in made.config.items()),
+        config=made.config,
+        resources=made.resources,
+        absent=made.absent,
+        why=made.why,
+    )
+    if made.why:
+        return config
+    counts = {name: int(value) for name, value in made.resources.items()}
+    if "registers" in counts:
+        filled = occupancy(
+            build,
+            registers=counts["registers"],
+            shared_bytes=counts["shared_bytes"],
+            warps=counts["warps"],
+            scalar_registers=counts.get("scalar_registers", 0),
+            tensor_columns=counts.get("tensor_columns", 0),
+        )
+        config.resources["occupancy"] = filled.share
+        config.resources["blocks_per_multiprocessor"] = float(filled.blocks)
+        config.limit = filled.limit
+        config.why = "" if filled.blocks else _why(filled, counts, build)
+    if not config.why:
+        config.assembly, config.assembly_lines = made.texts, made.lines
+    return config
+
+
+def _shorten(config: KernelConfig) -> None:
+    """Leaves out long texts."""
+    for form, text in list(config.assembly.items()):
+        if len(text) > LONG:
+            del config.assembly[form], config.assembly_lines[form]
+            config.absent[form] = (
+                f"It has {len(text):,} characters. Texts of more than {LONG:,} are kept of the "
+                "configuration that stands for the kernel only."
+            )
+
+
+def _why(filled: Occupancy, counts: dict[str, int], build: Build) -> str:
+    """Why not even one block fits."""
+    threads = counts["warps"] * build.warp_size
+    needs = {
+        "shared memory": (f"{counts['shared_bytes']:,} bytes", build.shared_per_block_bytes),
+        "registers": (
+            f"{counts['registers']} registers for each of {threads} threads",
+            build.registers_per_multiprocessor,
+        ),
+        "threads": (f"{threads} threads", build.threads_per_block),
+        "tensor memory": (f"{counts.get('tensor_columns', 0)} columns", 512),
+    }
+    needed, there = needs[filled.limit]
+    return f"Out of {filled.limit}: a block needs {needed}, and there are {there:,}."
+
+
+def _problem(kernel: Kernel, device: Device) -> Problem:
+    return Problem(
+        severity="warning",
+        what=f"{kernel.name} cannot be compiled for {device.name}.",
+        why=kernel.absent["assembly"],
+    )

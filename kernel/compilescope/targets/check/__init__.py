@@ -1,0 +1,1 @@
+"""A target's kernels run in Triton's interpreter and compared with their operators."""

@@ -1,0 +1,54 @@
+"""What a wrapper's variables become, write by write."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+
+from ...torch_api.targets.lowered import LoweredBuffer, LoweredGraph, Shape
+
+
+def writes(graph: LoweredGraph) -> dict[str, list[LoweredBuffer]]:
+    """Variable → what it becomes by each write, in turn; a buffer's node is empty for no node's."""
+    order = {node.name: place for place, node in enumerate(graph.nodes)}
+    shapes = {node.name: node.value for node in graph.nodes if isinstance(node.value, Shape)}
+    found: dict[str, list[LoweredBuffer]] = {}
+    buffers = list(graph.buffers.values())
+    for buffer in buffers:
+        if not buffer.mutates:
+            found.setdefault(buffer.name, []).append(buffer)
+    for buffer in buffers:
+        if not buffer.mutates:
+            continue
+        node = buffer.node or last(buffer.origins, order)
+        earlier = found.setdefault(_written(buffer, graph), [])
+        for place, one in enumerate(earlier):
+            # A copy that is written to later goes by the name of what comes of it.
+            if one.node and one.node in buffer.origins:
+                node = one.node
+                earlier[place] = dataclasses.replace(one, node="")
+        earlier.append(dataclasses.replace(buffer, node=node))
+    return {name: [_fitting(one, shapes) for one in turns] for name, turns in found.items()}
+
+
+def last(names: Sequence[str], order: Mapping[str, int]) -> str:
+    """The node that stands last in the graph; empty for none."""
+    known = [name for name in names if name in order]
+    return max(known, key=order.__getitem__) if known else ""
+
+
+def _written(buffer: LoweredBuffer, graph: LoweredGraph) -> str:
+    """The variable that a buffer is written into."""
+    name = buffer.mutates
+    while name in graph.buffers and graph.buffers[name].mutates:
+        name = graph.buffers[name].mutates
+    return name
+
+
+def _fitting(buffer: LoweredBuffer, shapes: Mapping[str, Shape]) -> LoweredBuffer:
+    """Without its node where that has another number of elements."""
+    node, shape = shapes.get(buffer.node), buffer.shape
+    if node is None or (shape is not None and math.prod(node.size) != math.prod(shape.size)):
+        return dataclasses.replace(buffer, node="")
+    return buffer

@@ -1,0 +1,119 @@
+"""What the variables of a wrapper hold while it runs: a node's value, or what it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from ...torch_api.targets.lowered import LoweredBuffer, LoweredGraph, Shape
+from .buffers import writes
+
+
+class Source:
+    """What something was made from: nodes, and kernels whose results are no node's."""
+
+    def __init__(self, nodes: set[str] | None = None, kernels: set[str] | None = None) -> None:
+        self.nodes = nodes or set()
+        self.kernels = kernels or set()
+        self.unknown = ""
+        """What should have made it and was not run; empty if all was."""
+
+    def add(self, other: Source) -> None:
+        """Takes in what another one was made from."""
+        self.nodes |= other.nodes
+        self.kernels |= other.kernels
+        self.unknown = self.unknown or other.unknown
+
+
+class Variables:
+    """The variables of one run of a graph's wrapper."""
+
+    def __init__(self, graph: LoweredGraph, inputs: dict[str, Any]) -> None:
+        self._writes = writes(graph)
+        self._shapes = {one.name: one.value for one in graph.nodes if isinstance(one.value, Shape)}
+        self._inputs = set(inputs)
+        self._known = {name: copied(value) for name, value in inputs.items()}
+        self._holds = {name: name for name in inputs}
+        self._behind: dict[str, Source] = {}
+
+    def read(self, names: Sequence[str]) -> Source:
+        """What these variables were made from."""
+        source = Source()
+        for name in names:
+            if name in self._behind:
+                source.add(self._behind[name])
+            elif name in self._holds:
+                source.nodes.add(self._holds[name])
+        return source
+
+    def values(self, source: Source) -> dict[str, Any]:
+        """Node → value, of a source; of the graph's inputs too, whose sizes others may need."""
+        return {
+            name: value
+            for name, value in self._known.items()
+            if name in source.nodes or name in self._inputs
+        }
+
+    def largest(self, source: Source) -> float:
+        """The largest magnitude among a source's numbers that are not whole."""
+        found = 0.0
+        for name in source.nodes:
+            value = self._known[name]
+            if isinstance(value, torch.Tensor) and value.dtype.is_floating_point:
+                sizes = value.double().abs()
+                sizes = sizes[sizes.isfinite()]
+                found = max(found, sizes.max().item() if sizes.numel() else 0.0)
+        return found
+
+    def has_integers(self, source: Source) -> bool:
+        """Whether a source has tensors of integers, which may be indices."""
+        kinds = [getattr(self._known[name], "dtype", torch.float32) for name in source.nodes]
+        return any(not (one.is_floating_point or one.is_complex) for one in kinds)
+
+    def is_written(self, name: str) -> bool:
+        """Whether a write to the variable is still to come."""
+        return bool(self._writes.get(name))
+
+    def write(self, name: str) -> LoweredBuffer | None:
+        """The buffer that a variable becomes by its next write."""
+        turns = self._writes.get(name)
+        return turns.pop(0) if turns else None
+
+    def hold(self, name: str, node: str, tensor: torch.Tensor) -> None:
+        """A variable has a node's value now."""
+        self._behind.pop(name, None)
+        self._holds[name] = node
+        value = tensor.detach().clone()
+        shape = self._shapes.get(node)
+        if shape is not None and tuple(value.shape) != shape.size:
+            value = value.reshape(shape.size)
+        self._known[node] = value
+
+    def come_from(self, name: str, source: Source) -> None:
+        """A variable has a value now that is no node's."""
+        self._holds.pop(name, None)
+        self._behind[name] = source
+
+    def rename(self, name: str, old: str) -> None:
+        """A variable has another one's value."""
+        if old in self._holds:
+            self._holds[name] = self._holds[old]
+        if old in self._behind:
+            self._behind[name] = self._behind[old]
+
+
+def copied(value: Any) -> Any:
+    """A tensor of the same layout with the same numbers, in memory of its own."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    memory = value.untyped_storage().clone()  # type: ignore[no-untyped-call]
+    layout = (value.storage_offset(), value.shape, value.stride())
+    return torch.empty(0, dtype=value.dtype).set_(memory, *layout)
+
+
+def same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether the memories of two tensors are alike; NaN is not equal to itself."""
+    bits = [torch.empty(0, dtype=torch.uint8).set_(each.untyped_storage()) for each in (one, other)]
+    return torch.equal(*bits)

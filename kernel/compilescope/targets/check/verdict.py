@@ -1,0 +1,162 @@
+"""Whether a result of a kernel is what its operators give."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+import torch
+
+from ...measure import numerics, rounding_errors
+from ...report.target import KernelCheck
+
+HOW = "Triton's interpreter, against torch's operators in float64"
+HOW_OWN = "Triton's interpreter, against torch's operators in the same precision"
+_COARSE = {
+    torch.float8_e4m3fn: 0.125,
+    torch.float8_e4m3fnuz: 0.125,
+    torch.float8_e5m2: 0.25,
+    torch.float8_e5m2fnuz: 0.25,
+}
+"""Types that no tolerance of torch's is for → the distance of neighbours."""
+_ROUNDINGS = 8.0
+"""How many times the inputs' last digit in float32 one of few results may be off. Where sums cancel
+eager's own error says how far, but of few it may be none by chance."""
+_FEW = 500
+_MOST_CANCELLED = 1e-3
+"""How much of the largest result that may be."""
+
+
+def verdict(
+    node: str, own: torch.Tensor, actual: torch.Tensor, wide: torch.Tensor, inputs: float
+) -> KernelCheck:
+    """One result against what it should be.
+
+    Numbers that are not floating agree where they are those of the operators, in either precision.
+
+    Parameters
+    ----------
+    node
+        Whose value it is.
+    own, wide
+        The operators' result in the types of the graph, and in float64.
+    inputs
+        The largest magnitude among what the kernel read.
+    """
+    if own.dtype in _COARSE:
+        check, ok = _coarse(own, actual)
+    elif own.dtype.is_floating_point or own.dtype.is_complex:
+        check, ok = _floating(own, actual, wide, inputs)
+    else:
+        ok = torch.equal(own, actual) or torch.equal(wide.to(own.dtype), actual)
+        off = (own != actual).double().mean().item() if own.numel() else 0.0
+        check = KernelCheck(outcome="agrees", error=off, tolerance=0.0)
+    if not ok:
+        check.outcome = "differs"
+        check.why = _where(node, own, actual)
+    return check
+
+
+def not_checked(why: str) -> KernelCheck:
+    """The verdict on what was not compared."""
+    return KernelCheck(outcome="not checked", why=why)
+
+
+def summary(checks: Sequence[KernelCheck]) -> KernelCheck:
+    """The verdict on a kernel, from those on its launches."""
+    if not checks:
+        return not_checked("none of its results is a node of the graph")
+    found = msgspec.structs.replace(worst(checks))
+    compared = [one for one in checks if one.outcome != "not checked"]
+    found.launches = sum(one.launches for one in compared)
+    found.error = max((one.error for one in compared if one.error is not None), default=None)
+    found.tolerance = max(
+        (one.tolerance for one in compared if one.tolerance is not None), default=None
+    )
+    return found
+
+
+def worst(checks: Sequence[KernelCheck]) -> KernelCheck:
+    """One that differs before one that agrees before one that was not checked.
+
+    One that agrees says why, where others were not checked.
+    """
+    ranks = {"differs": 0, "agrees": 1, "not checked": 2}
+    found = min(checks, key=lambda one: (ranks[one.outcome], -(one.error or 0.0)))
+    others = [one.why for one in checks if one.outcome == "not checked"]
+    if found.outcome == "agrees" and others and not found.why:
+        found = msgspec.structs.replace(found, why=f"not all of it was compared: {others[0]}")
+    return found
+
+
+def _coarse(own: torch.Tensor, actual: torch.Tensor) -> tuple[KernelCheck, bool]:
+    step = _COARSE[own.dtype]
+    right, given = own.float(), actual.float()
+    ok = torch.allclose(given, right, rtol=step, atol=step / 64, equal_nan=True)
+    error = _largest((given - right).abs()) / (_largest(right.abs()) or 1.0)
+    return KernelCheck(outcome="agrees", error=error, tolerance=step), ok
+
+
+def _floating(
+    own: torch.Tensor, actual: torch.Tensor, wide: torch.Tensor, inputs: float
+) -> tuple[KernelCheck, bool]:
+    right, given, eager = numerics.wide(wide), numerics.wide(actual), numerics.wide(own)
+    scale = _largest(right.abs())
+    finite = right.isfinite() & given.isfinite()
+    same = (given == eager) | (given.isnan() & eager.isnan()) | (given == right)
+    odd = bool((~finite & ~same & ~(given.isnan() & right.isnan())).any())
+    errors = torch.where(finite, (given - right).abs(), 0.0)
+    rounding = numerics.TOLERANCES[torch.float32].relative
+    last_digit = torch.finfo(torch.float32).eps
+    if own.dtype in (torch.float64, torch.complex128):
+        rounding, last_digit = 1e-12, torch.finfo(torch.float64).eps
+    allowed = numerics.TOLERANCES[own.dtype].relative * right.abs().nan_to_num()
+    allowed = allowed + rounding * scale
+    if own.numel() <= _FEW:
+        allowed = allowed + min(_ROUNDINGS * last_digit * inputs, _MOST_CANCELLED * scale)
+    near = bool((errors <= allowed).all())
+    theirs, ours = rounding_errors.spread(given, right), rounding_errors.spread(eager, right)
+    factor = _factor(own)
+    as_good = theirs.largest <= factor * ours.largest and theirs.typical <= factor * ours.typical
+    at = int(errors.argmax()) if errors.numel() else 0
+    limit = allowed.reshape(-1)[at].item() if errors.numel() else 0.0
+    check = KernelCheck(
+        outcome="agrees",
+        error=theirs.largest / (scale or 1.0),
+        tolerance=max(limit, 0.0 if near else factor * ours.largest) / (scale or 1.0),
+    )
+    return check, not odd and (near or as_good)
+
+
+def _factor(own: torch.Tensor) -> float:
+    """How many times eager's error a kernel's may be."""
+    few = rounding_errors.FACTORS_OF_FEW
+    factor = next((factor for most, factor in few if own.numel() <= most), rounding_errors.FACTOR)
+    return (
+        max(factor, rounding_errors.FACTOR_OF_HALF) if own.dtype in rounding_errors.FAR else factor
+    )
+
+
+def _largest(magnitudes: torch.Tensor) -> float:
+    finite = magnitudes[magnitudes.isfinite()]
+    return float(finite.max().item()) if finite.numel() else 0.0
+
+
+def _where(node: str, own: torch.Tensor, actual: torch.Tensor) -> str:
+    """The first element that differs most."""
+    right, given = numerics.wide(own).reshape(-1), numerics.wide(actual).reshape(-1)
+    off = (right - given).abs()
+    off = torch.where(off.isnan() & ~(right.isnan() & given.isnan()), math.inf, off.nan_to_num())
+    at = int(off.argmax())
+    place = []
+    for size in reversed(own.shape):
+        place.append(at % size)
+        at //= size
+    index = tuple(reversed(place))
+    return f"{node}{list(index)} is {_said(actual[index])} instead of {_said(own[index])}"
+
+
+def _said(value: torch.Tensor) -> str:
+    number = value.item()
+    return f"{number:.6g}" if isinstance(number, float) else str(number)

@@ -1,0 +1,59 @@
+"""What is asked of a target's process and of an interpreter to check kernels, as msgpack.
+
+A question of kind ``graphs`` is a `GraphsAsked`, its answer a `GraphsGiven`; of kind ``check`` a
+`CheckAsked`, its answer a `CheckGiven`.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..report.target import KernelCheck
+
+
+class GraphsAsked(msgspec.Struct, kw_only=True):
+    """Asks for the graphs of a variant, with their Python wrappers."""
+
+    variant: bytes
+    """As in `sources_request.SourcesAsked`."""
+    call: bytes
+    """As `packed_call.pack` made it."""
+
+
+class GraphsGiven(msgspec.Struct, kw_only=True):
+    """The graphs: a list of `torch_api.targets.lowered.LoweredGraph`, by pickle."""
+
+    graphs: bytes
+    why: str = ""
+    """Why some are missing, where some are."""
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """How much is checked."""
+
+    elements: int = 1 << 24
+    """Of all inputs and buffers of a graph."""
+    launches: int = 2
+    """Of one kernel."""
+    blocks: int = 1 << 14
+    """Of one launch."""
+    launch_s: float = 15.0
+    total_s: float = 120.0
+    """Of all kernels; what is begun then is ended."""
+
+
+class CheckAsked(msgspec.Struct, kw_only=True):
+    """Asks whether the kernels of graphs compute what they should."""
+
+    graphs: bytes
+    """As in `GraphsGiven`."""
+    call: bytes = b""
+    """As `packed_call.pack` made it: only its own operators are taken from it."""
+    limits: Limits = Limits()
+
+
+class CheckGiven(msgspec.Struct, kw_only=True):
+    """The verdicts."""
+
+    checks: dict[str, KernelCheck]
+    """Body of a kernel (`targets.check.bodies.body`) → the verdict on it."""

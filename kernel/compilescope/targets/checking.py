@@ -1,0 +1,152 @@
+"""A target's kernels checked without the target: interpreted, and compared with operators."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+
+import cloudpickle
+import msgspec
+
+from .. import extras
+from ..progress.progress import Monitor
+from ..report import Kernel, VariantReport
+from ..report.errors import CompilescopeError
+from ..report.problem import Problem
+from ..report.target import KernelCheck
+from .check.bodies import body
+from .check_request import CheckAsked, CheckGiven, GraphsAsked, GraphsGiven, Limits
+from .worker_pool import Desk
+
+LIBRARY = "A library's kernel: it is not generated."
+NOT_TRITON = "It is no Triton kernel: Triton's interpreter runs only those."
+OTHER_BODY = (
+    "The C++ wrapper cannot be run without the device, and the Python wrapper has no such kernel"
+)
+
+_KEPT = 8
+_given: OrderedDict[str, tuple[str, CheckGiven]] = OrderedDict()
+"""What the last checks gave: a variant that differs in the wrapper only shares another one's."""
+
+
+def add_check(
+    variant: VariantReport,
+    call: bytes,
+    desk: Desk,
+    monitor: Monitor,
+    *,
+    limits: Limits | None = None,
+) -> None:
+    """Checks the kernels of a target's variant, and puts the verdicts into the report.
+
+    Parameters
+    ----------
+    call
+        The subject's, as `packed_call.pack` made it.
+    limits
+        How much is checked; what is beyond it says so.
+
+    Raises
+    ------
+    CompilescopeError
+        The target's process failed. That of the interpreter ends in kernels that are not checked,
+        and in a problem of the variant.
+    Cancelled
+        The monitor was cancelled.
+    """
+    assert variant.target is not None, "it is a target's variant"
+    kernels = [one for compilation in variant.compilations for one in compilation.kernels]
+    wanted = []
+    for kernel in kernels:
+        if kernel.language == "triton" and kernel.source:
+            wanted.append(kernel)
+        else:
+            why = LIBRARY if kernel.language == "extern" else NOT_TRITON
+            kernel.check = KernelCheck(outcome="not checked", why=why)
+    if wanted and (missed := extras.missed("numpy")):
+        for kernel in wanted:
+            kernel.check = KernelCheck(outcome="not checked", why=missed)
+        variant.problems.append(
+            Problem(
+                severity="warning",
+                what="The kernels were not checked.",
+                why=missed,
+                remedy="Install it, then ask for the study of the check again.",
+            )
+        )
+    elif wanted:
+        _check(variant, wanted, call, desk, monitor, limits or Limits())
+
+
+def _check(
+    variant: VariantReport,
+    kernels: list[Kernel],
+    call: bytes,
+    desk: Desk,
+    monitor: Monitor,
+    limits: Limits,
+) -> None:
+    assert variant.target is not None, "it is a target's variant"
+    alike = msgspec.structs.replace(variant.requested, cpp_wrapper=False)
+    packed = cloudpickle.dumps(alike)
+    key = _key(call, packed, msgspec.msgpack.encode((variant.target.device, limits)))
+    before, given = _given.get(key, (variant.name, None))
+    missing = ""
+    if given is None or before == variant.name:
+        asked = GraphsAsked(variant=packed, call=call)
+        answer = desk.ask(variant.target.name, "graphs", msgspec.msgpack.encode(asked), monitor)
+        graphs = msgspec.msgpack.decode(answer, type=GraphsGiven)
+        missing = graphs.why
+        check = CheckAsked(graphs=graphs.graphs, call=call, limits=limits)
+        question = msgspec.msgpack.encode(check)
+        try:
+            answer = desk.ask(variant.target.name, "check", question, monitor, role="interpreter")
+        except CompilescopeError as error:
+            _fail(variant, kernels, error.problem)
+            return
+        given = msgspec.msgpack.decode(answer, type=CheckGiven)
+        _given[key] = (variant.name, given)
+        while len(_given) > _KEPT:
+            _given.popitem(last=False)
+    for kernel in kernels:
+        found = given.checks.get(body(kernel.source))
+        why = missing or OTHER_BODY
+        kernel.check = found or KernelCheck(outcome="not checked", why=why)
+    _tell(variant, kernels)
+
+
+def _key(*parts: bytes) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()
+
+
+def _fail(variant: VariantReport, kernels: list[Kernel], problem: Problem) -> None:
+    for kernel in kernels:
+        kernel.check = KernelCheck(outcome="not checked", why=f"The check failed: {problem.what}")
+    variant.problems.append(
+        Problem(
+            severity="warning",
+            what="The kernels were not checked: their interpreter's process failed.",
+            why=" ".join(part for part in (problem.what, problem.why) if part),
+            remedy="Ask again; smaller arguments take less time and memory.",
+            detail=problem.detail,
+        )
+    )
+
+
+def _tell(variant: VariantReport, kernels: list[Kernel]) -> None:
+    """A kernel that differs is a problem of the variant."""
+    for kernel in kernels:
+        if kernel.check is None or kernel.check.outcome != "differs":
+            continue
+        problem = Problem(
+            severity="error",
+            what=f"{kernel.name} does not compute what its operators do.",
+            why=f"{kernel.check.how}: {kernel.check.why}.",
+            remedy="Compare its source with the graph's nodes; torch's issues may know of it.",
+            where=kernel.sources[-1] if kernel.sources else None,
+        )
+        if problem not in variant.problems:
+            variant.problems.append(problem)

@@ -1,0 +1,222 @@
+"""The devices that code can be generated for: the catalogue's, this machine's, the user's own."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import importlib.util
+import platform
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+import torch
+
+from ..report import devices as catalogue
+from ..report.devices import Build, Device, Source
+from ..report.errors import CompilescopeError
+from ..torch_api.kernels.triton_versions import triton_of
+from ..torch_api.process import devices
+
+THIS = "this"
+"""The name by which the GPU of this machine is asked for."""
+
+_custom: dict[str, Device] = {}
+_BUILD = frozenset(Build.__struct_fields__) - {"source"}
+_DEVICE = frozenset(("bandwidth_bytes_per_s", "products", "vector"))
+
+
+def find(name: str) -> Device:
+    """A target by its name; ``RTX 4090`` is ``rtx4090``.
+
+    Raises
+    ------
+    CompilescopeError
+        There is none of that name, or no GPU in this machine; the message lists those there are.
+    """
+    wanted = plain(name)
+    if wanted == THIS:
+        return this_device()
+    known = _all()
+    if wanted not in known:
+        close = difflib.get_close_matches(wanted, known, n=1, cutoff=0.6)
+        meant = f"Did you mean {close[0]!r}? " if close else ""
+        raise CompilescopeError(
+            f"There is no target {name!r}.",
+            remedy=f"{meant}There are {_listed(names())}. compilescope.add_target adds one.",
+        )
+    return known[wanted]
+
+
+def plain(name: str) -> str:
+    """A target's name as it is kept: small letters, without spaces and hyphens."""
+    return re.sub(r"[\s-]+", "", name).lower()
+
+
+def names() -> list[str]:
+    """The names of all targets, this machine's GPU among them if it has one."""
+    return [*_all(), *([THIS] if devices.has_gpu() else [])]
+
+
+def titles() -> dict[str, str]:
+    """Name → what a target is called."""
+    found = {name: device.name for name, device in _all().items()}
+    return found | ({THIS: "this device"} if devices.has_gpu() else {})
+
+
+def groups() -> dict[str, str]:
+    """Name → the heading that a target is offered under."""
+    vendors = {"cuda": "NVIDIA", "hip": "AMD"}
+    found = {
+        name: "your own"
+        if name in _custom
+        else vendors[device.build.backend if device.build else "cuda"]
+        for name, device in _all().items()
+    }
+    return found | ({THIS: "this machine"} if devices.has_gpu() else {})
+
+
+def add(name: str, *, like: str, **figures: Any) -> Device:
+    """Adds a target of the user's own.
+
+    Parameters
+    ----------
+    name
+        By which it is asked for. One that was added before is replaced.
+    like
+        A target whose figures it has, but for those that are given.
+    **figures
+        Fields of `devices.Build`, and ``bandwidth_bytes_per_s``, ``products``, ``vector``.
+
+    Raises
+    ------
+    CompilescopeError
+        The name is taken or none, a figure is not known, or its value is out of range.
+    """
+    target = plain(name)
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_.]*", target):
+        raise CompilescopeError(
+            f"{name!r} cannot be a target's name.", remedy="Use letters and digits: 'my-gpu'."
+        )
+    if target == THIS or target in _catalogued():
+        raise CompilescopeError(
+            f"There is a target {target!r} already.",
+            "Its figures are the vendor's.",
+            f"Give yours another name, and like={target!r}.",
+        )
+    base = find(like)
+    assert base.build is not None, "a target has one"
+    unknown = sorted(set(figures) - _BUILD - _DEVICE)
+    if unknown:
+        raise CompilescopeError(
+            f"A target has no figure {unknown[0]!r}.",
+            remedy=f"There are {_listed(sorted(_BUILD | _DEVICE))}.",
+        )
+    source = Source(f"given as a target of its own, like {base.name}", "")
+    changed = msgspec.to_builtins(base) | {name: figures[name] for name in _DEVICE & set(figures)}
+    changed |= {"name": name, "target": target, "torch_names": (), "source": source}
+    changed["build"] = (
+        msgspec.to_builtins(base.build)
+        | {name: figures[name] for name in _BUILD & set(figures)}
+        | {"source": source}
+    )
+    try:
+        made = msgspec.convert(msgspec.to_builtins(changed), Device)
+    except msgspec.ValidationError as error:
+        raise CompilescopeError(f"The target {name!r} cannot be: {error}.") from None
+    _check(made)
+    _custom[target] = made
+    return made
+
+
+def this_device() -> Device:
+    """The GPU of this machine, as torch describes it; what torch does not say is the vendor's.
+
+    Raises
+    ------
+    CompilescopeError
+        There is none.
+    """
+    if not devices.has_gpu():
+        raise CompilescopeError(
+            "This machine has no GPU that torch can use.",
+            "The target 'this' is one.",
+            f"Name another: {_listed(names())}.",
+        )
+    return _this_device()
+
+
+@functools.cache
+def unavailable() -> str:
+    """Why no code can be generated for a target here; empty where it can."""
+    if platform.system() != "Linux" or platform.machine() not in ("x86_64", "AMD64"):
+        here = f"{platform.system()} on {platform.machine()}"
+        return f"Code for other GPUs is generated on Linux x86-64 only; this is {here}."
+    if importlib.util.find_spec("triton") is None:
+        version = triton_of(torch.__version__)
+        package = f"triton=={version}" if version else "triton"
+        return f"Code for other GPUs needs Triton, which is not installed: pip install {package}."
+    return ""
+
+
+def _this_device() -> Device:
+    said = devices.first_gpu()
+    specified = catalogue.find(said.name)
+    alike = specified if specified is not None and specified.build else _same_kind(said.arch)
+    blocks = alike.build.blocks_per_multiprocessor if alike and alike.build else 16
+    figures = {name: getattr(said, name) for name in said.__struct_fields__ if name in _BUILD}
+    source = Source("torch's properties of the device", "")
+    build = Build(**figures, blocks_per_multiprocessor=blocks, source=source)
+    if specified is not None:
+        return msgspec.structs.replace(specified, target=THIS, build=build)
+    return Device(
+        name=said.name,
+        target=THIS,
+        build=build,
+        torch_names=(),
+        bandwidth_bytes_per_s=said.bandwidth_bytes_per_s,
+        products={},
+        source=source,
+    )
+
+
+def _same_kind(arch: str) -> Device | None:
+    return next(
+        (one for one in _catalogued().values() if one.build and one.build.arch == arch), None
+    )
+
+
+def _check(device: Device) -> None:
+    """Refuses figures that no device has."""
+    build = device.build
+    assert build is not None, "it was made with one"
+    values = {name: getattr(build, name) for name in _BUILD}
+    values["bandwidth_bytes_per_s"] = device.bandwidth_bytes_per_s
+    values |= {f"products[{name!r}]": rate for name, rate in device.products.items()}
+    values |= {f"vector[{name!r}]": rate for name, rate in device.vector.items()}
+    for name, value in values.items():
+        if not isinstance(value, str) and not value > 0:
+            raise CompilescopeError(
+                f"The target {device.name!r} has {name} {value!r}.",
+                remedy="Give a positive number.",
+            )
+    pattern = r"gfx[0-9a-f]+" if build.backend == "hip" else r"[1-9][0-9]{1,2}"
+    if not re.fullmatch(pattern, build.arch):
+        raise CompilescopeError(
+            f"The target {device.name!r} has arch {build.arch!r}.",
+            remedy="Give it as Triton does: '90' with backend 'cuda', 'gfx942' with 'hip'.",
+        )
+
+
+def _all() -> dict[str, Device]:
+    return _catalogued() | _custom
+
+
+@functools.cache
+def _catalogued() -> dict[str, Device]:
+    return {one.target: one for one in catalogue.DEVICES if one.target and one.build is not None}
+
+
+def _listed(values: Iterable[str]) -> str:
+    return ", ".join(repr(one) for one in values)

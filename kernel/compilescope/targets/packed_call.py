@@ -1,0 +1,279 @@
+"""A call on its way into a target's process, without its weights.
+
+Functions travel as in `subject.pickled_subject`. A tensor travels as what describes it (shape,
+strides, type, in which memory and where in it), and becomes one without data on the target's
+device: tied weights stay tied, views stay views.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import io
+import linecache
+import pickle
+import types
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import msgspec
+import torch
+
+from ..isolation.global_state import SavedModes
+from ..isolation.object_walk import walk
+from ..report.errors import CompilescopeError
+from ..subject.pickled_subject import Call, Pickler, settings
+from ..torch_api.operators import custom, tensors, unpicklable
+from ..torch_api.process import portable_settings
+from .packed_tensors import Rebuilding, reduce_tensor
+
+_MOST_BYTES = 256e6
+
+
+class _Packed(msgspec.Struct, kw_only=True):
+    content: bytes
+    """(fn, args, kwargs), pickled."""
+    modes: bytes
+    settings: bytes
+    inference: bool
+    on_cpu: bool
+    """All of its tensors are on the CPU, or nowhere (meta): they move to the target together."""
+    shared: dict[int, int]
+    """Memory that several tensors are in → its size."""
+    files: dict[str, str]
+    """Notebook cells that the functions are from: file name → text."""
+    libraries: list[str]
+    operators: dict[str, bytes]
+    """Defined in a notebook: name → definition, pickled."""
+
+
+def pack(
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    modes: Sequence[Any],
+    *,
+    inference: bool = False,
+) -> bytes:
+    """A call, with torch's modes and settings, and without any tensor's data.
+
+    Calls nothing of the user's. Settings are those of this context.
+
+    Parameters
+    ----------
+    modes
+        torch's, as `SavedModes.now` gave them.
+    inference
+        The call is made in inference mode.
+
+    Raises
+    ------
+    CompilescopeError
+        Something in it cannot travel; the message says what.
+    """
+    content = (fn, tuple(args), dict(kwargs))
+    file = io.BytesIO()
+    pickler = _CallPickler(file)
+    try:
+        with tensors.plain():
+            pickler.dump(content)
+        operators = _operators(pickler)
+    except CompilescopeError:
+        raise
+    except Exception as error:
+        where = _where(list(pickler.last), fn, args, kwargs)
+        raise CompilescopeError(
+            "The subject cannot be taken into the target's process.",
+            f"{where}{type(error).__name__}: {_first_line(error)}.",
+            "Have it refer to nothing that cannot be pickled: pass it as an argument, or make it "
+            "where it is used.",
+        ) from error
+    if file.tell() > _MOST_BYTES:
+        raise CompilescopeError(
+            f"The subject is {file.tell() / 1e6:.0f} MB beside its tensors.",
+            "It holds large arrays or texts, which would have to travel into the target's process.",
+            "Keep them in tensors, of which only the shapes travel.",
+        )
+    packed = _Packed(
+        content=file.getvalue(),
+        modes=pickle.dumps(list(modes)),
+        settings=cloudpickle.dumps(settings()),
+        inference=inference,
+        on_cpu=not pickler.devices - {"cpu", "meta"},
+        shared={key: size for key, (size, count) in pickler.memory.items() if count > 1},
+        files=_texts(pickler.files),
+        libraries=custom.libraries(),
+        operators=operators,
+    )
+    return msgspec.msgpack.encode(packed)
+
+
+def unpack(data: bytes, world: Any) -> Call:
+    """The call, its tensors on the target's device and without data.
+
+    torch's modes and settings are those that it came with, until `let_go`.
+
+    Raises
+    ------
+    CompilescopeError
+        Something that it refers to by name is not here; the message says what.
+    """
+    packed = put_in_force(data)
+    for library in packed.libraries:
+        _load(library)
+    linecache.cache.update(_lines(packed.files))
+    token = _rebuilding.set(Rebuilding(world, packed.on_cpu, packed.shared))
+    try:
+        for name, definition in packed.operators.items():
+            if _defined.get(name) != definition:
+                custom.define(pickle.loads(definition))
+                _defined[name] = definition
+        return Call(*pickle.loads(packed.content))
+    except (ImportError, AttributeError) as error:
+        missing = getattr(error, "name", None)
+        raise CompilescopeError(
+            f"{missing or 'Something'} of the subject's is not there in the target's process.",
+            f"{type(error).__name__}: {_first_line(error)}.",
+            "Functions and classes of modules are imported there anew: put them into a file that "
+            "can be imported, or into the notebook.",
+        ) from None
+    finally:
+        _rebuilding.reset(token)
+
+
+def _load(library: str) -> None:
+    try:
+        custom.load(library)
+    except OSError as error:
+        raise CompilescopeError(
+            f"The library {library} cannot be loaded in the target's process.",
+            f"{_first_line(error)}.",
+            "Operators written in C++ are there only with their library.",
+        ) from None
+
+
+def put_in_force(data: bytes) -> _Packed:
+    """Puts a call's modes and settings in force, until `let_go`; makes nothing of the call."""
+    packed = msgspec.msgpack.decode(data, type=_Packed)
+    let_go()
+    portable_settings.apply(pickle.loads(packed.settings))
+    SavedModes().put(pickle.loads(packed.modes))
+    if packed.inference:
+        _in_force.enter_context(torch.inference_mode())
+    return packed
+
+
+def let_go() -> None:
+    """Leaves inference mode, if a call was made in it."""
+    _in_force.close()
+
+
+_in_force = contextlib.ExitStack()
+_rebuilding: ContextVar[Rebuilding] = ContextVar("compilescope_rebuilding")
+_defined: dict[str, bytes] = {}
+
+
+class _CallPickler(Pickler):
+    """Pickles a call, and notes what else has to travel with it."""
+
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file)
+        self.last: collections.deque[object] = collections.deque(maxlen=20)
+        """What was pickled last, to say what could not be."""
+        self.devices: set[str] = set()
+        self.memory: dict[int, tuple[int, int]] = {}
+        """Memory → its size, and how many tensors are in it."""
+        self.files: set[str] = set()
+        self.names: set[str] = set()
+        """All names that code uses which travels as it is."""
+        self.operators: set[str] = set()
+
+    def reducer_override(self, obj: Any) -> Any:
+        """How an object is pickled that the plain rules do not know."""
+        self.last.append(obj)
+        if isinstance(obj, types.CodeType):
+            self.files.add(obj.co_filename)
+            self.names.update(obj.co_names)
+        elif isinstance(obj, torch.Tensor):
+            return self._tensor(obj)
+        elif isinstance(obj, torch.device):
+            return _device, (str(obj),)
+        elif (operator := custom.name_of(obj)) is not None:
+            self.operators.add(operator)
+            if custom.is_definition(obj):
+                return custom.find, (operator,)
+        elif (parts := unpicklable.reduced(obj)) is not None:
+            return parts
+        return super().reducer_override(obj)
+
+    def _tensor(self, tensor: torch.Tensor) -> Any:
+        self.devices.add(tensor.device.type)
+        if not tensors.is_wrapper(tensor) and tensor.layout == torch.strided:
+            key, size = tensors.memory_of(tensor)
+            known = self.memory.get(key, (size, 0))
+            self.memory[key] = known[0], known[1] + 1
+        return _tensor, *reduce_tensor(tensor)
+
+
+def _tensor(*described: Any) -> torch.Tensor:
+    return _rebuilding.get().tensor(*described)
+
+
+def _device(name: str) -> torch.device:
+    return _rebuilding.get().device(name)
+
+
+def _operators(pickler: _CallPickler) -> dict[str, bytes]:
+    """Operators that travel as they are: those of notebooks that the call's code names."""
+    found: dict[str, bytes] = {}
+    while True:
+        wanted = [
+            name
+            for name in custom.defined()
+            if name not in found and (name in pickler.operators or _names(name, pickler.names))
+        ]
+        if not wanted:
+            return found
+        for name in wanted:
+            file = io.BytesIO()
+            own = _CallPickler(file)
+            own.dump(custom.definition_of(name))
+            found[name] = file.getvalue()
+            pickler.files |= own.files
+            pickler.names |= own.names
+            pickler.operators |= own.operators
+
+
+def _names(operator: str, names: set[str]) -> bool:
+    return all(part in names for part in operator.split("::"))
+
+
+def _texts(files: set[str]) -> dict[str, str]:
+    """The texts of those that are no files on disk, or that only this process knows."""
+    known = {name: linecache.getlines(name) for name in files if not Path(name).is_file()}
+    return {name: "".join(lines) for name, lines in known.items() if lines}
+
+
+def _lines(files: Mapping[str, str]) -> dict[str, Any]:
+    """Entries for Python's cache of lines, which no look at the disk takes away."""
+    return {
+        name: (len(text), None, text.splitlines(keepends=True), name)
+        for name, text in files.items()
+    }
+
+
+def _where(last: Sequence[object], fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+    """What could not travel, by where the subject has it."""
+    places = {id(obj): path for obj, path in walk(fn, args, kwargs).objects}
+    culprit = type(last[-1]).__name__ if last else ""
+    for obj in reversed(last):
+        if id(obj) in places:
+            return f"{places[id(obj)]} holds what cannot travel ({culprit}). "
+    return ""
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [""])[0].rstrip(".")

@@ -1,0 +1,191 @@
+"""Tensors described, and made anew without data from their descriptions."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch.nn.parameter import UninitializedTensorMixin  # type: ignore[attr-defined]
+
+from ..report.errors import CompilescopeError
+from ..torch_api.operators import tensors
+
+
+class Plain(NamedTuple):
+    """A tensor that is no view of another."""
+
+    size: tuple[int, ...]
+    stride: tuple[int, ...]
+    dtype: torch.dtype
+    device: str
+    requires_grad: bool
+    memory: int
+    """Which memory it is in; the number says nothing else."""
+    offset: int
+    inference: bool
+    """It was made in inference mode."""
+    parameter: bool
+
+
+class View(NamedTuple):
+    """A tensor that autograd knows as a view of another."""
+
+    base: torch.Tensor
+    size: tuple[int, ...]
+    stride: tuple[int, ...]
+    offset: int
+    requires_grad: bool
+
+
+class Wrapped(NamedTuple):
+    """A subclass's tensor, which holds others."""
+
+    subclass: type[Any]
+    inner: dict[str, torch.Tensor]
+    context: object
+    size: tuple[int, ...]
+    stride: tuple[int, ...]
+    requires_grad: bool
+    parameter: bool
+
+
+def reduce_tensor(tensor: torch.Tensor) -> tuple[Any, ...]:
+    """What pickle is told of a tensor, behind the function that makes it again.
+
+    Raises
+    ------
+    CompilescopeError
+        Its shape alone does not describe it.
+    """
+    described = _described(tensor)
+    own = type(tensor) in (torch.Tensor, torch.nn.Parameter)
+    attributes = dict(tensor.__dict__) if own else {}
+    grad = tensor.grad if tensor.is_leaf else None
+    state = (attributes, grad) if attributes or grad is not None else None
+    return (described,), state, None, None, _complete
+
+
+def _described(tensor: torch.Tensor) -> Plain | View | Wrapped:
+    if isinstance(tensor, UninitializedTensorMixin):
+        raise _refused(tensor, "It has no shape before the first call: call the subject once.")
+    parameter = isinstance(tensor, torch.nn.Parameter)
+    if tensors.is_wrapper(tensor) and not tensors.is_fake(tensor):
+        if not hasattr(tensor, "__tensor_flatten__"):
+            raise _refused(tensor, "It does not say what it is made of (__tensor_flatten__).")
+        names, context = tensor.__tensor_flatten__()
+        return Wrapped(
+            subclass=type(tensor),
+            inner={name: getattr(tensor, name) for name in names},
+            context=context,
+            size=tuple(tensor.size()),
+            stride=tuple(tensor.stride()),
+            requires_grad=tensor.requires_grad,
+            parameter=parameter,
+        )
+    if tensor.layout != torch.strided or tensor.is_quantized:
+        raise _refused(tensor, f"Its layout is {tensor.layout}, not a plain one.")
+    if type(tensor) not in (torch.Tensor, torch.nn.Parameter) and not tensors.is_fake(tensor):
+        raise _refused(tensor, "Without its data it would lose its class.")
+    size, stride, offset = (
+        tuple(tensor.size()),
+        tuple(tensor.stride()),
+        int(tensor.storage_offset()),
+    )
+    base = tensor._base
+    if base is not None and base.dtype == tensor.dtype and tensors.is_plain_view(tensor):
+        return View(base, size, stride, offset, tensor.requires_grad)
+    return Plain(
+        size=size,
+        stride=stride,
+        dtype=tensor.dtype,
+        device=tensor.device.type,
+        requires_grad=tensor.requires_grad,
+        memory=tensors.memory_of(tensor)[0],
+        offset=offset,
+        inference=tensor.is_inference(),
+        parameter=parameter,
+    )
+
+
+class Rebuilding:
+    """Makes the tensors of one call.
+
+    Parameters
+    ----------
+    world
+        Where.
+    moves
+        What was on the CPU, or nowhere (meta), is on the target; else it stays there.
+    shared
+        Memory that several tensors are in → its size.
+    """
+
+    def __init__(self, world: Any, moves: bool, shared: dict[int, int]) -> None:
+        self._world = world
+        self._moves = moves
+        self._shared = shared
+        self._storages: dict[int, torch.UntypedStorage] = {}
+
+    def device(self, name: str) -> torch.device:
+        """The device that one of the subject's is there."""
+        kind, _, index = name.partition(":")
+        if kind in ("cpu", "meta") and not self._moves:
+            return torch.device(name)
+        return torch.device("cuda", 0) if index else torch.device("cuda")
+
+    def tensor(self, described: Plain | View | Wrapped) -> torch.Tensor:
+        """A tensor without data."""
+        if isinstance(described, Plain):
+            return self._plain(described)
+        if isinstance(described, View):
+            with self._world.mode, torch.set_grad_enabled(described.requires_grad):
+                return described.base.as_strided(described.size, described.stride, described.offset)
+        made = described.subclass.__tensor_unflatten__(
+            described.inner, described.context, described.size, described.stride
+        )
+        if described.parameter:
+            return torch.nn.Parameter(made, requires_grad=described.requires_grad)
+        return made.requires_grad_(described.requires_grad)  # type: ignore[no-any-return]
+
+    def _plain(self, described: Plain) -> torch.Tensor:
+        device = self.device(described.device).type
+        storage = None
+        if described.memory in self._shared:
+            storage = self._storages.get(described.memory)
+            if storage is None:
+                size = self._shared[described.memory]
+                storage = self._storages[described.memory] = self._world.storage(size, device)
+        with torch.inference_mode(described.inference):
+            made: torch.Tensor = self._world.tensor(
+                described.size,
+                described.stride,
+                described.dtype,
+                device=device,
+                requires_grad=described.requires_grad and not described.parameter,
+                storage=storage,
+                offset=described.offset,
+            )
+            if described.parameter:
+                return torch.nn.Parameter(made, requires_grad=described.requires_grad)
+            return made
+
+
+def _complete(tensor: torch.Tensor, state: tuple[dict[str, Any], torch.Tensor | None]) -> None:
+    attributes, grad = state
+    tensor.__dict__.update(attributes)
+    if grad is not None:
+        tensor.grad = grad
+
+
+def _refused(tensor: torch.Tensor, why: str) -> CompilescopeError:
+    name = type(tensor).__name__
+    return CompilescopeError(
+        f"A {name} of shape {_size(tensor)} cannot be taken into the target's process.", why
+    )
+
+
+def _size(tensor: torch.Tensor) -> object:
+    try:
+        return list(tensor.shape)
+    except RuntimeError:
+        return "unknown"

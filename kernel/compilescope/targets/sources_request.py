@@ -1,0 +1,34 @@
+"""What is asked of a target's process and what it answers, by kind, as msgpack.
+
+A question of kind ``sources`` is a `SourcesAsked`, its answer a `SourcesGiven`; other kinds have
+their own structs beside their answers.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..report import Compilation, Effective
+from ..report.cuda_graphs import CudaGraphs
+from ..report.problem import Problem
+
+
+class SourcesAsked(msgspec.Struct, kw_only=True):
+    """Asks for the code of a variant."""
+
+    name: str
+    """The variant's, in the report."""
+    variant: bytes
+    """By cloudpickle: one of Inductor's options may be a function. `pickle.loads` reads it."""
+    call: bytes
+    """As `packed_call.pack` made it."""
+
+
+class SourcesGiven(msgspec.Struct, kw_only=True):
+    """The code of a variant, and what went wrong."""
+
+    compilations: list[Compilation]
+    problems: list[Problem] = []
+    effective: list[Effective] = []
+    config: dict[str, str] = {}
+    cuda_graphs: CudaGraphs | None = None

@@ -1,0 +1,200 @@
+"""Variants for a target: asked of its process, and put into the report like any other.
+
+Nothing of the user's is called here and torch's compile lock is not held: a cell may run.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import cloudpickle
+import msgspec
+import torch
+
+from ..analysis.target.estimates import estimate
+from ..isolation.global_state import rounds_float32
+from ..progress.progress import Monitor, Progress
+from ..report import TargetReport, VariantReport
+from ..report.devices import Device
+from ..report.errors import CompilescopeError
+from ..report.variant import Variant
+from . import known_devices, packed_call
+from .assembly import add_assembly
+from .checking import add_check
+from .sources_request import SourcesAsked, SourcesGiven
+from .worker_pool import Desk, the_desk
+
+NOT_HERE = "Nothing runs for {}: it is not here. What its code would take is estimated."
+
+NO_PACKAGE = (
+    "It is not here, and AOTInductor has the kernels compiled while it generates the code.",
+    "Make the package on that GPU, and open it here: compilescope.open_package('model.pt2').",
+)
+
+
+class Shipment:
+    """A subject's call, packed when it is first needed, with torch as it was when this was made."""
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        modes: Sequence[Any],
+    ) -> None:
+        self._call = (fn, args, kwargs)
+        self._modes = modes
+        self._inference = torch.is_inference_mode_enabled()
+        # Inductor's settings are context variables: another thread must take them from here.
+        self._context = contextvars.copy_context()
+        self._lock = threading.Lock()
+        self._packed: bytes | None = None
+        self.rounds_float32 = rounds_float32()
+        """Whether float32 products may be rounded to TF32."""
+
+    def packed(self) -> bytes:
+        """The call as `packed_call.pack` makes it.
+
+        Raises
+        ------
+        CompilescopeError
+            It cannot travel.
+        """
+        with self._lock:
+            if self._packed is None:
+                self._packed = self._context.copy().run(self._pack)
+            return self._packed
+
+    def _pack(self) -> bytes:
+        return packed_call.pack(*self._call, self._modes, inference=self._inference)
+
+
+def generate(
+    shipment: Shipment, variants: Mapping[str, Variant], name: str, monitor: Monitor
+) -> VariantReport:
+    """The code of a variant for its target. What goes wrong is a problem of the variant.
+
+    Parameters
+    ----------
+    variants
+        All that are wanted: processes for the other targets start meanwhile.
+    name
+        Which of them.
+
+    Raises
+    ------
+    Cancelled
+        The monitor was cancelled; the target's process has ended.
+    """
+    variant = variants[name]
+    desk = the_desk()
+    monitor = _named(monitor, name)
+    try:
+        device = known_devices.find(variant.target or "")
+        for other in variants.values():
+            if other.target:
+                desk.warm(other.target)
+        asked = SourcesAsked(name=name, variant=_pickled(variant), call=shipment.packed())
+        payload = msgspec.msgpack.encode(asked)
+        answer = desk.ask(variant.target or "", "sources", payload, monitor)
+    except CompilescopeError as error:
+        return VariantReport(name=name, requested=variant, stage="failed", problems=[error.problem])
+    given = msgspec.msgpack.decode(answer, type=SourcesGiven)
+    failed = any(problem.severity == "error" for problem in given.problems)
+    return VariantReport(
+        name=name,
+        requested=variant,
+        stage="failed" if failed else "sources",
+        config=given.config,
+        effective=given.effective,
+        cuda_graphs=given.cuda_graphs,
+        compilations=given.compilations,
+        target=_report(variant, device, given, shipment),
+        problems=given.problems,
+    )
+
+
+def study(variant: VariantReport, name: str, shipment: Shipment, monitor: Monitor) -> None:
+    """Takes a closer look at a variant for a target.
+
+    Raises
+    ------
+    CompilescopeError
+        It cannot be taken of code for a device that is not here.
+    """
+    monitor = _named(monitor, variant.name)
+    title = variant.target.device.name if variant.target is not None else variant.requested.target
+    if name in ("package", "aot"):
+        raise CompilescopeError(f"No package is made for {title}.", *NO_PACKAGE)
+    if name not in STUDIES:
+        raise CompilescopeError(NOT_HERE.format(title))
+    STUDIES[name](variant, shipment, the_desk(), monitor)
+
+
+def _assembly(variant: VariantReport, shipment: Shipment, desk: Desk, monitor: Monitor) -> None:
+    add_assembly(variant, desk, monitor)
+
+
+def _check(variant: VariantReport, shipment: Shipment, desk: Desk, monitor: Monitor) -> None:
+    add_check(variant, shipment.packed(), desk, monitor)
+
+
+STUDIES: dict[str, Callable[[VariantReport, Shipment, Desk, Monitor], None]] = {
+    "assembly": _assembly,
+    "check": _check,
+}
+"""Studies of a variant for a target: its kernels compiled; its kernels interpreted and compared."""
+
+
+def refuse(variants: Mapping[str, Variant], what: str) -> None:
+    """Refuses to run variants whose device is not here.
+
+    Raises
+    ------
+    CompilescopeError
+        One of them is for a target.
+    """
+    for name, variant in variants.items():
+        if variant.target is not None:
+            raise CompilescopeError(
+                f"The variant {name!r} cannot be {what}.",
+                NOT_HERE.format(known_devices.find(variant.target).name),
+                "Name variants without a target.",
+            )
+
+
+def _report(
+    variant: Variant, device: Device, given: SourcesGiven, shipment: Shipment
+) -> TargetReport:
+    here = known_devices.plain(variant.target or "") == known_devices.THIS
+    report = TargetReport(name=variant.target or "", device=device, is_here=here)
+    if given.compilations:
+        report.estimate = estimate(
+            given.compilations, device, requested=variant, tf32=shipment.rounds_float32
+        )
+    else:
+        report.absent["estimate"] = "Nothing was compiled."
+    return report
+
+
+def _pickled(variant: Variant) -> bytes:
+    try:
+        return bytes(cloudpickle.dumps(variant))
+    except Exception as error:
+        raise CompilescopeError(
+            "The variant's options cannot be taken into the target's process.",
+            f"{type(error).__name__}: {error}.",
+            "Leave out the option that cannot be pickled.",
+        ) from error
+
+
+def _named(monitor: Monitor, variant: str) -> Monitor:
+    """A monitor whose steps are of this variant."""
+
+    def step(now: Progress) -> None:
+        monitor.step(now.step, variant=variant, fraction=now.fraction)
+
+    return monitor.within(step)

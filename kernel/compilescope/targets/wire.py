@@ -1,0 +1,86 @@
+"""What a kernel and a target's process say to each other; each message begins with its length."""
+
+from __future__ import annotations
+
+import struct
+from typing import IO, Literal
+
+import msgspec
+
+from ..report.devices import Device
+from ..report.problem import Problem
+
+Role = Literal["compiler", "interpreter"]
+"""compiler: it has become the target's world. interpreter: it runs Triton's kernels on the CPU."""
+
+_LENGTH = struct.Struct(">Q")
+
+
+class Enter(msgspec.Struct, tag=True, kw_only=True):
+    """The first message: what the process is to become."""
+
+    device: Device | None = None
+    """None for an interpreter, which serves every target."""
+
+
+class Question(msgspec.Struct, tag=True, kw_only=True):
+    """A request; the module ``answer_<kind>`` answers it."""
+
+    kind: str
+    payload: bytes
+    folder: str
+    """The kernel's working directory by now."""
+    folders: list[str] = []
+    """Where it finds modules."""
+
+
+class Step(msgspec.Struct, tag=True, kw_only=True):
+    """What the process does now."""
+
+    step: str
+
+
+class Answer(msgspec.Struct, tag=True, kw_only=True):
+    """What came of a request."""
+
+    payload: bytes
+
+
+class Failed(msgspec.Struct, tag=True, kw_only=True):
+    """Why nothing came of it. The process is as good as before, unless it was about to enter."""
+
+    problem: Problem
+
+
+class Outdated(msgspec.Struct, tag=True, kw_only=True):
+    """A module that the process has loaded is another by now: it must begin anew."""
+
+
+Message = Enter | Question | Step | Answer | Failed | Outdated
+
+
+def write(stream: IO[bytes], message: Message) -> None:
+    """Sends a message.
+
+    Raises
+    ------
+    OSError
+        Nobody is at the other end.
+    """
+    data = msgspec.msgpack.encode(message)
+    stream.write(_LENGTH.pack(len(data)))
+    stream.write(data)
+    stream.flush()
+
+
+def read(stream: IO[bytes]) -> Message | None:
+    """The next message; None when the other end is gone, perhaps in the middle of one."""
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    (size,) = _LENGTH.unpack(head)
+    data = stream.read(size)
+    return _decoder.decode(data) if len(data) == size else None
+
+
+_decoder = msgspec.msgpack.Decoder(Message)

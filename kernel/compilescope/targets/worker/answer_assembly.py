@@ -1,0 +1,246 @@
+"""Triton kernels compiled for the target, in the target's process: each in a fork of it.
+
+What was compiled is kept in a folder of its own (`assembly_cache`), by all that decides what Triton
+makes of it: a second look compiles nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import re
+import shutil
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import psutil
+import torch
+import triton
+
+from ...analysis.kernels import assembly_lines
+from ...analysis.kernels.assembly_lines import Listing, read
+from ...report import FORMS
+from ...torch_api.process import caches
+from ...torch_api.targets import assembly
+from ..assembly_request import AskedKernel, Assembled, AssembledKernel, AssemblyAsked, AssemblyGiven
+from . import assembly_cache, forks
+from .pretend_device import World
+
+_RESULT, _SAID = "result", "said"
+_REASON = re.compile(r"^.*(?:rror:|ERROR|UNREACHABLE|Assertion).*$", re.M)
+
+
+def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:
+    """The answer to an `AssemblyAsked`."""
+    asked = msgspec.msgpack.decode(payload, type=AssemblyAsked)
+    with _workplace() as folder:
+        kernels = _Assembly(world, asked.kernels, folder, step).run()
+    return msgspec.msgpack.encode(AssemblyGiven(kernels=kernels))
+
+
+@contextlib.contextmanager
+def _workplace() -> Iterator[Path]:
+    """A folder of this process. What processes that were ended left of theirs is removed."""
+    parent = caches.own_folder() / "assembling"
+    parent.mkdir(parents=True, exist_ok=True)
+    folder = parent / str(os.getpid())
+    for left in parent.iterdir():
+        if left == folder or not psutil.pid_exists(int(left.name)):
+            shutil.rmtree(left, ignore_errors=True)
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass
+class _Kernel:
+    """A kernel, and what has been made of it so far."""
+
+    name: str
+    source: str
+    folder: Path
+    loaded: assembly.Loaded | None = None
+    why: str = ""
+    made: list[Assembled | None] = field(default_factory=list)
+    """For each configuration; None while it is under way."""
+
+
+@dataclass
+class _Job:
+    kernel: _Kernel
+    place: int
+    kept: Path | None
+    """Where the result is kept, when it is there; None: it is not."""
+
+    @property
+    def folder(self) -> Path:
+        """Of this job alone."""
+        return self.kernel.folder / str(self.place)
+
+    @property
+    def config(self) -> Any:
+        """The object that torch has for it."""
+        assert self.kernel.loaded is not None, "it has configurations"
+        return self.kernel.loaded.configs[self.place]
+
+
+class _Assembly:
+    """Compiles kernels, several at a time."""
+
+    def __init__(
+        self, world: World, asked: list[AskedKernel], folder: Path, step: Callable[[str], None]
+    ) -> None:
+        self._world = world
+        self._step = step
+        self._kept = caches.own_folder() / "assembly"
+        self._kept.mkdir(parents=True, exist_ok=True)
+        self._jobs: deque[_Job] = deque()
+        self._kernels = [
+            _Kernel(one.name, one.source, folder / str(number)) for number, one in enumerate(asked)
+        ]
+        self._finished = 0
+
+    def run(self) -> list[AssembledKernel]:
+        self._step("reading the kernels")
+        for kernel in self._kernels:
+            self._load(kernel)
+        if self._jobs:
+            assert self._world.device.build is not None, "a target has one"
+            assembly.prepare(self._world.device.build)
+        is_new = bool(self._jobs)
+        # One more than there are cores: the last of an odd number would have all but one idle.
+        forks.run(self._jobs, _work, self._done, at_most=len(os.sched_getaffinity(0)) + 1)
+        if is_new:
+            assembly_cache.prune(self._kept)
+        return [
+            AssembledKernel([one for one in kernel.made if one is not None], kernel.why)
+            for kernel in self._kernels
+        ]
+
+    def _load(self, kernel: _Kernel) -> None:
+        kernel.folder.mkdir()
+        try:
+            kernel.loaded = assembly.load(kernel.source, kernel.folder)
+        except Exception as error:  # noqa: BLE001 - a kernel's source may raise anything
+            kernel.why = f"Its source cannot be read: {type(error).__name__}: {error}"
+            self._finished += 1
+            return
+        self._plan(kernel)
+
+    def _plan(self, kernel: _Kernel) -> None:
+        """Takes up the configurations that were not yet; what torch adds to them, at the end."""
+        assert kernel.loaded is not None, "it was loaded"
+        while True:
+            for place in range(len(kernel.made), len(kernel.loaded.configs)):
+                key = _key(kernel, kernel.loaded.configs[place])
+                job = _Job(kernel, place, self._kept / key if key else None)
+                found = assembly_cache.read(job.kept) if job.kept else None
+                kernel.made.append(found)
+                if found is None:
+                    self._jobs.append(job)
+            if any(one is None for one in kernel.made):
+                return
+            added = self._more(kernel.loaded, [one for one in kernel.made if one is not None])
+            if not added:
+                self._finished += 1
+                return
+            kernel.loaded.configs += added
+
+    def _more(self, loaded: assembly.Loaded, made: list[Assembled]) -> list[Any]:
+        """What torch would try next, after these."""
+        assert self._world.device.build is not None, "a target has one"
+        room = self._world.device.build.shared_per_block_bytes
+        taken = [one.resources["shared_bytes"] for one in made if not one.why]
+        if taken and min(taken) > room:
+            return assembly.unpipelined(loaded)
+        registers = {
+            place: int(one.resources["registers"])
+            for place, one in enumerate(made)
+            if "registers" in one.resources
+        }
+        return assembly.scaled(loaded, registers)
+
+    def _done(self, job: _Job, failure: str) -> None:
+        result = job.folder / _RESULT
+        if failure:
+            made = Assembled(assembly.describe(job.config), why=f"The compiler {failure}.")
+        else:
+            found = assembly_cache.read(result)
+            assert found is not None, "the fork has written it whole, or it would have failed"
+            made = found
+        if made.why:
+            made.why = f"{made.why} {_said(job.folder)}".rstrip()
+        elif job.kept and not made.absent:
+            shutil.move(result, job.kept)
+        shutil.rmtree(job.folder, ignore_errors=True)
+        job.kernel.made[job.place] = made
+        if all(one is not None for one in job.kernel.made):
+            self._plan(job.kernel)
+            self._step(
+                f"compiled {job.kernel.name}, {self._finished} of {len(self._kernels)} kernels done"
+            )
+
+
+def _work(job: _Job) -> None:
+    """Compiles a kernel under one configuration, in a fork."""
+    assert job.kernel.loaded is not None, "it has configurations"
+    job.folder.mkdir()
+    said = os.open(job.folder / _SAID, os.O_WRONLY | os.O_CREAT)
+    os.dup2(said, 1)
+    os.dup2(said, 2)
+    os.environ["TRITON_CACHE_DIR"] = str(job.folder / "triton")
+    compiled = assembly.compile_config(job.kernel.loaded, job.config)
+    made = Assembled(
+        assembly.describe(job.config),
+        resources=compiled.resources,
+        absent=compiled.absent,
+        why=compiled.why,
+    )
+    ptx: Listing | None = None
+    for form in FORMS:
+        if form in compiled.texts:
+            listing = read(form, compiled.texts[form], assembly.FILE, ptx)
+            made.texts[form], made.lines[form] = listing.text, listing.lines
+            ptx = listing if form == "ptx" else ptx
+    (job.folder / _RESULT).write_bytes(assembly_cache.pack(made))
+
+
+def _said(folder: Path) -> str:
+    """What a compiler wrote of why it failed: LLVM ends a process without raising anything."""
+    try:
+        text = (folder / _SAID).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    found = _REASON.search(text)
+    return found.group().strip() if found else ""
+
+
+def _key(kernel: _Kernel, config: Any) -> str:
+    """What a result is kept under; empty for a kernel that Triton does not understand.
+
+    What it does not understand is told by the fork that compiles it.
+    """
+    assert kernel.loaded is not None, "it has configurations"
+    versions = (_own_code(), torch.__version__, triton.__version__)
+    described = assembly.describe(config)
+    try:
+        said = repr((versions, described, assembly.identity(kernel.loaded, config)))
+    except Exception:  # noqa: BLE001 - whatever Triton raises
+        return ""
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+@functools.cache
+def _own_code() -> str:
+    """Which compilescope reads what was compiled: another one may read it otherwise."""
+    files = [module.__file__ for module in (assembly_lines, assembly)]
+    parts = [Path(file).read_bytes() for file in (*files, __file__) if file]
+    return hashlib.sha256(b"".join(parts)).hexdigest()

@@ -1,0 +1,159 @@
+"""Checks the kernels of graphs: in a process whose Triton is an interpreter."""
+
+from __future__ import annotations
+
+import functools
+import math
+import pickle
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+
+from ...report.target import KernelCheck
+from ...torch_api.targets import interpreter
+from ...torch_api.targets.lowered import LoweredGraph, Shape
+from ..check import operators
+from ..check.bodies import body
+from ..check.errors import first_sentence
+from ..check.examples import input_of
+from ..check.judge import Judge
+from ..check.verdict import not_checked, summary
+from ..check.wrapper import Wrapper
+from ..check_request import CheckAsked, CheckGiven, Limits
+
+_SEED = 20240229
+
+
+def answer(world: Any, payload: bytes, step: Callable[[str], None]) -> bytes:
+    """The answer to a `CheckAsked`."""
+    _install()
+    asked = msgspec.msgpack.decode(payload, type=CheckAsked)
+    graphs: list[LoweredGraph] = pickle.loads(asked.graphs)
+    if asked.call:
+        operators.load(asked.call)
+    until = time.monotonic() + asked.limits.total_s
+    found: dict[str, list[KernelCheck]] = {}
+    saved: dict[str, dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory(prefix="compilescope-check-") as folder:
+        for number, graph in enumerate(graphs):
+            place = Path(folder) / str(number)
+            place.mkdir()
+            given = saved.get(graph.compile_id, {}) if graph.backward else {}
+            checks, results = _checked(graph, given, place, asked.limits, until, step)
+            if not graph.backward:
+                saved[graph.compile_id] = results
+            definitions = Wrapper(graph.wrapper).kernels
+            for name, definition in definitions.items():
+                found.setdefault(body(definition.source), []).append(checks[name])
+    verdicts = {text: summary(checks) for text, checks in found.items()}
+    return msgspec.msgpack.encode(CheckGiven(checks=verdicts))
+
+
+@functools.cache
+def _install() -> None:
+    torch.set_num_threads(1)
+    interpreter.install()
+
+
+def _checked(
+    graph: LoweredGraph,
+    given: dict[str, Any],
+    folder: Path,
+    limits: Limits,
+    until: float,
+    step: Callable[[str], None],
+) -> tuple[dict[str, KernelCheck], dict[str, Any]]:
+    """The verdict on each kernel of a graph, and what the graph leaves for its backward."""
+    kernels = Wrapper(graph.wrapper).kernels
+    why = graph.problem or _too_large(graph, limits)
+    if why:
+        return {name: not_checked(why) for name in kernels}, {}
+    checks, results, doubtful = _run(
+        graph, given, folder / "normal", limits, until, step, positive=False
+    )
+    if doubtful:
+        # A logarithm of what is negative, too large an index: small positive numbers tell more.
+        again, positive, _ = _run(
+            graph, given, folder / "positive", limits, until, step, positive=True
+        )
+        checks |= {name: again[name] for name in doubtful}
+        results = results or positive
+    return checks, results
+
+
+def _run(
+    graph: LoweredGraph,
+    given: dict[str, Any],
+    folder: Path,
+    limits: Limits,
+    until: float,
+    step: Callable[[str], None],
+    *,
+    positive: bool,
+) -> tuple[dict[str, KernelCheck], dict[str, Any], set[str]]:
+    folder.mkdir()
+    generator = torch.Generator().manual_seed(_SEED)
+    judge = Judge(graph, folder, limits, until, generator, step)
+    inputs = {}
+    for node in graph.nodes:
+        if node.op != "placeholder":
+            continue
+        if isinstance(node.value, Shape):
+            value = input_of(graph, node, generator, positive=positive)
+            earlier = given.get(node.name)
+            if isinstance(earlier, torch.Tensor) and _alike(earlier, node.value):
+                value = earlier
+            inputs[node.name] = value
+        else:
+            inputs[node.name] = given.get(node.name, node.value)
+    ended = ""
+    outputs: tuple[Any, ...] = ()
+    try:
+        with torch.no_grad():
+            outputs = judge.run(inputs)
+    except Exception as error:  # noqa: BLE001 - it is told with the kernels behind it
+        said = f"{type(error).__name__}: {first_sentence(error)}"
+        ended = f"the wrapper cannot be run up to it here: {said}"
+    checks = {}
+    for name in judge.wrapper.kernels:
+        if name in judge.checks:
+            checks[name] = summary(judge.checks[name])
+            if judge.drawn and checks[name].outcome == "agrees":
+                drawn = ", ".join(judge.drawn.values())
+                checks[name].how += f"; this machine has no {drawn}: its results were drawn"
+        else:
+            why = ended or "the wrapper did not launch it"
+            checks[name] = not_checked(why)
+    names = _output_names(graph)
+    results = dict(zip(names, outputs, strict=False)) if len(names) == len(outputs) else {}
+    return checks, results, judge.doubtful
+
+
+def _output_names(graph: LoweredGraph) -> list[str]:
+    output = next(node for node in graph.nodes if node.op == "output")
+    return [getattr(one, "name", "") for one in output.args[0]]
+
+
+def _alike(tensor: torch.Tensor, shape: Shape) -> bool:
+    return (
+        tuple(tensor.shape) == shape.size
+        and tensor.stride() == shape.stride
+        and tensor.dtype == shape.dtype
+    )
+
+
+def _too_large(graph: LoweredGraph, limits: Limits) -> str:
+    shapes = [node.value for node in graph.nodes if node.op == "placeholder"]
+    shapes += [buffer.shape for buffer in graph.buffers.values()]
+    count = sum(math.prod(one.size) for one in shapes if isinstance(one, Shape))
+    if count > limits.elements:
+        return (
+            f"the graph's tensors have {count:,} elements; the limit is {limits.elements:,}. "
+            "Inspect the call with smaller arguments"
+        )
+    return ""

@@ -1,0 +1,65 @@
+"""The graphs of a variant for a target with their Python wrappers, whatever wrapper it asks for.
+
+A C++ wrapper cannot be run where there is no device; its kernels are those of the Python wrapper.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from ...builds.capture_graphs import Captured
+from ...measure.garbage_collection import resting
+from ...report.variant import Variant
+from ...torch_api.dynamo import compile_variant
+from ...torch_api.inductor import codegen, workers
+from ...torch_api.inductor.autotuning import tuned
+from ...torch_api.targets.lowered import LoweredGraph, collecting
+from .. import packed_call
+from ..check_request import GraphsAsked, GraphsGiven
+from .answer_sources import captured_for
+from .pretend_device import World
+
+
+def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:
+    """The answer to a `GraphsAsked`."""
+    asked = msgspec.msgpack.decode(payload, type=GraphsAsked)
+    variant: Variant = pickle.loads(asked.variant)
+    packed_call.put_in_force(asked.call)
+    captured = captured_for(world, asked.call, variant, step)
+    step("generating the Python wrapper")
+    with resting():
+        given = captured.context.copy().run(_generate, captured, variant, world)
+    return msgspec.msgpack.encode(given)
+
+
+def _generate(captured: Captured, variant: Variant, world: World) -> GraphsGiven:
+    settings = {**compile_variant.settings_of(variant), **world.settings(), "cpp_wrapper": False}
+    graphs: list[LoweredGraph] = []
+    why = ""
+    for graph in captured.graphs:
+        failed = _attempt(graph, settings, graphs)
+        if failed is not None:
+            why = f"torch generates no Python wrapper for it: {_first_line(failed)}"
+    return GraphsGiven(graphs=pickle.dumps(graphs), why=why)
+
+
+def _attempt(
+    graph: codegen.Capture, settings: dict[str, Any], graphs: list[LoweredGraph]
+) -> Exception | None:
+    """Generates a graph's code, and adds what it was made from; or gives what went wrong."""
+    made: list[LoweredGraph] = []
+    with workers.borrowed(), tuned(), collecting(made):
+        try:
+            codegen.generate(graph, settings)
+        except Exception as error:  # noqa: BLE001 - the sources tell it; here it is a reason
+            return error
+    graphs += made
+    return None
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__

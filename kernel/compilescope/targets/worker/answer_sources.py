@@ -1,0 +1,77 @@
+"""The code of a variant for a target: captured and generated in the target's process."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Callable
+
+import msgspec
+
+from ...analysis.target.decisions import add_choices
+from ...builds import sources
+from ...builds.capture_graphs import Captured, Key, capture, key_of
+from ...builds.compile_warnings import remarks
+from ...isolation.code_swap import Wardrobe
+from ...report.variant import Variant
+from ...subject.functions import functions_of
+from ...torch_api.dynamo import compile_variant
+from ...torch_api.targets.failures import of_absence
+from .. import packed_call
+from ..sources_request import SourcesAsked, SourcesGiven
+from .pretend_device import World
+
+_KEPT = 4
+"""Captures that are kept: the next variant of the same call needs no other."""
+
+_captures: dict[tuple[str, Key], Captured] = {}
+
+
+def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:
+    """The answer to a `SourcesAsked`."""
+    asked = msgspec.msgpack.decode(payload, type=SourcesAsked)
+    variant: Variant = pickle.loads(asked.variant)
+    # Also where the capture is there already: torch's settings count for the code too.
+    packed_call.put_in_force(asked.call)
+    captured = captured_for(world, asked.call, variant, step)
+    step("generating code")
+    made = sources.generate(captured, asked.name, variant, world.settings())
+    assert world.device.build is not None, "else it would be no target"
+    for compilation in made.compilations:
+        add_choices(compilation, world.device.build)
+    problems = made.problems
+    if captured.problem is not None:
+        problems.insert(0, of_absence(captured.problem))
+    else:
+        problems += remarks(made.compilations)
+    inductor = variant.backend == "inductor"
+    given = SourcesGiven(
+        compilations=made.compilations,
+        problems=problems,
+        effective=made.effective,
+        cuda_graphs=made.cuda_graphs,
+        config=compile_variant.differing_settings(compile_variant.settings_of(variant))
+        if inductor
+        else {},
+    )
+    return msgspec.msgpack.encode(given)
+
+
+def captured_for(
+    world: World, call: bytes, variant: Variant, step: Callable[[str], None]
+) -> Captured:
+    """The subject's graphs; nothing runs but Dynamo, on tensors without data."""
+    key = hashlib.sha256(call).hexdigest(), key_of(variant)
+    found = _captures.pop(key, None)
+    if found is None:
+        step("running the subject under Dynamo")
+        made = packed_call.unpack(call, world)
+        wardrobe = Wardrobe(functions_of(made.fn, made.args, made.kwargs))
+        # So that what a graph makes on the device takes no memory either.
+        found = capture(
+            made.fn, made.args, made.kwargs, variant, wardrobe, within=lambda: world.mode
+        )
+    _captures[key] = found
+    for oldest in list(_captures)[:-_KEPT]:
+        del _captures[oldest]
+    return found

@@ -1,0 +1,57 @@
+"""The folder of what was compiled, which all targets' processes share: bounded, the oldest go."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import zlib
+from pathlib import Path
+
+import msgspec
+
+from ..assembly_request import Assembled
+
+MOST_BYTES = 500_000_000
+"""Of all files; each is a kernel under one configuration, compressed."""
+
+_LEFT = 0.8
+"""Of what is allowed: so much is left where it was too much, so that it seldom is."""
+
+
+def pack(made: Assembled) -> bytes:
+    """What is put into a file."""
+    return zlib.compress(msgspec.msgpack.encode(made), 1)
+
+
+def read(file: Path) -> Assembled | None:
+    """What is in a file; None where there is none, or it was cut short. It counts as new again."""
+    try:
+        made = msgspec.msgpack.decode(zlib.decompress(file.read_bytes()), type=Assembled)
+    except (OSError, zlib.error, msgspec.MsgspecError):
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(file)
+    return made
+
+
+def prune(folder: Path, most_bytes: float = MOST_BYTES) -> None:
+    """Removes the files that were not used for the longest time, if there is too much.
+
+    Other processes may read, write and prune meanwhile: what is gone for one of them is compiled
+    again.
+    """
+    found: list[tuple[float, int, str]] = []
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                status = entry.stat()
+                found.append((status.st_mtime, status.st_size, entry.path))
+    total = sum(size for _, size, _ in found)
+    if total <= most_bytes:
+        return
+    for _, size, path in sorted(found):
+        if total <= _LEFT * most_bytes:
+            return
+        with contextlib.suppress(OSError):
+            Path(path).unlink()
+        total -= size

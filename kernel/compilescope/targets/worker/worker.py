@@ -1,0 +1,141 @@
+"""A target's process: it becomes what it is told first, and answers questions until it is ended.
+
+Started as ``python -m compilescope.targets.worker.worker`` by `targets.worker_process`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import importlib
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+from typing import IO, Any
+
+from ...processes.child import be_the_victim
+from ...report.errors import CompilescopeError
+from ...report.problem import Problem, fault
+from ..wire import Answer, Enter, Failed, Message, Outdated, Question, Step, read, write
+
+_LOOK_EVERY_S = 0.5
+
+
+def main() -> None:
+    """Serves until the other end is gone."""
+    faulthandler.enable()
+    be_the_victim()
+    questions, answers = _lines()
+    inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(questions, inbox), daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+    Worker(inbox, answers).serve()
+
+
+class Worker:
+    """Answers one question after the other.
+
+    Parameters
+    ----------
+    inbox
+        Where questions arrive.
+    answers
+        Where answers go.
+    """
+
+    def __init__(self, inbox: queue.SimpleQueue[Message], answers: IO[bytes]) -> None:
+        self._inbox = inbox
+        self._answers = answers
+        self._writing = threading.Lock()
+        self._world: Any = None
+
+    def serve(self) -> None:
+        """Becomes what the first message says, and then answers; does not return."""
+        first = self._inbox.get()
+        assert isinstance(first, Enter), "it is told what it is first"
+        try:
+            self._enter(first)
+        except BaseException as error:  # noqa: BLE001 - it is told, whatever it is
+            self._tell(Failed(problem=_explained(error)))
+            # Half of another world is no place to answer from.
+            sys.stderr.flush()
+            os._exit(1)
+        while True:
+            question = self._inbox.get()
+            assert isinstance(question, Question), "there is nothing else to be told"
+            answer = self._answered(question)
+            # Before the answer is out: who has it may change a file at once.
+            self._clean.note_files()
+            self._tell(answer)
+            self._clean.restore()
+
+    def _enter(self, first: Enter) -> None:
+        if first.device is not None:
+            from .pretend_device import World
+
+            self._world = World.enter(first.device)
+
+        # Loads torch, which has to find the world as it is.
+        from .reset import Clean
+
+        self._clean = Clean()
+
+    def _answered(self, question: Question) -> Message:
+        if self._clean.is_outdated():
+            return Outdated()
+        sys.path += [one for one in question.folders if one not in sys.path]
+        with contextlib.suppress(OSError):
+            os.chdir(question.folder)
+        try:
+            answer = importlib.import_module(f".answer_{question.kind}", __package__).answer
+            return Answer(payload=answer(self._world, question.payload, self._step))
+        except BaseException as error:  # noqa: BLE001 - it is told, whatever it is
+            return Failed(problem=_explained(error))
+
+    def _step(self, step: str) -> None:
+        self._tell(Step(step=step))
+
+    def _tell(self, message: Message) -> None:
+        with self._writing:
+            write(self._answers, message)
+
+
+def _lines() -> tuple[IO[bytes], IO[bytes]]:
+    """Where the kernel speaks, and where it listens. What a subject prints goes elsewhere."""
+    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return questions, answers
+
+
+def _listen(questions: IO[bytes], inbox: queue.SimpleQueue[Message]) -> None:
+    while (message := read(questions)) is not None:
+        inbox.put(message)
+    _end()
+
+
+def _end_with_parent(parent: int) -> None:
+    # A process that the kernel forked off holds the line open; by this it is known all the same.
+    while os.getppid() == parent:
+        time.sleep(_LOOK_EVERY_S)
+    _end()
+
+
+def _end() -> None:
+    """Ends this process and all that it started."""
+    os.killpg(os.getpgid(0), signal.SIGKILL)
+
+
+def _explained(error: BaseException) -> Problem:
+    if isinstance(error, CompilescopeError):
+        return error.problem
+    return fault(error, "in the target's process")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""Where a kernel asks for what is done in targets' processes: at most three of them, kept warm."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..progress.progress import Monitor
+from ..report.devices import Device
+from ..report.errors import CompilescopeError
+from ..torch_api.process import caches
+from . import known_devices
+from .wire import Question, Role
+from .worker_process import Gone, Restart, WorkerProcess
+
+AT_MOST = 3
+"""Processes; each holds torch, some hundred megabytes."""
+
+_MOST_BYTES = 3e9
+"""A process that holds more once it has answered makes way for a new one."""
+
+_POLL_S = 0.1
+
+
+class Desk:
+    """Asks targets' processes; starts them when they are first needed. Any thread may ask."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._workers: OrderedDict[tuple[str, Role], WorkerProcess] = OrderedDict()
+
+    def ask(
+        self,
+        target: str,
+        kind: str,
+        payload: bytes,
+        monitor: Monitor,
+        *,
+        role: Role = "compiler",
+    ) -> bytes:
+        """What the module ``answer_<kind>`` gives for a payload in a target's process.
+
+        A process serves one at a time; others wait for their turn.
+
+        Parameters
+        ----------
+        target
+            Its name; for an interpreter it makes no difference.
+        monitor
+            Told the steps that the process takes. Once cancelled, the process is ended.
+        role
+            compiler: in the target's world. interpreter: where Triton's kernels run on the CPU.
+
+        Raises
+        ------
+        CompilescopeError
+            What the answer failed with, or how the process ended before it had one.
+        Cancelled
+            The monitor was cancelled.
+        """
+        if reason := known_devices.unavailable():
+            raise CompilescopeError("Nothing can be generated for a target here.", reason)
+        device = known_devices.find(target) if role == "compiler" else None
+        question = Question(
+            kind=kind,
+            payload=payload,
+            folder=str(Path.cwd()),
+            folders=[one for one in sys.path if one],
+        )
+        monitor.check()
+        while True:
+            worker = self._worker(target, role, device)
+            with _turn(worker, monitor):
+                # One that ended while nobody asked it anything is nobody's matter.
+                if worker.is_over:
+                    continue
+                if not worker.has_answered:
+                    monitor.step(f"starting the process for {device.name if device else 'checks'}")
+                try:
+                    return worker.ask(question, monitor.step, lambda: monitor.cancelled)
+                except Restart:
+                    continue
+                except Gone:
+                    raise _gone(worker) from None
+                finally:
+                    if worker.memory_bytes() > _MOST_BYTES:
+                        worker.end()
+
+    def warm(self, target: str) -> None:
+        """Starts a target's process, if it is not there, and waits for nothing.
+
+        Raises
+        ------
+        CompilescopeError
+            There is no such target.
+        """
+        if not known_devices.unavailable():
+            self._worker(target, "compiler", known_devices.find(target))
+
+    def pids(self) -> dict[str, int]:
+        """Target → the process that serves it, those alive."""
+        with self._lock:
+            return {key[0]: one.pid for key, one in self._workers.items() if one.is_alive}
+
+    def close(self) -> None:
+        """Ends all processes. The next question starts one again."""
+        with self._lock:
+            workers, self._workers = self._workers, OrderedDict()
+        for worker in workers.values():
+            worker.end()
+
+    def _worker(self, target: str, role: Role, device: Device | None) -> WorkerProcess:
+        """The process that serves, a new one if there is none."""
+        key = (known_devices.plain(target) if role == "compiler" else "", role)
+        superfluous = []
+        with self._lock:
+            worker = self._workers.get(key)
+            # Another device may go by the name of a target of the user's own now.
+            if worker is not None and (worker.is_over or worker.device != device):
+                superfluous.append(self._workers.pop(key))
+                worker = None
+            if worker is None:
+                folder = caches.own_folder() / "targets"
+                folder.mkdir(parents=True, exist_ok=True)
+                worker = self._workers[key] = WorkerProcess(role, device, folder)
+            self._workers.move_to_end(key)
+            others = [(one, other) for one, other in self._workers.items() if one != key]
+            idle = [one for one, other in others if not other.lock.locked()]
+            superfluous += [
+                self._workers.pop(one) for one in idle[: max(0, len(self._workers) - AT_MOST)]
+            ]
+        for other in superfluous:
+            other.end()
+        return worker
+
+
+_desk: Desk | None = None
+_owner = 0
+_making = threading.Lock()
+
+
+def the_desk() -> Desk:
+    """The kernel's desk, made when it is first asked for."""
+    global _desk, _owner
+    with _making:
+        # A process that was forked off has no business with its parent's.
+        if _desk is None or _owner != os.getpid():
+            _desk, _owner = Desk(), os.getpid()
+        return _desk
+
+
+def _close() -> None:
+    if _desk is not None and _owner == os.getpid():
+        _desk.close()
+
+
+atexit.register(_close)
+
+
+@contextmanager
+def _turn(worker: WorkerProcess, monitor: Monitor) -> Iterator[None]:
+    """In the block nobody else asks the process."""
+    while not worker.lock.acquire(timeout=_POLL_S):
+        monitor.check()
+    try:
+        yield
+    finally:
+        worker.lock.release()
+
+
+def _gone(worker: WorkerProcess) -> CompilescopeError:
+    how, errors = worker.last_words()
+    title = worker.device.name if worker.device is not None else "checks"
+    last = next((line.strip() for line in reversed(errors.splitlines()) if line.strip()), "")
+    error = CompilescopeError(
+        f"The process for {title} ended while it worked: {how}.",
+        f"The last that it wrote: {last}" if last else "It wrote nothing.",
+        "Ask again: a new one is started. Your kernel is as it was.",
+    )
+    error.problem.detail = errors
+    return error

@@ -1,0 +1,189 @@
+"""The kernel's end of a target's process: started, asked, and ended with all that it started."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import psutil
+
+from ..processes import runner
+from ..progress.progress import Cancelled
+from ..report.devices import Device
+from ..report.errors import CompilescopeError
+from ..report.problem import Problem
+from .wire import Answer, Enter, Failed, Message, Outdated, Question, Role, Step, read, write
+
+_POLL_S = 0.1
+"""How often an asker looks whether it was cancelled."""
+
+_UNWANTED = (*runner.UNWANTED, "TORCH_LOGS", "TRITON_INTERPRET")
+_HIDDEN = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "ROCR_VISIBLE_DEVICES": ""}
+"""A GPU that is here is another one than the target, or shall not be told from it."""
+
+
+class Gone(Exception):  # noqa: N818 - the caller says what it means
+    """The process ended by itself."""
+
+
+class Restart(Exception):  # noqa: N818 - nothing went wrong
+    """What the process has loaded is out of date; another one has to be started."""
+
+
+class WorkerProcess:
+    """A process that answers questions about one target. One thread asks at a time: hold `lock`.
+
+    Parameters
+    ----------
+    device
+        What it becomes; None for an interpreter.
+    caches
+        Where torch's and Triton's caches of the process are.
+    """
+
+    def __init__(self, role: Role, device: Device | None, caches: Path) -> None:
+        self.lock = threading.Lock()
+        self.device = device
+        self.has_answered = False
+        """Whether it was asked before: it did not end in becoming what it is."""
+        self._ended = False
+        self._answers: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "compilescope.targets.worker.worker"],
+            # Held open as long as this process lives: when it closes, the other end ends itself.
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=_environment(role, caches),
+            # An interrupt of the notebook's is not the process's.
+            start_new_session=True,
+        )
+        self._errors = runner.Tail(self._process)
+        self._reader = threading.Thread(
+            target=self._read, name="compilescope-target-answers", daemon=True
+        )
+        self._reader.start()
+        self._send(Enter(device=device))
+
+    @property
+    def pid(self) -> int:
+        """Of the process, which leads a group of the same number."""
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process is there."""
+        return self._process.poll() is None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it cannot be asked, and there is nothing to say of how that came."""
+        return self._ended or (self.has_answered and not self.is_alive)
+
+    def memory_bytes(self) -> float:
+        """What it holds by now; 0 when it is gone."""
+        if not self.is_alive:
+            return 0.0
+        with contextlib.suppress(psutil.Error):
+            return float(psutil.Process(self._process.pid).memory_info().rss)
+        return 0.0
+
+    def ask(
+        self,
+        question: Question,
+        stepped: Callable[[str], None],
+        cancelled: Callable[[], bool],
+    ) -> bytes:
+        """The answer to a question.
+
+        Raises
+        ------
+        CompilescopeError
+            There is none, and why. The process can be asked again, if it is alive.
+        Gone
+            The process ended meanwhile.
+        Restart
+            The process can answer nothing any more, and has to be replaced.
+        Cancelled
+            It was cancelled, and the process ended.
+        """
+        self._send(question)
+        try:
+            while True:
+                if cancelled():
+                    raise Cancelled
+                try:
+                    message = self._answers.get(timeout=_POLL_S)
+                except queue.Empty:
+                    continue
+                match message:
+                    case Step(step=step):
+                        stepped(step)
+                    case Answer(payload=payload):
+                        return payload
+                    case Failed(problem=problem):
+                        raise _error(problem)
+                    case Outdated():
+                        raise Restart
+                    case _:
+                        raise Gone
+        except (CompilescopeError, Gone):
+            raise
+        except BaseException:
+            # What it would answer later belongs to no question.
+            self.end()
+            raise
+        finally:
+            self.has_answered = True
+
+    def end(self) -> None:
+        """Ends it with all that it started, and waits for that."""
+        self._ended = True
+        runner.end(self._process)
+        self._reader.join(2.0)
+        self._errors.join()
+
+    def last_words(self) -> tuple[str, str]:
+        """How it ended, in words, and the last that it wrote."""
+        self.end()
+        return runner.describe_exit(self._process.returncode), self._errors.text()
+
+    def _send(self, message: Message) -> None:
+        assert self._process.stdin is not None, "it was started with a pipe"
+        # Who is gone is told by the reader.
+        with contextlib.suppress(OSError, ValueError):
+            write(self._process.stdin, message)
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None, "it was started with a pipe"
+        with self._process.stdout as stream:
+            while (message := read(stream)) is not None:
+                self._answers.put(message)
+        self._answers.put(None)
+
+
+def _environment(role: Role, caches: Path) -> Mapping[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in _UNWANTED}
+    kept |= {
+        **_HIDDEN,
+        "TORCHINDUCTOR_CACHE_DIR": str(caches),
+        "TRITON_CACHE_DIR": str(caches / "triton"),
+        # Nothing is built there that would be worth a pool of processes, which takes seconds.
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",
+        "PYTHONPATH": os.pathsep.join(runner.import_path(sys.path)),
+    }
+    if role == "interpreter":
+        kept["TRITON_INTERPRET"] = "1"
+    return kept
+
+
+def _error(problem: Problem) -> CompilescopeError:
+    error = CompilescopeError(problem.what, problem.why, problem.remedy)
+    error.problem = problem
+    return error

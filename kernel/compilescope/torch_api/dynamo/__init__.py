@@ -1,0 +1,1 @@
+"""Dynamo: its state, what it compiled, settings of ``torch.compile``."""

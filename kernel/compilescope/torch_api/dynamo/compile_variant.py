@@ -1,0 +1,163 @@
+"""``torch.compile``, called with a variant's settings.
+
+Stands on ``torch._inductor`` (list_mode_options, list_options, config), the backends' registry, and
+the attributes by which a compiled callable names its original.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch._inductor as inductor
+from torch._dynamo import external_utils
+from torch._dynamo.backends.registry import list_backends
+
+from ...report.references import is_reference, name_of, refer, resolve
+from ...report.variant import Variant
+
+PROVENANCE = {"trace.provenance_tracking_level": 1}
+"""Makes Inductor write which post-grad nodes each kernel launch comes from. Comments only: the code
+is otherwise the same."""
+
+
+ISOLATES = "isolate_recompiles" in inspect.signature(torch.compile).parameters
+"""Whether compiled callables of one function keep caches apart (2.13). Before, they share one, and
+each needs a copy of the code to itself."""
+
+
+GUARD_FILTER = "guard_filter_fn"
+"""The option by which Dynamo leaves guards out; of any backend."""
+
+AOTI = "use_aoti"
+"""The option that has AOTInductor compile, where torch has it."""
+
+_OWN = {GUARD_FILTER, *([AOTI] if hasattr(torch, "_TorchCompileAOTInductorWrapper") else [])}
+"""What ``torch.compile`` takes out of its options itself: no backend sees it."""
+
+
+def settings_of(variant: Variant) -> dict[str, Any]:
+    """The Inductor settings that a variant stands for."""
+    mode = {} if variant.mode in (None, "default") else inductor.list_mode_options(variant.mode)
+    options = {name: resolve(one) for name, one in variant.options.items() if name not in _OWN}
+    return {**mode, "cpp_wrapper": variant.cpp_wrapper, **options, **PROVENANCE}
+
+
+def given_by(variant: Variant) -> dict[str, Any]:
+    """What `compile_callable` is given for a variant."""
+    given: dict[str, Any] = {
+        "backend": resolve(variant.backend),
+        "dynamic": variant.dynamic,
+        "fullgraph": variant.fullgraph,
+    }
+    own = {name: resolve(one) for name, one in variant.options.items() if name in _OWN}
+    if variant.backend == "inductor":
+        given["settings"] = {**settings_of(variant), **own}
+    elif variant.options:
+        given["settings"] = resolve(variant.options)
+    else:
+        given["mode"] = variant.mode
+    return given
+
+
+def guard_filter(variant: Variant) -> dict[str, Any]:
+    """The filter of a variant's guards, as an option; empty where there is none."""
+    found = variant.options.get(GUARD_FILTER)
+    return {} if found is None else {GUARD_FILTER: resolve(found)}
+
+
+def compile_callable(
+    function: Callable[..., Any],
+    *,
+    backend: Any,
+    settings: dict[str, Any] | None = None,
+    mode: str | None = None,
+    dynamic: bool | None = None,
+    fullgraph: bool = False,
+) -> Callable[..., Any]:
+    """``torch.compile(function, ...)`` that shares no cache entry with any other call of it."""
+    more: dict[str, Any] = {"isolate_recompiles": True} if ISOLATES else {}
+    compiled = torch.compile(
+        function,
+        backend=backend,
+        options=settings,
+        mode=mode,
+        dynamic=dynamic,
+        fullgraph=fullgraph,
+        **more,
+    )
+    _own_code(compiled)
+    return compiled
+
+
+def _own_code(compiled: Any) -> None:
+    """Gives a compiled library module or builtin code of its own.
+
+    Dynamo wraps those in one function, ``external_utils.wrap_inline.<locals>.inner``, whose code
+    object, and with it the cache, all of them share.
+    """
+    outer = getattr(compiled, "forward", compiled) if _is_module(compiled) else compiled
+    original = getattr(outer, "_torchdynamo_orig_callable", None)
+    if (
+        isinstance(original, types.FunctionType)
+        and original.__code__.co_filename == external_utils.__file__
+    ):
+        original.__code__ = original.__code__.replace()
+
+
+def _is_module(value: Any) -> bool:
+    return isinstance(value, torch.nn.Module)
+
+
+def modes() -> list[str]:
+    """The names that ``mode`` takes."""
+    return list(inductor.list_mode_options())
+
+
+def backends() -> list[str]:
+    """The names that ``backend`` takes, also those torch keeps for debugging."""
+    return list(list_backends(exclude_tags=None))
+
+
+def usual_backends() -> list[str]:
+    """The backends that are offered: without those that test torch itself."""
+    return [name for name in backends() if "TESTING" not in name and "minifier" not in name]
+
+
+def options() -> list[str]:
+    """The names that ``options`` takes."""
+    return [*inductor.list_options(), *sorted(_OWN)]
+
+
+def option_type(name: str) -> Any:
+    """The type that torch declares for an option; None if that cannot be checked."""
+    if name in _OWN:
+        return Callable if name == GUARD_FILTER else bool
+    kind = _config().get_type(name)
+    return kind if isinstance(kind, type) else None
+
+
+def _config() -> Any:
+    """Inductor's settings; torch puts their methods there at run time."""
+    return inductor.config
+
+
+def differing_settings(settings: dict[str, Any]) -> dict[str, str]:
+    """Inductor's settings that are not torch's defaults, with ``settings`` in force."""
+    config = _config()
+    with config.patch(settings):
+        # By value: torch's _is_default() takes any setting that was ever set for a differing one.
+        return {
+            name: _told(value)
+            for name, value in config.get_config_copy().items()
+            if name not in PROVENANCE and value != config._config[name].default
+        }
+
+
+def _told(value: Any) -> str:
+    """A setting's value as text; of a function its name, as its place in memory says nothing."""
+    referred = refer(value)
+    return name_of(referred) if is_reference(referred) else repr(value)

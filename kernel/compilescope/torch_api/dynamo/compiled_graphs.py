@@ -1,0 +1,175 @@
+"""The graphs that Inductor compiled and the frames that Dynamo did, kept as torch makes them.
+
+Stands on ``torch._inductor.output_code.CompiledFxGraph`` (post_compile and its argument with the
+key ``cudagraphs``, current_callable, fx_kwargs, device_types), on the names of what Inductor puts
+around a wrapper (``model`` in ``align_inputs_from_check_idxs``, ``original_callable`` where regions
+are wrapped), on ``torch._dynamo.convert_frame.register_bytecode_hook`` and
+``_debug_get_cache_entry_list``; the same from 2.11 to 2.15.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from typing import Any, Literal
+
+import msgspec
+import torch
+from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list
+from torch._dynamo import convert_frame
+from torch._guards import CompileContext
+from torch._inductor.output_code import CompiledFxGraph
+
+from ..process.patching import patched
+from ..trace.trace import is_foreign
+
+Inner = Callable[[list[Any]], Any]
+"""A generated wrapper: takes its inputs as a list, which it empties."""
+
+
+class KeptFrame(msgspec.Struct, kw_only=True):
+    """A frame that Dynamo compiled."""
+
+    compile_id: str
+    """torch's own."""
+    code: types.CodeType
+    """What was compiled."""
+    made: types.CodeType
+    """What runs instead."""
+
+
+class KeptGraph(msgspec.Struct, kw_only=True):
+    """A graph that Inductor compiled: what AOTAutograd calls."""
+
+    compile_id: str
+    """torch's own, of the frame that the graph is of."""
+    direction: Literal["inference", "forward", "backward"]
+    graph: Any
+    """The ``CompiledFxGraph``."""
+
+    cudagraphs: bool = False
+    """Whether CUDA graphs run in place of the wrapper."""
+
+    def call(self, inputs: list[Any]) -> Any:
+        """Inductor's entry, with a list that it may empty."""
+        return self.graph(inputs)
+
+    @property
+    def inner(self) -> Inner:
+        """The generated wrapper, which Inductor's entry calls."""
+        cell = self._cell()
+        found: Inner = self.graph.current_callable if cell is None else cell.cell_contents
+        return found
+
+    @inner.setter
+    def inner(self, value: Inner) -> None:
+        cell = self._cell()
+        if cell is None:
+            self.graph.current_callable = value
+        else:
+            cell.cell_contents = value
+
+    def _cell(self) -> Any:
+        """Where the wrapper hangs, if something that Inductor put around it calls it."""
+        cell, found = None, self.graph.current_callable
+        while isinstance(found, types.FunctionType) and found.__module__.startswith(_INDUCTOR):
+            around = dict(zip(found.__code__.co_freevars, found.__closure__ or (), strict=True))
+            inside = next((around[name] for name in _INSIDE if name in around), None)
+            if inside is None:
+                break
+            cell, found = inside, inside.cell_contents
+        return cell
+
+
+_INDUCTOR = ("torch._inductor.utils", "torch._inductor.output_code", "torch._inductor.compile_fx")
+_INSIDE = ("model", "original_callable")
+
+Sink = Callable[["KeptGraph"], None]
+_sink: ContextVar[Sink | None] = ContextVar("compilescope_layers", default=None)
+_sinks: list[Sink] = []
+"""Of the blocks that keep what is made just now, the innermost last."""
+
+
+@contextlib.contextmanager
+def keeping_layers(graphs: list[KeptGraph], frames: list[KeptFrame]) -> Iterator[None]:
+    """Adds what this context compiles in the block to the two lists."""
+    thread = threading.get_ident()
+
+    def hook(code: types.CodeType, new_code: types.CodeType) -> types.CodeType | None:
+        compile_id = CompileContext.current_compile_id()
+        if threading.get_ident() == thread and compile_id is not None:
+            frames.append(KeptFrame(compile_id=str(compile_id), code=code, made=new_code))
+        return None
+
+    sink = graphs.append
+    token = _sink.set(sink)
+    _sinks.append(sink)
+    handle = convert_frame.register_bytecode_hook(hook)
+    try:
+        with patched(CompiledFxGraph, "post_compile", _compiled):
+            yield
+    finally:
+        handle.remove()
+        _sinks.remove(sink)
+        _sink.reset(token)
+
+
+def _compiled(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+    result = original(self, *args, **kwargs)
+    sink = _sink.get()
+    if sink is None and _sinks and is_foreign():
+        # A GPU's backward is compiled in autograd's thread, which has nothing of this context.
+        sink = _sinks[-1]
+    if sink is not None:
+        known = self.fx_kwargs or {}
+        direction: Literal["inference", "forward", "backward"] = "forward"
+        if known.get("is_backward"):
+            direction = "backward"
+        elif known.get("is_inference"):
+            direction = "inference"
+        # Read now: a later graph that cannot have any turns the same switch off.
+        settings = [one for one in (*args, *kwargs.values()) if isinstance(one, Mapping)]
+        sink(
+            KeptGraph(
+                compile_id=str(CompileContext.current_compile_id()),
+                direction=direction,
+                graph=self,
+                cudagraphs="cuda" in self.device_types
+                and any(bool(one.get("cudagraphs")) for one in settings),
+            )
+        )
+    return result
+
+
+def managers(frames: Iterable[KeptFrame]) -> dict[str, Any]:
+    """Compile id, torch's own → the live guard manager, of frames that Dynamo still has."""
+    return {
+        str(entry.compile_id): entry.guard_manager
+        for frame in frames
+        for entry in _debug_get_cache_entry_list(frame.code)
+    }
+
+
+def detached(outputs: Any) -> Any:
+    """What a wrapper returned, its tensors detached: they stay as they are."""
+    found = [one.detach() if isinstance(one, torch.Tensor) else one for one in outputs]
+    return tuple(found) if isinstance(outputs, tuple) else found
+
+
+def stand_in(outputs: Sequence[Any], *, fresh: bool) -> Inner:
+    """A wrapper that does nothing: it empties its list and returns what was returned before.
+
+    Parameters
+    ----------
+    fresh
+        Whether each call must get tensors of its own: autograd marks those that a forward returns.
+    """
+
+    def stub(inputs: list[Any]) -> Any:
+        inputs.clear()
+        return detached(outputs) if fresh else outputs
+
+    return stub

@@ -1,0 +1,267 @@
+"""Compiled frames and autograd nodes as they are called: found on the stack, called again.
+
+Stands on ``torch._C._dynamo.eval_frame`` (set_eval_frame, whose ``False`` runs what is compiled and
+compiles nothing; set_eval_frame_isolate_recompiles_id from 2.13 on), on the globals
+``__compiled_fn_…`` by which Dynamo's bytecode calls a graph, ``_torchdynamo_orig_callable`` of
+what ``torch._dynamo.disable`` returns, and on ``torch.autograd.function.BackwardCFunction``
+(``_forward_cls``, its ``backward``, ``boxed_grads_call``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import sys
+import threading
+import types
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from typing import Any
+
+import msgspec
+import torch
+from torch._C._dynamo import eval_frame as eval_frame_in_c
+from torch.autograd.function import BackwardCFunction
+
+from ..process.patching import patched
+from ..trace.compile_calls import skip
+
+_set_eval_frame: Any = eval_frame_in_c.set_eval_frame
+_set_isolated: Any = getattr(eval_frame_in_c, "set_eval_frame_isolate_recompiles_id", None)
+
+_GRAPH = "__compiled_fn_"
+
+
+class FrameCall(msgspec.Struct, kw_only=True):
+    """A call of a compiled frame, ready to be made again."""
+
+    made: types.CodeType
+    namespace: dict[str, Any]
+    """The frame's globals."""
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    closure: tuple[Any, ...]
+    """The values of the free variables."""
+    parent: FrameCall | None = None
+    """The compiled frame that it was called from."""
+    calls: int = 1
+
+    def graph_name(self) -> str | None:
+        """The global by which the frame calls its graph."""
+        return next((name for name in self.made.co_names if name.startswith(_GRAPH)), None)
+
+    def bound(self, code: types.CodeType) -> Callable[[], Any]:
+        """The call, with ``code`` (what was compiled, or what runs instead) as the function's."""
+        cells = tuple(types.CellType(value) for value in self.closure)
+        function = types.FunctionType(code, self.namespace, code.co_name, None, cells)
+        return functools.partial(function, *self.args, **self.kwargs)
+
+
+class Observer:
+    """Finds compiled frames on the stack of the thread that made it.
+
+    Autograd calls the backward of a GPU's graphs in a thread of its own, while that one waits. It
+    holds the frames that it saw, and so their values, until it is dropped.
+    """
+
+    def __init__(self, made: Mapping[int, types.CodeType]) -> None:
+        self._made = made
+        self._seen: dict[types.FrameType, FrameCall] = {}
+        self._thread = threading.get_ident()
+
+    def frame(self) -> FrameCall | None:
+        """The innermost compiled frame that this is called from."""
+        innermost = sys._current_frames().get(self._thread)
+        found = [frame for frame in _stack(innermost) if id(frame.f_code) in self._made]
+        call: FrameCall | None = None
+        for frame in reversed(found):
+            if frame not in self._seen:
+                self._seen[frame] = _call_of(frame, call)
+            call = self._seen[frame]
+        return call
+
+
+def function_context() -> Any:
+    """The context of the innermost ``torch.autograd.Function`` whose forward calls this."""
+    for frame in _stack(sys._getframe()):
+        context = frame.f_locals.get("ctx") if "ctx" in frame.f_code.co_varnames else None
+        if isinstance(context, BackwardCFunction):
+            return context
+    return None
+
+
+def function_of(context: Any) -> Any:
+    """The autograd function whose context it is."""
+    return type(context)._forward_cls
+
+
+def _stack(frame: types.FrameType | None) -> Iterator[types.FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _call_of(frame: types.FrameType, parent: FrameCall | None) -> FrameCall:
+    code, values = frame.f_code, frame.f_locals
+    named = code.co_varnames
+    first = code.co_argcount
+    last = first + code.co_kwonlyargcount
+    args = [values[name] for name in named[:first]]
+    kwargs = {name: values[name] for name in named[first:last]}
+    if code.co_flags & inspect.CO_VARARGS:
+        args.extend(values[named[last]])
+        last += 1
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        kwargs |= values[named[last]]
+    return FrameCall(
+        made=code,
+        namespace=frame.f_globals,
+        args=tuple(args),
+        kwargs=kwargs,
+        closure=tuple(values.get(name) for name in code.co_freevars),
+        parent=parent,
+    )
+
+
+def hooked(call: Callable[[], Any], compiled: Any) -> Callable[[], Any]:
+    """``call`` as under ``torch.compile``: frames that are compiled run so, none is compiled.
+
+    Parameters
+    ----------
+    compiled
+        What ``torch.compile`` returned, whose compilations are used.
+    """
+    number = _isolation(compiled)
+
+    def run() -> Any:
+        before = _set_eval_frame(None)
+        isolated = _set_isolated(number) if _set_isolated is not None else None
+        _set_eval_frame(False)
+        try:
+            return call()
+        finally:
+            _set_eval_frame(before)
+            if _set_isolated is not None:
+                _set_isolated(isolated)
+
+    return run
+
+
+def _isolation(compiled: Any) -> int:
+    context = getattr(compiled, "dynamo_ctx", None) or compiled
+    return int(getattr(context, "_isolate_recompiles_id", -1))
+
+
+def nothing() -> None:
+    """A frame that is never compiled."""
+
+
+skip(nothing)
+
+
+@contextlib.contextmanager
+def recorded(call: FrameCall, sink: Callable[[tuple[Any, ...]], None]) -> Iterator[None]:
+    """Tells ``sink`` what the frame gives its graph, each time in the block."""
+    name = call.graph_name()
+    if name is None or name not in call.namespace:
+        yield
+        return
+    original = call.namespace[name]
+
+    def record(*args: Any) -> Any:
+        sink(args)
+        return original(*args)
+
+    skip(record)
+    call.namespace[name] = record
+    try:
+        yield
+    finally:
+        call.namespace[name] = original
+
+
+def graph_function(call: FrameCall) -> Callable[..., Any] | None:
+    """What the frame calls as its graph, without what keeps Dynamo out of it."""
+    found = call.namespace.get(call.graph_name() or "")
+    inner = getattr(found, "_torchdynamo_orig_callable", found)
+    return inner if callable(inner) else None
+
+
+@contextlib.contextmanager
+def recorded_backward(function: Any, sink: Callable[[tuple[Any, ...]], None]) -> Iterator[None]:
+    """Tells ``sink`` the gradients that the backward of an autograd function gets in the block."""
+    original = vars(function)["backward"]
+
+    def record(context: Any, *gradients: Any) -> Any:
+        sink(tuple(list(one) if isinstance(one, list) else one for one in gradients))
+        return original.__func__(context, *gradients)
+
+    function.backward = staticmethod(record)
+    try:
+        yield
+    finally:
+        function.backward = original
+
+
+class BackwardCall:
+    """The backward of an autograd function, called without the engine.
+
+    Parameters
+    ----------
+    gradients
+        As `recorded_backward` told them.
+    forward
+        Runs the forward, and returns its context and what it returned: the context is good for as
+        long as that lives and nothing is written to what it saved.
+    """
+
+    def __init__(
+        self, gradients: tuple[Any, ...], forward: Callable[[], tuple[Any, Any] | None]
+    ) -> None:
+        self._gradients = gradients
+        self._boxed = len(gradients) == 1 and isinstance(gradients[0], list)
+        self._forward = forward
+        self._context: Any = None
+        self._output: Any = None
+        self._backward: Any = None
+
+    def renew(self) -> bool:
+        """Runs the forward anew; whether that gave a context."""
+        found = self._forward()
+        if found is None:
+            return False
+        self._context, self._output = found
+        self._backward = function_of(self._context).backward
+        return True
+
+    def __call__(self) -> Any:
+        """Runs the backward."""
+        if self._boxed:
+            return self._backward(self._context, list(self._gradients[0]))
+        return self._backward(self._context, *self._gradients)
+
+
+_alone: ContextVar[bool] = ContextVar("compilescope_backward_alone", default=False)
+
+
+@contextlib.contextmanager
+def backward_alone() -> Iterator[Callable[[bool], None]]:
+    """Lets backwards be called without the engine in the block.
+
+    Without it, torch takes the graph for one that is to be kept, which buffers that a backward may
+    overwrite forbid. Yields what says whether the next calls are such.
+    """
+
+    def kept(original: Any) -> Any:
+        return False if _alone.get() else original()
+
+    def switch(on: bool) -> None:
+        _alone.set(on)
+
+    token = _alone.set(False)
+    try:
+        with patched(torch._C._autograd, "_get_current_graph_task_keep_graph", kept):
+            yield switch
+    finally:
+        _alone.reset(token)

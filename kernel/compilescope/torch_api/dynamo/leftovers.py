@@ -1,0 +1,148 @@
+"""What torch keeps for the process's life of everything that it compiles, dropped after ours.
+
+Each compilation of one subject adds to it: finalizers on the objects that guards know by identity,
+the source of each graph module in ``linecache``, memos whose keys hold whole compilations, a
+traceback for each metric that was set, a reference to code that is gone. Stands on
+``torch._dynamo.guards`` (CheckFunctionManager.id_ref, ``guard_manager.cache_entry``, which torch
+sets to None when it drops the compilation), ``torch.fx.graph_module`` (_loader.cache,
+``eval_cache``), ``torch._dynamo.utils`` (get_metrics_context, its ``_edits``),
+``torch._dynamo.convert_frame`` (the trackers' ``seen``) and the ``lru_cache`` functions in
+`_MEMOS`. Names that a version lacks are left alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import linecache
+import sys
+import weakref
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import Any
+
+from torch._dynamo import convert_frame, guards
+from torch._dynamo import utils as dynamo_utils
+from torch.fx import graph_module
+
+from ..process.patching import patched
+
+_MEMOS = (
+    ("torch._dynamo.source", "is_from_skip_guard_source"),
+    ("torch._inductor.codecache", "PyCodeCache.stack_frames_for_code"),
+    ("torch._inductor.codegen.debug_utils", "DebugPrinterManager._get_debug_filtered_kernel_names"),
+    ("torch.fx.experimental.symbolic_shapes", "ShapeEnv._inner_evaluate_expr"),
+    ("torch.fx.experimental.symbolic_shapes", "ShapeEnv._maybe_evaluate_static"),
+    ("torch.fx.experimental.symbolic_shapes", "ShapeEnv.get_axioms"),
+    ("torch.fx.experimental.symbolic_shapes", "ShapeEnv.replace"),
+    ("torch.fx.experimental.symbolic_shapes", "ShapeEnv.simplify"),
+)
+"""Memos that a compilation adds to. Empty, they cost torch the time to work a value out again."""
+
+_TRACKERS = ("input_codes", "output_codes")
+"""In which torch notes what it compiled: weakly, but the references stay."""
+
+
+class Finalizers:
+    """Those that guards put on the objects that they know by identity.
+
+    They tell a compilation that such an object is gone, and hold its guards as long as the object
+    lives: for ever, where it is a module or a type.
+    """
+
+    def __init__(self) -> None:
+        self._noted: list[tuple[Any, weakref.finalize[..., Any]]] = []
+
+    def note(self, manager: Any, value: object) -> None:
+        """Takes note of the finalizer that a ``CheckFunctionManager`` has put on a value."""
+        for reference in weakref.getweakrefs(value):
+            finalizer = reference.__callback__
+            if isinstance(finalizer, weakref.finalize) and _is_of(finalizer, manager):
+                self._noted.append((manager, finalizer))
+
+    def settle(self) -> None:
+        """Takes those away whose compilation torch has dropped."""
+        noted, self._noted = self._noted, []
+        for manager, finalizer in noted:
+            kept = getattr(manager, "guard_manager", None)
+            if getattr(kept, "cache_entry", None) is None:
+                finalizer.detach()
+            else:
+                self._noted.append((manager, finalizer))
+
+
+def _is_of(finalizer: weakref.finalize[..., Any], manager: Any) -> bool:
+    state = finalizer.peek()
+    called = state[1] if state is not None else None
+    if isinstance(called, functools.partial):
+        called = called.func
+    return getattr(called, "__self__", None) is manager
+
+
+_finalizers: ContextVar[Finalizers | None] = ContextVar("compilescope_finalizers", default=None)
+_sources: ContextVar[list[str] | None] = ContextVar("compilescope_graph_sources", default=None)
+
+
+@contextlib.contextmanager
+def settled(finalizers: Finalizers) -> Iterator[None]:
+    """Notes the finalizers of what this context compiles in the block, and settles them after."""
+    token = _finalizers.set(finalizers)
+    try:
+        with patched(guards.CheckFunctionManager, "id_ref", _id_ref):
+            yield
+    finally:
+        _finalizers.reset(token)
+        finalizers.settle()
+
+
+def _id_ref(original: Any, self: Any, value: object, *more: Any, **named: Any) -> Any:
+    result = original(self, value, *more, **named)
+    finalizers = _finalizers.get()
+    if finalizers is not None:
+        finalizers.note(self, value)
+    return result
+
+
+@contextlib.contextmanager
+def forgotten() -> Iterator[None]:
+    """Drops the memos, what this thread notes of metrics, and the sources of its graph modules.
+
+    The modules can still be called; a traceback through one then shows no line of it.
+    """
+    names: list[str] = []
+    edits = _metric_edits()
+    before = len(edits)
+    token = _sources.set(names)
+    try:
+        with patched(type(graph_module._loader), "cache", _cache):
+            yield
+    finally:
+        _sources.reset(token)
+        for name in names:
+            graph_module._loader.eval_cache.pop(name, None)
+            linecache.cache.pop(name, None)
+        del edits[before:]
+        for tracker in _TRACKERS:
+            seen = getattr(getattr(convert_frame, tracker, None), "seen", [])
+            seen[:] = [reference for reference in seen if reference() is not None]
+        for module, path in _MEMOS:
+            found: Any = sys.modules.get(module)
+            for part in path.split("."):
+                found = getattr(found, part, None)
+            if hasattr(found, "cache_clear"):
+                found.cache_clear()
+
+
+def _metric_edits() -> list[Any]:
+    """Where each metric of this thread was set: torch only ever adds to it."""
+    context: Any = getattr(dynamo_utils, "get_metrics_context", lambda: None)()
+    found = getattr(context, "_edits", None)
+    return found if isinstance(found, list) else []
+
+
+def _cache(original: Any, self: Any, *args: Any, **named: Any) -> str:
+    name: str = original(self, *args, **named)
+    names = _sources.get()
+    if names is not None:
+        names.append(name)
+    return name

@@ -1,0 +1,234 @@
+"""Dynamo's process-wide state, kept as it was.
+
+Compiling a function leaves marks: cache entries on code objects (which count towards the recompile
+limit), frame counters, the sizes that automatic dynamic shapes remembers, metrics. `isolated` makes
+an inspection leave none of them.
+
+Stands on ``torch._dynamo.convert_frame`` (FRAME_COUNTER, FRAME_COMPILE_COUNTER, bytecode hooks),
+``torch._dynamo.pgo`` (_CODE_STATE, _INIT_CODE_STATE), ``torch._dynamo.eval_frame`` (reset_code,
+cached_backends, _debug_get_cache_entry_list) and ``torch._dynamo.utils`` (counters, metrics,
+CleanupManager, orig_code_map) and ``torch._inductor.metrics`` (its counts and lists). Names that a
+version lacks are left alone.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import copy
+import threading
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch._dynamo.utils as dynamo_utils
+from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list, reset_code
+from torch._dynamo import convert_frame, eval_frame, pgo
+
+from ..trace.trace import FIRST_FRAME
+from . import leftover_globals, leftovers
+from .kept_code import KeptCode
+
+
+@contextlib.contextmanager
+def isolated(kept: KeptCode | None = None) -> Iterator[None]:
+    """Compiles in the block leave Dynamo's process-wide state as it was.
+
+    Cache entries live on code objects: the caller lets its functions wear copies of their code
+    (`isolation.code_swap`). Code that is compiled all the same without wearing a copy, a library's
+    function behind a graph break, is cleared afterwards if it had no entries before.
+
+    Parameters
+    ----------
+    kept
+        Says of which copies the entries stay, and keeps what belongs to them for the next block.
+    """
+    kept = kept or KeptCode()
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(leftovers.forgotten())
+        stack.enter_context(leftovers.settled(kept.finalizers))
+        stack.enter_context(_counters())
+        stack.enter_context(_automatic_dynamic())
+        stack.enter_context(_backends())
+        stack.enter_context(leftover_globals.removed())
+        stack.enter_context(_foreign_code(kept))
+        yield
+
+
+def begin() -> None:
+    """Starts a variant as in a fresh process, inside `isolated`: no size was seen yet."""
+    if hasattr(pgo, "_CODE_STATE"):
+        pgo._CODE_STATE = collections.defaultdict(pgo.CodeState)
+
+
+@contextlib.contextmanager
+def _foreign_code(kept: KeptCode) -> Iterator[None]:
+    """Clears the entries of code that this thread compiled in the block and that had none before.
+
+    And the globals that Dynamo made for them (``__resume_at_…``) in the user's modules: it removes
+    those of a frame with a graph break only in `torch._dynamo.reset`.
+    """
+    clean: dict[int, types.CodeType] = {}
+    seen: set[int] = set()
+    thread = threading.get_ident()
+    globals_before = dict(dynamo_utils.CleanupManager.instance.refs)
+
+    def hook(code: types.CodeType, new_code: types.CodeType) -> None:
+        # Called before the entry is stored: what is there now was there before the block.
+        if threading.get_ident() != thread:
+            return
+        kept.note(code, new_code)
+        if id(code) not in seen:
+            seen.add(id(code))
+            if not _debug_get_cache_entry_list(code):
+                clean[id(code)] = code
+
+    handle = convert_frame.register_bytecode_hook(hook)
+    kept.lay_out()
+    try:
+        yield
+    finally:
+        handle.remove()
+        for code in clean.values():
+            if kept.has(code):
+                kept.keep(code)
+            else:
+                reset_code(code)
+        _remove_globals(globals_before, clean, kept)
+        kept.clear_away()
+
+
+def _remove_globals(
+    before: dict[int, Any], originals: dict[int, types.CodeType], kept: KeptCode
+) -> None:
+    """Runs the cleanups that Dynamo has noted, since ``before``, for code made of these.
+
+    Also for code made of what is kept, which keeps what they remove.
+    """
+    manager = dynamo_utils.CleanupManager.instance
+    for key, reference in list(manager.refs.items()):
+        made = reference() if reference is not before.get(key) else None
+        original = dynamo_utils.orig_code_map.get(made) if made is not None else None
+        if made is None or original is None:
+            continue
+        if kept.has(original):
+            cleanups, manager[made] = manager[made], []
+            kept.put_aside(made, cleanups)
+        elif id(original) in originals:
+            cleanups, manager[made] = manager[made], []
+            for cleanup in cleanups:
+                cleanup()
+
+
+_next_frame = FIRST_FRAME
+"""The first frame number of the next inspection."""
+
+
+@contextlib.contextmanager
+def _counters() -> Iterator[None]:
+    global _next_frame
+    frame_counter = convert_frame.FRAME_COUNTER
+    compile_counter = copy.copy(convert_frame.FRAME_COMPILE_COUNTER)
+    # Some code (torch's own, resume functions) keeps the frame number that it got first, so no
+    # number is given twice: not to a frame of the user, nor to one of an earlier inspection.
+    convert_frame.FRAME_COUNTER = max(_next_frame, frame_counter)
+    try:
+        with uncounted():
+            yield
+    finally:
+        _next_frame = convert_frame.FRAME_COUNTER
+        convert_frame.FRAME_COUNTER = frame_counter
+        convert_frame.FRAME_COMPILE_COUNTER.clear()
+        convert_frame.FRAME_COMPILE_COUNTER.update(compile_counter)
+
+
+@contextlib.contextmanager
+def uncounted() -> Iterator[None]:
+    """What is compiled in the block does not show in torch's counters, times and metrics."""
+    restores = [*(_saved(value) for value in _process_wide()), _inductor_metrics()]
+    try:
+        yield
+    finally:
+        for restore in restores:
+            restore()
+
+
+def _process_wide() -> list[Any]:
+    """The containers in which Dynamo keeps count of what it did in this process."""
+    names = (
+        "counters",
+        "compilation_time_metrics",
+        "cumulative_time_spent_ns",
+        "guard_failures",
+        "graph_break_reasons",
+        "_compilation_metrics",
+    )
+    found = [getattr(dynamo_utils, name, None) for name in names]
+    return [value for value in found if value is not None]
+
+
+def _inductor_metrics() -> Callable[[], None]:
+    """Remembers Inductor's counts and lists; the function returned puts them back."""
+    from torch._inductor import metrics
+
+    counts = {name: value for name, value in vars(metrics).items() if type(value) is int}
+    lists = [_saved(value) for value in vars(metrics).values() if type(value) is list]
+
+    def restore() -> None:
+        vars(metrics).update(counts)
+        for one in lists:
+            one()
+
+    return restore
+
+
+def _saved(container: Any) -> Callable[[], None]:
+    """Remembers a container's contents; the function returned puts them back."""
+    if isinstance(container, dict):
+        before = {
+            key: copy.copy(value) if isinstance(value, (dict, list, collections.Counter)) else value
+            for key, value in container.items()
+        }
+
+        def restore() -> None:
+            container.clear()
+            container.update(before)
+
+    else:
+        items = list(container)
+
+        def restore() -> None:
+            container.clear()
+            container.extend(items)
+
+    return restore
+
+
+@contextlib.contextmanager
+def _automatic_dynamic() -> Iterator[None]:
+    """Puts the remembered sizes back after the block."""
+    names = ("_CODE_STATE", "_INIT_CODE_STATE")
+    before = {name: getattr(pgo, name) for name in names if hasattr(pgo, name)}
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(pgo, name, value)
+
+
+@contextlib.contextmanager
+def _backends() -> Iterator[None]:
+    """Drops what Dynamo keeps of the block's backends."""
+    cached = getattr(eval_frame, "cached_backends", {})
+    before = set(cached)
+    try:
+        yield
+    finally:
+        for key in set(cached) - before:
+            del cached[key]
+
+
+def compiled_entries(function: Callable[..., Any] | types.CodeType) -> int:
+    """How many compilations Dynamo keeps for a function's code."""
+    code = function if isinstance(function, types.CodeType) else function.__code__
+    return len(_debug_get_cache_entry_list(code))

@@ -1,0 +1,128 @@
+"""The settings that the user gave to ``torch.compile``, from what it returned.
+
+Stands on the context that ``torch.compile`` makes: ``OptimizedModule.dynamo_ctx``, else ``self`` in
+the closure of the function that it returns; its ``callback`` (whose innermost backend is one of
+torch's ``_TorchCompile…Wrapper``), ``_dynamic``, ``fullgraph``, ``_hooks`` and ``_shapes_spec``.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+import torch._inductor as inductor
+from torch._dynamo import eval_frame
+from torch._dynamo.backends.registry import lookup_backend
+
+from ...report.references import refer
+from ...report.variant import Variant
+from ..trace import compiled_callable
+from . import compile_variant
+
+_OF_AOTI = ("cpp_wrapper", "aot_inductor.package")
+
+
+class Written(NamedTuple):
+    """What ``torch.compile`` was given."""
+
+    variant: Variant
+    left_out: tuple[str, ...] = ()
+    """Arguments of ``torch.compile`` that change the code and that no variant has."""
+
+
+def written(fn: Callable[..., Any]) -> Written | None:
+    """The settings that a callable is compiled with; None where it is not compiled.
+
+    Of several ``torch.compile`` around each other torch uses the outermost.
+    """
+    context = _context(fn)
+    callback = getattr(context, "callback", None)
+    if not callable(callback):
+        return None
+    hooks = getattr(context, "_hooks", None)
+    guard_filter = getattr(hooks, "guard_filter_fn", None)
+    given = _given(eval_frame.innermost_backend(callback))
+    if guard_filter is not None:
+        given["options"][compile_variant.GUARD_FILTER] = guard_filter
+    variant = Variant(
+        backend=refer(given["backend"]),
+        mode=given["mode"],
+        cpp_wrapper=given["cpp_wrapper"],
+        dynamic=getattr(context, "_dynamic", None),
+        fullgraph=bool(getattr(context, "fullgraph", False)),
+        options=refer(given["options"]),
+    )
+    shapes = getattr(context, "_shapes_spec", None)
+    return Written(variant, ("shapes_spec",) if shapes is not None else ())
+
+
+def _context(fn: Callable[..., Any]) -> Any:
+    """What ``torch.compile`` made around a callable; None if there is none."""
+    if isinstance(fn, eval_frame.OptimizedModule):
+        return fn.dynamo_ctx
+    if isinstance(fn, torch.nn.Module):
+        inside = vars(fn).get("_compiled_call_impl")
+        return None if inside is None else _context(inside)
+    if isinstance(fn, types.MethodType):
+        return _context(fn.__func__)
+    if type(fn) is functools.partial:
+        return _context(fn.func)
+    inner = compiled_callable.original(fn)
+    if inner is fn or not isinstance(fn, types.FunctionType):
+        return None
+    cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+    if "self" in cells:
+        return cells["self"].cell_contents
+    return _context(inner)
+
+
+def _given(backend: Any) -> dict[str, Any]:
+    """The backend, mode and options of what torch keeps for them."""
+    if isinstance(backend, torch._TorchCompileInductorWrapper):
+        return _given_to_inductor(backend)
+    if isinstance(backend, torch._TorchCompileWrapper):
+        name, function, given = backend.compiler_name, backend.compiler_fn, backend.kwargs
+    else:
+        name, function, given = getattr(backend, "__name__", ""), backend, {}
+    named = name in compile_variant.backends() and lookup_backend(name) is function
+    return {
+        "backend": name if named else function,
+        "mode": given.get("mode"),
+        "cpp_wrapper": named and name == "inductor" and _cpp_wrapper({}),
+        "options": dict(given.get("options") or {}),
+    }
+
+
+def _given_to_inductor(backend: Any) -> dict[str, Any]:
+    options = dict(backend.config)
+    is_aoti = type(backend).__name__ == "_TorchCompileAOTInductorWrapper"
+    if is_aoti:
+        # It adds these two by itself.
+        options = {name: one for name, one in options.items() if name not in _OF_AOTI}
+    # torch takes a mode or options, and keeps a mode's options in its place.
+    alike = (
+        mode
+        for mode in compile_variant.modes()
+        if options and inductor.list_mode_options(mode, backend.dynamic) == options
+    )
+    mode = next(alike, None)
+    cpp_wrapper = _cpp_wrapper(options)
+    options = {} if mode is not None else options
+    options.pop("cpp_wrapper", None)
+    if is_aoti:
+        options[compile_variant.AOTI] = True
+    return {
+        "backend": "inductor",
+        "mode": mode,
+        "cpp_wrapper": cpp_wrapper,
+        "options": options,
+    }
+
+
+def _cpp_wrapper(options: dict[str, Any]) -> bool:
+    """Whether Inductor writes a C++ wrapper: as the options say, else as its settings do now."""
+    config: Any = inductor.config
+    return bool(options.get("cpp_wrapper", config.cpp_wrapper))

@@ -1,0 +1,1 @@
+"""Exceptions of a compilation, as problems."""

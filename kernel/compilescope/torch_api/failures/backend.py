@@ -1,0 +1,47 @@
+"""What another back end than Inductor raised, as a problem.
+
+Stands on ``torch._dynamo.exc.BackendCompilerFailed`` (backend_name, inner_exception).
+"""
+
+from __future__ import annotations
+
+import re
+
+from torch._dynamo import exc
+
+from ...report import Problem
+
+_MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) argument")
+_LONG = 300
+
+
+def explain(error: BaseException) -> Problem | None:
+    """The problem of a back end that could not compile; None of Inductor and of other errors."""
+    name = getattr(error, "backend_name", None)
+    if not isinstance(error, exc.BackendCompilerFailed) or name in (None, "inductor"):
+        return None
+    inner = error.inner_exception
+    told = _first_line(inner)
+    if isinstance(inner, ImportError):
+        what = f"The back end {name!r} needs a package that is not installed."
+        remedy = "Install the package, or choose another back end."
+    elif isinstance(inner, TypeError) and _MISSING.search(told):
+        what = f"The back end {name!r} cannot be chosen by its name alone."
+        remedy = "It is one of torch's own tools: choose another back end."
+    else:
+        what = f"The back end {name!r} cannot compile this."
+        remedy = (
+            "Choose another back end; with backend='aot_eager' Dynamo and AOTAutograd alone run."
+        )
+    return Problem(
+        severity="error",
+        what=what,
+        why=f"It raised {type(inner).__name__}: {told}",
+        remedy=remedy,
+        detail=str(error),
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    lines = [line for line in str(error).strip().splitlines() if line.strip(" :")]
+    return lines[0].strip()[:_LONG] if lines else "(without a message)"

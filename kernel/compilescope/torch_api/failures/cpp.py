@@ -1,0 +1,81 @@
+"""Failures inside generated code, told by the exception that reached Python.
+
+A C++ wrapper throws ``aoti_torch_… API call failed at ….cpp, line N`` and nothing more. Why the
+call failed, torch keeps for the thread until the next failure there, and
+``torch_exception_get_what_without_backtrace`` of its library gives it. Where a version lacks that
+function the reason is not known here: it was printed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import re
+import traceback
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ...report.problem import Problem, SourceLine
+from . import cpp_messages
+
+_TORCH = Path(torch.__file__).parent
+_WRAPPED = str(_TORCH / "_inductor" / "output_code.py")
+"""What calls a generated wrapper."""
+_FAILED_CALL = " API call failed at "
+_PYTHON_LINE = re.compile(r"^\s+(\S.*)\((\d+)\): (\S+)$", re.M)
+
+
+def explain(error: BaseException) -> Problem | None:
+    """The problem of a failure inside generated code, or of building it; None of any other."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not any(frame.filename.startswith(str(_TORCH)) for frame in frames):
+        return None
+    text = str(error)
+    cause = said() if _FAILED_CALL in text else ""
+    problem = cpp_messages.explain(text, cause)
+    called = _called(frames)
+    if problem is None and called and type(error) is RuntimeError and not text:
+        problem = cpp_messages.silent()
+    if problem is None:
+        return None
+    line = generated_line(problem.facts.get("file", ""), problem.facts.get("line", ""))
+    problem.facts |= {k: v for k, v in (("text", line), ("wrapper", called)) if v}
+    problem.where = _python_line(cause)
+    return problem
+
+
+def generated_line(file: str, line: str) -> str:
+    """A line of a generated file; empty where the file is gone."""
+    try:
+        return Path(file).read_text(encoding="utf-8").splitlines()[int(line) - 1].strip()
+    except (OSError, IndexError, ValueError):
+        return ""
+
+
+def said() -> str:
+    """What torch last told generated code of a failure on this thread; empty if not kept."""
+    for file in (_TORCH / "lib").glob("libtorch_cpu.*"):
+        library = ctypes.CDLL(str(file))  # loaded already: this finds it
+        say: Any = getattr(library, "torch_exception_get_what_without_backtrace", None)
+        if say is not None:
+            say.restype = ctypes.c_char_p
+            return str((say() or b"").decode("utf-8", errors="replace"))
+    return ""
+
+
+def _called(frames: traceback.StackSummary) -> str:
+    """The file of the wrapper that was running; empty if none was."""
+    for outer, inner in itertools.pairwise(frames):
+        if outer.filename == _WRAPPED and not inner.filename.startswith(str(_TORCH)):
+            return inner.filename
+    return ""
+
+
+def _python_line(cause: str) -> SourceLine | None:
+    """Where an operator written in Python raised, by what torch keeps of its exception."""
+    found = _PYTHON_LINE.search(cause)
+    if found is None or found[1].startswith(str(_TORCH)):
+        return None
+    return SourceLine(file=found[1], line=int(found[2]), function=found[3])

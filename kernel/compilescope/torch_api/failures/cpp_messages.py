@@ -1,0 +1,376 @@
+"""What torch says of a failure inside generated code, as a problem with its facts.
+
+Reads texts only, so that it serves an exception, and what a trace kept of one. The texts are those
+of ``assert_size_stride`` (``torch/csrc/dynamo/guards.cpp``, and nearly the same for the C++ wrapper
+in ``torch/csrc/inductor/aoti_runtime/utils.h``), of
+``AOTI_TORCH_ERROR_CODE_CHECK`` (``torch/headeronly/util/shim_utils.h``), of the dynamic loader and
+of the C++ compilers; from 2.11 to 2.15. And ``CudaKernelParamCache not populated``, which Inductor
+says while it writes a C++ wrapper (``codegen/cpp_wrapper_gpu.py``).
+
+The facts that a problem may have: ``operator``, ``tensor``, ``expected``, ``found``, ``cause``,
+``call`` (what the wrapper called), ``kernel``, ``header``, ``symbol``, ``kind``, ``amount``,
+``file`` and ``line`` (where in the generated file), ``text`` (that line).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from ...report.problem import Problem
+
+_ASSERT = re.compile(
+    r"^(?P<checks>(?:expected size |expected ndim |wrong number of dimensions).*?)\n"
+    r"Error in op: (?P<operator>\S+)",
+    re.M | re.S,
+)
+_TYPE = re.compile(
+    r"^expected dtype (?:torch\.)?(?P<wanted>\w+) but got "
+    r"(?:dtype code (?P<code>\d+)|(?:torch\.)?(?P<found>\w+))\nError in op: (?P<operator>\S+)",
+    re.M,
+)
+"""Since torch 2.15; from C++ with the number of the type that was found."""
+_TYPES = (
+    *("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"),
+    *("complex32", "complex64", "complex128", "bool", "qint8", "quint8", "qint32", "bfloat16"),
+)
+"""By their numbers (``torch/headeronly/core/ScalarType.h``); later ones are told by number."""
+_DIMENSION = re.compile(
+    r"expected size (?P<size>-?\d+)==(?P<wanted>-?\d+), stride (?P<stride>-?\d+)==(?P<step>-?\d+) "
+    r"at dim=(?P<dim>\d+)"
+)
+_CALL = re.compile(r"^(?P<call>.*) API call failed at (?P<file>.+?), line (?P<line>\d+)", re.M)
+_SYMBOL = re.compile(
+    r"(?P<file>\S+): undefined symbol: (?P<symbol>\w+)"
+    r"|symbol not found in flat namespace '_?(?P<flat>\w+)'"
+)
+_HEADER = re.compile(
+    r"^(?P<file>[^\s:]+):(?P<line>\d+):\d+: fatal error: '?(?P<header>[\w./+-]+)'?"
+    r"(?:: No such file or directory| file not found)",
+    re.M,
+)
+_UNDECLARED = re.compile(
+    r"^(?P<file>[^\s:]+):(?P<line>\d+):\d+: error: (?:use of undeclared identifier )?"
+    r"['\u2018](?P<symbol>aoti_torch_\w+)['\u2019]",
+    re.M,
+)
+_INDEX = re.compile(
+    r"^(?P<kernel>\w+), (?P<file>\S+):(?P<line>\d+), index out of bounds: (?P<test>.*)$", re.M
+)
+_NOT_KEPT = re.compile(r"CudaKernelParamCache not populated for (?P<kernel>\w+)")
+_MEMORY = re.compile(
+    r"can't allocate memory|not enough memory|out of memory|bad_alloc|Cannot allocate memory", re.I
+)
+_BYTES = re.compile(r"tried to allocate (?P<amount>[\d.]+ ?\w+)", re.I)
+_ALLOCATION = re.compile(r"empty_strided|_empty_|alloc")
+_OUTPUT = re.compile(r"&(\w+?)(?:_handle)?\b[^&]*$")
+_DISPATCHED = re.compile(r'call_dispatcher\(\s*"(?P<name>[^"]+)",\s*"(?P<overload>[^"]*)"')
+_SHIM = re.compile(r"aoti_torch_(?:(?:cpu|cuda|xpu|mps|mtia|meta)_)?(?P<name>\w+)")
+_ATEN = (
+    "aten",
+    "prims",
+    "prim",
+    "quantized",
+    "mkldnn",
+    "mkl",
+    "onednn",
+    "inductor",
+    "_inductor_test",
+)
+
+DOCTOR = "%compilescope doctor looks at the compiler and its headers."
+
+
+def explain(text: str, cause: str = "") -> Problem | None:
+    """The problem that a message stands for; None where it is of nothing that is read here.
+
+    Parameters
+    ----------
+    text
+        The exception's message, or what a trace kept of it.
+    cause
+        What torch itself said to the generated code, where that is known.
+    """
+    for mark, pattern, describe in _KINDS:
+        # Of a compiler's long output only what may fit is searched.
+        match = pattern.search(text) if mark in text else None
+        if match:
+            problem = describe(match, cause.strip())
+            problem.detail = "\n\n".join(part for part in (cause.strip(), text.strip()) if part)
+            return problem
+    return None
+
+
+def silent() -> Problem:
+    """The problem of an exception that came out of the generated C++ without a message."""
+    return _problem(
+        "The generated C++ raised an exception without a message.",
+        "An operator that it calls through Python failed; the wrapper drops what it said.",
+        "Make the call under the Python wrapper, or without torch.compile: both say what failed.",
+        {"kind": "silent"},
+    )
+
+
+def operator_of(call: str) -> str:
+    """The operator that a call in a wrapper is for: ``aten::mm``; empty for a call of none."""
+    dispatched = _DISPATCHED.search(call)
+    if dispatched:
+        overload = dispatched["overload"]
+        return dispatched["name"] + (f".{overload}" if overload else "")
+    shim = _SHIM.search(call)
+    if not shim or _ALLOCATION.search(shim["name"]) or shim["name"] in _HELPERS:
+        return ""
+    return f"aten::{shim['name']}"
+
+
+_HELPERS = frozenset(
+    (
+        *("_reinterpret_tensor", "as_strided", "assign_tensors", "call_dispatcher", "clone"),
+        *("copy_", "create_tensor_from_blob", "delete_tensor_object", "get_data_ptr", "get_sizes"),
+        *("get_strides", "item", "new_tensor_handle", "proxy_executor_call_function"),
+    )
+)
+"""Shims that stand for no operator of the user's graph."""
+
+
+def _assertion(match: re.Match[str], cause: str) -> Problem:
+    """A tensor has other sizes or strides than the generated code was made for."""
+    operator = _plain(match["operator"])
+    differences = [
+        (int(one["dim"]), one["size"], one["wanted"], one["stride"], one["step"])
+        for one in _DIMENSION.finditer(match["checks"])
+    ]
+    shape = any(size != wanted for _, size, wanted, _, _ in differences) or not differences
+    facts = {
+        "operator": operator,
+        "expected": "; ".join(f"dim {d}: size {w}, stride {t}" for d, _, w, _, t in differences),
+        "found": "; ".join(f"dim {d}: size {s}, stride {r}" for d, s, _, r, _ in differences)
+        or match["checks"].strip(),
+        "kind": "shape" if shape else "stride",
+    }
+    other = "of another shape" if shape else "with other strides"
+    if operator == "input":
+        return _problem(
+            f"The compiled code was given an input {other} than it was compiled for.",
+            f"Expected {facts['expected']}; found {facts['found']}.",
+            "Report it to PyTorch: a guard should have had it compiled anew.",
+            facts,
+        )
+    told = f"Its {facts['found']}; the generated code expects {facts['expected']}."
+    if not differences:
+        told = f"{facts['found'][0].upper()}{facts['found'][1:]}."
+    return _departs(operator, other, told, facts)
+
+
+def _departs(operator: str, other: str, told: str, facts: dict[str, str]) -> Problem:
+    """An operator's result is not what the graph was made for."""
+    if _is_own(operator):
+        return _problem(
+            f"{operator} returned a tensor {other} than its fake implementation says.",
+            f"{told} Code is generated from what the fake implementation returns.",
+            f"Have the fake implementation (register_fake) of {operator} return what the operator "
+            "returns. torch.library.opcheck(operator, args) checks it.",
+            facts,
+        )
+    return _problem(
+        f"{operator} returned a tensor {other} than torch's meta function says.",
+        told,
+        "Report it to PyTorch; until then keep the call out with torch.compiler.disable.",
+        facts,
+    )
+
+
+def _other_type(match: re.Match[str], cause: str) -> Problem:
+    """An operator made a tensor of another type than the generated code was made for."""
+    operator = _plain(match["operator"])
+    found = match["found"]
+    if not found:
+        code = int(match["code"])
+        found = _TYPES[code] if code < len(_TYPES) else f"type {code}"
+    facts = {"operator": operator, "expected": match["wanted"], "found": found, "kind": "type"}
+    told = f"It is of {found}; the generated code expects {match['wanted']}."
+    return _departs(operator, "of another type", told, facts)
+
+
+def _failed_call(match: re.Match[str], cause: str) -> Problem:
+    """A call of the C++ wrapper into torch returned an error."""
+    call = " ".join(match["call"].split())
+    operator = operator_of(call)
+    output = _OUTPUT.search(call)
+    facts = {
+        "operator": operator,
+        "tensor": output.group(1) if output else "",
+        "call": call,
+        "cause": _first(cause),
+        "file": match["file"],
+        "line": match["line"],
+    }
+    if _MEMORY.search(cause) or (not cause and not operator and _ALLOCATION.search(call)):
+        return _no_memory(facts)
+    if not operator:
+        return _problem(
+            f"A call of the generated C++ failed: {call.partition('(')[0]}.",
+            _first(cause) or "torch gave no reason.",
+            "Compare with the Python wrapper; if that works, report it to PyTorch.",
+            facts,
+        )
+    why = _first(cause) or "torch gave the C++ wrapper no reason."
+    remedy = (
+        f"Call {operator} without torch.compile on the same values: it fails there too, with "
+        "Python's own traceback."
+    )
+    if _is_own(operator):
+        remedy += " The C++ wrapper gets the message of a Python exception, not the exception."
+    return _problem(f"{operator} failed while the generated C++ ran.", why, remedy, facts)
+
+
+def _no_memory(facts: dict[str, str]) -> Problem:
+    amount = _BYTES.search(facts["cause"])
+    facts |= {"kind": "memory", "amount": amount["amount"] if amount else ""}
+    tensor = facts["tensor"] or "a tensor"
+    size = f" of {facts['amount']}" if facts["amount"] else ""
+    return _problem(
+        f"There was no memory for {tensor}{size} in the generated code.",
+        facts["cause"] or "torch gave the C++ wrapper no reason.",
+        "Make the call smaller (the batch, the sequence), or free memory before it.",
+        facts,
+    )
+
+
+def _out_of_bounds(match: re.Match[str], cause: str) -> Problem:
+    """A generated kernel was told to read past the end of a tensor."""
+    facts = {name: match[name] for name in ("kernel", "file", "line")} | {"kind": "index"}
+    return _problem(
+        f"An index is out of bounds in the generated kernel {match['kernel']}.",
+        f"The kernel checks {match['test'].strip()}, and a value of the index tensor is not so.",
+        "Check the values of the index tensor: eager names the operator and the value.",
+        facts,
+    )
+
+
+def _missing_symbol(match: re.Match[str], cause: str) -> Problem:
+    symbol = match["symbol"] or match["flat"]
+    facts = {"symbol": symbol, "operator": operator_of(symbol), "file": match["file"] or ""}
+    if symbol.startswith(("aoti_", "torch_")):
+        return _problem(
+            f"The generated C++ calls {symbol}, and nothing that is loaded has it.",
+            "It is the C function (shim) by which C++ wrappers call an operator. An operator of "
+            "your own needs one where custom_ops_to_c_shims names it; torch's own are part of its "
+            "libraries.",
+            "Load the library that defines it before compiling (torch.ops.load_library), or take "
+            "the operator out of custom_ops_to_c_shims: then the dispatcher calls it.",
+            facts,
+        )
+    return _problem(
+        f"What was built cannot be loaded: {symbol} is missing.",
+        "The C++ compiler or a library is another than the one torch was built with.",
+        f"Use the compiler and libraries of one installation. {DOCTOR}",
+        facts,
+    )
+
+
+def _undeclared(match: re.Match[str], cause: str) -> Problem:
+    symbol = match["symbol"]
+    return _problem(
+        f"The generated C++ calls {symbol}, which nothing declares.",
+        "It is the C function (shim) by which C++ wrappers call an operator. An operator of your "
+        "own is called so if custom_ops_to_c_shims has it, by the name that torch makes of the "
+        "operator's.",
+        f"Declare {symbol} in custom_ops_to_c_shims, or take the operator out: then the dispatcher "
+        "calls it.",
+        {
+            "symbol": symbol,
+            "operator": operator_of(symbol),
+            **{name: match[name] for name in ("file", "line")},
+        },
+    )
+
+
+def _kernel_not_kept(match: re.Match[str], cause: str) -> Problem:
+    """The wrapper is to launch a kernel that was not compiled before."""
+    return _problem(
+        f"The C++ wrapper cannot be written: the kernel {match['kernel']} was not compiled before.",
+        "torch 2.11 compiles a backward without the settings that the C++ wrapper needs, where "
+        "cpp_wrapper is one of torch.compile's options: its kernels are run, and not kept.",
+        "Add options={'triton.autotune_at_compile_time': True, 'triton.store_cubin': True}, which "
+        "count for the backward too; or take a later torch, 2.13 say.",
+        {"kernel": match["kernel"]},
+    )
+
+
+def _missing_header(match: re.Match[str], cause: str) -> Problem:
+    header = match["header"]
+    facts = {"header": header, "file": match["file"], "line": match["line"]}
+    return _problem(
+        f"The C++ compiler does not find the header {header}.",
+        _whose(header)[0],
+        f"{_whose(header)[1]} {DOCTOR}",
+        facts,
+    )
+
+
+def _whose(header: str) -> tuple[str, str]:
+    if header == "Python.h":
+        return (
+            "It comes with Python's development files, which are not installed.",
+            "Install them (Debian: apt-get install python3-dev) for the Python that runs here.",
+        )
+    if header == "omp.h":
+        return (
+            "It comes with OpenMP, which this compiler lacks.",
+            "Install it (Debian, clang: apt-get install libomp-dev; macOS: brew install libomp).",
+        )
+    if header.startswith(("cuda", "hip/", "cublas", "cudnn")):
+        return (
+            "It comes with the GPU's toolkit.",
+            "Install the toolkit of the version torch was built with, and set CUDA_HOME to it.",
+        )
+    if header.startswith(("torch/", "ATen/", "c10/")):
+        return (
+            "It comes with torch, whose installation lacks it.",
+            "Install torch again.",
+        )
+    return (
+        "It belongs to the C++ standard library or the system.",
+        "Install a complete C++ compiler (Debian: apt-get install g++), or check CXX.",
+    )
+
+
+_KINDS: list[tuple[str, re.Pattern[str], Callable[[re.Match[str], str], Problem]]] = [
+    ("\nError in op: ", _ASSERT, _assertion),
+    ("\nError in op: ", _TYPE, _other_type),
+    (" API call failed at ", _CALL, _failed_call),
+    (", index out of bounds: ", _INDEX, _out_of_bounds),
+    (" fatal error: ", _HEADER, _missing_header),
+    ("aoti_torch_", _UNDECLARED, _undeclared),
+    (" symbol", _SYMBOL, _missing_symbol),
+    ("CudaKernelParamCache", _NOT_KEPT, _kernel_not_kept),
+]
+"""What a text of the kind has in it, how it is read, and what it means."""
+
+
+def _problem(what: str, why: str, remedy: str, facts: dict[str, str]) -> Problem:
+    return Problem(
+        severity="error",
+        what=what,
+        why=why,
+        remedy=remedy,
+        facts={name: value for name, value in facts.items() if value},
+    )
+
+
+def _plain(operator: str) -> str:
+    """``torch.ops.gg.pyop.default`` as ``gg::pyop``."""
+    namespace, _, name = operator.removeprefix("torch.ops.").partition(".")
+    return f"{namespace}::{name.removesuffix('.default')}" if name else operator
+
+
+def _is_own(operator: str) -> bool:
+    """Whether the operator is not torch's own."""
+    return operator.partition("::")[0] not in _ATEN
+
+
+def _first(text: str) -> str:
+    """The message's first line, without what C++ puts before and after it."""
+    line = next((one.strip() for one in text.splitlines() if one.strip()), "")
+    return re.sub(r"^\[enforce fail at [^\]]*\]\s*(?:\.\s*)?", "", line)

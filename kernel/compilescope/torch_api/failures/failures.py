@@ -1,0 +1,362 @@
+"""Exceptions of a compilation, as problems: what happened, why, what to do.
+
+Stands on ``torch._dynamo.exc`` and ``torch._inductor.exc``. An exception that is in neither family
+is compilescope's own where its code raised it, torch.compile's where the call works without it, and
+otherwise the subject's.
+"""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import re
+import shutil
+import tempfile
+import traceback
+import types
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from torch._dynamo import exc as dynamo
+from torch._inductor import exc as inductor
+from torch.fx import Node
+
+from ...package_folder import PACKAGE
+from ...report import Problem, SourceLine
+from ...report.problem import fault
+from ..trace.graphs import source_lines
+from . import backend, cpp
+
+
+def explain(error: BaseException) -> Problem:
+    """The problem that an exception, raised while a subject was compiled or run, stands for."""
+    return of_torch(error) or _ours(error) or own(error)
+
+
+def under_compile(error: BaseException) -> Problem:
+    """The problem of an exception under torch.compile, of a call that works without it."""
+    return (
+        of_torch(error)
+        or _ours(error)
+        or Problem(
+            severity="error",
+            what=_failed(error),
+            why="The call works without torch.compile; under it, it raises this.",
+            remedy=_NARROW,
+            where=_where(error),
+            detail=_trace(error),
+        )
+    )
+
+
+def of_codegen(error: BaseException) -> Problem:
+    """The problem of an exception while code was generated, where nothing of the subject runs."""
+    return of_torch(error) or _ours(error) or _internal(error, _whole(error))
+
+
+def of_torch(error: BaseException) -> Problem | None:
+    """The problem, if torch.compile or what it generated raised it; None if not."""
+    for cause in _causes(error):
+        generated = cpp.explain(cause) or backend.explain(cause)
+        if generated is not None:
+            return generated
+        for kind, describe in _KINDS:
+            if isinstance(cause, kind) and (found := describe(cause)) is not None:
+                return found
+    if isinstance(error, dynamo.TorchDynamoException):
+        return _internal(error, str(error))
+    return None
+
+
+def _ours(error: BaseException) -> Problem | None:
+    """The problem, if compilescope itself raised it and not what it called; None if not.
+
+    Memory may run out anywhere: that is nobody's fault.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames or isinstance(error, (MemoryError, torch.OutOfMemoryError)):
+        return None
+    return fault(error) if frames[-1].filename.startswith(str(PACKAGE)) else None
+
+
+_NARROW = "Try backend='eager' and backend='aot_eager': the first that fails names the part."
+
+
+def _failed(error: BaseException) -> str:
+    return f"torch.compile failed: {_first_line(error) or type(error).__name__}"
+
+
+def _whole(error: BaseException) -> str:
+    return "".join(traceback.format_exception(error))
+
+
+def _trace(error: BaseException) -> str:
+    """The traceback from the first frame that is the user's."""
+    return "".join(traceback.format_exception(type(error), error, _outside(error)))
+
+
+def _internal(error: BaseException, detail: str) -> Problem:
+    return Problem(
+        severity="error",
+        what=_failed(error),
+        why="An internal error of Dynamo or of the backend.",
+        remedy=_NARROW,
+        where=_where(error),
+        detail=detail,
+    )
+
+
+def own(error: BaseException) -> Problem:
+    """An exception that the subject itself raised, with or without torch.compile."""
+    return Problem(
+        severity="error",
+        what=f"The subject raised {type(error).__name__}: {_first_line(error)}",
+        why="It is the subject's own exception, raised by the call that was inspected.",
+        remedy="Make the call work without compilescope first.",
+        where=_where(error),
+        detail=_trace(error),
+    )
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """The exception and what it wraps, innermost first."""
+    found: list[BaseException] = []
+    current: BaseException | None = error
+    while current is not None and current not in found:
+        found.append(current)
+        inner = getattr(current, "inner_exception", None)
+        current = inner if isinstance(inner, BaseException) else current.__cause__
+    return found[::-1]
+
+
+def _graph_break(error: BaseException) -> Problem:
+    message = str(error)
+    link = re.search(r"https?://\S*gb\d+\S*", message)
+    hints = re.findall(r"^\s*Hint: (.*)$", message, re.MULTILINE)
+    stack = getattr(error, "real_stack", None)
+    frames = source_lines("".join(traceback.format_list(stack))) if stack else []
+    kind = getattr(error, "gb_type", "") or _first_line(error)
+    return Problem(
+        severity="error",
+        what=f"Graph break with fullgraph=True: {kind}",
+        why=_after("Explanation: ", message) or _after("Developer debug context: ", message),
+        remedy=" ".join([*hints, f"See {link.group()}" if link else ""]).strip(),
+        where=frames[-1] if frames else None,
+        detail=message,
+    )
+
+
+def _no_compiler(error: BaseException) -> Problem:
+    return Problem(
+        severity="error",
+        what="No working C++ compiler was found.",
+        why=_first_line(error),
+        remedy="Install g++ or clang++ (Debian: apt-get install g++), or set the CXX variable.",
+        detail=str(error),
+    )
+
+
+def _cpp_error(error: BaseException) -> Problem:
+    output = str(getattr(error, "output", "") or error)
+    if os.strerror(errno.ENOSPC) in output:
+        return _full(_unwritten(error, output), _full_line(output), detail=str(error))
+    line = re.search(
+        r"^(?P<file>[^\s:]+):(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)$", output, re.M
+    )
+    where, facts = None, {}
+    if line:
+        where = SourceLine(
+            file=line["file"],
+            line=int(line["line"]),
+            code=cpp.generated_line(line["file"], line["line"]),
+        )
+        facts = {**line.groupdict(), "cause": line["text"], "text": where.code}
+    return Problem(
+        severity="error",
+        what="The generated C++ does not compile" + (f": {line['text']}" if line else "."),
+        why="Either the C++ compiler is broken or too old, or torch generated wrong code.",
+        remedy="Compare with the other wrapper; if it builds, report the generated line to "
+        "PyTorch.",
+        where=where,
+        detail=str(error),
+        facts=facts,
+    )
+
+
+def _lowering(error: BaseException) -> Problem:
+    message = str(error)
+    target = re.search(r"target: (\S+)", message)
+    frames = source_lines(message) or _lowered(error)
+    return Problem(
+        severity="error",
+        what=f"Inductor has no code for the operator {target.group(1) if target else ''}".rstrip()
+        + ".",
+        why=_first_line(error),
+        remedy="Register a lowering or a decomposition, or keep the call out with "
+        "torch.compiler.disable.",
+        where=frames[-1] if frames else None,
+        detail=message,
+    )
+
+
+def _lowered(error: BaseException) -> list[SourceLine]:
+    """Where the node comes from that was being lowered; some messages do not say."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        node = frame.f_locals.get("n") if frame.f_code.co_name == "run_node" else None
+        if isinstance(node, Node):
+            return source_lines(node.meta.get("stack_trace") or "")
+    return []
+
+
+def _fake(error: BaseException) -> Problem:
+    message = str(error)
+    explained = _after("Explanation: ", message)
+    stack = getattr(error, "real_stack", None) or []
+    users = [frame for frame in stack if not _is_internal(frame.filename)]
+    frames = source_lines("".join(traceback.format_list(users)))
+    return Problem(
+        severity="error",
+        what="An operator failed on fake tensors, as Dynamo traces it.",
+        # The operator's own exception stands at the end; what is before it are Dynamo's arguments.
+        why=explained.rpartition(": got ")[2] or _first_line(error),
+        remedy="If the call works without torch.compile, give the operator a fake implementation "
+        "(torch.library.register_fake).",
+        where=frames[-1] if frames else _where(error),
+        detail=message,
+    )
+
+
+def _full_line(output: str) -> str:
+    lines = output.splitlines()
+    return next(line.strip() for line in lines if os.strerror(errno.ENOSPC) in line)
+
+
+def _unwritten(error: BaseException, output: str) -> str:
+    """The file that the compiler could not write.
+
+    Its messages name it but for the linker's, which writes what the command asks for.
+    """
+    named = re.search(r"(?:writing to|file|of) (/[^:\s]+):", _full_line(output))
+    if named:
+        return named.group(1)
+    command = " ".join(getattr(error, "cmd", None) or []).split()
+    asked = [file for option, file in itertools.pairwise(command) if option == "-o"]
+    return asked[-1] if asked else _fullest()
+
+
+def _full(path: str, why: str, *, detail: str) -> Problem:
+    return Problem(
+        severity="error",
+        what=f"The disk of {path} is full.",
+        why=why,
+        remedy=f"Free some space there, or {_elsewhere(path)}.",
+        detail=detail,
+    )
+
+
+def _elsewhere(path: str) -> str:
+    """How to have a file written to another folder."""
+    from ..process.caches import folder
+
+    temporary = Path(tempfile.gettempdir())
+    file = Path(path)
+    if file.is_relative_to(temporary) and not file.is_relative_to(folder()):
+        return f"point TMPDIR at another folder than {temporary}"
+    return "point TORCHINDUCTOR_CACHE_DIR at another folder"
+
+
+def _fullest() -> str:
+    """The folder with the least space, of those that torch and the compiler write to."""
+    from ..process.caches import folder
+
+    folders = [one for one in (folder(), Path(tempfile.gettempdir())) if one.is_dir()]
+    return str(min(folders, key=lambda one: shutil.disk_usage(one).free, default=folder()))
+
+
+def _disk(error: BaseException) -> Problem | None:
+    number = getattr(error, "errno", None)
+    path = getattr(error, "filename", None)
+    why = f"torch keeps what it builds in its cache folder: {error}"
+    if number == errno.ENOSPC:
+        # An open file that cannot grow is not named.
+        return _full(str(path or _fullest()), str(error), detail=str(error))
+    path = path or "the cache folder"
+    reasons = {
+        errno.EDQUOT: (f"The disk quota of {path} is used up.", "Free some space there"),
+        errno.EROFS: (f"{path} is on a read-only file system.", "Make it writable"),
+        errno.EACCES: (f"{path} may not be written to.", "Make it writable"),
+        errno.EPERM: (f"{path} may not be written to.", "Make it writable"),
+        errno.EEXIST: (f"{path} cannot be made: a file is in its way.", "Remove that file"),
+        errno.ENOTDIR: (f"{path} cannot be made: a file is in its way.", "Remove that file"),
+    }
+    if number not in reasons:
+        return None
+    what, remedy = reasons[number]
+    return Problem(
+        severity="error",
+        what=what,
+        why=why,
+        remedy=f"{remedy}, or point TORCHINDUCTOR_CACHE_DIR at another folder.",
+        detail=str(error),
+    )
+
+
+def _limit(error: BaseException) -> Problem:
+    return Problem(
+        severity="error",
+        what="The recompile limit was hit.",
+        why=_first_line(error),
+        remedy="See why it recompiles; mark changing sizes with torch._dynamo.mark_dynamic.",
+        detail=str(error),
+    )
+
+
+_KINDS: list[tuple[type[BaseException], Callable[[BaseException], Problem | None]]] = [
+    (inductor.InvalidCxxCompiler, _no_compiler),
+    (inductor.CppCompileError, _cpp_error),
+    (inductor.MissingOperatorWithoutDecomp, _lowering),
+    (inductor.MissingOperatorWithDecomp, _lowering),
+    (inductor.LoweringException, _lowering),
+    (dynamo.Unsupported, _graph_break),
+    (dynamo.FailOnRecompileLimitHit, _limit),
+    (dynamo.TorchRuntimeError, _fake),
+    (OSError, _disk),
+]
+
+
+def _where(error: BaseException) -> SourceLine | None:
+    frames = traceback.extract_tb(error.__traceback__)
+    users = [frame for frame in frames if not _is_internal(frame.filename)]
+    if not users:
+        return None
+    last = users[-1]
+    return SourceLine(
+        file=last.filename, line=last.lineno or 0, function=last.name, code=last.line or ""
+    )
+
+
+def _outside(error: BaseException) -> types.TracebackType | None:
+    """The traceback from the first frame that is the user's."""
+    current = error.__traceback__
+    while current is not None and _is_internal(current.tb_frame.f_code.co_filename):
+        current = current.tb_next
+    return current or error.__traceback__
+
+
+_INTERNAL = (str(Path(torch.__file__).parent), str(PACKAGE))
+"""Where torch and compilescope stand: frames in there are not the user's."""
+
+
+def _is_internal(file: str) -> bool:
+    return file.startswith(_INTERNAL)
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).strip().splitlines()), "")
+
+
+def _after(label: str, text: str) -> str:
+    found = re.search(rf"^\s*{re.escape(label)}(.*)$", text, re.MULTILINE)
+    return found.group(1) if found else ""

@@ -1,0 +1,1 @@
+"""Live guards: kept, counted, and read without running them."""

@@ -1,0 +1,233 @@
+"""Guard managers, kept as Dynamo makes them or found on code that it compiled.
+
+Stands on ``torch._dynamo.guards`` (``CheckFunctionManager.__init__(self, f_code, output_graph)``,
+its ``guard_manager`` and ``output_graph.local_scope``, as read in 2.13; with other arguments no
+guards are kept),
+``GuardManagerWrapper`` (``root``, ``id_matched_objs``, ``global_scope``, ``closure_vars``) and
+``_debug_get_cache_entry_list``. An entry's ``isolate_recompiles_id`` is there from 2.13 on.
+
+A kept manager holds the C++ tree, which knows values only by number, weakly or as constants. It
+keeps no tensor, no compiled code and no cache entry of Dynamo's alive.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import types
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
+from typing import Any
+
+import msgspec
+from torch._C._dynamo import guards as guards_in_c
+from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list, reset_code
+from torch._dynamo import config, guards
+from torch._guards import CompileContext
+
+from ..process.patching import patched
+
+
+class KeptGuards(msgspec.Struct, kw_only=True):
+    """The guards of one compilation, ready to be asked."""
+
+    compile_id: str
+    """torch's own, as counted in this process; see `capture.renumber`."""
+    code: types.CodeType
+    """A copy of the frame's code: Dynamo's cache hangs on the original, which is not held."""
+    manager: Any
+    """The ``GuardManagerWrapper``."""
+    helpers: dict[str, Any] = {}
+    """Globals that Dynamo put into the user's module for these guards. It takes them away with the
+    code that it compiled them for."""
+    calls: Any = None
+    """A weak reference to the frame's ``fn``, for the function that Dynamo puts around others."""
+    f_locals: dict[str, Any] | None = None
+    """The frame's values when it was compiled, until `drop_values`."""
+
+    backend: Any = None
+    """What compiled it; known of what Dynamo keeps."""
+    region: int = -1
+    """The cache that it is in: see `torch_api.dynamo.skipping.Wrapper`."""
+
+    def drop_values(self) -> None:
+        """Lets the user's values go."""
+        self.f_locals = None
+
+    def invalid(self) -> str:
+        """Why these guards can never hold again; empty while they can.
+
+        torch drops a compilation when an object dies that it knows by its number.
+        """
+        reason = getattr(self.manager, "invalidation_reason", None)
+        if reason is not None:
+            return str(reason)
+        matched: Mapping[str, Any] = getattr(self.manager, "id_matched_objs", None) or {}
+        dead = [source for source, reference in matched.items() if reference() is None]
+        return f"{dead[0]}, which it knows by its identity, is gone." if dead else ""
+
+    @contextlib.contextmanager
+    def asked(self) -> Iterator[Any]:
+        """The root, with the globals in place that its guards look for."""
+        namespace = self.globals()
+        missing = {name: value for name, value in self.helpers.items() if name not in namespace}
+        namespace.update(missing)
+        try:
+            yield self.manager.root
+        finally:
+            for name in missing:
+                namespace.pop(name, None)
+
+    def globals(self) -> dict[str, Any]:
+        """The globals of the frame: the user's own dictionary."""
+        found: dict[str, Any] = (self.manager.global_scope or {}).get("G", {})
+        return found
+
+    def scope(self, f_locals: dict[str, Any]) -> dict[str, Any]:
+        """The names that a guard's expression uses, for these values of the frame."""
+        return {
+            **(self.manager.closure_vars or {}),
+            "L": f_locals,
+            "G": self.globals(),
+        }
+
+
+_sink: ContextVar[Callable[[KeptGuards], None] | None] = ContextVar(
+    "compilescope_guards", default=None
+)
+
+
+@contextlib.contextmanager
+def keeping(sink: Callable[[KeptGuards], None], *, values: bool = False) -> Iterator[None]:
+    """Hands the guards of what this context compiles in the block to ``sink``.
+
+    Parameters
+    ----------
+    values
+        With the frame's values, which the caller drops soon (`KeptGuards.drop_values`).
+    """
+
+    def keep(kept: KeptGuards) -> None:
+        if not values:
+            kept.drop_values()
+        sink(kept)
+
+    token = _sink.set(keep)
+    try:
+        with patched(guards.CheckFunctionManager, "__init__", _made):
+            yield
+    finally:
+        _sink.reset(token)
+
+
+_ARGUMENTS = ("f_code", "output_graph")
+
+
+def _made(original: Any, self: Any, *args: Any, **more: Any) -> None:
+    original(self, *args, **more)
+    sink = _sink.get()
+    named = {**dict(zip(_ARGUMENTS, args, strict=False)), **more}
+    f_code, output_graph = (named.get(name) for name in _ARGUMENTS)
+    if sink is None or not isinstance(f_code, types.CodeType):
+        return
+    scope = getattr(output_graph, "local_scope", None)
+    sink(
+        KeptGuards(
+            compile_id=str(CompileContext.current_compile_id()),
+            code=f_code.replace(),
+            manager=self.guard_manager,
+            helpers=_helpers(self.guard_manager),
+            calls=_weakly(scope.get("fn")) if scope is not None else None,
+            f_locals=dict(scope) if scope is not None else None,
+        )
+    )
+
+
+def _weakly(value: Any) -> Any:
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return None
+
+
+_INSTALLED = re.compile(r"\w*_\d+_c\d+")
+"""What ``OutputGraph.install_global_by_id`` calls a global: prefix, ``id`` and compilation. A
+tensor's ``type(x)`` puts torch there as ``_140710230885776_c1``."""
+
+
+def _helpers(manager: Any) -> dict[str, Any]:
+    """The globals that the tree names and that Dynamo installed, where they are none of the user's.
+
+    A dictionary of builtins, a weak reference, a module: nothing that is kept alive by it.
+    """
+    namespace = (manager.global_scope or {}).get("G", {})
+    found = {}
+    for child in manager.root.get_child_managers():
+        if child.get_source() != "G":
+            continue
+        for one in child.get_child_managers():
+            name = one.get_source().removeprefix("G['").removesuffix("']")
+            value = namespace.get(name)
+            dunder = name.startswith("__")
+            passing = isinstance(value, (weakref.ref, types.ModuleType))
+            if name.startswith("__builtins_dict__") or (
+                passing and (dunder or _INSTALLED.fullmatch(name))
+            ):
+                found[name] = value
+    return found
+
+
+def live_guards(code: types.CodeType) -> list[KeptGuards]:
+    """The guards of what Dynamo keeps for a code object, in the order in which it tries them.
+
+    This is how guards are found by compile id for code that the user compiled: their managers are
+    the live ones, so they are only ever asked by ``check_verbose``, which changes nothing.
+    """
+    return [
+        KeptGuards(
+            compile_id=str(entry.compile_id),
+            code=code.replace(),
+            manager=entry.guard_manager,
+            backend=getattr(entry, "backend", None),
+            region=getattr(entry, "isolate_recompiles_id", -1),
+        )
+        for entry in _debug_get_cache_entry_list(code)
+    ]
+
+
+_idle: list[Any] = []
+
+
+def idle_check() -> Callable[[Any], bool]:
+    """A guard that does next to nothing: what calling one from Python costs."""
+    if not _idle:
+        root: Any = guards_in_c.RootGuardManager()
+        root.add_not_none_guard(["idle"], None)
+        # The guard lives as long as its root.
+        _idle.extend([root.get_leaf_guards()[0].__call__, root])
+    leaf: Callable[[Any], bool] = _idle[0]
+    return leaf
+
+
+def forget_compiled(codes: Iterable[types.CodeType]) -> None:
+    """Has Dynamo drop what it compiled for code objects, which may then be kept cheaply."""
+    for code in codes:
+        reset_code(code)
+
+
+def recompile_limit() -> int:
+    """How often a frame is compiled before torch leaves it to eager."""
+    return int(_dynamo_config().recompile_limit)
+
+
+def _dynamo_config() -> Any:
+    return config
+
+
+def global_modes() -> str:
+    """The global modes in force that guards check, as torch dumps them; empty if it does not."""
+    state: Any = guards_in_c.GlobalStateGuard()
+    dump = getattr(state, "__getstate__", None)
+    found = dump() if dump is not None else ""
+    return found if isinstance(found, str) else ""

@@ -1,0 +1,1 @@
+"""Inductor: code generation, autotuning, caches, tools."""

@@ -1,0 +1,259 @@
+"""``torch.export`` and AOTInductor: a call exported, compiled into a package, loaded and called.
+
+Stands on ``torch.export`` (export, ShapesCollection, Dim), on ``torch._inductor``
+(aoti_compile_and_package, aoti_load_package, ``AOTICompiledModel.loader``; ``package.package_aoti``
+and ``cpp_builder.CppBuilder.build``, to time them) and on ``torch._inductor.cpu_vec_isa``
+(valid_vec_isa_list, supported_vec_isa_list, VecISA): the same in 2.11 to 2.15.
+
+What exports and compiles is meant for a process of its own: it leaves settings and caches behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import inspect
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch._inductor.package as inductor_package
+from torch import nn
+from torch._inductor import cpp_builder, cpu_vec_isa
+from torch.utils import _pytree as pytree
+
+from ...report.problem import Problem
+from ..failures import failures
+from ..process.patching import patched
+
+SOURCES = {"aot_inductor.package_cpp_only": True, "aot_inductor.precompile_headers": False}
+"""Settings with which the package holds sources and how to build them, and nothing is built."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Exported:
+    """A call as ``torch.export`` captured it."""
+
+    program: Any
+    strict: bool
+    """Whether Dynamo traced it; else Python ran it on fake tensors."""
+    inputs: list[str]
+    """One line an input."""
+    outputs: list[str]
+    dynamic: list[tuple[str, int, int | None]]
+    """Symbols with their ranges; None is without limit."""
+    state: list[str]
+    """Names of the parameters and buffers that it reads."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Loaded:
+    """A package that was loaded, and the ways to call it."""
+
+    call: Callable[..., Any]
+    """As the subject is called."""
+    run: Callable[[], Any]
+    """The loader alone, given its tensors in a list: what C++ would call."""
+
+
+def export(
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    modules: Mapping[str, nn.Module],
+    *,
+    dynamic: bool,
+) -> Exported:
+    """Exports a call, as inference.
+
+    Parameters
+    ----------
+    modules
+        Those that ``fn`` reaches, by name, where it is none itself: their parameters stay
+        parameters.
+    dynamic
+        Whether sizes of the tensors given may change: those that can, do.
+
+    Raises
+    ------
+    Exception
+        Whatever ``torch.export`` raises; of its two ways of tracing both were tried.
+    """
+    module = fn if isinstance(fn, nn.Module) else _around(fn, modules)
+    first: Exception | None = None
+    for strict in (False, True):
+        try:
+            with torch.no_grad():
+                program = torch.export.export(
+                    module,
+                    tuple(args),
+                    dict(kwargs),
+                    dynamic_shapes=_shapes(args, kwargs) if dynamic else None,
+                    strict=strict,
+                )
+        except Exception as error:  # noqa: BLE001 - it is raised below
+            first = first or error
+            continue
+        return _exported(program, strict)
+    assert first is not None, "it ended otherwise"
+    raise first
+
+
+def package(program: Any, path: Path, settings: Mapping[str, Any]) -> dict[str, float]:
+    """Compiles what was exported into a package at ``path``, and times the parts (seconds)."""
+    spans: dict[str, list[tuple[float, float]]] = {"C++ build": [], "packaging": []}
+
+    def timed(name: str) -> Callable[..., Any]:
+        def call(original: Any, *args: Any, **kwargs: Any) -> Any:
+            start = time.perf_counter()
+            try:
+                return original(*args, **kwargs)
+            finally:
+                spans[name].append((start, time.perf_counter()))
+
+        return call
+
+    start = time.perf_counter()
+    with (
+        patched(cpp_builder.CppBuilder, "build", timed("C++ build")),
+        patched(inductor_package, "package_aoti", timed("packaging")),
+    ):
+        torch._inductor.aoti_compile_and_package(
+            program, package_path=str(path), inductor_configs=dict(settings)
+        )
+    total = time.perf_counter() - start
+    apart = {name: _union(found) for name, found in spans.items() if found}
+    return {"code generation": max(total - sum(apart.values()), 0.0), **apart}
+
+
+def load(path: Path, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Loaded:
+    """Loads a package, ready for the call."""
+    model: Any = torch._inductor.aoti_load_package(str(path))
+    specification, _ = model.loader.get_call_spec()
+    order = pytree.treespec_loads(specification)
+    given = (tuple(args), _ordered(dict(kwargs), order))
+    tensors = [one for one in pytree.tree_leaves(given) if isinstance(one, torch.Tensor)]
+    run = model.loader.run
+    return Loaded(call=model, run=lambda: run(tensors))
+
+
+def refusal(error: BaseException) -> Problem:
+    """Why ``torch.export`` refused a subject."""
+    told = failures.explain(error)
+    lines = [line.strip() for line in str(error).strip().splitlines() if line.strip()]
+    return Problem(
+        severity="error",
+        what="torch.export refuses the subject.",
+        why=" ".join(lines[:3]) or type(error).__name__,
+        remedy="Compiled ahead of time, a call must be one graph whatever the values of its "
+        "tensors: use torch.where or torch.cond in place of a branch, and tensors in place of "
+        "numbers taken out of them.",
+        where=told.where,
+        detail=told.detail,
+    )
+
+
+def vector_sets() -> list[str]:
+    """The vector instructions that the C++ compiler and this machine have, by torch's names."""
+    return [type(one).__name__ for one in cpu_vec_isa.valid_vec_isa_list()]
+
+
+def trust(sets: Sequence[str]) -> None:
+    """Has torch take these vector instructions to be there, and no others, for good.
+
+    It would build a library for each to find out, once in every process with an empty cache.
+    """
+    kinds: set[Any] = {type(isa) for isa in cpu_vec_isa.supported_vec_isa_list}
+    for one in kinds:
+        one.__bool__ = _always(one.__name__ in sets)
+
+
+def _always(answer: bool) -> Callable[[Any], bool]:
+    return lambda self: answer
+
+
+def _around(fn: Callable[..., Any], modules: Mapping[str, nn.Module]) -> nn.Module:
+    """A module that calls a function; ``torch.export`` takes nothing else."""
+
+    def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return fn(*args, **kwargs)
+
+    # A callable without a signature, or with an argument of this name, keeps plain names.
+    with contextlib.suppress(TypeError, ValueError):
+        own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+        given = inspect.signature(fn).parameters.values()
+        forward.__signature__ = inspect.Signature([own, *given])  # type: ignore[attr-defined]
+    around: nn.Module = type("Subject", (nn.Module,), {"forward": forward})()
+    for name, module in modules.items():
+        around.add_module(name, module)
+    return around
+
+
+def _shapes(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    shapes: Any = torch.export.ShapesCollection()  # type: ignore[no-untyped-call]
+    for leaf in pytree.tree_leaves((tuple(args), dict(kwargs))):
+        if isinstance(leaf, torch.Tensor):
+            shapes[leaf] = [torch.export.Dim.AUTO] * leaf.dim()
+    return shapes
+
+
+def _exported(program: Any, strict: bool) -> Exported:
+    values = {node.name: node.meta.get("val") for node in program.graph.nodes}
+    signature = program.graph_signature
+    return Exported(
+        program=program,
+        strict=strict,
+        inputs=[
+            _described(one.arg, values)
+            for one in signature.input_specs
+            if one.kind.name == "USER_INPUT"
+        ],
+        outputs=[
+            _described(one.arg, values)
+            for one in signature.output_specs
+            if one.kind.name == "USER_OUTPUT"
+        ],
+        dynamic=[
+            (str(symbol), _bound(found.lower) or 0, _bound(found.upper))
+            for symbol, found in program.range_constraints.items()
+        ],
+        state=[
+            one.target
+            for node, one in zip(program.graph.nodes, signature.input_specs, strict=False)
+            if one.kind.name in ("PARAMETER", "BUFFER") and node.users
+        ],
+    )
+
+
+def _described(argument: Any, values: Mapping[str, Any]) -> str:
+    """An input or an output in a line."""
+    if hasattr(argument, "value"):
+        return f"{argument.name}: {argument.value!r}, a constant from now on"
+    value = values.get(argument.name)
+    if not isinstance(value, torch.Tensor):
+        return f"{argument.name}: {type(value).__name__}"
+    sizes = ", ".join(str(size) for size in value.shape)
+    dtype = str(value.dtype).removeprefix("torch.")
+    return f"{argument.name}: {dtype}[{sizes}] {value.device.type}"
+
+
+def _bound(value: Any) -> int | None:
+    """A bound of a range, which is sympy's; None where there is none."""
+    return int(value) if getattr(value, "is_Integer", False) else None
+
+
+def _ordered(kwargs: dict[str, Any], specification: Any) -> dict[str, Any]:
+    """Keyword arguments in the order in which the package takes them."""
+    names = specification.children()[1].context
+    return {name: kwargs[name] for name in names if name in kwargs}
+
+
+def _union(spans: Sequence[tuple[float, float]]) -> float:
+    """How long at least one of them lasted (seconds)."""
+    total, until = 0.0, 0.0
+    for start, end in sorted(spans):
+        total += max(end - max(start, until), 0.0)
+        until = max(until, end)
+    return total

@@ -1,0 +1,356 @@
+"""One Dynamo capture, the sources of many variants: code generation without a build.
+
+Stands on ``torch._guards`` (TracingContext, CompileContext),
+``torch._inductor.compile_fx.compile_fx``, ``GraphLowering.compile_to_module`` and
+``torch._inductor.graph.get_donated_idxs``, with what AOTAutograd does at a graph's first backward
+(``_get_current_graph_task_keep_graph``); the same from 2.11 to 2.15.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch import fx
+from torch._dynamo.convert_frame import compile_lock
+from torch._dynamo.exc import RestartAnalysis, TensorifyScalarRestartAnalysis
+from torch._dynamo.symbolic_convert import TensorifyState
+from torch._functorch import config as functorch_config
+from torch._guards import CompileContext, CompileId, TracingContext, compile_context, tracing
+from torch._logging._internal import trace_structured
+
+from ..dynamo.leftovers import forgotten
+from ..dynamo.process_state import uncounted
+from ..process.patching import patched
+from ..trace.trace import listening
+
+
+@dataclasses.dataclass
+class FirstBackward:
+    """How a graph's backward was called for the first time, which is when torch compiles it."""
+
+    keeps_graph: bool | None = None
+    """Whether with ``retain_graph`` or ``create_graph``: what is saved may then be needed again, so
+    the backward may not reuse its memory. None: it was not called."""
+
+    def watch(self, outputs: Sequence[Any], *, but: set[Any]) -> None:
+        """Notes the first backward that goes through one of these, unless by a node in ``but``."""
+        nodes = {one.grad_fn for one in outputs if isinstance(one, torch.Tensor)}
+        # Dynamo would compile the hook where it compiles what calls the backward.
+        disable: Any = torch.compiler.disable
+        note = disable(self._note)
+        for node in nodes - but:
+            if node is not None:
+                node.register_prehook(note)
+
+    def _note(self, gradients: Any) -> None:
+        if self.keeps_graph is None:
+            self.keeps_graph = torch._C._autograd._get_current_graph_task_keep_graph()
+
+
+@dataclasses.dataclass(frozen=True)
+class Capture:
+    """A graph as Dynamo handed it to the backend, with what is needed to compile it again.
+
+    The example inputs are fake: no tensor of the user is kept.
+    """
+
+    graph: fx.GraphModule
+    inputs: list[Any]
+    fake_mode: Any
+    compile_id: str
+    grad: bool
+    inference: bool
+    autocast: tuple[tuple[str, bool, torch.dtype], ...]
+    constants: frozenset[str]
+    """The symbols of floats that Inductor wanted as constants, and Dynamo made so."""
+    backward: FirstBackward
+
+
+class CapturingBackend:
+    """A Dynamo backend that keeps each graph and runs it as it is.
+
+    Parameters
+    ----------
+    captured
+        Called with each capture, in the order in which Dynamo finds them.
+    failed
+        Called with what went wrong in keeping a graph, which runs all the same: raised, it would
+        end the subject's call, and Dynamo would take it for a back end's that cannot compile.
+    within
+        Makes what each graph runs in.
+    """
+
+    compiler_name = "compilescope"
+
+    def __init__(
+        self,
+        captured: Callable[[Capture], None],
+        failed: Callable[[Exception], None],
+        within: Callable[[], contextlib.AbstractContextManager[Any]] | None = None,
+    ) -> None:
+        self._captured = captured
+        self._failed = failed
+        self._within = within
+
+    def __call__(  # noqa: D102 - Dynamo's protocol
+        self, graph: fx.GraphModule, inputs: Sequence[Any], **_: Any
+    ) -> Callable[..., Any]:
+        fakes: list[Any] = []
+        backward = FirstBackward()
+        try:
+            fakes = self._keep(graph, inputs, backward)
+        except RestartAnalysis:
+            raise
+        except Exception as error:  # noqa: BLE001 - it is ours, and the subject's call goes on
+            self._failed(error)
+        within = self._within
+
+        def observed(*args: Any) -> Any:
+            tensors = [one for one in args if isinstance(one, torch.Tensor)]
+            before = {one.grad_fn for one in tensors}
+            outputs = graph.forward(*args)
+            # An input that was written to has another node afterwards.
+            backward.watch([*outputs, *tensors], but=before)
+            return outputs
+
+        if within is None:
+            return observed
+
+        def run(*args: Any) -> Any:
+            floats = {
+                i: args[i].item() for i, fake in enumerate(fakes) if _number(fake) is not None
+            }
+            with within():
+                known = (
+                    _holding(floats[i], arg) if i in floats else arg for i, arg in enumerate(args)
+                )
+                return observed(*known)
+
+        return run
+
+    def _keep(
+        self, graph: fx.GraphModule, inputs: Sequence[Any], backward: FirstBackward
+    ) -> list[Any]:
+        """Passes a graph on; gives its fake inputs."""
+        context = TracingContext.get()
+        compile_id = CompileContext.current_compile_id()
+        placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
+        fakes = [
+            _fake(node.meta.get("example_value"), example, context.fake_mode)
+            for node, example in zip(placeholders, inputs, strict=True)
+        ]
+        capture = Capture(
+            graph=_copied(graph),
+            inputs=fakes,
+            fake_mode=context.fake_mode,
+            compile_id=str(compile_id),
+            grad=torch.is_grad_enabled(),
+            inference=torch.is_inference_mode_enabled(),
+            autocast=_autocast_state(),
+            constants=frozenset(TensorifyState.force_specializations),
+            backward=backward,
+        )
+        if any(_number(fake) is not None for fake in fakes):
+            _settle_floats(capture)
+        self._captured(capture)
+        return fakes
+
+
+def generate(capture: Capture, settings: dict[str, Any]) -> None:
+    """Generates the code of a captured graph; forward and backward where it is trained.
+
+    Nothing is built and no generated code runs. The result arrives as trace events, like that of a
+    real compilation, with the capture's compile id: listen with `torch_api.trace.trace.listening`.
+
+    Parameters
+    ----------
+    settings
+        Inductor settings for this compilation (``cpp_wrapper`` and others).
+
+    Raises
+    ------
+    Exception
+        Whatever Inductor raises: for an operator without lowering, say.
+    """
+    before = set(TensorifyState.force_specializations)
+    # torch asks for another analysis where it finds one to be a constant that it does not know of.
+    TensorifyState.force_specializations = set(capture.constants)
+    try:
+        _generate(capture, settings)
+    finally:
+        TensorifyState.force_specializations = before
+
+
+def _generate(capture: Capture, settings: dict[str, Any]) -> None:
+    from torch._inductor import graph as lowering
+    from torch._inductor.compile_fx import compile_fx
+
+    token = _generating.set(capture)
+    try:
+        with (
+            compile_lock,
+            uncounted(),
+            forgotten(),
+            patched(lowering.GraphLowering, "compile_to_module", _compile_to_module),
+            patched(lowering, "get_donated_idxs", _donated),
+            _modes(capture),
+            tracing(TracingContext(capture.fake_mode)),
+            compile_context(CompileContext(_compile_id(capture.compile_id))),
+            functorch_config.patch(
+                enable_autograd_cache=False, force_non_lazy_backward_lowering=True
+            ),
+        ):
+            compile_fx(
+                _copied(capture.graph),
+                list(capture.inputs),
+                config_patches={
+                    **settings,
+                    "fx_graph_cache": False,
+                    "fx_graph_remote_cache": False,
+                },
+            )
+    finally:
+        _generating.reset(token)
+
+
+@contextlib.contextmanager
+def free_to_compile(patience_s: float) -> Iterator[bool]:
+    """Holds torch's compile lock in the block, if it is to be had in time.
+
+    Yields
+    ------
+    bool
+        False: another thread compiles, and did so for all of ``patience_s``.
+    """
+    free = compile_lock.acquire(timeout=patience_s)
+    try:
+        yield free
+    finally:
+        if free:
+            compile_lock.release()
+
+
+_generating: ContextVar[Capture | None] = ContextVar("compilescope_generating", default=None)
+
+
+def _donated(original: Callable[[], Any]) -> Any:
+    """Which inputs of a backward it may reuse: none where its first call keeps the graph.
+
+    Where sizes are saved for it, torch compiles the backward before it is called, and cannot know.
+    """
+    capture = _generating.get()
+    if capture is not None and capture.backward.keeps_graph:
+        metadata = TracingContext.get().fw_metadata
+        if metadata is not None and not metadata.num_symints_saved_for_bw:
+            return []
+    return original()
+
+
+def _compile_to_module(original: Any, self: Any) -> Any:
+    """Generates the wrapper, traces it as torch would, and builds nothing."""
+    if _generating.get() is None:
+        return original(self)
+    wrapper, _ = self.codegen_with_cpp_wrapper() if self.cpp_wrapper else self.codegen()
+    trace_structured("inductor_output_code", dict, payload_fn=lambda: wrapper.value)
+    return SimpleNamespace(
+        call=_not_built,
+        # Of a graph in parts, each of which becomes a CUDA graph.
+        runner=SimpleNamespace(recursively_apply_fns=lambda wrappers: None, partitions=[]),
+        __file__=None,
+        __name__="compilescope",
+    )
+
+
+def _not_built(*_: Any) -> Any:
+    raise AssertionError("This code was generated to be read; it was never built.")
+
+
+def _compile_id(text: str) -> CompileId:
+    frame, _, compilation = text.rpartition("/")
+    return CompileId(frame_id=int(frame.rpartition("/")[2]), frame_compile_id=int(compilation))
+
+
+def _copied(graph: fx.GraphModule) -> fx.GraphModule:
+    """A copy with what Dynamo notes outside of ``meta``, which ``deepcopy`` leaves out.
+
+    By it AOTAutograd knows parameters from other inputs: what a forward saves for its backward, and
+    what stays in place under CUDA graphs, depend on that.
+    """
+    # Gradients of the graph's own parameters stay behind: no code depends on them, and torch cannot
+    # copy those that FSDP makes as parts of one larger tensor.
+    gradients = [one.grad for one in graph.parameters() if one.grad is not None]
+    copied: Any = copy.deepcopy(graph, {id(one): None for one in gradients})
+    if hasattr(graph, "_param_name_to_source"):
+        copied._param_name_to_source = graph._param_name_to_source
+    for node, twin in zip(graph.graph.nodes, copied.graph.nodes, strict=True):
+        if hasattr(node, "_dynamo_source"):
+            twin._dynamo_source = node._dynamo_source
+    return copied  # type: ignore[no-any-return]
+
+
+def _fake(example: Any, given: Any, mode: Any) -> Any:
+    """A placeholder's fake value; sizes of dynamic shapes are plain numbers or symbols already."""
+    if example is None:
+        return given
+    number = _number(example)
+    if number is None:
+        return example
+    # A float that may change: a tensor whose item() is a symbol, which only its own mode knows.
+    with mode:
+        fake: Any = torch.empty((), dtype=example.dtype)
+    fake.item_memo = number
+    return fake
+
+
+def _number(fake: Any) -> torch.SymFloat | None:
+    """The symbol that Dynamo passes to the graph as this tensor, if it does."""
+    number = getattr(fake, "item_memo", None)
+    return number if isinstance(number, torch.SymFloat) else None
+
+
+def _holding(number: float, like: torch.Tensor) -> torch.Tensor:
+    """A tensor of the fake mode in force whose value is known."""
+    fake: Any = torch.empty((), dtype=like.dtype)
+    fake.item_memo = number
+    return fake  # type: ignore[no-any-return]
+
+
+def _settle_floats(capture: Capture) -> None:
+    """Has Inductor say whether a float can stay a symbol.
+
+    Where not, it tells Dynamo to begin anew with a constant, by an exception that must pass through
+    the backend. Without this the captured graph would not be the one of the real compilation.
+    """
+    with listening(lambda event: None):  # this trial is not part of the compilation's record
+        try:
+            _generate(capture, {})
+        except TensorifyScalarRestartAnalysis:
+            raise
+        except Exception:  # noqa: BLE001 - it comes again, and is told, with the sources
+            return
+
+
+def _autocast_state() -> tuple[tuple[str, bool, torch.dtype], ...]:
+    return tuple(
+        (device, torch.is_autocast_enabled(device), torch.get_autocast_dtype(device))
+        for device in ("cpu", "cuda")
+    )
+
+
+@contextlib.contextmanager
+def _modes(capture: Capture) -> Iterator[None]:
+    """The global modes under which the graph was captured."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(torch.inference_mode(capture.inference))
+        stack.enter_context(torch.set_grad_enabled(capture.grad))
+        for device, enabled, dtype in capture.autocast:
+            if enabled:
+                stack.enter_context(torch.autocast(device, dtype=dtype))
+        yield

@@ -1,0 +1,197 @@
+"""CUDA graphs: why torch does without, and how often it records and replays them.
+
+Stands on the logger of ``torch._inductor.cudagraph_utils``, on ``CUDAGraphTreeManager`` with its
+methods ``record_function``, ``execute_node`` and ``run_eager``, on
+``CUDAGraphNode.check_invariants`` and on ``get_cudagraph_segments``; the same from 2.11 to 2.15.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+import torch
+from torch._guards import CompileContext
+
+from ..process.patching import patched
+
+_LOGGER = "torch._inductor.cudagraph_utils"
+_SKIPS = ("skipping cudagraphs", "skipping cudagraph ", "disabling cudagraphs")
+
+
+class Heard(NamedTuple):
+    """That torch does without CUDA graphs, in its words."""
+
+    reason: str
+    compile_id: str
+    """As torch counts; empty where it was said at a call."""
+
+
+_noted: ContextVar[list[Heard] | None] = ContextVar("compilescope_cuda_graphs", default=None)
+
+
+@contextlib.contextmanager
+def noting(skips: list[Heard]) -> Iterator[None]:
+    """Adds what torch says of CUDA graphs that it does without, in this context, to ``skips``."""
+    token = _noted.set(skips)
+    try:
+        with _handling(_Noting(logging.WARNING)):
+            yield
+    finally:
+        _noted.reset(token)
+
+
+@contextlib.contextmanager
+def _handling(handler: logging.Handler) -> Iterator[None]:
+    # torch logs by a child of it, which has no level of its own unless somebody asked for one.
+    logger = logging.getLogger("torch._inductor")
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
+class _Noting(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        skips = _noted.get()
+        if skips is not None:
+            _add(skips, record)
+
+
+def _add(skips: list[Heard], record: logging.LogRecord) -> None:
+    if not record.name.startswith(_LOGGER):
+        return
+    try:
+        text = record.getMessage()
+    except (TypeError, ValueError):  # the message's own fault, and not ours to report
+        return
+    if not text.startswith(_SKIPS):
+        return
+    context = CompileContext.try_get()
+    known = context is not None and context.compile_id is not None
+    heard = Heard(text.strip(), str(context.compile_id) if known and context is not None else "")
+    if heard not in skips:
+        skips.append(heard)
+
+
+class Counts:
+    """How often CUDA graphs were recorded and replayed while somebody counted.
+
+    Attributes
+    ----------
+    warmed, recorded, replayed
+        Runs of graphs, or of parts of them: before the recording, recorded, replayed.
+    again
+        Of those that were recorded: how many for which there was a graph, that did not fit.
+    reasons
+        Why it did not fit, as torch says it.
+    skips
+        Why torch did without, as it said at a call.
+    """
+
+    def __init__(self) -> None:
+        self.warmed = self.recorded = self.replayed = self.again = 0
+        self.reasons: list[str] = []
+        self.skips: list[Heard] = []
+        self._managers: list[Any] = []
+        self._lock = threading.Lock()
+
+    def note(self, manager: Any, name: str) -> None:
+        """Counts one more of a kind."""
+        with self._lock:
+            setattr(self, name, getattr(self, name) + 1)
+            if all(known is not manager for known in self._managers):
+                self._managers.append(manager)
+
+    def note_reason(self, reason: str) -> None:
+        """Keeps why a graph did not fit."""
+        with self._lock:
+            if reason not in self.reasons:
+                self.reasons.append(reason)
+
+    def memory_bytes(self) -> float | None:
+        """What the pools hold, in which these graphs are; other graphs of the process too."""
+        from torch._inductor import cudagraph_trees
+
+        managers = [one for one in self._managers if one.graph is not None]
+        if not managers:
+            return None
+        return float(
+            sum(
+                segment["total_size"]
+                for one in managers
+                for segment in cudagraph_trees.get_cudagraph_segments(one.cuda_graphs_thread_pool)
+            )
+        )
+
+
+_counting: list[Counts] = []
+"""Who counts. Not by context: backward passes run in autograd's threads, which inherit none."""
+
+
+@contextlib.contextmanager
+def counting(counts: Counts) -> Iterator[None]:
+    """Counts in the block, of all threads; nothing at all where there is no CUDA."""
+    if not torch.cuda.is_available():
+        yield
+        return
+    from torch._inductor.cudagraph_trees import CUDAGraphNode, CUDAGraphTreeManager
+
+    handler = _Counting(logging.WARNING)
+    handler.counts = counts
+    _counting.append(counts)
+    try:
+        with (
+            _handling(handler),
+            patched(CUDAGraphTreeManager, "record_function", _record),
+            patched(CUDAGraphTreeManager, "execute_node", _replay),
+            patched(CUDAGraphTreeManager, "run_eager", _warm),
+            patched(CUDAGraphNode, "check_invariants", _check),
+        ):
+            yield
+    finally:
+        _counting.remove(counts)
+
+
+class _Counting(logging.Handler):
+    counts: Counts
+
+    def emit(self, record: logging.LogRecord) -> None:
+        _add(self.counts.skips, record)
+
+
+def _record(original: Any, self: Any, inputs: Any, function_id: Any) -> Any:
+    _note(self, "recorded")
+    known = self.roots if self.current_node is None else self.current_node.children
+    if known.get(function_id):
+        _note(self, "again")
+    return original(self, inputs, function_id)
+
+
+def _replay(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+    _note(self, "replayed")
+    return original(self, *args, **kwargs)
+
+
+def _warm(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+    _note(self, "warmed")
+    return original(self, *args, **kwargs)
+
+
+def _check(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+    found = original(self, *args, **kwargs)
+    status = found[0]
+    if status.name != "SUCCESS":
+        for counts in _counting:
+            counts.note_reason(str(status))
+    return found
+
+
+def _note(manager: Any, name: str) -> None:
+    for counts in _counting:
+        counts.note(manager, name)

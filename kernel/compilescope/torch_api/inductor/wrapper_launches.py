@@ -1,0 +1,111 @@
+"""The launches of a Python wrapper, recorded in one run and then made again without the wrapper.
+
+Stands on what Inductor's Python wrappers look like: kernels are globals of the wrapper's module (a
+function for C++, an object with ``run`` for Triton), library calls go through the globals
+``extern_kernels``, ``aten``, ``inductor_ops``, ``_quantized`` and ``torch.ops``; the same from 2.11
+to 2.15.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from torch._inductor.runtime.triton_heuristics import CachingAutotuner
+from torch._ops import OpOverload, OpOverloadPacket
+
+from ..dynamo.compiled_graphs import Inner
+
+Made = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+"""A launch: what is called, with what."""
+
+_LIBRARIES = ("extern_kernels", "aten", "inductor_ops", "_quantized")
+
+
+def is_python_wrapper(inner: Inner) -> bool:
+    """Whether a wrapper is Python whose launches can be recorded."""
+    return "extern_kernels" in _namespace(inner)
+
+
+def launches_of(inner: Inner, inputs: list[Any]) -> list[Made]:
+    """Runs a Python wrapper once, and returns the launches that it made.
+
+    They hold their arguments, so all buffers of the graph stay alive at once.
+    """
+    made: list[Made] = []
+    with _recording(_namespace(inner), made):
+        inner(inputs)
+    return made
+
+
+def again(launches: list[Made]) -> Callable[[], None]:
+    """A call that makes the launches again, one after the other."""
+
+    def call() -> None:
+        for function, args, kwargs in launches:
+            function(*args, **kwargs)
+
+    return call
+
+
+def _namespace(inner: Inner) -> dict[str, Any]:
+    function = getattr(inner, "__func__", inner)
+    return getattr(function, "__globals__", None) or {}
+
+
+@contextlib.contextmanager
+def _recording(namespace: dict[str, Any], made: list[Made]) -> Iterator[None]:
+    replaced: dict[str, Any] = {}
+    for name, value in namespace.items():
+        if isinstance(value, types.BuiltinFunctionType) and name.startswith("cpp_"):
+            replaced[name] = _recorder(value, made)
+        elif isinstance(value, CachingAutotuner) or name in _LIBRARIES:
+            replaced[name] = _Recorded(value, made)
+        elif name == "torch":
+            replaced[name] = _Torch(value, _Recorded(value.ops, made))
+    before = {name: namespace[name] for name in replaced}
+    namespace.update(replaced)
+    try:
+        yield
+    finally:
+        namespace.update(before)
+
+
+def _recorder(function: Callable[..., Any], made: list[Made]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        made.append((function, args, kwargs))
+        return function(*args, **kwargs)
+
+    return call
+
+
+class _Recorded:
+    """Stands in for an object whose functions start kernels."""
+
+    def __init__(self, found: Any, made: list[Made]) -> None:
+        self._found = found
+        self._made = made
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._found, name)
+        if isinstance(value, OpOverloadPacket) or type(value).__name__ == "_OpNamespace":
+            return _Recorded(value, self._made)
+        if isinstance(value, OpOverload) or (callable(value) and name != "_made"):
+            return _recorder(value, self._made)
+        return value
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return _recorder(self._found, self._made)(*args, **kwargs)
+
+
+class _Torch:
+    """Stands in for ``torch``, whose operators are recorded."""
+
+    def __init__(self, found: Any, ops: _Recorded) -> None:
+        self._found = found
+        self.ops = ops
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._found, name)

@@ -1,0 +1,1 @@
+"""Kernels as they are loaded, launched and timed."""

@@ -1,0 +1,33 @@
+"""What starting kernels costs the host within a wrapper on a GPU: the driver's calls in it.
+
+Stands on ``torch.profiler.profile`` (``.profiler.kineto_results.events()``), as `timers`.
+Under the profiler such a call takes a little longer than without.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+from ..dynamo.compiled_graphs import Inner
+
+_STARTS = re.compile(r"(?:cuda|cu|hip)\w*(?:Launch|Memcpy|Memset)\w*$")
+_CALLS = 10
+
+
+def driver_us(inner: Inner, inputs: list[Any], *, grad: bool) -> list[float]:
+    """What the driver's calls take in one call of a wrapper, in µs; a sample a call."""
+    samples = []
+    with torch.set_grad_enabled(grad):
+        for _ in range(_CALLS):
+            torch.cuda.synchronize()
+            with profile(activities=[ProfilerActivity.CUDA]) as measured:
+                inner(list(inputs))
+            events = measured.profiler.kineto_results.events()
+            samples.append(
+                sum(one.duration_ns() for one in events if _STARTS.match(one.name())) / 1000
+            )
+    return samples

@@ -1,0 +1,208 @@
+"""What ran within a call, launch by launch, as torch's own profiler tells.
+
+On a CPU the generated kernels tell it themselves: under ``cpp.enable_kernel_profile`` each C++
+kernel opens a range of the profiler in its first line, and the C++ wrapper opens one around each
+library call. Operators that a Python wrapper calls have ranges anyway. On a GPU the driver times
+each kernel on the device, and names the call of the host that launched it.
+
+Stands on ``torch.profiler.profile`` (``.profiler.kineto_results.events()`` and its events'
+``name, start_ns, duration_ns, start_thread_id, device_type, correlation_id,
+linked_correlation_id``; ``activity_type`` and ``is_user_annotation`` where a version has them),
+``torch._C._profiler._RecordFunctionFast``, ``torch.autograd.profiler._is_profiler_enabled``,
+``torch._inductor.output_code.CompiledFxGraph`` (``__call__``, ``source_code``), which a call of a
+compiled graph goes through in all versions, and the setting ``cpp.enable_kernel_profile``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import statistics
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal
+
+import torch
+from torch._C._autograd import DeviceType
+from torch.autograd import profiler as autograd_profiler
+from torch.profiler import ProfilerActivity, profile
+
+from ..process.patching import patched
+from .profiler_events import CALL, GRAPH, Event, ProfiledCall, read_calls
+
+SETTINGS = {"cpp.enable_kernel_profile": True}
+"""Makes C++ kernels and the C++ wrapper tell the profiler when they begin and end."""
+
+_EMPTY = "compilescope empty"
+_OUTER = "compilescope outer"
+_EMPTIES = 200
+_NESTED = 20
+_RUNTIME = re.compile(r"(?:cuda|cu|hip)[A-Z]\w+$")
+_WORK = ("kernel", "gpu_memcpy", "gpu_memset")
+
+
+def is_profiling() -> bool:
+    """Whether somebody profiles already: torch has one profiler at a time."""
+    return bool(autograd_profiler._is_profiler_enabled)
+
+
+class Profiler:
+    """Profiles calls, a number of them at a time.
+
+    Parameters
+    ----------
+    device
+        Whether the calls use a GPU.
+
+    Attributes
+    ----------
+    calls
+        All that were profiled, in order.
+    empty_ns
+        What the profiler says a range takes in which nothing happens: it is in every range's time.
+    inner_ns
+        What a range costs the one around it, at most.
+    """
+
+    def __init__(self, *, device: bool) -> None:
+        self.calls: list[ProfiledCall] = []
+        self.empty_ns = self.inner_ns = 0.0
+        self._device = device
+        self._graphs: list[Any] = []
+
+    def profile(
+        self, call: Callable[[], object], *, calls: int, before: Callable[[], object]
+    ) -> None:
+        """Calls under the profiler, and adds to `calls`.
+
+        Parameters
+        ----------
+        before
+            Run before each call; not part of it.
+        """
+        from torch._inductor.output_code import CompiledFxGraph
+
+        activities = [ProfilerActivity.CPU]
+        if self._device:
+            activities.append(ProfilerActivity.CUDA)
+            torch.cuda.synchronize()
+        with (
+            _silent(),
+            patched(CompiledFxGraph, "__call__", self._called),
+            profile(activities=activities) as measured,
+        ):
+            _calibrate()
+            for _ in range(calls):
+                before()
+                with _mark(CALL):
+                    call()
+                if self._device:
+                    torch.cuda.synchronize()
+        results: Any = measured.profiler
+        events = list(_events(results.kineto_results.events()))
+        self.empty_ns = statistics.median(one.ns for one in events if one.name == _EMPTY)
+        outer = statistics.median(one.ns for one in events if one.name == _OUTER)
+        self.inner_ns = max(outer - self.empty_ns, 0.0) / _NESTED
+        sources = [str(getattr(graph, "source_code", "")) for graph in self._graphs]
+        self.calls += read_calls(events, sources)
+
+    def _called(self, original: Callable[..., Any], graph: Any, *args: Any, **kwargs: Any) -> Any:
+        known = (place for place, one in enumerate(self._graphs) if one is graph)
+        number = next(known, len(self._graphs))
+        if number == len(self._graphs):
+            self._graphs.append(graph)
+        with _mark(f"{GRAPH}{number}"):
+            return original(graph, *args, **kwargs)
+
+
+def _mark(name: str) -> Any:
+    """A range of the profiler."""
+    return torch._C._profiler._RecordFunctionFast(name)
+
+
+def _calibrate() -> None:
+    """Ranges in which nothing happens, and ranges in which nothing else happens."""
+    empty = _mark(_EMPTY)
+    for _ in range(_EMPTIES):
+        with empty:
+            pass
+    for _ in range(_NESTED):
+        with _mark(_OUTER):
+            for _ in range(_NESTED):
+                with empty:
+                    pass
+
+
+def _events(found: Iterable[Any]) -> Iterator[Event]:
+    for one in found:
+        on_host = one.device_type() == DeviceType.CPU
+        name, activity = one.name(), _activity(one)
+        if on_host:
+            kind: Literal["host", "launch", "device"]
+            kind = "launch" if _is_runtime(name, activity) else "host"
+        elif _is_work(one, name, activity):
+            kind = "device"
+        else:
+            continue
+        yield Event(
+            name,
+            one.start_ns(),
+            one.duration_ns(),
+            one.start_thread_id(),
+            kind,
+            one.correlation_id(),
+            one.linked_correlation_id(),
+        )
+
+
+def _activity(event: Any) -> str:
+    tell = getattr(event, "activity_type", None)
+    told = tell() if tell is not None else None
+    return told if isinstance(told, str) else ""  # a number, where it has no name yet
+
+
+def _is_runtime(name: str, activity: str) -> bool:
+    """Whether an event of the host is a call of the GPU's driver."""
+    if activity:
+        return activity.endswith(("_runtime", "_driver"))
+    return _RUNTIME.match(name) is not None
+
+
+def _is_work(event: Any, name: str, activity: str) -> bool:
+    """Whether an event of the device is work, and not a range of the host's shown there again."""
+    if activity:
+        return activity in _WORK or activity.endswith("kernel")
+    told = getattr(event, "is_user_annotation", None)
+    return not (told is not None and told()) and not name.startswith(("## Call ", "compilescope "))
+
+
+_QUIETEST = "6"
+_LEVEL = "KINETO_LOG_LEVEL"
+
+
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Has the profiler's library say nothing on standard error, unless the user set how much.
+
+    It reads the variable when it is first used in a process; later this changes nothing.
+    """
+    if _LEVEL in os.environ:
+        yield
+        return
+    os.environ[_LEVEL] = _QUIETEST
+    try:
+        yield
+    finally:
+        os.environ.pop(_LEVEL, None)
+
+
+def ranges_of(call: Callable[[], object], name: str, *, calls: int) -> list[float]:
+    """How long the host's ranges of a name take in some calls (ns), less an empty one."""
+    with _silent(), profile(activities=[ProfilerActivity.CPU]) as measured:
+        _calibrate()
+        for _ in range(calls):
+            call()
+    results: Any = measured.profiler
+    events = list(_events(results.kineto_results.events()))
+    empty = statistics.median(one.ns for one in events if one.name == _EMPTY)
+    return [max(one.ns - empty, 0.0) for one in events if one.name == name and one.kind == "host"]

@@ -1,0 +1,1 @@
+"""Operators and tensors: where a kernel comes from, and calls of it."""

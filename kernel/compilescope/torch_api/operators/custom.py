@@ -1,0 +1,171 @@
+"""Operators that the user defined, taken into another process.
+
+Stands on ``torch._library.custom_ops`` (OPDEFS, and what a CustomOpDef keeps of its definition), on
+``torch._library.simple_registry`` (the functions given to ``torch.library.register_fake``), on
+``torch._C`` (_dispatch_has_kernel_for_dispatch_key, parse_schema), and on
+``torch.ops.loaded_libraries``: the same from 2.11 to 2.15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import torch
+from torch._library import simple_registry
+from torch._library.custom_ops import OPDEFS, CustomOpDef
+from torch._ops import OpOverload, OpOverloadPacket
+
+from ...report.errors import CompilescopeError
+
+
+class Definition(msgspec.Struct, kw_only=True):
+    """An operator as ``torch.library`` was given it."""
+
+    name: str
+    """``namespace::name``."""
+    schema: str
+    function: Callable[..., Any] | None = None
+    """None where it was defined by its schema alone; then it is known as it is traced."""
+    fake: Callable[..., Any] | None = None
+    setup_context: Callable[..., Any] | None = None
+    backward: Callable[..., Any] | None = None
+
+
+def name_of(value: object) -> str | None:
+    """The qualified name of an operator; None for anything else."""
+    if isinstance(value, CustomOpDef):
+        return str(value._qualname)
+    if isinstance(value, OpOverload):
+        return str(value._schema.name)
+    if isinstance(value, OpOverloadPacket):
+        return str(value._qualified_op_name)
+    return None
+
+
+def is_definition(value: object) -> bool:
+    """Whether this is what ``torch.library.custom_op`` returned."""
+    return isinstance(value, CustomOpDef)
+
+
+def defined() -> list[str]:
+    """The names of all operators that Python code defined here and torch can trace."""
+    own = [name for name, made in OPDEFS.items() if not _is_torchs(made._init_fn)]
+    return [*own, *(name for name in _traced() if name not in OPDEFS)]
+
+
+def definition_of(name: str) -> Definition:
+    """How an operator was defined.
+
+    Raises
+    ------
+    CompilescopeError
+        It was defined in a way that cannot be repeated elsewhere.
+    """
+    if name not in OPDEFS:
+        return _by_schema(name)
+    made: Any = OPDEFS[name]
+    return Definition(
+        name=name,
+        schema=made._schema,
+        function=made._init_fn,
+        fake=made._abstract_fn,
+        setup_context=made._setup_context_fn,
+        backward=made._backward_fn,
+    )
+
+
+def define(definition: Definition) -> None:
+    """Defines the operator here; one of its name is replaced."""
+    if definition.function is None:
+        _define_schema(definition)
+        return
+    parsed: Any = torch._C.parse_schema(f"{definition.name}{definition.schema}")
+    changed = [one.name for one in parsed.arguments if one.alias_info and one.alias_info.is_write]
+    made = torch.library.custom_op(
+        definition.name, definition.function, mutates_args=changed, schema=definition.schema
+    )
+    if definition.fake is not None:
+        made.register_fake(definition.fake)
+    if definition.backward is not None:
+        made.register_autograd(definition.backward, setup_context=definition.setup_context)
+    _made[definition.name] = made
+
+
+def find(name: str) -> Any:
+    """What ``torch.library.custom_op`` returned for an operator here."""
+    return OPDEFS[name]
+
+
+def libraries() -> list[str]:
+    """Files of operators written in C++ that were loaded here."""
+    return [str(one) for one in torch.ops.loaded_libraries]
+
+
+def load(library: str) -> None:
+    """Loads such a file; once in a process.
+
+    Raises
+    ------
+    OSError
+        It cannot be loaded.
+    """
+    torch.ops.load_library(library)  # type: ignore[no-untyped-call]
+
+
+def _traced() -> list[str]:
+    """Operators that were given a function to trace them by, in Python code of the user's."""
+    return [
+        name
+        for name, entry in simple_registry.singleton._data.items()
+        if (fake := entry.fake_impl.kernel) is not None and _is_own(_inner(fake.func))
+    ]
+
+
+def _is_torchs(function: Any) -> bool:
+    return str(getattr(function, "__module__", "")).partition(".")[0] == "torch"
+
+
+def _inner(function: Any) -> Any:
+    """The user's function in what ``register_fake`` makes of it."""
+    names = getattr(getattr(function, "__code__", None), "co_freevars", ())
+    if _is_torchs(function) and "func" in names:
+        return function.__closure__[names.index("func")].cell_contents
+    return function
+
+
+def _is_own(function: Any) -> bool:
+    """Whether a function is a notebook's: another process gets it nowhere else."""
+    return getattr(function, "__module__", None) == "__main__"
+
+
+def _by_schema(name: str) -> Definition:
+    if torch._C._dispatch_has_kernel_for_dispatch_key(name, "Autograd"):
+        raise CompilescopeError(
+            f"The operator {name} cannot be taken into the target's process.",
+            "It has a gradient that was registered for the operator as a whole.",
+            "Define it with torch.library.custom_op, or in a module that can be imported.",
+        )
+    namespace, _, short = name.partition("::")
+    schema = str(getattr(getattr(torch.ops, namespace), short).default._schema)
+    fake: Any = simple_registry.singleton.find(name).fake_impl.kernel
+    return Definition(
+        name=name, schema=schema.removeprefix(f"{namespace}::"), fake=_inner(fake.func)
+    )
+
+
+def _define_schema(definition: Definition) -> None:
+    namespace = definition.name.partition("::")[0]
+    before = _made.pop(definition.name, None)
+    if before is not None:
+        before._destroy()
+    library: Any = torch.library.Library(namespace, "FRAGMENT")  # type: ignore[no-untyped-call]
+    library.define(definition.schema)
+    assert definition.fake is not None, "by that it was found"
+    torch.library.register_fake(definition.name, definition.fake, lib=library)
+    _made[definition.name] = library
+
+
+_made: dict[str, Any] = {}
+"""torch itself holds them weakly."""

@@ -1,0 +1,61 @@
+"""The GPU of this machine, as torch describes it.
+
+Stands on ``torch.cuda.get_device_properties``, whose names are the same from 2.11 to 2.15; ROCm's
+builds of torch use them too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+import torch
+
+
+class Properties(msgspec.Struct, kw_only=True):
+    """What torch says of a GPU; the names are those of `report.devices.Build`."""
+
+    name: str
+    backend: Literal["cuda", "hip"]
+    arch: str
+    warp_size: int
+    multiprocessors: int
+    registers_per_multiprocessor: int
+    threads_per_multiprocessor: int
+    threads_per_block: int
+    shared_per_multiprocessor_bytes: int
+    shared_per_block_bytes: int
+    l2_bytes: int
+    memory_bytes: int
+    bandwidth_bytes_per_s: float
+    """Of two transfers a clock; 0 where torch does not say."""
+
+
+def has_gpu() -> bool:
+    """Whether torch can use a GPU here. Does not initialise CUDA."""
+    built: bool = torch.backends.cuda.is_built()  # type: ignore[no-untyped-call]
+    return built and torch.cuda.device_count() > 0
+
+
+def first_gpu() -> Properties:
+    """The first GPU that is visible. Initialises CUDA."""
+    said: Any = torch.cuda.get_device_properties(0)
+    hip = torch.version.hip is not None
+    arch = said.gcnArchName.split(":")[0] if hip else f"{said.major * 10 + said.minor}"
+    clock_khz = getattr(said, "memory_clock_rate", 0)
+    bus_bits = getattr(said, "memory_bus_width", 0)
+    return Properties(
+        name=said.name,
+        backend="hip" if hip else "cuda",
+        arch=arch,
+        warp_size=said.warp_size,
+        multiprocessors=said.multi_processor_count,
+        registers_per_multiprocessor=said.regs_per_multiprocessor,
+        threads_per_multiprocessor=said.max_threads_per_multi_processor,
+        threads_per_block=getattr(said, "max_threads_per_block", 1024),
+        shared_per_multiprocessor_bytes=said.shared_memory_per_multiprocessor,
+        shared_per_block_bytes=said.shared_memory_per_block_optin,
+        l2_bytes=said.L2_cache_size,
+        memory_bytes=said.total_memory,
+        bandwidth_bytes_per_s=2.0 * clock_khz * 1e3 * bus_bits / 8,
+    )

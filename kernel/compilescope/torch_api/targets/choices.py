@@ -1,0 +1,114 @@
+"""What torch would measure on the device before it chooses, decided by rule where there is none.
+
+Each rule is torch's own for where nothing may be measured: no padding, and the first library call
+among the algorithms. What is decided is told as an artifact of the trace (`DECISION`), which
+`analysis.target.decisions` reads; algorithms are told by `torch_api.inductor.autotuning`.
+
+Stands on ``torch._inductor.fx_passes.pad_mm`` (_should_pad, get_cached_should_pad) and
+``torch._inductor.select_algorithm.AlgorithmSelectorCache`` (__call__, do_autotuning,
+make_precompile_fn), and ``torch._dynamo.repro.after_aot.save_graph_repro``: the same from 2.11 to
+2.15.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import threading
+import time
+from typing import Any
+
+from ...report.devices import Build
+from ..inductor import autotuning
+from ..trace.artifact_names import DECISION
+from ..trace.spans import identity
+from ..trace.trace import Event, current_sink
+
+
+def decide_by_rule(build: Build) -> None:
+    """For the rest of the process nothing is measured while torch compiles."""
+    _pad_nothing()
+    _select_without_timings()
+    _print_no_constants()
+    from . import kernels  # loads Triton, which the rest of compilescope works without
+
+    kernels.compile_without_running(build, _tell)
+
+
+def _pad_nothing() -> None:
+    from torch._inductor.fx_passes import pad_mm
+
+    module: Any = pad_mm
+    decide = inspect.unwrap(module._should_pad)
+
+    def should_pad(match: Any, mat1: Any, mat2: Any, op: Any, *rest: Any, **more: Any) -> bool:
+        # torch's answers that need no measuring come first; what is left would be measured.
+        cached = module.get_cached_should_pad
+        asked = []
+
+        def no(key: str) -> bool:
+            asked.append(key)
+            return False
+
+        module.get_cached_should_pad = no
+        try:
+            pads = bool(decide(match, mat1, mat2, op, *rest, **more))
+        finally:
+            module.get_cached_should_pad = cached
+        if asked:
+            _tell(
+                kind="padding",
+                operator=f"{op.__name__}({_tensor(mat1)}, {_tensor(mat2)})",
+                chosen="not padded",
+                rule="torch pads a product only where it has measured that this is faster.",
+                instead="torch times the product as it is and padded to a multiple of "
+                f"{module.get_alignment_size(mat1)}, and takes the faster.",
+                node=match.output_node().name,
+            )
+        return pads
+
+    module._should_pad = should_pad
+
+
+def _select_without_timings() -> None:
+    from torch._inductor.select_algorithm import AlgorithmSelectorCache
+
+    selector: Any = AlgorithmSelectorCache
+    select = selector.__call__
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        # Else the choice is put off until the scheduler has measured what is fused to it.
+        return select(self, *args, **{**kwargs, "return_multi_template": False})
+
+    selector.__call__ = call
+    # Without timings torch takes the first library call, else the first candidate.
+    selector.do_autotuning = lambda self, *args, **kwargs: {}
+    selector.make_precompile_fn = lambda self, *args, **kwargs: dict
+    autotuning.say_why_unmeasured(
+        "There is no device to measure on: torch's own rule takes the first library call, else the "
+        "first candidate."
+    )
+
+
+def _print_no_constants() -> None:
+    """Leaves out the program that torch would write of each graph, with its constants' values.
+
+    Nobody reads that here, and a build for the device goes to the device for the values.
+    """
+    from torch._dynamo.repro import after_aot
+
+    module: Any = after_aot
+    module.save_graph_repro = lambda *_, **__: None
+
+
+def _tell(*, node: str, **said: str) -> None:
+    sink = current_sink()
+    if sink is not None:
+        _, metadata = identity("artifact", {"name": DECISION, "encoding": "json"})
+        payload = json.dumps({**said, "node": node})
+        sink(Event(metadata, payload, time.time(), threading.get_ident()))
+
+
+def _tensor(fake: Any) -> str:
+    sizes = ", ".join(str(size) for size in fake.shape)
+    return f"{str(fake.dtype).removeprefix('torch.')}[{sizes}]"

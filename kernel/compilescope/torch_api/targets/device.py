@@ -1,0 +1,178 @@
+"""A GPU that is not there, as torch and Triton would describe it.
+
+For a process of its own: what is replaced here stays so. It has to be done before Dynamo and
+Inductor are loaded, since both take functions of ``torch.cuda`` and the versions of
+``torch.version`` while they are.
+
+Stands on ``torch.version`` (cuda, hip), functions of ``torch.cuda`` and ``torch._C`` (`_SAID`,
+`_MISSING`), and Triton's own hook for another driver (``triton.runtime.driver.set_active``); the
+same from 2.11 to 2.15.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+
+from ...report.devices import Build, Device
+
+CUDA_VERSION = "13.0"
+"""Of the wheels that torch offers by default; taken where the build here has none."""
+HIP_VERSION = "7.1.0"
+
+
+def pretend(device: Device) -> None:
+    """Makes this process take ``device`` for its only GPU."""
+    early = {"torch._dynamo", "torch._inductor"} & set(sys.modules)
+    if early:
+        raise AssertionError(f"loaded before the device was there: {', '.join(sorted(early))}")
+    build = device.build
+    if build is None:
+        raise AssertionError(f"{device.name} is no target")
+    _say_versions(build)
+    _describe(device, build)
+    _drive_triton(device, build)
+
+
+def torch_name(device: Device) -> str:
+    """What ``torch.cuda.get_device_name()`` says there: some of torch's rules go by it."""
+    if not device.torch_names:
+        return device.name
+    # The first of several spellings; a rest that differs by partner is left out.
+    return re.sub(r"\(([^|)]*)[^)]*\)", r"\1", device.torch_names[0]).replace(".*", "")
+
+
+def capability(build: Build) -> tuple[int, int]:
+    """What torch calls the compute capability; of ``gfx942`` it is 9.4."""
+    if build.backend == "cuda":
+        return divmod(int(build.arch), 10)
+    digits = build.arch.removeprefix("gfx")
+    return int(digits[:-2], 16), int(digits[-2], 16)
+
+
+def _say_versions(build: Build) -> None:
+    versions: Any = torch.version
+    if build.backend == "hip":
+        versions.cuda, versions.hip = None, versions.hip or HIP_VERSION
+    else:
+        versions.cuda, versions.hip = versions.cuda or CUDA_VERSION, None
+
+
+def _describe(device: Device, build: Build) -> None:
+    properties = _properties(device, build)
+    cuda: Any = torch.cuda
+    for name, value in _SAID.items():
+        setattr(cuda, name, _saying(value))
+    private: Any = torch._C
+    for name, value in _MISSING.items():
+        if not hasattr(private, name):
+            setattr(private, name, _saying(value))
+    cuda.get_device_properties = _saying(properties)
+    cuda._get_device_properties = _saying(properties)
+
+
+def _saying(value: Any) -> Callable[..., Any]:
+    """A function of its own for each name: Dynamo's rules go by the function."""
+    return lambda *args, **kwargs: value
+
+
+def _properties(device: Device, build: Build) -> SimpleNamespace:
+    major, minor = capability(build)
+    return SimpleNamespace(
+        name=torch_name(device),
+        major=major,
+        minor=minor,
+        multi_processor_count=build.multiprocessors,
+        regs_per_multiprocessor=build.registers_per_multiprocessor,
+        max_threads_per_multi_processor=build.threads_per_multiprocessor,
+        max_threads_per_block=build.threads_per_block,
+        warp_size=build.warp_size,
+        total_memory=build.memory_bytes,
+        shared_memory_per_block=48 * 2**10 if build.backend == "cuda" else 64 * 2**10,
+        shared_memory_per_block_optin=build.shared_per_block_bytes,
+        shared_memory_per_multiprocessor=build.shared_per_multiprocessor_bytes,
+        L2_cache_size=build.l2_bytes,
+        gcnArchName=build.arch if build.backend == "hip" else "",
+        is_integrated=0,
+        is_multi_gpu_board=0,
+    )
+
+
+_STATE = torch.zeros(16, dtype=torch.uint8)
+"""Of the generator: Dynamo keeps it while it traces, and nothing is drawn there."""
+
+_SAID: dict[str, Any] = {
+    "is_available": True,
+    "device_count": 1,
+    "current_device": 0,
+    "get_rng_state": _STATE,
+    "get_rng_state_all": [_STATE],
+    "set_rng_state": None,
+    "set_rng_state_all": None,
+    "init": None,
+    "_lazy_init": None,
+    "synchronize": None,
+    "empty_cache": None,
+    "set_device": None,
+    "_exchange_device": 0,
+    "_maybe_exchange_device": 0,
+    "memory_allocated": 0,
+    "is_current_stream_capturing": False,
+}
+"""What functions of ``torch.cuda`` say of the one device, by name."""
+
+_MISSING: dict[str, Any] = {"_cuda_cudaCachingAllocator_is_enabled": True}
+"""What functions of ``torch._C`` say that a build for the CPU lacks, by name: CUDA graphs ask."""
+
+
+def _drive_triton(device: Device, build: Build) -> None:
+    from triton.backends.compiler import GPUTarget
+    from triton.backends.driver import DriverBase
+    from triton.runtime import driver
+
+    arch: int | str = int(build.arch) if build.backend == "cuda" else build.arch
+    target = GPUTarget(build.backend, arch, build.warp_size)
+    # Triton works a bandwidth out: twice the clock, in kHz, times the width of the bus, in bits.
+    clock_khz = device.bandwidth_bytes_per_s / 2 / 1e3
+    said = {
+        "max_shared_mem": build.shared_per_block_bytes,
+        "max_num_regs": build.registers_per_multiprocessor,
+        "multiprocessor_count": build.multiprocessors,
+        "warpSize": build.warp_size,
+        "mem_clock_rate": clock_khz,
+        "mem_bus_width": 8,
+    }
+
+    class Driver(DriverBase):  # type: ignore[misc]  # Triton is not typed
+        """Says what there is; runs nothing."""
+
+        utils = SimpleNamespace(get_device_properties=lambda device: said)
+
+        @classmethod
+        def is_active(cls) -> bool:
+            return False
+
+        def get_current_target(self) -> Any:
+            return target
+
+        def get_active_torch_device(self) -> Any:
+            return torch.device("cuda", 0)
+
+        def get_device_interface(self) -> Any:
+            return torch.cuda
+
+        def get_current_device(self) -> int:
+            return 0
+
+        def get_benchmarker(self) -> Any:
+            raise RuntimeError("There is no device to measure on.")
+
+        def map_python_to_cpp_type(self, ty: str) -> str:
+            raise RuntimeError("There is no device to launch on.")
+
+    driver.set_active(Driver())

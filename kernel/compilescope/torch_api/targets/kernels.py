@@ -1,0 +1,86 @@
+"""Kernels that a C++ wrapper cannot be written without, compiled for a device that is not there.
+
+torch 2.11's C++ wrapper, and AOTInductor's of any version, hold each kernel's compiled name, its
+warps, its shared memory and its launch grid. torch gets them by running every kernel on the device
+while it generates the wrapper; here each is compiled and none is run.
+
+Stands on ``PythonWrapperCodegen.generate_and_run_autotune_block`` (kernel_autotune_defs),
+``AsyncCompile.triton``, ``codecache._load_triton_kernel_from_source``, ``CachingAutotuner``
+(_precompile_config, whose result's make_launcher knows the arguments; save_gpu_kernel) and Triton's
+``CompiledKernel._init_handles``, which would load the kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...report.devices import Build
+from ..process.patching import patched
+from .assembly import describe, without_driver
+
+
+def compile_without_running(build: Build, tell: Callable[..., None]) -> None:
+    """For the rest of the process torch compiles kernels where it would run them to choose.
+
+    Parameters
+    ----------
+    tell
+        Called where torch would have measured several configurations.
+    """
+    from torch._inductor.codegen.wrapper import PythonWrapperCodegen
+
+    wrapper: Any = PythonWrapperCodegen
+
+    def compile_all(self: Any) -> None:
+        for name, source in _defined(self.kernel_autotune_defs.getvalue()).items():
+            _compile(name, source, build, tell)
+
+    wrapper.generate_and_run_autotune_block = compile_all
+
+
+def _defined(definitions: str) -> dict[str, str]:
+    """Name → source of the Triton kernels that a wrapper defines."""
+    from torch._inductor.async_compile import AsyncCompile
+
+    found: dict[str, str] = {}
+
+    def note(_: Any, self: Any, name: str, source: str, *args: Any, **kwargs: Any) -> None:
+        found[name] = source
+
+    with patched(AsyncCompile, "triton", note):
+        exec(definitions, {})
+    return found
+
+
+def _compile(name: str, source: str, build: Build, tell: Callable[..., None]) -> None:
+    """Puts a kernel under its first configuration that has room where the wrapper looks for it."""
+    from torch._inductor import codecache
+    from triton.compiler import CompiledKernel
+
+    load: Any = codecache._load_triton_kernel_from_source
+    with without_driver(), patched(CompiledKernel, "_init_handles", lambda *_: None):
+        autotuner = load(name, source)
+        configs = list(autotuner.configs or ())
+        for config in configs:
+            result = autotuner._precompile_config(config)
+            if result.kernel.metadata.shared <= build.shared_per_block_bytes:
+                break
+        else:
+            raise RuntimeError(
+                f"None of the {len(configs)} launch configurations of {name} has room in the "
+                f"device's {build.shared_per_block_bytes:,} bytes of shared memory."
+            )
+        autotuner.save_gpu_kernel(0, result.make_launcher())
+    if len(configs) > 1:
+        chosen = describe(result.config)
+        tell(
+            kind="autotuning",
+            operator=name,
+            chosen=", ".join(f"{key}={value}" for key, value in chosen.items()),
+            rule="There is no device to measure on: the first configuration that has room.",
+            instead=f"torch times all {len(configs)} candidates on the device, and takes the "
+            "fastest.",
+            node="",
+            kernel=name,
+        )

@@ -1,0 +1,283 @@
+"""What Inductor generated code from, in a form that travels to another process.
+
+That is the post-grad graph, its wrapper, and which of its nodes each buffer of the wrapper holds.
+Sizes that are symbols become the numbers that torch compiled with. No tensor of the user travels:
+there is none.
+
+Stands on ``torch._inductor.graph.GraphLowering`` (codegen, module, buffers, constants), on
+``origin_node`` and ``origins`` of Inductor's buffers, and on the values that a shape environment
+keeps (``backed_var_to_val``, before 2.12 ``var_to_val``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+import torch
+from torch import fx
+
+from ..process.patching import patched
+
+LARGEST_CONSTANT = 1 << 16
+"""Elements of a constant that travels."""
+
+
+class CannotDescribeError(Exception):
+    """A graph that cannot be told of; says why, in a sentence's end."""
+
+
+class Shape(NamedTuple):
+    """A tensor without its values."""
+
+    size: tuple[int, ...]
+    stride: tuple[int, ...]
+    dtype: torch.dtype
+    on_target: bool = True
+
+
+class Ref(NamedTuple):
+    """A node, where it is an argument of another."""
+
+    name: str
+
+
+class Named(NamedTuple):
+    """Something that is looked up by name: an operator, or a function of a module."""
+
+    kind: str
+    """operator, higher_order, function"""
+    module: str
+    name: str
+
+
+@dataclasses.dataclass
+class LoweredNode:
+    """A node of the post-grad graph."""
+
+    name: str
+    op: str
+    target: Any
+    """`Named` of a call, the name of an attribute or a placeholder."""
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    value: Any
+    """Its `Shape`, a number, None, or a tuple of these."""
+
+
+@dataclasses.dataclass
+class LoweredBuffer:
+    """A variable of the wrapper."""
+
+    name: str
+    shape: Shape | None
+    """None for what holds several tensors."""
+    node: str
+    """The node whose value it is, or empty."""
+    origins: list[str]
+    """The nodes that it was made from."""
+    mutates: str
+    """The buffer or input that it is written into."""
+
+
+@dataclasses.dataclass
+class LoweredGraph:
+    """One graph, as Inductor lowered it."""
+
+    compile_id: str
+    backward: bool
+    wrapper: str
+    """The Python wrapper."""
+    nodes: list[LoweredNode]
+    buffers: dict[str, LoweredBuffer]
+    constants: dict[str, Any]
+    """Name → the tensor, or its `Shape` where its values are not known."""
+    subgraphs: dict[str, LoweredGraph]
+    problem: str = ""
+    """Why it cannot be run: its nodes are missing then."""
+
+
+@contextlib.contextmanager
+def collecting(graphs: list[LoweredGraph]) -> Iterator[None]:
+    """Adds each graph that Inductor generates a Python wrapper for in the block."""
+    from torch._inductor.graph import GraphLowering
+
+    token = _collected.set(graphs)
+    try:
+        with patched(GraphLowering, "codegen", _codegen):
+            yield
+    finally:
+        _collected.reset(token)
+
+
+_collected: ContextVar[list[LoweredGraph] | None] = ContextVar(
+    "compilescope_lowered_graphs", default=None
+)
+
+
+def _codegen(original: Any, lowering: Any) -> Any:
+    result = original(lowering)
+    graphs = _collected.get()
+    if graphs is not None and not lowering.cpp_wrapper:
+        graphs.append(_described(lowering, result[0].value))
+    return result
+
+
+def _described(lowering: Any, wrapper: str) -> LoweredGraph:
+    from torch._guards import CompileContext
+
+    described = LoweredGraph(
+        compile_id=str(CompileContext.current_compile_id()),
+        backward=bool(lowering.is_backward),
+        wrapper=wrapper,
+        nodes=[],
+        buffers={},
+        constants={},
+        subgraphs={},
+    )
+    try:
+        values = _Values(lowering.sizevars.shape_env)
+        described.nodes, described.subgraphs = _nodes(lowering.module, values)
+        described.buffers = {
+            name: _buffer(name, buffer, values)
+            for name, buffer in lowering.name_to_buffer.items()
+            if hasattr(buffer, "get_name")
+        }
+        for name, constant in lowering.constants.items():
+            described.constants[name] = _constant(constant, values)
+    except CannotDescribeError as error:
+        described.problem = str(error)
+    return described
+
+
+class _Values:
+    """Sizes as numbers."""
+
+    def __init__(self, shape_env: Any) -> None:
+        known = getattr(shape_env, "backed_var_to_val", None)
+        self._known = getattr(shape_env, "var_to_val", {}) if known is None else known
+
+    def number(self, size: Any) -> Any:
+        if isinstance(size, (bool, int, float)):
+            return size
+        if isinstance(size, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+            size = size.node.expr
+        value = size.xreplace(self._known) if hasattr(size, "xreplace") else size
+        if getattr(value, "free_symbols", None):
+            raise CannotDescribeError(f"a size depends on data: {size}")
+        if isinstance(value, bool) or getattr(value, "is_Boolean", False):
+            return bool(value)
+        return int(value) if getattr(value, "is_integer", True) else float(value)
+
+    def shape(self, size: Any, stride: Any, dtype: torch.dtype, device: Any) -> Shape:
+        on_target = getattr(device, "type", "cpu") != "cpu"
+        sizes = tuple(self.number(one) for one in size)
+        return Shape(sizes, tuple(self.number(one) for one in stride), dtype, on_target)
+
+    def of(self, value: Any) -> Any:
+        """A node's value without its numbers."""
+        if isinstance(value, torch.Tensor):
+            if value.layout != torch.strided:
+                raise CannotDescribeError(f"a tensor's layout is {value.layout}")
+            return self.shape(value.shape, value.stride(), value.dtype, value.device)
+        if isinstance(value, (tuple, list)):
+            return tuple(self.of(one) for one in value)
+        if value is None or isinstance(value, (str, bool, int, float)):
+            return value
+        if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+            return self.number(value)
+        return None
+
+
+def _nodes(
+    module: fx.GraphModule, values: _Values
+) -> tuple[list[LoweredNode], dict[str, LoweredGraph]]:
+    nodes, subgraphs = [], {}
+    for node in module.graph.nodes:
+        if node.op == "get_attr":
+            inner = getattr(module, str(node.target), None)
+            if isinstance(inner, fx.GraphModule):
+                nested, deeper = _nodes(inner, values)
+                subgraphs[str(node.target)] = LoweredGraph("", False, "", nested, {}, {}, deeper)
+        nodes.append(
+            LoweredNode(
+                name=node.name,
+                op=node.op,
+                target=_target(node.target) if node.op == "call_function" else str(node.target),
+                args=tuple(_argument(one, values) for one in node.args),
+                kwargs={name: _argument(one, values) for name, one in node.kwargs.items()},
+                value=values.of(node.meta.get("val")),
+            )
+        )
+    return nodes, subgraphs
+
+
+def _target(target: Any) -> Named:
+    if isinstance(target, torch._ops.OpOverload):
+        return Named("operator", target.namespace, f"{target._opname}.{target._overloadname}")
+    if isinstance(target, torch._ops.HigherOrderOperator):
+        return Named("higher_order", "", target.name())  # type: ignore[no-untyped-call]
+    return Named("function", target.__module__, target.__qualname__)
+
+
+def _argument(value: Any, values: _Values) -> Any:
+    if isinstance(value, fx.Node):
+        return Ref(value.name)
+    if isinstance(value, (tuple, list)):
+        return (
+            type(value)(_argument(one, values) for one in value)
+            if type(value)
+            in (
+                tuple,
+                list,
+            )
+            else [_argument(one, values) for one in value]
+        )
+    if isinstance(value, dict):
+        return {name: _argument(one, values) for name, one in value.items()}
+    if isinstance(value, slice):
+        return slice(*[_argument(one, values) for one in (value.start, value.stop, value.step)])
+    if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        return values.number(value)
+    if isinstance(value, torch.device):
+        return torch.device("cpu")
+    if isinstance(value, torch._ops.OpOverload):
+        return _target(value)
+    plain = (str, bool, int, float, complex, torch.dtype, torch.layout, torch.memory_format)
+    if value is None or isinstance(value, plain):
+        return value
+    raise CannotDescribeError(f"an operator takes a {type(value).__name__}")
+
+
+def _buffer(name: str, buffer: Any, values: _Values) -> LoweredBuffer:
+    from torch._inductor.ir import MutationLayoutSHOULDREMOVE
+
+    layout = buffer.maybe_get_layout() if hasattr(buffer, "maybe_get_layout") else buffer.layout
+    mutates = ""
+    if isinstance(layout, MutationLayoutSHOULDREMOVE):
+        mutates = layout.get_buffer().get_name()
+        layout = layout.real_layout()
+    shape = None
+    if hasattr(layout, "size") and hasattr(layout, "stride"):
+        shape = values.shape(layout.size, layout.stride, layout.dtype, layout.device)
+    node = buffer.get_origin_node()
+    return LoweredBuffer(
+        name=name,
+        shape=shape,
+        node=node.name if node is not None else "",
+        origins=[one.name for one in buffer.get_origins()]
+        if hasattr(buffer, "get_origins")
+        else [one.name for one in buffer.origins],
+        mutates=mutates,
+    )
+
+
+def _constant(tensor: Any, values: _Values) -> Any:
+    from torch._subclasses.fake_tensor import FakeTensor
+
+    if isinstance(tensor, FakeTensor) or tensor.numel() > LARGEST_CONSTANT:
+        return values.of(tensor)
+    return tensor.detach().clone()

@@ -1,0 +1,116 @@
+"""The part of a GPU's runtime that torch needs while it traces for a GPU that is not there.
+
+A CPU build has no device guard for CUDA, without which autograd aborts the process, no hooks, so
+that its engine finds no accelerator, and no kernels for the constants that torch makes on the
+device while it compiles. ``target_runtime.cpp`` stands in for all of it. It is built once for each
+torch and kept in torch's cache folder.
+
+Stands on ``torch._inductor.cpp_builder.get_cpp_compiler``, ``cache_dir``, and the symbols that the
+C++ file names.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import hashlib
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+import torch
+
+from ...report.devices import Build
+from ...report.errors import CompilescopeError
+from .device import capability
+
+_SOURCE = Path(__file__).with_suffix(".cpp")
+_SECONDS = 600.0
+"""More than a busy machine takes; alone it is a few."""
+CUDNN_VERSION = 91900
+"""Of the wheels for `device.CUDA_VERSION`, or later; taken where the build here has none."""
+
+
+def stand_in(build: Build) -> None:
+    """Stands in for the runtime, for the rest of the process.
+
+    Raises
+    ------
+    CompilescopeError
+        There is no C++ compiler, or it cannot build what stands in.
+    """
+    try:
+        library = ctypes.CDLL(str(_built()))
+    except (OSError, RuntimeError, subprocess.SubprocessError) as error:
+        raise CompilescopeError(
+            "Code for a GPU that is not there cannot be generated.",
+            f"What stands in for the GPU's runtime cannot be built: {_told(error)}.",
+            "It takes a C++ compiler, as torch.compile does on the CPU: install g++, or name one "
+            "in CXX.",
+        ) from error
+    major, minor = capability(build)
+    hip = build.backend == "hip"
+    cudnn = torch.backends.cudnn.version() or CUDNN_VERSION  # type: ignore[no-untyped-call]
+    library.compilescope_stand_in(
+        ctypes.c_int64(major),
+        ctypes.c_int64(minor),
+        ctypes.c_bool(hip),
+        ctypes.c_int64(0 if hip else cudnn),
+    )
+
+
+def _built() -> Path:
+    """The library, built if it is not there yet."""
+    from torch._inductor.cpp_builder import get_cpp_compiler
+    from torch._inductor.runtime.cache_dir_utils import cache_dir
+
+    source = _SOURCE.read_bytes()
+    identity = f"{torch.__version__} {torch.version.git_version} {torch.__file__}".encode()
+    name = hashlib.sha256(source + identity).hexdigest()[:16]
+    library = Path(cache_dir()) / "compilescope" / f"target_runtime_{name}.so"
+    if library.exists():
+        return library
+    library.parent.mkdir(parents=True, exist_ok=True)
+    # Targets start beside each other: one builds, the others wait for it.
+    with library.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not library.exists():
+            _build(get_cpp_compiler(), library)
+    return library
+
+
+def _build(compiler: str, library: Path) -> None:
+    handle, unfinished = tempfile.mkstemp(suffix=".so", dir=library.parent)
+    os.close(handle)
+    try:
+        subprocess.run(
+            _command(compiler, unfinished),
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+        )
+        Path(unfinished).replace(library)
+    finally:
+        Path(unfinished).unlink(missing_ok=True)
+
+
+def _command(compiler: str, library: str) -> list[str]:
+    folder = Path(torch.__file__).parent
+    abi = int(torch._C._GLIBCXX_USE_CXX11_ABI)
+    return [
+        compiler,
+        *("-shared", "-fPIC", "-O1", "-std=c++20", "-w", f"-D_GLIBCXX_USE_CXX11_ABI={abi}"),
+        f"-I{folder / 'include'}",
+        f"-I{folder / 'include' / 'torch' / 'csrc' / 'api' / 'include'}",
+        str(_SOURCE),
+        *("-o", library, f"-L{folder / 'lib'}", "-ltorch_cpu", "-lc10"),
+    ]
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, subprocess.CalledProcessError):
+        lines: list[str] = [line for line in error.stderr.splitlines() if "error" in line]
+        return (lines or [str(error)])[0]
+    return (str(error).splitlines() or [type(error).__name__])[0]

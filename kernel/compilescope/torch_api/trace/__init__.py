@@ -1,0 +1,1 @@
+"""torch's structured trace, and what is added to it."""

@@ -1,0 +1,10 @@
+"""The names of the artifacts that compilescope adds to torch's trace; loads no torch."""
+
+AUTOTUNING = "compilescope_autotuning"
+"""What `torch_api.inductor.autotuning` measured."""
+KERNEL_LOAD = "compilescope_kernel_load"
+"""A step of `torch_api.kernels.loading`."""
+DECISION = "compilescope_decision"
+"""What `torch_api.targets.choices` decided by a rule."""
+ENTRY = "inductor_entry"
+"""What generated code calls the library of a C++ wrapper; torch's own name."""

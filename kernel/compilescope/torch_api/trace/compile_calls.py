@@ -1,0 +1,117 @@
+"""Which call of ``torch.compile`` a frame is compiled for.
+
+Stands on ``torch._dynamo.eval_frame``: ``_TorchDynamoContext.__call__``, in which every way to
+compile ends (``torch.compile`` as a call and as a decorator, ``nn.Module.compile``, a library's
+own), and the function that it wraps around a callable: ``compile_wrapper`` from 2.12 on, ``_fn``
+before. Both have the context as ``self`` in their closure.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import linecache
+import sys
+import types
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch._dynamo import eval_frame
+
+from ...package_folder import PACKAGE
+from ...report.problem import SourceLine
+from ..process.patching import patched
+
+_FOLDER = Path(torch.__file__).parent
+_ENTRANCES = (
+    str(_FOLDER / "__init__.py"),
+    str(_FOLDER / "_compile.py"),
+    str(_FOLDER / "compiler"),
+    str(_FOLDER / "_dynamo"),
+    str(_FOLDER / "nn" / "modules" / "module.py"),
+    str(PACKAGE / "torch_api"),
+)
+"""What stands between the user's line and the place that is patched."""
+
+_WRAPPERS = ("compile_wrapper", "_fn")
+_BASE = eval_frame._TorchDynamoContext
+
+_skip: Callable[[types.CodeType], None] = getattr(eval_frame, "skip_code", lambda code: None)
+_sites: weakref.WeakKeyDictionary[Any, SourceLine] = weakref.WeakKeyDictionary()
+
+
+class Call(NamedTuple):
+    """The ``torch.compile`` behind a compilation, as far as it is known."""
+
+    where: SourceLine | None
+    """Its line; None for one that took place unseen."""
+    wrapped: str = ""
+    """What it compiled: ``f (model.py:12)``."""
+
+
+@contextlib.contextmanager
+def noting() -> Iterator[None]:
+    """Notes where ``torch.compile`` is called while the block runs."""
+    with patched(_BASE, "__call__", _note):
+        skip(_BASE.__call__, _note, _caller)
+        yield
+
+
+def skip(*functions: Callable[..., Any]) -> None:
+    """Keeps Dynamo from compiling functions of ours that stand in for torch's.
+
+    It would take them for the user's where they run inside of a frame that it left to eager.
+    """
+    for function in functions:
+        _skip(function.__code__)
+
+
+def current() -> Call | None:
+    """The call behind what this thread compiles now; None outside of any compiled callable."""
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name in _WRAPPERS and code.co_filename == eval_frame.__file__:
+            names = frame.f_locals
+            context = names.get("self")
+            if isinstance(context, eval_frame.OptimizeContext):
+                where = _sites.get(context)
+                return Call(where, "" if where else _name(names.get("fn")))
+        frame = frame.f_back
+    return None
+
+
+def _note(original: Callable[..., Any], self: Any, fn: Any) -> Any:
+    if isinstance(self, eval_frame.OptimizeContext):
+        with contextlib.suppress(Exception):  # must not reach the user's torch.compile
+            _sites[self] = _caller()
+    return original(self, fn)
+
+
+def _caller() -> SourceLine:
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_ENTRANCES):
+        frame = frame.f_back
+    if frame is None:
+        raise LookupError("torch.compile is called by nobody but torch itself")
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    return SourceLine(
+        file=file,
+        line=line,
+        function=frame.f_code.co_name,
+        code=linecache.getline(file, line, frame.f_globals).strip(),
+    )
+
+
+def _name(fn: Any) -> str:
+    fn = inspect.unwrap(fn) if callable(fn) else fn
+    owner = getattr(fn, "__self__", None)
+    name = type(owner).__name__ if isinstance(owner, torch.nn.Module) else ""
+    name = name or str(getattr(fn, "__qualname__", type(fn).__name__))
+    code = getattr(fn, "__code__", None)
+    if not isinstance(code, types.CodeType) or name == type(owner).__name__:
+        return name
+    return f"{name} ({Path(code.co_filename).name}:{code.co_firstlineno})"

@@ -1,0 +1,114 @@
+"""What ``torch.compile`` was given, from what it returned.
+
+Stands on ``_torchdynamo_orig_callable`` (of the function that ``torch.compile`` returns),
+``OptimizedModule._orig_mod`` and ``Module._compiled_call_impl`` / ``_call_impl``
+(``module.compile()``): the same in 2.11 to 2.15.
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch._dynamo import eval_frame, external_utils
+
+from ...report.problem import SourceLine
+
+_WRAPPERS = CALLING_FILE = eval_frame.__file__
+WRAPPER_NAME = "inner"
+"""What Dynamo calls the function that it puts around library modules and builtins."""
+_INLINE = external_utils.__file__
+
+
+def original(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The callable under one layer of ``torch.compile``; ``fn`` itself if there is none.
+
+    A function under ``torch.compiler.disable`` is left as it is: the user wants it uncompiled.
+    """
+    if isinstance(fn, eval_frame.OptimizedModule):
+        module: Callable[..., Any] = fn._orig_mod
+        return module
+    if isinstance(fn, torch.nn.Module):
+        return fn._call_impl if vars(fn).get("_compiled_call_impl") is not None else fn
+    if isinstance(fn, types.MethodType):
+        inner = original(fn.__func__)
+        return fn if inner is fn.__func__ else types.MethodType(inner, fn.__self__)
+    # functools.wraps copies the attribute to wrappers that are not torch's: the code must be too.
+    if isinstance(fn, types.FunctionType) and fn.__code__.co_filename == _WRAPPERS:
+        attributes = vars(fn)
+        if not attributes.get("_torchdynamo_disable"):
+            found: Callable[..., Any] = attributes.get("_torchdynamo_orig_callable", fn)
+            return found
+    if isinstance(fn, types.FunctionType) and fn.__code__.co_filename == _INLINE:
+        # What torch.compile puts around a function whose file it would skip (torch.no_grad's).
+        wrapped: Callable[..., Any] = vars(fn).get("__wrapped__", fn)
+        return wrapped
+    return fn
+
+
+def ahead_of_time(fn: object) -> str | None:
+    """The name of the function that a result of ``aot_compile`` was made of; None for others.
+
+    Stands on ``torch._dynamo.aot_compile`` (AOTCompiledFunction and its ``_artifacts``,
+    AOTCompiledModel and its ``model``).
+    """
+    module: Any = sys.modules.get("torch._dynamo.aot_compile")
+    if isinstance(fn, getattr(module, "AOTCompiledFunction", ())):
+        code: types.CodeType = fn._artifacts.original_code  # type: ignore[attr-defined]
+        return code.co_name
+    if isinstance(fn, getattr(module, "AOTCompiledModel", ())):
+        return type(fn.model).__name__  # type: ignore[attr-defined]
+    return None
+
+
+def is_wrapper(frame: SourceLine | None) -> bool:
+    """Whether a frame is the function that Dynamo puts around library modules and builtins."""
+    return frame is not None and frame.file == _INLINE
+
+
+def is_wrapper_code(code: types.CodeType) -> bool:
+    """Whether code is that of this function: ``inner(*args, **kwargs)``, which calls its ``fn``."""
+    return code.co_filename == _INLINE and code.co_freevars == ("fn",)
+
+
+def wrapper_code_of(fn: Callable[..., Any]) -> types.CodeType | None:
+    """The code of the function that Dynamo put around what ``torch.compile`` was given, if any."""
+    outer = fn.forward if isinstance(fn, eval_frame.OptimizedModule) else fn
+    inner = getattr(outer, "_torchdynamo_orig_callable", None)
+    if isinstance(inner, types.FunctionType) and is_wrapper_code(inner.__code__):
+        return inner.__code__
+    return None
+
+
+def place_of(fn: Callable[..., Any]) -> dict[str, Any] | None:
+    """Where a callable's Python code begins, named as in a stack of torch's; None without code.
+
+    That of a module's call is its ``forward``, named after the module's class.
+    """
+    owner = fn.__self__ if isinstance(fn, types.MethodType) else fn
+    of = ""
+    if isinstance(owner, torch.nn.Module):
+        fn, of = owner.forward, f"{type(owner).__name__}."
+    function: Any = inspect.unwrap(fn)
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    if not isinstance(code, types.CodeType):
+        return None
+    return {
+        "line": code.co_firstlineno,
+        "name": f"{of}{code.co_name}",
+        "filename": code.co_filename,
+        "loc": linecache.getline(code.co_filename, code.co_firstlineno).strip(),
+    }
+
+
+def module_of(fn: Callable[..., Any]) -> torch.nn.Module | None:
+    """The module whose uncompiled call `original` gave; None for any other callable."""
+    if isinstance(fn, types.MethodType) and fn.__func__ is torch.nn.Module._call_impl:
+        owner = fn.__self__
+        return owner if isinstance(owner, torch.nn.Module) else None
+    return None

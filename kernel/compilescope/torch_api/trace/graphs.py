@@ -1,0 +1,214 @@
+"""FX graphs as torch holds them, at the moment when torch prints them for its trace.
+
+Stands on ``torch.fx.GraphModule.print_readable`` (public; the trace's payloads come from it) and on
+the keys of ``Node.meta``: ``val``, ``example_value``, ``stack_trace``, ``nn_module_stack``, and
+those that `node_origins` reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import torch
+from torch._guards import CompileContext
+from torch.fx import GraphModule
+from torch.fx import Node as FxNode
+
+from ...report import Node, SourceLine
+from ..process.patching import patched
+from .node_origins import NotedNodes, trail
+from .printed_graphs import LastText
+from .trace import is_users_own
+
+
+class Collected(NotedNodes):
+    """The nodes of a graph that is at hand.
+
+    The nodes of a graph in the graph (a branch of ``torch.cond``) come behind the others and have
+    that graph's name before their own: ``true_graph_0.sin``.
+    """
+
+    def __init__(self, graph: GraphModule) -> None:
+        super().__init__()
+        self.graphs.add(id(graph.graph))
+        self._add(graph, "")
+
+    def _add(self, graph: GraphModule, prefix: str) -> None:
+        for fx_node in graph.graph.nodes:
+            node = describe(fx_node)
+            if prefix:
+                node.name = prefix + node.name
+                node.inputs = [prefix + name for name in node.inputs]
+                node.users = [prefix + name for name in node.users]
+            self.append(node)
+            self.trails[node.name] = trail(fx_node)
+        for name, child in _graphs_in(graph):
+            self._add(child, f"{prefix}{name}.")
+
+
+def _graphs_in(graph: GraphModule) -> Iterable[tuple[str, GraphModule]]:
+    used = {node.target for node in graph.graph.nodes if node.op == "get_attr"}
+    for name, child in graph.named_children():
+        if isinstance(child, GraphModule) and name in used:
+            yield name, child
+
+
+Nodes = dict[str, list[Node]]
+"""A graph's text → its nodes."""
+
+_collected: ContextVar[Nodes | None] = ContextVar("compilescope_nodes", default=None)
+_everywhere: list[Callable[[str, GraphModule], None]] = []
+_last_text = LastText()
+
+
+@contextmanager
+def collecting(nodes: Nodes) -> Iterator[None]:
+    """Adds the nodes of every graph that torch prints in this context to ``nodes``, by the text."""
+    token = _collected.set(nodes)
+    try:
+        with patched(GraphModule, "print_readable", _print_readable):
+            yield
+    finally:
+        _collected.reset(token)
+
+
+def _print_readable(original: Any, self: GraphModule, *args: Any, **kwargs: Any) -> str:
+    overheard = bool(_everywhere) and _is_users_own()
+    text: str
+    if overheard and not args:
+        text = _last_text.of(self, kwargs, lambda: original(self, **kwargs))
+    else:
+        text = original(self, *args, **kwargs)
+    nodes = _collected.get()
+    if nodes is not None:
+        _add(nodes, text, self)
+    if overheard:
+        for sink in tuple(_everywhere):
+            sink(text, self)
+    return text
+
+
+@contextmanager
+def collecting_everywhere(nodes: Nodes, failed: Callable[[Exception], None]) -> Iterator[None]:
+    """As `collecting`, of every graph of the user's that is compiled, in whichever thread.
+
+    Those of inspections are left out. Errors go to ``failed`` and never to the compilation.
+    """
+
+    def collect(text: str, graph: GraphModule) -> None:
+        try:
+            _add(nodes, text, graph)
+        except Exception as error:  # noqa: BLE001 - must not reach the user's compilation
+            failed(error)
+
+    _everywhere.append(collect)
+    try:
+        with patched(GraphModule, "print_readable", _print_readable):
+            yield
+    finally:
+        _everywhere.remove(collect)
+        _last_text.forget()
+
+
+def _is_users_own() -> bool:
+    """Whether the graph is one that the user's code has compiled: people print graphs as well."""
+    compile_id = CompileContext.current_compile_id()
+    return compile_id is not None and is_users_own(compile_id.frame_id)
+
+
+def _add(nodes: Nodes, text: str, graph: GraphModule) -> None:
+    known = nodes.get(text)
+    if known is None:
+        nodes[text] = Collected(graph)
+    elif isinstance(known, Collected):
+        known.graphs.add(id(graph.graph))
+
+
+def describe(node: FxNode) -> Node:
+    """An FX node as a report's node, with everything that its metadata gives."""
+    value = node.meta.get("val", node.meta.get("example_value"))
+    tensor = value if isinstance(value, torch.Tensor) else None
+    module, module_type = _module(node)
+    return Node(
+        name=node.name,
+        op=node.op,
+        target=_target(node),
+        args=_arguments(node),
+        inputs=[used.name for used in node.all_input_nodes],
+        users=[user.name for user in node.users],
+        shape=None if tensor is None else [str(size) for size in tensor.shape],
+        stride=_stride(tensor),
+        dtype=None if tensor is None else str(tensor.dtype).removeprefix("torch."),
+        device=None if tensor is None else str(tensor.device),
+        sources=source_lines(node.meta.get("stack_trace") or ""),
+        module=module,
+        module_type=module_type,
+    )
+
+
+_FRAME = re.compile(r'^\s*File "(?P<file>[^"]*)", line (?P<line>\d+), in (?P<function>.*)$')
+
+
+def source_lines(stack_trace: str) -> list[SourceLine]:
+    """The frames of a formatted traceback, innermost last."""
+    found: list[SourceLine] = []
+    lines = stack_trace.splitlines()
+    for number, line in enumerate(lines):
+        if match := _FRAME.match(line):
+            code = lines[number + 1].strip() if number + 1 < len(lines) else ""
+            if _FRAME.match(code):
+                code = ""
+            found.append(
+                SourceLine(
+                    file=match["file"],
+                    line=int(match["line"]),
+                    function=match["function"],
+                    code=code,
+                )
+            )
+    return found
+
+
+def _target(node: FxNode) -> str:
+    if isinstance(node.target, str):
+        return node.target
+    return str(torch.fx.node._get_qualified_name(node.target))
+
+
+def _arguments(node: FxNode) -> str:
+    parts = [repr(argument) for argument in node.args]
+    parts += [f"{name}={argument!r}" for name, argument in node.kwargs.items()]
+    return ", ".join(parts)
+
+
+def _stride(tensor: torch.Tensor | None) -> list[str] | None:
+    # Sparse and nested layouts have no strides; asking raises.
+    if tensor is None or tensor.layout is not torch.strided:
+        return None
+    return [str(step) for step in tensor.stride()]
+
+
+def _module(node: FxNode) -> tuple[str | None, str | None]:
+    """The innermost module that the node was traced in: its path and type."""
+    stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")
+    if not stack:
+        return None, None
+    path, kind = list(stack.values())[-1]
+    name = kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__qualname__}"
+    return _module_path(str(path)), name
+
+
+_ITEM = re.compile(r"\['?([^'\]]*)'?\]")
+_ROOT = re.compile(r"^[LG]\.(?:(?:self|fn)(?:\.|$))?|^L__self___")
+
+
+def _module_path(source: str) -> str:
+    """Dynamo's name of a module as a path: ``L['net'].layers.0`` is ``net.layers.0``.
+
+    The subject itself, ``L['self']`` or ``L['fn']``, is left out, as in ``named_modules``.
+    """
+    return _ROOT.sub("", _ITEM.sub(r".\1", source).replace("._modules.", "."))

@@ -1,0 +1,82 @@
+"""What torch notes on an FX node of the nodes that it was made from.
+
+Stands on keys of ``Node.meta``, the same from 2.11 to 2.15: ``source_fn_stack`` (Dynamo's names of
+the calls that a node was traced under; AOTAutograd copies it to what it traces),
+``fwd_source_fn_stack`` (of a backward node: that of its forward node, which torch finds by
+autograd's sequence numbers), ``original_aten`` (the operator whose decomposition gave it),
+``partitioner_tag`` (whether it belongs to the forward or to the backward), ``desc`` (which input of
+the graph a placeholder is) and ``from_node`` (with ``trace.provenance_tracking_level`` 1: the nodes
+that a pass put it in place of).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ...report import Node
+
+if TYPE_CHECKING:
+    from torch.fx import Node as FxNode
+
+_LONGEST = 64
+"""Of a node's ancestors, how many are kept: enough for any chain of passes seen."""
+
+
+class Trail(msgspec.Struct, frozen=True):
+    """A node's past, as far as torch noted it."""
+
+    calls: tuple[str, ...] = ()
+    """Dynamo's names of the calls, outermost first: a call inside a ``torch.cond`` has two."""
+    argument: int | None = None
+    """Which of the graph's inputs a placeholder is, from 0."""
+    past: tuple[tuple[int, str], ...] = ()
+    """Nodes that it came from, nearest first: the graph's ``id`` and the node's name."""
+    original: str = ""
+    """The operator that it was decomposed from, or its own: ``aten.gelu.default``."""
+    backward: bool = False
+    """Whether autograd made it."""
+
+
+class NotedNodes(list[Node]):
+    """A graph's nodes, with what torch noted of the nodes that each was made from."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.graphs: set[int] = set()
+        """What torch knew the graph by while it lived; several, where copies print alike."""
+        self.trails: dict[str, Trail] = {}
+
+
+def trail(node: FxNode) -> Trail:
+    """Read what torch noted on a node."""
+    meta = node.meta
+    calls = meta.get("source_fn_stack") or meta.get("fwd_source_fn_stack") or ()
+    argument = None
+    if node.op == "placeholder":
+        index = getattr(meta.get("desc"), "idx", None)
+        # A tangent or an output has an index too, within another list.
+        if isinstance(index, int) and type(meta["desc"]).__name__ == "PlainAOTInput":
+            argument = index
+    past: list[tuple[int, str]] = []
+    if node.op != "placeholder":
+        _gather(meta.get("from_node") or (), past)
+    return Trail(
+        calls=tuple(str(call[0]) for call in calls),
+        argument=argument,
+        past=tuple(past),
+        original=str(meta.get("original_aten") or ""),
+        backward=meta.get("partitioner_tag") == "is_backward",
+    )
+
+
+def _gather(sources: Sequence[Any], past: list[tuple[int, str]]) -> None:
+    level = list(sources)
+    while level and len(past) < _LONGEST:
+        for source in level:
+            place = (getattr(source, "graph_id", 0), str(getattr(source, "name", "")))
+            if place not in past:
+                past.append(place)
+        level = [one for source in level for one in getattr(source, "from_node", None) or ()]

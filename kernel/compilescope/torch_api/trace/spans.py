@@ -1,0 +1,127 @@
+"""Spans of compile time that torch records none for, in compilations of our own.
+
+torch times its stages, but not what its caches do nor which of its C++ compiler's runs is which,
+and nothing that it hands to a compile thread. While `timed` is on, the functions below are timed
+too, and their spans join the trace as torch's own do. Outside of it nothing is patched and nothing
+is paid.
+
+Stands on ``torch._inductor.cpp_builder.CppBuilder`` (build, _preprocessing, _precompiling,
+_compile_only, _name), ``torch._inductor.async_compile.AsyncCompile.submit`` and the cache methods
+in `_FUNCTIONS`. Whatever a version lacks is left untimed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from torch._guards import CompileContext
+
+from ..process.patching import patched
+from .trace import Event, Sink, carrying, current_sink
+
+_FUNCTIONS = (
+    ("torch._inductor.codecache", "FxGraphCache", "prepare_key"),
+    ("torch._inductor.codecache", "FxGraphCache", "_lookup_graph"),
+    ("torch._inductor.codecache", "FxGraphCache", "_save_graph"),
+    ("torch._functorch._aot_autograd.autograd_cache", "AOTAutogradCache", "_lookup"),
+    ("torch._functorch._aot_autograd.autograd_cache", "AOTAutogradCache", "save"),
+    ("torch._inductor.codecache", "PyCodeCache", "write"),
+    ("torch._inductor.codecache", "CppCodeCache", "_load_library"),
+)
+
+
+@contextlib.contextmanager
+def timed() -> Iterator[None]:
+    """Times what torch does not, for whoever listens to the trace in this context."""
+    with contextlib.ExitStack() as stack:
+        for module, owner, name in _FUNCTIONS:
+            found = _owner(module, owner, name)
+            if found is not None:
+                span = functools.partial(_timed, f"{owner}.{name}")
+                stack.enter_context(patched(found, name, span))
+        builder = _owner("torch._inductor.cpp_builder", "CppBuilder", "build")
+        if builder is not None:
+            stack.enter_context(patched(builder, "build", _build))
+        compiler = _owner("torch._inductor.async_compile", "AsyncCompile", "submit")
+        if compiler is not None:
+            stack.enter_context(patched(compiler, "submit", _submit))
+        yield
+
+
+def _owner(module: str, owner: str, name: str) -> type | None:
+    try:
+        found = getattr(importlib.import_module(module), owner, None)
+    except ImportError:
+        return None
+    return found if isinstance(found, type) and name in vars(found) else None
+
+
+def _timed(name: str, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    sink = current_sink()
+    if sink is None:
+        return original(*args, **kwargs)
+    with _span(sink, name, ""):
+        return original(*args, **kwargs)
+
+
+def _build(original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
+    """One run of the C++ compiler, by what it does."""
+    sink = current_sink()
+    if sink is None:
+        return original(self, *args, **kwargs)
+    with _span(sink, f"CppBuilder.{_task(self)}", Path(str(getattr(self, "_name", ""))).name):
+        return original(self, *args, **kwargs)
+
+
+def _task(builder: Any) -> str:
+    if getattr(builder, "_preprocessing", False):
+        return "preprocess_header"
+    if getattr(builder, "_precompiling", False):
+        return "precompile_header"
+    if getattr(builder, "_compile_only", False):
+        return "compile"
+    sources = str(getattr(builder, "_sources_args", ""))
+    return "compile_and_link" if ".cpp" in sources else "link"
+
+
+def _submit(original: Callable[..., Any], task: Callable[..., Any]) -> Any:
+    """Has a task of a compile thread heard by the one that listens where it is handed over."""
+    return original(carrying(task))
+
+
+@contextlib.contextmanager
+def _span(sink: Sink, name: str, detail: str) -> Iterator[None]:
+    owner, metadata = identity("chromium_event", {})
+    arguments = {"compile_id": owner} | ({"compilescope_detail": detail} if detail else {})
+
+    def send(kind: str) -> None:
+        now = time.time_ns()
+        payload = {"name": name, "ph": kind, "ts": now / 1e3, "args": arguments}
+        sink(Event(metadata, json.dumps(payload), now / 1e9, threading.get_ident()))
+
+    send("B")
+    try:
+        yield
+    finally:
+        send("E")
+
+
+def identity(event: str, detail: Any, owner: Any = None) -> tuple[str, dict[str, Any]]:
+    """The compile id under way (or ``owner``), as text, and an event's metadata with it."""
+    owner = owner or CompileContext.current_compile_id()
+    metadata: dict[str, Any] = {event: detail}
+    if owner is not None and owner.frame_id is not None:
+        metadata |= {
+            "frame_id": owner.frame_id,
+            "frame_compile_id": owner.frame_compile_id,
+            "attempt": 0,
+        }
+    return str(owner), metadata

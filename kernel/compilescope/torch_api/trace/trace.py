@@ -1,0 +1,200 @@
+"""torch's structured trace, live.
+
+Stands on ``torch._logging._internal`` (``trace_log``) and ``torch._logging.structured``
+(``INTERN_TABLE``); the same from 2.11 to 2.15.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from torch._logging import _internal, structured
+
+from .callers import with_caller
+
+FIRST_FRAME = 1_000_000
+"""The frame number from which on inspections count theirs. Far from the user's."""
+
+
+class Event(NamedTuple):
+    """One event of the trace, as torch's logger has it."""
+
+    metadata: dict[str, Any]
+    """torch's own, with interned file names turned back into text."""
+    payload: str | None
+    time_s: float
+    thread: int
+    unwritten: dict[str, Any] | None = None
+    """The payload, where it is an object that nobody has written as JSON yet."""
+    details: Callable[[], dict[str, Any]] | None = None
+    """What says the metadata's own part, where nobody has asked for it yet."""
+
+
+Sink = Callable[[Event], None]
+
+lock = threading.Lock()
+"""Over the trace's list of handlers: several threads may begin and end listening at once."""
+
+_sink: ContextVar[Sink | None] = ContextVar("compilescope_sink", default=None)
+_shared: ContextVar[bool] = ContextVar("compilescope_shared", default=False)
+_inspections: set[logging.Handler] = set()
+
+
+class Handler(logging.Handler):
+    """The base of all handlers of ours."""
+
+
+@contextmanager
+def listening(sink: Sink, *, shared: bool = False) -> Iterator[None]:
+    """Sends this context's trace events to ``sink`` while the block runs.
+
+    Events of other Python threads are somebody else's compilation and are left out; events of
+    threads that Python did not start are autograd's, which compiles the backward of CUDA graphs on
+    a thread of its own, and belong to the one that listens. Errors of ``sink`` do not reach the
+    compilation: they are kept and raised when the block ends without an error of its own.
+
+    With ``shared`` it is the user's own code that runs in the block, so that whoever overhears
+    the process (`process_trace`) hears it too.
+    """
+    handler = _Handler(sink)
+    log = _internal.trace_log
+    with lock:
+        before = [other for other in log.handlers if not isinstance(other, Handler)]
+        # First, because torch's own lazy handler removes itself during the first event, and the
+        # logging module would then skip the handler behind it.
+        log.handlers.insert(0, handler)
+        if not shared:
+            _inspections.add(handler)
+    tokens = _sink.set(sink), _shared.set(shared)
+    try:
+        yield
+    finally:
+        _sink.reset(tokens[0])
+        _shared.reset(tokens[1])
+        with lock:
+            _inspections.discard(handler)
+            rest = [other for other in log.handlers if other is not handler and other not in before]
+            # Behind the handlers of others that listen yet, for the reason above.
+            others = any(isinstance(other, Handler) for other in rest)
+            log.handlers[:] = rest + before if others else before + rest
+    if handler.failure is not None:
+        raise handler.failure
+
+
+def current_sink() -> Sink | None:
+    """Where this context's trace events go; None where nobody listens.
+
+    On a thread that Python did not start, autograd's, it is the inspection's that is under way.
+    """
+    sink = _sink.get()
+    if sink is None and _inspections and is_foreign():
+        found = next(iter(_inspections.copy()), None)
+        return found.sink if isinstance(found, _Handler) else None
+    return sink
+
+
+def carrying(task: Callable[..., Any]) -> Callable[..., Any]:
+    """A task for another thread whose trace events belong to the one that listens here."""
+    sink, shared = _sink.get(), _shared.get()
+    if sink is None:
+        return task
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        tokens = _sink.set(sink), _shared.set(shared)
+        try:
+            return task(*args, **kwargs)
+        finally:
+            _sink.reset(tokens[0])
+            _shared.reset(tokens[1])
+
+    return run
+
+
+def is_users_own(frame: int | None) -> bool:
+    """Whether what is traced now, here, is the user's own and not an inspection's.
+
+    ``frame`` is the frame's number, where there is one. An inspection knows its own by the context;
+    threads that have none of it (autograd's, and those that build kernels) are told by the number,
+    and without one are the inspection's while one is under way.
+    """
+    if _sink.get() is not None:
+        return _shared.get()
+    if frame is not None and frame >= FIRST_FRAME:
+        return False
+    return not _inspections or (frame is not None and not is_foreign())
+
+
+def is_foreign() -> bool:
+    """Whether this thread is one that Python did not start."""
+    return isinstance(threading.current_thread(), threading._DummyThread)
+
+
+class _Handler(Handler):
+    def __init__(self, sink: Sink) -> None:
+        super().__init__()
+        self.sink = sink
+        self.failure: Exception | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            if self._is_ours():
+                self.sink(with_names(raw(record)))
+        except Exception as error:  # noqa: BLE001 - must not reach the user's compilation
+            self.failure = self.failure or error
+
+    def _is_ours(self) -> bool:
+        current = _sink.get()
+        if current is not None:
+            return current is self.sink
+        return is_foreign()
+
+
+def raw(record: logging.LogRecord) -> Event:
+    """The event of a log record as it is: file names are numbers yet."""
+    return Event(
+        metadata=with_caller(getattr(record, "metadata", {})),
+        payload=getattr(record, "payload", None),
+        time_s=record.created,
+        thread=record.thread or 0,
+    )
+
+
+def with_names(event: Event) -> Event:
+    """The event complete: file names turned back into text, its payload written, details asked."""
+    payload, metadata = event.payload, event.metadata
+    if event.unwritten is not None:
+        payload = json.dumps(event.unwritten, default=repr)
+    if event.details is not None:
+        metadata = {**metadata, next(iter(metadata)): event.details()}
+    return Event(_with_names(metadata), payload, event.time_s, event.thread)
+
+
+def _with_names(value: Any) -> Any:
+    """The metadata with interned file names turned back into text.
+
+    A frame's ``filename`` is a number in torch's intern table, which is sent as an event only once
+    in a process: usually before anybody listens.
+    """
+    if isinstance(value, dict):
+        return {
+            key: _file_name(item)
+            if key == "filename" and isinstance(item, int)
+            else _with_names(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [_with_names(item) for item in value]
+    return value
+
+
+def _file_name(number: int) -> str:
+    for name, known in structured.INTERN_TABLE.items():
+        if known == number:
+            return str(name)
+    return ""

@@ -1,0 +1,63 @@
+"""What each variant changed, in sentences: the same in text and HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...report import Changes, KernelChange, Report, VariantReport
+from .. import wording
+
+OUTCOMES = {
+    "identical": "identical",
+    "renamed": "identical but for its name",
+    "differs": "differs",
+    "added": "new",
+    "removed": "gone",
+}
+_SAME = ("identical", "renamed")
+
+
+class Row(NamedTuple):
+    """A line about a kernel or something else, and why it is so."""
+
+    what: str
+    why: str
+
+
+def changed(report: Report) -> Iterator[tuple[VariantReport, Changes]]:
+    """Yield the variants that are compared with another."""
+    for variant in report.variants:
+        if variant.changes is not None:
+            yield variant, variant.changes
+
+
+def only_inductor(variant: VariantReport, changes: Changes) -> str:
+    """Return what another back end does not give; nothing for Inductor."""
+    if not changes.only_inductor:
+        return ""
+    backend = variant.requested.backend
+    return f"Inductor only, and not of {backend}: {', '.join(changes.only_inductor)}."
+
+
+def kernels(changes: Changes) -> list[Row]:
+    """Return the kernels that are not the same, a line each."""
+    return [Row(_kernel(one), one.why) for one in changes.kernels if one.outcome not in _SAME]
+
+
+def others(changes: Changes) -> list[Row]:
+    """Return what differs beside kernels, a line each."""
+    return [
+        Row(f"{one.what}: {one.here or 'none'} instead of {one.baseline or 'none'}", one.why)
+        for one in changes.changes
+    ]
+
+
+def _kernel(one: KernelChange) -> str:
+    name = one.kernel or one.baseline
+    told = f"{name}: {OUTCOMES[one.outcome]}"
+    if one.lines:
+        told += f" in {wording.count(one.lines, 'line')}"
+    if one.kernel and one.baseline and one.kernel != one.baseline:
+        told += f" from {one.baseline}"
+    return told

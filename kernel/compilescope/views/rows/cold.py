@@ -1,0 +1,83 @@
+"""What settings change in the first call, as rows of words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ...report import ColdSwitch, Report, VariantReport
+from ...report.timings import AS_IT_IS
+from .. import wording
+
+HEAD = ("setting", "empty caches", "more", "filled caches", "more", "a call afterwards", "more")
+
+
+def studied(report: Report) -> Iterator[VariantReport]:
+    """Yield the variants whose first calls were measured setting by setting."""
+    yield from (variant for variant in report.variants if variant.cold)
+
+
+def headline(variant: VariantReport) -> str:
+    """Return what the rows are, and which of them help most."""
+    told = f"{variant.name}: what settings change in the first call"
+    helps = [
+        f"{words} {_title(row)}"
+        for words, row in (
+            ("in empty caches", _best(variant.cold, lambda row: row.cold_more_s)),
+            ("in filled ones", _best(variant.cold, lambda row: row.warm_more_s)),
+        )
+        if row is not None
+    ]
+    return f"{told}. What shortens it most: {'; '.join(helps)}." if helps else f"{told}."
+
+
+def rows(variant: VariantReport) -> list[tuple[str, ...]]:
+    """Return the settings that were measured, in the order of `HEAD`."""
+    return [
+        (
+            _title(row),
+            _seconds(row.cold_s),
+            _more(row.cold_more_s, _seconds),
+            _seconds(row.warm_s),
+            _more(row.warm_more_s, _seconds),
+            "" if row.call_us is None else wording.duration(row.call_us),
+            _more(row.call_more_us, wording.duration),
+        )
+        for row in variant.cold
+        if row.cold_s is not None or row.warm_s is not None
+    ]
+
+
+def remarks(variant: VariantReport) -> list[str]:
+    """Return a line for each setting that was not measured, and how the others were."""
+    told = [
+        f"{_title(row)}: {row.problem.what if row.problem is not None else row.why}"
+        for row in variant.cold
+        if row.cold_s is None or row.problem is not None
+    ]
+    return [*told, variant.cold[0].how]
+
+
+def _title(row: ColdSwitch) -> str:
+    if row.switch == AS_IT_IS:
+        return ", ".join(part for part in (row.switch, row.value) if part)
+    if not row.value:
+        return row.switch
+    names, values = row.switch.split(", "), row.value.split(", ")
+    if len(names) != len(values):
+        return f"{row.switch} = {row.value}"
+    return ", ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
+
+
+def _best(rows: list[ColdSwitch], more: Callable[[ColdSwitch], float | None]) -> ColdSwitch | None:
+    less = [row for row in rows if (more(row) or 0.0) < 0]
+    return min(less, key=lambda row: more(row) or 0.0, default=None)
+
+
+def _seconds(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f} s"
+
+
+def _more(value: float | None, told: Callable[[float], str]) -> str:
+    if not value:
+        return ""
+    return f"{'+' if value > 0 else '-'}{told(abs(value))}"

@@ -1,0 +1,55 @@
+"""What Inductor planned, in a line: memory, changes of layout, what a kernel fuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...report import Compilation, Kernel
+from .. import wording
+
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+_STEP = 1024
+
+
+def plans(compilation: Compilation) -> Iterator[str]:
+    """The memory of each of a compilation's wrappers, and where layouts change."""
+    for memory in compilation.memory:
+        text = f"memory, {memory.direction}: peak {size(memory.peak_bytes)}"
+        text += f"; without reuse {size(memory.peak_without_reuse_bytes)}"
+        if memory.peak_unfused_bytes is not None:
+            text += f"; unfused {size(memory.peak_unfused_bytes)}"
+        if memory.assumed:
+            text += f" (for {', '.join(f'{k} = {v}' for k, v in memory.assumed.items())})"
+        yield text
+    copies = [change for change in compilation.layouts if change.inserted]
+    if copies:
+        yield f"layout: {wording.count(len(copies), 'copy', 'copies')} that only change strides"
+
+
+def kernel(one: Kernel) -> str:
+    """What a kernel fuses and how it is cut up; empty for a library call."""
+    parts = fusion(one)
+    if one.tiling is not None:
+        tiles = [f"{name}={value}" for name, value in one.tiling.tile.items()]
+        parts += [f"tile {', '.join(tiles)}"] if tiles else []
+        parts += [one.tiling.vector] if one.tiling.vector else []
+    return "; ".join(parts)
+
+
+def fusion(one: Kernel) -> list[str]:
+    """How many operators a kernel fuses, and the bytes saved; empty for a library call."""
+    if one.fusion is None or one.language == "extern":
+        return []
+    parts = [f"{wording.count(one.fusion.nodes, 'operator')} fused"]
+    if one.fusion.saved_bytes:
+        parts.append(f"about {size(one.fusion.saved_bytes)} saved")
+    return parts
+
+
+def size(count: float) -> str:
+    """A number of bytes: ``1.50 MiB``."""
+    unit = 0
+    while count >= _STEP and unit < len(_UNITS) - 1:
+        count /= _STEP
+        unit += 1
+    return f"{count:.0f} {_UNITS[unit]}" if unit == 0 else f"{count:.3g} {_UNITS[unit]}"

@@ -1,0 +1,83 @@
+"""What the steps of measured wrappers cost, by kind, as rows of words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...report import STEP_KINDS, Report, Steps
+from .. import wording
+from ..wrapper_pairs import compared
+
+
+class Graph(NamedTuple):
+    """The measured wrappers of one graph, side by side."""
+
+    compilation: str
+    direction: str
+    wrappers: list[tuple[str, Steps]]
+    """Names of variants with what their wrappers do."""
+
+
+def measured(report: Report) -> Iterator[Graph]:
+    """Yield the graphs of which a wrapper's steps were measured."""
+    found: dict[tuple[str, str, int], list[tuple[str, Steps]]] = {}
+    for variant in compared(report):
+        for compilation in variant.compilations:
+            seen: dict[str, int] = {}
+            for steps in compilation.steps:
+                number = seen[steps.direction] = seen.get(steps.direction, 0) + 1
+                if steps.whole_us is not None:
+                    key = (compilation.id, steps.direction, number)
+                    found.setdefault(key, []).append((variant.name, steps))
+    for (compilation_id, direction, _), wrappers in found.items():
+        yield Graph(compilation_id, direction, wrappers)
+
+
+def headline(graph: Graph) -> str:
+    """Return what the rows are, and what a call of each wrapper takes."""
+    calls = ", ".join(
+        f"{name} {wording.duration(steps.whole_us or 0.0)}" for name, steps in graph.wrappers
+    )
+    return f"{graph.compilation} {graph.direction}: what the wrapper's steps cost ({calls})"
+
+
+def head(graph: Graph) -> tuple[str, ...]:
+    """Return the titles of the columns."""
+    return (
+        "step",
+        *(title for name, _ in graph.wrappers for title in (f"{name}, steps", name, "share")),
+    )
+
+
+def rows(graph: Graph) -> list[tuple[str, ...]]:
+    """Return the kinds of steps in the order of a call, then the sums."""
+    found = []
+    for kind, title in STEP_KINDS.items():
+        cells = [title]
+        for _, steps in graph.wrappers:
+            own = [step for step in steps.steps if step.kind == kind]
+            us = sum(step.us or 0.0 for step in own)
+            cells += _cells(len(own), us, steps.sum_us) if own else ["", "", ""]
+        if any(cells[1:]):
+            found.append(tuple(cells))
+    sums = ["sum"]
+    for _, steps in graph.wrappers:
+        sums += _cells(len(steps.steps), steps.sum_us or 0.0, None)
+    return [*found, tuple(sums)]
+
+
+def remarks(graph: Graph) -> list[str]:
+    """Return why sums may not agree with the whole, and how it was measured."""
+    told = [f"{name}: {steps.why}" for name, steps in graph.wrappers if steps.why]
+    ways = {
+        f"{name}: {steps.steps[0].how}": None
+        for name, steps in graph.wrappers
+        if steps.steps and steps.steps[0].how
+    }
+    return [*told, *ways]
+
+
+def _cells(count: int, us: float, whole: float | None) -> list[str]:
+    share = f"{us / whole:.0%}" if whole else ""
+    return [str(count), wording.duration(us), share]

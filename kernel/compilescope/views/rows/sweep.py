@@ -1,0 +1,122 @@
+"""A sweep as rows of words and figures, the same in HTML and in a terminal."""
+
+from __future__ import annotations
+
+from ...analysis.figures.speedups import over_baseline
+from ...report import Sweep, SweepCell
+from .. import wording
+
+HEAD = (
+    "variant",
+    "shape",
+    "median",
+    "vs eager",
+    "throughput",
+    "memory",
+    "compile",
+    "outputs",
+    "",
+    "differs",
+)
+"""The columns; the one without a name says what became of a cell, or what it is best at."""
+
+
+def rows(sweep: Sweep) -> list[tuple[str, ...]]:
+    """Each cell as the words of its columns, by shape and then the fastest first."""
+    order = {name: at for at, name in enumerate(sweep.shapes)}
+    cells = sorted(
+        sweep.cells,
+        key=lambda cell: (
+            order.get(cell.shape, 0),
+            cell.timing.median_us if cell.timing and cell.state == "done" else float("inf"),
+        ),
+    )
+    return [_row(cell, sweep) for cell in cells]
+
+
+def headline(sweep: Sweep) -> str:
+    """How many cells there are and what became of them."""
+    states = [cell.state for cell in sweep.cells]
+    parts = [
+        f"{states.count(state)} {word}"
+        for state, word in _STATES.items()
+        if state in states and (state != "done" or len(set(states)) > 1)
+    ]
+    told = f"{wording.count(len(states), 'cell')}" + (f": {', '.join(parts)}" if parts else "")
+    return told + (f", in {sweep.took_s:.0f} s" if sweep.took_s is not None else "")
+
+
+def verdict(sweep: Sweep) -> str:
+    """The winner in a sentence; empty where nothing was measured."""
+    best = next((cell for cell in sweep.cells if cell.key == sweep.winner), None)
+    if best is None or best.timing is None:
+        return ""
+    if best.variant.backend is None:
+        return "No variant is faster than eager."
+    shapes = f" over {len(sweep.shapes)} shapes" if len(sweep.shapes) > 1 else ""
+    said = f"Fastest{shapes}: {best.name}"
+    found = over_baseline(best.timing)
+    if found is None:
+        return f"{said}."
+    if found.standing not in ("faster", "slower"):
+        return f"{said}, which is not measurably faster than eager ({found.text})."
+    on = f" on {best.shape}" if len(sweep.shapes) > 1 else ""
+    return f"{said}, {found.text} than eager{on}."
+
+
+def quantity(value: float, unit: str) -> str:
+    """A figure with three digits and the prefix that fits: ``1.25 GB``, ``1.6 M images/s``."""
+    between = "" if len(unit) == 1 else " "
+    for factor, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= factor * 0.9995:
+            return f"{value / factor:.3g} {prefix}{between}{unit}"
+    return f"{value:.3g} {unit}"
+
+
+def _row(cell: SweepCell, sweep: Sweep) -> tuple[str, ...]:
+    timing, compiled = cell.timing, cell.compile_time
+    ratio = wording.speedup(timing) if timing else ""
+    speed = cell.throughput_per_s
+    return (
+        cell.name,
+        cell.shape,
+        wording.duration(timing.median_us) if timing else "",
+        ratio,
+        quantity(speed, f"{sweep.unit}/s") if speed is not None else "",
+        quantity(cell.memory_bytes, "B") if cell.memory_bytes is not None else "",
+        f"{compiled.total_s:.2f} s" if compiled is not None else "",
+        _accuracy(cell),
+        _remark(cell, sweep),
+        ", ".join(f"{one.setting}: {one.actual}" for one in cell.effective),
+    )
+
+
+def _accuracy(cell: SweepCell) -> str:
+    if not cell.accuracy:
+        return ""
+    largest = max(error.max_abs for error in cell.accuracy)
+    if cell.accurate is False:
+        return f"wrong, by {largest:.1e}"
+    return "equal" if largest == 0 else f"within {largest:.1e}"
+
+
+def _remark(cell: SweepCell, sweep: Sweep) -> str:
+    if cell.state != "done":
+        why = f": {cell.problem.what}" if cell.problem is not None else ""
+        return _STATES[cell.state] + why
+    if cell.key == sweep.winner or cell.key in sweep.winners.values():
+        return "fastest"
+    return "best trade" if cell.key in sweep.pareto else ""
+
+
+_STATES = {
+    "done": "measured",
+    "failed": "failed",
+    "crashed": "crashed",
+    "timeout": "out of time",
+    "memory": "out of memory",
+    "cancelled": "cancelled",
+    "running": "running",
+    "waiting": "waiting",
+}
+"""State → the words for it."""

@@ -1,0 +1,222 @@
+"""A variant for a GPU that is not there as rows of words and figures, the same in every view.
+
+Nothing of it was measured: what is reckoned carries ``≥`` or ``≈`` and the word for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...analysis.wrapper.launches import launches_of
+from ...report import (
+    FORMS,
+    Decision,
+    Kernel,
+    KernelCheck,
+    Launch,
+    Report,
+    TargetReport,
+    VariantReport,
+)
+from .. import wording
+from ..wrapper_pairs import compared
+from . import plans
+from .sweep import quantity
+
+HEAD = (
+    "kernel",
+    "language",
+    "launches",
+    "fused",
+    "saved",
+    "estimated",
+    "bound by",
+    "registers",
+    "spills",
+    "shared",
+    "warps",
+    "occupancy",
+    "checked",
+)
+"""The columns of a target's kernels."""
+WORDS = frozenset((0, 1, 6, 12))
+"""Those that hold words, which may wrap; the others are figures."""
+
+
+class Decided(NamedTuple):
+    """A choice that the device would have made, and how often it came up."""
+
+    decision: Decision
+    times: int
+
+
+def targeted(report: Report) -> list[tuple[VariantReport, TargetReport]]:
+    """Return the variants that were generated for a target."""
+    return [(one, one.target) for one in compared(report) if one.target is not None]
+
+
+def device(target: TargetReport) -> str:
+    """Return what the device is, in one line."""
+    build, found = target.device.build, target.device
+    known = [found.name]
+    if build is not None:
+        known.append(f"{build.backend} {build.arch}")
+        unit = "compute unit" if build.backend == "hip" else "multiprocessor"
+        known.append(wording.count(build.multiprocessors, unit))
+        known.append(f"{build.memory_bytes / 2**30:.0f} GiB")
+    known.append(f"{quantity(found.bandwidth_bytes_per_s, 'B')}/s")
+    return " · ".join(known)
+
+
+def nothing_ran(target: TargetReport) -> str:
+    """Return the sentence that stands over all figures of a target."""
+    here = "It is this machine's own, but nothing ran on it. " if target.is_here else ""
+    return (
+        f"{here}The code is what torch generates for this device. Nothing ran there: times are "
+        "estimates."
+    )
+
+
+def estimated(variant: VariantReport) -> str:
+    """Return a variant's estimate in a few words; empty where there is none."""
+    estimate = variant.target.estimate if variant.target is not None else None
+    if estimate is None or not estimate.launches:
+        return ""
+    if estimate.unknown == estimate.launches:
+        return "unknown"
+    kernels = f"kernels \u2265 {wording.duration(estimate.kernels_us)}"
+    parts = f"{kernels}, launches \u2248 {wording.duration(estimate.launch_us)}"
+    if estimate.call_us is None:
+        return parts
+    return f"\u2248 {wording.duration(estimate.call_us)} a call ({parts})"
+
+
+def estimate_lines(variant: VariantReport) -> Iterator[str]:
+    """Yield what the estimate says, how it was made, and what binds."""
+    estimate = variant.target.estimate if variant.target is not None else None
+    if estimate is None:
+        return
+    work = [wording.count(estimate.launches, "launch", "launches")]
+    work.append(quantity(estimate.bytes, "B"))
+    work.append(quantity(estimate.operations, "operations"))
+    missing = f", {estimate.unknown} not counted" if estimate.unknown else ""
+    if estimate.launches:
+        yield f"{estimated(variant)} ({', '.join(work)}{missing})"
+    if variant.verdict is not None and variant.verdict.estimated:
+        yield variant.verdict.evidence
+    if estimate.how:
+        yield estimate.how
+
+
+def kernels(variant: VariantReport) -> list[tuple[str, ...]]:
+    """Return the words of `HEAD`, a row for each kernel."""
+    return [
+        _row(kernel, [launch for other, launch in own if other is kernel])
+        for compilation in variant.compilations
+        for own in [list(launches_of(compilation))]
+        for kernel in compilation.kernels
+    ]
+
+
+def decisions(variant: VariantReport) -> list[Decided]:
+    """Return what was decided without the device, each choice once."""
+    found: dict[tuple[str, ...], list[Decision]] = {}
+    for compilation in variant.compilations:
+        for one in compilation.decisions:
+            key = (one.kind, one.operator, one.chosen, one.rule, one.instead)
+            found.setdefault(key, []).append(one)
+    return [Decided(same[0], len(same)) for same in found.values()]
+
+
+def decided(one: Decided) -> str:
+    """Return a choice in a line: ``dispatch, aten.sdpa (2 times): flash attention``."""
+    times = f" ({one.times} times)" if one.times > 1 else ""
+    where = wording.place(one.decision.sources[-1]) if one.decision.sources else ""
+    told = f"{one.decision.kind}, {one.decision.operator}{times}: {one.decision.chosen}"
+    return told + (f"  ({where})" if where else "")
+
+
+def reasons(one: Decided) -> Iterator[str]:
+    """Yield the rule that made a choice, and what makes it on the device."""
+    if one.decision.rule:
+        yield one.decision.rule
+    if one.decision.instead:
+        yield f"On the device: {one.decision.instead}"
+
+
+def checked(variant: VariantReport) -> str:
+    """Return how many kernels were checked and with what outcome; empty where none was tried."""
+    checks = [
+        kernel.check
+        for compilation in variant.compilations
+        for kernel in compilation.kernels
+        if kernel.check is not None
+    ]
+    if not checks:
+        return ""
+    outcomes = [check.outcome for check in checks]
+    told = [
+        f"{outcomes.count(outcome)} {words}"
+        for outcome, words in _OUTCOMES.items()
+        if outcome in outcomes
+    ]
+    how = next((check.how for check in checks if check.how), "")
+    return f"Kernels checked without the device: {', '.join(told)}" + (f" ({how})" if how else "")
+
+
+def forms(kernel: Kernel) -> list[str]:
+    """Return the forms that a kernel was compiled to, in the compiler's order."""
+    return [form for form in FORMS if kernel.assembly.get(form)]
+
+
+def _row(kernel: Kernel, launches: list[Launch]) -> tuple[str, ...]:
+    language = "library call" if kernel.language == "extern" else kernel.language
+    known = [launch.estimated_us for launch in launches if launch.estimated_us is not None]
+    bounds = sorted({launch.estimated_bound for launch in launches if launch.estimated_bound})
+    complete = bool(known) and len(known) == len(launches)
+    fusion = kernel.fusion if kernel.language != "extern" else None
+    return (
+        kernel.name,
+        language,
+        str(len(launches)) if launches else "",
+        str(fusion.nodes) if fusion is not None else "",
+        f"\u2248 {plans.size(fusion.saved_bytes)}" if fusion and fusion.saved_bytes else "",
+        f"\u2265 {wording.duration(sum(known))}" if complete else "unknown" if launches else "",
+        ", ".join(bounds),
+        _figure(kernel, "registers"),
+        _bytes(kernel, "spills"),
+        _bytes(kernel, "shared_bytes"),
+        _figure(kernel, "warps"),
+        _occupancy(kernel),
+        _check(kernel.check),
+    )
+
+
+def _figure(kernel: Kernel, name: str) -> str:
+    value = kernel.resources.get(name)
+    return "" if value is None else f"{value:.0f}"
+
+
+def _bytes(kernel: Kernel, name: str) -> str:
+    value = kernel.resources.get(name)
+    return "" if value is None else f"{value:,.0f} B"
+
+
+def _occupancy(kernel: Kernel) -> str:
+    value = kernel.resources.get("occupancy")
+    if value is None:
+        return ""
+    return f"{100 * value:.0f} %" + (f" ({kernel.limit})" if kernel.limit else "")
+
+
+def _check(check: KernelCheck | None) -> str:
+    if check is None:
+        return ""
+    if check.outcome == "agrees":
+        return "agrees" if check.error is None else f"agrees, within {check.error:.1e}"
+    return f"{check.outcome}: {check.why}" if check.why else check.outcome
+
+
+_OUTCOMES = {"agrees": "agree", "differs": "differ", "not checked": "not checked"}
+"""Outcome → the words for several."""

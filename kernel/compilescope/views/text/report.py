@@ -1,0 +1,360 @@
+"""The report in a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from ...report import (
+    FORMS,
+    Break,
+    Compilation,
+    Kernel,
+    Package,
+    Recompile,
+    Report,
+    TargetReport,
+    VariantReport,
+    conclude,
+)
+from .. import deviations, wording
+from ..rows import changes as changed_rows
+from ..rows import cold, package, plans, ranks, routes, watch
+from ..rows import steps as step_rows
+from ..rows import target as target_rows
+from ..summary import environment, problems
+from ..wrapper_pairs import as_written, compared, compilations, pairs
+from . import target as text_target
+from .sweep import sweep
+
+_COLOURS = {"error": "31", "warning": "33", "info": "36", "bold": "1", "dim": "2"}
+_SHOWN_KERNELS = 12
+_SHOWN_PROBLEMS = 8
+_SHOWN_WATCHED = 40
+_SHOWN_CHANGES = 4
+
+
+def render(report: Report, *, width: int = 100, color: bool = False, name: str = "report") -> str:
+    """Return a report as plain text.
+
+    Parameters
+    ----------
+    report
+        What to show.
+    width
+        Columns of the terminal; text wraps, tables do not.
+    color
+        Mark with ANSI escapes what a terminal can colour.
+    name
+        The variable that holds the report, for the lines that say what to do next.
+    """
+    paint = _Paint(color)
+    if report.subject.kind == "watch":
+        parts = [_watched(report, paint), _problems(report, paint, width)]
+        return "\n\n".join("\n".join(block) for block in map(list, parts) if block)
+    blocks = [
+        _head(report, paint),
+        _rank(report, paint, width),
+        _result(report, paint),
+        _problems(report, paint, width),
+        _follows(report, paint, width),
+    ]
+    if report.sweep is not None:
+        blocks.append(iter(sweep(report.sweep)))
+    blocks.append(_deviations(report, paint, width))
+    blocks.append(_cuda_graphs(report, width))
+    blocks.append(_changes(report, paint, width))
+    blocks.append(_routes(report, paint))
+    blocks += [_steps(graph, paint, width) for graph in step_rows.measured(report)]
+    blocks += [_cold(variant, paint, width) for variant in cold.studied(report)]
+    blocks += [
+        _package(variant, variant.package, paint, width)
+        for variant in package.packaged(report)
+        if variant.package is not None
+    ]
+    blocks += [_target(*one, paint, width) for one in target_rows.targeted(report)]
+    for variant, compilation in compilations(report):
+        blocks.append(_compilation(compilation, f"  (as in {variant.name})", paint, width))
+    written = as_written(report)
+    if written:
+        blocks.append(iter([paint("bold", "compiled by the cell itself")]))
+        blocks += [_compilation(compilation, "", paint, width) for _, compilation in written]
+    blocks.append(_next(report, name, paint))
+    return "\n\n".join("\n".join(block) for block in map(list, blocks) if block)
+
+
+class _Paint:
+    def __init__(self, color: bool) -> None:
+        self.color = color
+
+    def __call__(self, style: str, text: str) -> str:
+        return f"\033[{_COLOURS[style]}m{text}\033[0m" if self.color and text else text
+
+
+def _head(report: Report, paint: _Paint) -> Iterator[str]:
+    where = wording.place(report.subject.where)
+    yield paint("bold", report.subject.name) + (
+        f"  {report.subject.kind}, {where}" if where else ""
+    )
+    for argument in report.subject.arguments:
+        yield f"  {argument}"
+    yield paint("dim", environment(report))
+
+
+def _problems(report: Report, paint: _Paint, width: int) -> Iterator[str]:
+    found = problems(report)
+    for variant, problem in found[:_SHOWN_PROBLEMS]:
+        mark = paint(problem.severity, f"{wording.MARKS[problem.severity]}:")
+        where = wording.place(problem.where)
+        scope = f"[{variant}] " if variant else ""
+        yield f"{mark} {scope}{problem.what}" + (f"  ({where})" if where else "")
+        if problem.where is not None and problem.where.code:
+            yield f"  {problem.where.line} | {problem.where.code}"
+        yield from _wrapped(problem.why, width, "  ")
+        yield from _wrapped(problem.remedy, width, "  → ")
+    if len(found) > _SHOWN_PROBLEMS:
+        yield f"… and {wording.count(len(found) - _SHOWN_PROBLEMS, 'more problem')}: .problems"
+
+
+def _result(report: Report, paint: _Paint) -> Iterator[str]:
+    yield paint("bold", conclude(report).headline)
+    yield from _variants(report, paint)
+
+
+def _follows(report: Report, paint: _Paint, width: int) -> Iterator[str]:
+    """Yield what follows from the result: what limits a call, what to change, what happened."""
+    found = conclude(report)
+    if found.wrapper is not None:
+        told = f"{found.wrapper.headline} {found.wrapper.text}".strip()
+        yield from _wrapped(told, width, "C++ wrapper?  ")
+    if found.limit is not None:
+        parts = ", ".join(one.text for one in found.limit.parts)
+        told = f"{found.limit.headline} {parts or found.limit.text}".strip()
+        yield from _wrapped(told, width, "limits?       ")
+    for number, one in enumerate(found.suggestions, 1):
+        basis = f" ({one.basis})" if one.basis != "unknown" else ""
+        gain = f": {one.gain}{basis}" if one.gain else ""
+        yield from _wrapped(f"{one.what}{gain}", width, f"{number}. ")
+        for line in one.code.splitlines():
+            yield f"   {paint('dim', line)}"
+    yield from _wrapped(" \u00b7 ".join(one.text for one in found.counts), width, "")
+
+
+def _variants(report: Report, paint: _Paint) -> Iterator[str]:
+    head = ("variant", "switches", "stage", "median", "95 % interval", "over eager", "compile")
+    rows = [(*head, "estimated", "outputs")]
+    for variant in compared(report):
+        timing = variant.timing
+        figures = (
+            ("", "", "")
+            if timing is None
+            else (wording.duration(timing.median_us), wording.interval(timing), _ratio(variant))
+        )
+        rows.append(
+            (
+                variant.name,
+                wording.settings(report, variant),
+                wording.stage(variant),
+                *figures,
+                wording.seconds(variant),
+                target_rows.estimated(variant),
+                wording.accuracy(variant),
+            )
+        )
+    yield from _table(rows, paint)
+
+
+def _table(rows: Sequence[Sequence[str]], paint: _Paint) -> Iterator[str]:
+    """Yield the lines of a table whose first row is its head; empty columns are left out."""
+    kept = [column for column in zip(*rows, strict=True) if any(column[1:])]
+    widths = [max(map(len, column)) for column in kept]
+    for number, row in enumerate(zip(*kept, strict=True)):
+        cells = (cell.ljust(size) for cell, size in zip(row, widths, strict=True))
+        line = "  ".join(cells).rstrip()
+        yield paint("bold", line) if number == 0 else line
+
+
+def _watched(report: Report, paint: _Paint) -> Iterator[str]:
+    found = watch.rows(report)
+    yield paint("bold", watch.headline(report))
+    if len(found) > _SHOWN_WATCHED:
+        yield f"the last {_SHOWN_WATCHED}; all of them: .compilations"
+    yield from _table([watch.HEADS, *found[-_SHOWN_WATCHED:]], paint)
+
+
+def _deviations(report: Report, paint: _Paint, width: int) -> Iterator[str]:
+    for variant, one in deviations.deviations(report):
+        asked = f"{one.setting}: asked for {one.requested}, got {one.actual}"
+        yield f"{paint('warning', 'differs:')} [{variant.name}] {asked}"
+        yield from _wrapped(one.why, width, "  ")
+        yield from _wrapped(one.remedy, width, "  → ")
+
+
+def _routes(report: Report, paint: _Paint) -> Iterator[str]:
+    rows = routes.routes(report)
+    if rows:
+        yield paint("bold", "custom operators")
+        yield from (f"  {line}" for line in _table([routes.ROUTES, *rows], paint))
+
+
+def _steps(graph: step_rows.Graph, paint: _Paint, width: int) -> Iterator[str]:
+    yield paint("bold", step_rows.headline(graph))
+    table = [step_rows.head(graph), *step_rows.rows(graph)]
+    yield from (f"  {line}" for line in _table(table, paint))
+    for line in step_rows.remarks(graph):
+        yield from _wrapped(line, width, "  ")
+
+
+def _cold(variant: VariantReport, paint: _Paint, width: int) -> Iterator[str]:
+    yield paint("bold", cold.headline(variant))
+    yield from (f"  {line}" for line in _table([cold.HEAD, *cold.rows(variant)], paint))
+    for line in cold.remarks(variant):
+        yield from _wrapped(line, width, "  ")
+
+
+def _package(variant: VariantReport, made: Package, paint: _Paint, width: int) -> Iterator[str]:
+    yield paint("bold", package.headline(variant, made))
+    for line in package.lines(made):
+        yield from _wrapped(line, width, "  ")
+    rows = package.entries(made)
+    if rows:
+        yield from (f"  {line}" for line in _table([package.ENTRIES, *rows], paint))
+
+
+def _cuda_graphs(report: Report, width: int) -> Iterator[str]:
+    for variant, found in ranks.graphed(report):
+        yield f"{variant.name}: {ranks.graphs_line(found)}"
+        for line in ranks.graphs_why(found):
+            yield from _wrapped(line, width, "  ")
+
+
+def _rank(report: Report, paint: _Paint, width: int) -> Iterator[str]:
+    if report.rank is None:
+        return
+    yield paint("bold", ranks.rank_line(report))
+    for one in ranks.differences(report)[:_SHOWN_CHANGES]:
+        yield from _wrapped(ranks.difference_line(one, report.rank.rank), width, "  ")
+    for call in report.rank.collectives[:_SHOWN_KERNELS]:
+        yield from _wrapped(f"{call.variant}: {ranks.collective_line(call)}", width, "  ")
+    if len(report.rank.collectives) > _SHOWN_KERNELS:
+        left = len(report.rank.collectives) - _SHOWN_KERNELS
+        yield f"  … and {wording.count(left, 'more collective')}: .rank.collectives"
+
+
+def _changes(report: Report, paint: _Paint, width: int) -> Iterator[str]:
+    for variant, found in changed_rows.changed(report):
+        yield from _wrapped(f"{variant.name}: {found.summary}", width, "changed: ")
+        yield from _wrapped(changed_rows.only_inductor(variant, found), width, "  ")
+        for row in changed_rows.kernels(found)[:_SHOWN_CHANGES]:
+            yield from _wrapped(f"{row.what}. {row.why}".strip(), width, "  ")
+
+
+def _target(
+    variant: VariantReport, target: TargetReport, paint: _Paint, width: int
+) -> Iterator[str]:
+    yield paint("bold", text_target.head(variant, target))
+    for first, line in text_target.lines(variant, target):
+        yield from _wrapped(line, width, first)
+    rows, left_out = text_target.kernels(variant)
+    if len(rows) > 1:
+        yield from (f"  {line}" for line in _table(rows, paint))
+    if left_out:
+        yield f"  … and {left_out} more: .kernels"
+
+
+def _ratio(variant: VariantReport) -> str:
+    if variant.timing is None or variant.requested.backend is None:
+        return ""
+    return wording.speedup(variant.timing)
+
+
+def _compilation(compilation: Compilation, whose: str, paint: _Paint, width: int) -> Iterator[str]:
+    where = wording.place(compilation.frame)
+    counts = [
+        wording.count(len(compilation.kernels), "kernel"),
+        wording.count(len(compilation.guards), "guard"),
+        wording.count(len(compilation.breaks), "graph break"),
+    ]
+    head = paint("bold", f"compilation {compilation.id}") + (f"  {where}" if where else "")
+    yield f"{head}  {', '.join(counts)}{whose}"
+    if compilation.recompile is not None:
+        yield from _recompile(compilation.recompile, width)
+    for broken in compilation.breaks:
+        yield from _break(broken, width)
+    for kernel in compilation.kernels[:_SHOWN_KERNELS]:
+        yield from _wrapped(_kernel(kernel), width, "  ")
+    if len(compilation.kernels) > _SHOWN_KERNELS:
+        yield f"  … and {len(compilation.kernels) - _SHOWN_KERNELS} more: .kernels"
+    for plan in plans.plans(compilation):
+        yield from _wrapped(plan, width, "  ")
+
+
+def _recompile(recompile: Recompile, width: int) -> Iterator[str]:
+    for reason in deviations.reasons(recompile):
+        yield from _wrapped(reason, width, "  recompiled: ")
+    for symbol in recompile.became_dynamic:
+        yield from _wrapped(symbol, width, "    dynamic from now on: ")
+    yield from _wrapped(deviations.near_the_limit(recompile), width, "    ")
+    for what, code in deviations.advice(recompile):
+        yield from _wrapped(what, width, "    → ")
+        for line in code.splitlines():
+            yield f"        {line}"
+
+
+def _break(broken: Break, width: int) -> Iterator[str]:
+    where = wording.place(broken.where)
+    yield from _wrapped(f"{broken.reason}" + (f"  ({where})" if where else ""), width, "  break: ")
+    yield from _wrapped(broken.eager, width, "    in eager: ")
+    for hint in broken.hints:
+        yield from _wrapped(hint, width, "    → ")
+
+
+def _kernel(kernel: Kernel) -> str:
+    language = "library call" if kernel.language == "extern" else kernel.language
+    times = len({launch.key for launch in kernel.launches})
+    called = f", called {times} times" if times > 1 else ""
+    ops = f": {', '.join(kernel.ops)}" if kernel.ops else ""
+    fused = ", ".join(plans.fusion(kernel))
+    told = [f"{kernel.name} ({language}{called}){ops}", fused]
+    return ". ".join(one for one in [*told, routes.descriptors(kernel.descriptors)] if one)
+
+
+def _wrapped(text: str, width: int, first: str) -> Iterator[str]:
+    for line in text.splitlines():
+        yield from textwrap.wrap(
+            line,
+            width,
+            initial_indent=first,
+            subsequent_indent=" " * len(first),
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
+        first = " " * len(first)
+
+
+def _next(report: Report, name: str, paint: _Paint) -> Iterator[str]:
+    steps = [(f'{name}.save("report.html")', "everything, in one file")]
+    found = [compilation for _, compilation in compilations(report)]
+    with_code = [
+        pair.compilation for pair in pairs(report) if pair.right and pair.right.artifact == "cpp"
+    ]
+    for compilation in [one for one in found if one.kernels][:1]:
+        one = f'{name}.compilation("{compilation.id}")'
+        steps.append((f"{one}.kernels[0].source", "a kernel"))
+        if compilation.id in with_code:
+            steps.append((f"{one}.code.cpp", "the C++ wrapper"))
+    steps += _compiled(report, name)
+    size = max(len(step) for step, _ in steps)
+    for step, meaning in steps:
+        yield f"{step.ljust(size)}  {paint('dim', meaning)}"
+
+
+def _compiled(report: Report, name: str) -> Iterator[tuple[str, str]]:
+    """Yield how to see the last form of the first kernel that was compiled for a target."""
+    for variant, _ in target_rows.targeted(report):
+        for compilation in variant.compilations:
+            for at, kernel in enumerate(compilation.kernels):
+                for form in target_rows.forms(kernel)[-1:]:
+                    one = f'{name}.compilation("{compilation.id}", "{variant.name}")'
+                    yield f'{one}.kernels[{at}].assembly["{form}"]', FORMS[form][0]
+                    return

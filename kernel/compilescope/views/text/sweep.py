@@ -1,0 +1,32 @@
+"""A sweep as plain text."""
+
+from __future__ import annotations
+
+from ...report import Report, Sweep
+from .. import wording
+from ..rows import sweep as sweep_rows
+
+
+def render(report: Report) -> str:
+    """Return a report's sweep as plain text."""
+    place = wording.place(report.subject.where)
+    head = report.subject.name + (f"  {place}" if place else "")
+    return "\n".join([head, *(sweep(report.sweep) if report.sweep is not None else [])])
+
+
+def sweep(found: Sweep) -> list[str]:
+    """Return the lines of a sweep: its cells, then what it came to."""
+    lines = [sweep_rows.headline(found)]
+    lines += [
+        f"{wording.MARKS[problem.severity]}: {problem.what} {problem.why}".rstrip()
+        for problem in found.problems
+    ]
+    rows = [sweep_rows.HEAD, *sweep_rows.rows(found)]
+    kept = [column for column in zip(*rows, strict=True) if any(column[1:])]
+    widths = [max(map(len, column)) for column in kept]
+    lines += [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in zip(*kept, strict=True)
+    ]
+    said = sweep_rows.verdict(found)
+    return [*lines, "", said, found.code] if said else lines

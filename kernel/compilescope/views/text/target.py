@@ -1,0 +1,47 @@
+"""Variants for a GPU that is not there, as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...report import TargetReport, VariantReport
+from .. import wording
+from ..rows import target as target_rows
+
+_SHOWN_DECISIONS = 8
+_SHOWN_KERNELS = 12
+
+
+def head(variant: VariantReport, target: TargetReport) -> str:
+    """Return the line over a variant's block."""
+    return f"target {target.name}: {target_rows.device(target)}  [{variant.name}]"
+
+
+def lines(variant: VariantReport, target: TargetReport) -> Iterator[tuple[str, str]]:
+    """Yield what is known of a variant there: how far a line is indented, and the line."""
+    yield "  ", target_rows.nothing_ran(target)
+    for line in target_rows.estimate_lines(variant):
+        yield "  ", line
+    checked = target_rows.checked(variant)
+    if checked:
+        yield "  ", checked
+    found = target_rows.decisions(variant)
+    for one in found[:_SHOWN_DECISIONS]:
+        yield "  decided: ", target_rows.decided(one)
+        for reason in target_rows.reasons(one):
+            yield "    ", reason
+    if len(found) > _SHOWN_DECISIONS:
+        more = wording.count(len(found) - _SHOWN_DECISIONS, "more decision")
+        yield "  ", f"… and {more}: .decisions"
+    for what, why in target.absent.items():
+        yield "  ", f"no {what}: {why}"
+
+
+def kernels(variant: VariantReport) -> tuple[list[tuple[str, ...]], int]:
+    """Return the rows of the kernels' table, its head first, and how many are left out.
+
+    Names of kernels are long: they come last, where they push nothing aside.
+    """
+    rows = target_rows.kernels(variant)
+    shown = [target_rows.HEAD, *rows[:_SHOWN_KERNELS]]
+    return [(*row[1:], row[0]) for row in shown], max(len(rows) - _SHOWN_KERNELS, 0)

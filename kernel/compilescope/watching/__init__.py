@@ -1,0 +1,1 @@
+"""What the user's own code compiles while it runs, unchanged."""

@@ -1,0 +1,125 @@
+"""Compilations at a glance, as they come in: a line for each, and counts of all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ..analysis.guards.frames import frame_of
+from ..capture.records import Record
+from ..capture.stream import Group
+from ..report.problem import SourceLine
+from .origin import Origin
+
+_LATEST = 20
+
+
+class Sighting(msgspec.Struct, kw_only=True):
+    """A compilation in a line; nothing but torch's figures is read for it."""
+
+    id: str
+    frame: SourceLine | None = None
+    started_s: float | None = None
+    duration_s: float | None = None
+    """Forward and backward; None while it is being compiled."""
+    breaks: int = 0
+    recompile: str = ""
+    failed: str = ""
+    cell: str | None = None
+    cell_number: int | None = None
+    call: SourceLine | None = None
+
+
+class Sightings:
+    """The latest compilations, and how many there were."""
+
+    def __init__(self) -> None:
+        self.compilations = 0
+        self.recompiles = 0
+        self.breaks = 0
+        self.seconds = 0.0
+        self._seen: dict[str, Sighting] = {}
+        self._frames: dict[str, SourceLine] = {}
+
+    @property
+    def latest(self) -> list[Sighting]:
+        """The last few, newest first."""
+        return list(reversed(self._seen.values()))
+
+    def of(self, group: Group) -> Sighting:
+        """A compilation's line."""
+        self.see(group)
+        sighting: Sighting = group.note[1]
+        return sighting
+
+    def see(self, group: Group) -> None:
+        """Takes a compilation's records into account, if it has new ones."""
+        if group.note is not None and group.note[0] == len(group.records):
+            return
+        now = self._read(group)
+        if group.note is None:
+            self.compilations += 1
+        before = group.note[1] if group.note else Sighting(id=group.id)
+        group.note = len(group.records), now
+        self.recompiles += bool(now.recompile) - bool(before.recompile)
+        self.breaks += now.breaks - before.breaks
+        self.seconds += (now.duration_s or 0.0) - (before.duration_s or 0.0)
+        self._seen[group.id] = now
+        while len(self._seen) > _LATEST:
+            del self._seen[next(iter(self._seen))]
+
+    def _read(self, group: Group) -> Sighting:
+        records = group.records
+        metrics = _details(records, "compilation_metrics")
+        backward = _details(records, "bwd_compilation_metrics")
+        reasons = [one.payload or "" for one in records if one.name == "recompile_reasons"]
+        broken = {one.payload for one in records if one.name == "dynamo_graph_break_reason"}
+        frame = frame_of(records)
+        place = group.id.partition("/")[0]
+        if frame is not None and frame.file:
+            self._frames.setdefault(place, frame)
+        else:
+            # One that torch gave up on says nothing of its frame.
+            frame = self._frames.get(place)
+        origin = group.origin if isinstance(group.origin, Origin) else None
+        cell = origin.cell if origin else None
+        return Sighting(
+            id=group.id,
+            frame=frame,
+            started_s=records[0].time_s if records else None,
+            duration_s=_seconds(metrics, records, group) + _seconds(backward, (), group)
+            if group.done
+            else None,
+            breaks=len(broken),
+            recompile=_first(reasons[-1]) if reasons else "",
+            failed=str(metrics.get("fail_reason") or "").partition("\n")[0],
+            cell=cell.id if cell else None,
+            cell_number=cell.number if cell else None,
+            call=origin.call.where if origin and origin.call else None,
+        )
+
+
+def _details(records: list[Record], event: str) -> dict[str, Any]:
+    for record in reversed(records):
+        if record.event == event:
+            detail = record.metadata.get(event)
+            return detail if isinstance(detail, dict) else {}
+    return {}
+
+
+def _seconds(metrics: dict[str, Any], records: Any, group: Group) -> float:
+    """Torch's own figure; where it has none, from the first record to the last."""
+    took = metrics.get("duration_us")
+    if isinstance(took, (int, float)) and took:
+        return took / 1e6
+    return max(0.0, group.last_s - records[0].time_s) if records else 0.0
+
+
+def _first(payload: str) -> str:
+    """The first reason: torch logs a JSON list, one to a line."""
+    for line in payload.splitlines():
+        text = line.strip().strip('",')
+        if text not in ("", "[", "]"):
+            return text.split("\\n")[0].replace('\\"', '"').strip()
+    return ""

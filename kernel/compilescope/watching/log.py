@@ -1,0 +1,298 @@
+"""What a watch has seen: records come in, compilations are read off, memory stays within bounds."""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+import types
+import weakref
+from collections.abc import Callable
+
+from ..analysis.assemble import assemble
+from ..analysis.guards.recompiles import Memory
+from ..analysis.problems.cpp_errors import place
+from ..analysis.problems.distinct_breaks import distinct_breaks
+from ..capture.stream import Group, Stream
+from ..report import Compilation, Node, VariantReport
+from ..report.problem import Problem
+from ..subject import notebook_cells
+from .compilation_rows import Sightings
+from .live_report import LiveReport
+from .origin import Origin
+from .reduce_compilation import held_bytes, reduce
+
+PATIENCE_S = 0.5
+"""How long a compilation that is done may leave its outermost span open."""
+
+_UNREAD_SHARE = 0.25
+"""How much of the budget is kept for records that nobody has read yet."""
+
+_MOST_RAISED = 20
+"""So many failures of the user's calls are told."""
+
+IN_THE_MIDDLE = (
+    "Watching ended before this compilation did. What torch had logged by then is shown."
+)
+BEGUN_BEFORE = "Watching began in the middle of this compilation."
+ONLY_BACKWARD = "Watching began after the forward was compiled: only the backward is here."
+
+
+class Ledger:
+    """Everything that one watch has seen. Safe to use from any thread.
+
+    Parameters
+    ----------
+    report
+        Its one variant gets the compilations.
+    budget_bytes
+        How much may be held, about. The oldest compilations are reduced to outlines beyond that.
+    """
+
+    def __init__(self, report: LiveReport, budget_bytes: int) -> None:
+        self.report = report
+        self.budget_bytes = budget_bytes
+        self.stream = Stream()
+        self.printed: dict[str, list[Node]] = {}
+        """Graphs' texts → their nodes, as they are printed."""
+        self.sightings = Sightings()
+        self.held_bytes = 0
+        self.reduced = 0
+        self.left_out = 0
+        self._variant: VariantReport = report.variants[0]
+        self._sizes: dict[str, int] = {}
+        self._codes: dict[str, weakref.ref[types.CodeType]] = {}
+        self._memory = Memory()
+        self._lock = threading.RLock()
+        self._is_reading = False
+        self._failures = 0
+        self._first_failure: Problem | None = None
+        self._raised: list[Problem] = []
+
+    def raised(self, problem: Problem) -> None:
+        """Notes that a call of the user's failed in torch.compile or in what it generated."""
+        with self._lock:
+            same = [
+                one for one in self._raised if (one.what, one.why) == (problem.what, problem.why)
+            ]
+            if not same and len(self._raised) < _MOST_RAISED:
+                self._raised.append(problem)
+
+    def failed(self, error: Exception) -> None:
+        """Notes an error of ours within the user's compilation."""
+        self._failures += 1
+        if self._first_failure is None:
+            self._first_failure = Problem(
+                severity="error",
+                what=f"Watching failed in part: {type(error).__name__}: {error}",
+                why="This is a fault of compilescope. Your code went on, and so does watching.",
+                remedy="Please report it with the details below.",
+                detail="".join(traceback.format_exception(error)),
+            )
+
+    @property
+    def problem(self) -> Problem | None:
+        """What went wrong in watching, if anything did."""
+        if self._first_failure is not None and self._failures > 1:
+            times = f"It failed {self._failures:,} times; this was the first."
+            self._first_failure.why = f"{_FAULT} {times}"
+        return self._first_failure
+
+    @property
+    def total_bytes(self) -> int:
+        """About how much is held: what was read, and records that are not read yet."""
+        groups = list(self.stream.groups.values())
+        return self.held_bytes + self.stream.waiting + sum(group.size for group in groups)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether so much waits to be read that the budget may not hold for long."""
+        unread = sum(group.size for group in list(self.stream.groups.values()) if group.fresh)
+        return self.stream.waiting + unread > self.budget_bytes * _UNREAD_SHARE
+
+    def take(self) -> None:
+        """Parts what has come in; reads nothing yet."""
+        with self._lock:
+            self.stream.take()
+            for group in self.stream.groups.values():
+                self.sightings.see(group)
+
+    def refresh(self, *, final: bool = False) -> None:
+        """Reads what is finished; with ``final`` also what is not, since nothing will follow."""
+        with self._lock:
+            if self._is_reading:
+                return
+            self._is_reading = True
+            try:
+                self._refresh(final)
+            finally:
+                self._is_reading = False
+
+    def code_of(self, compile_id: str) -> types.CodeType | None:
+        """The code that a compilation was made from; None once it is gone."""
+        with self._lock:
+            reference = self._codes.get(compile_id)
+            return reference() if reference is not None else None
+
+    def _refresh(self, final: bool) -> None:
+        self.take()
+        for group in list(self.stream.groups.values()):
+            if group.fresh and (final or self._is_settled(group)):
+                self._read(group, final)
+                group.fresh = False
+            if not group.fresh and group.done and (final or not group.awaits_backward):
+                self.stream.drop(group)
+        if all(not group.fresh for group in self.stream.groups.values()):
+            self.printed.clear()
+            self.stream.loose.clear()
+        self._bound()
+        self._variant.breaks = distinct_breaks(self._variant.compilations)
+        self._tell()
+
+    def _is_settled(self, group: Group) -> bool:
+        return group.done and (group.ended or time.time() - group.last_s > PATIENCE_S)
+
+    def _read(self, group: Group, final: bool) -> None:
+        for record in group.records:
+            text = record.payload
+            if text in self.printed:
+                group.nodes[text] = self.printed[text]
+        try:
+            compilation = self._assembled(group)
+        except Exception as error:  # noqa: BLE001 - one that cannot be read is not the others' matter
+            self.failed(error)
+            compilation = Compilation(id=group.id)
+            compilation.absent["compilation"] = "compilescope could not read torch's records of it."
+        seen = self.sightings.of(group)
+        compilation.frame = compilation.frame or seen.frame
+        compilation.started_s = compilation.started_s or seen.started_s
+        compilation.duration_s = seen.duration_s or compilation.duration_s
+        if group.torch_id != group.id:
+            compilation.torch_id = group.torch_id
+        if isinstance(group.origin, Origin):
+            group.origin.put_into(compilation)
+        if not group.started and not seen.failed:
+            compilation.absent["start"] = ONLY_BACKWARD if group.backward else BEGUN_BEFORE
+        if final and not group.done:
+            compilation.absent["end"] = IN_THE_MIDDLE
+        if group.code is not None:
+            self._codes[group.id] = group.code
+        self._put(compilation)
+
+    def _assembled(self, group: Group) -> Compilation:
+        span = group.records[0].time_s - 1.0, group.records[-1].time_s + 1.0
+        loose = [one for one in self.stream.loose if span[0] <= one.time_s <= span[1]]
+        records = [*self.stream.shared, *loose, *group.records]
+        found = assemble(
+            records, variant=self._variant.name, nodes=group.nodes, memory=self._memory
+        )
+        return next((one for one in found if one.id == group.id), Compilation(id=group.id))
+
+    def _put(self, compilation: Compilation) -> None:
+        # A new list, so that whoever goes through the old one is not disturbed.
+        compilations = list(self._variant.compilations)
+        for index in range(len(compilations) - 1, -1, -1):
+            if compilations[index].id == compilation.id:
+                compilations[index] = compilation
+                break
+        else:
+            compilations.append(compilation)
+        self._variant.compilations = compilations
+        size = held_bytes(compilation)
+        self.held_bytes += size - self._sizes.get(compilation.id, 0)
+        self._sizes[compilation.id] = size
+        self.report.files |= notebook_cells.cells([compilation])
+
+    @property
+    def _room(self) -> float:
+        """How much what was read may take."""
+        return self.budget_bytes * (1 - _UNREAD_SHARE)
+
+    def _bound(self) -> None:
+        """Makes room for records to come: first what may never be needed goes, then the oldest."""
+        waiting = sum(group.size for group in self.stream.groups.values())
+        for group in list(self.stream.groups.values()):
+            if self.held_bytes + waiting <= self._room:
+                return
+            if group.done and not group.fresh:
+                waiting -= group.size
+                self.stream.drop(group)
+        self._shrink(self._reduced)
+        if self.held_bytes > self._room:
+            before = len(self._variant.compilations)
+            self._shrink(self._removed)
+            self.left_out += before - len(self._variant.compilations)
+
+    def _shrink(self, change: Callable[[Compilation], Compilation | None]) -> None:
+        kept: list[Compilation] = []
+        for compilation in self._variant.compilations:
+            changed: Compilation | None = compilation
+            if self.held_bytes > self._room:
+                changed = change(compilation)
+            if changed is not None:
+                kept.append(changed)
+        self._variant.compilations = kept
+
+    def _reduced(self, compilation: Compilation) -> Compilation:
+        if compilation.reduced:
+            return compilation
+        self.reduced += 1
+        small = reduce(
+            compilation,
+            "Its texts, graphs, kernels and guards were dropped at "
+            f"{time.strftime('%H:%M:%S')} to hold no more than {megabytes(self.budget_bytes)}.",
+        )
+        self._memory.forget(compilation.id)
+        size = held_bytes(small)
+        self.held_bytes += size - self._sizes[compilation.id]
+        self._sizes[compilation.id] = size
+        return small
+
+    def _removed(self, compilation: Compilation) -> None:
+        self.held_bytes -= self._sizes.pop(compilation.id)
+        self._codes.pop(compilation.id, None)
+
+    def _tell(self) -> None:
+        """Says in the report what it lacks."""
+        problems = [self.problem] if self.problem is not None else []
+        for raised in self._raised:
+            if "compilation" not in raised.facts:
+                place(raised, self._variant.compilations)
+            problems.append(raised)
+        budget = megabytes(self.budget_bytes)
+        if self.reduced:
+            problems.append(
+                Problem(
+                    severity="info",
+                    what=f"{self.reduced:,} compilations are reduced to an outline.",
+                    why=f"A watch holds no more than {budget}; the oldest lose their texts first.",
+                    remedy="Watch with a larger memory, or for a shorter time.",
+                )
+            )
+        if self.left_out:
+            problems.append(
+                Problem(
+                    severity="warning",
+                    what=f"The {self.left_out:,} oldest compilations are only counted.",
+                    why=f"Not even their outlines find room within {budget}.",
+                    remedy="Watch with a larger memory, or for a shorter time.",
+                )
+            )
+        if self.stream.late:
+            problems.append(
+                Problem(
+                    severity="info",
+                    what=f"{self.stream.late:,} records are left out.",
+                    why="torch logged them after what they belong to was complete, or after its "
+                    "records were dropped to hold no more memory.",
+                )
+            )
+        self.report.problems = problems
+
+
+_FAULT = "This is a fault of compilescope. Your code went on, and so does watching."
+
+
+def megabytes(size: int) -> str:
+    """``256 MB``."""
+    return f"{size / 1e6:.3g} MB"

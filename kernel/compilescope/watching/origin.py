@@ -1,0 +1,38 @@
+"""Where a compilation comes from: the cell that runs, and the ``torch.compile`` behind it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..report import Compilation
+from ..subject import notebook_cells
+from ..torch_api.trace.compile_calls import Call, current
+
+_BEFORE = "torch.compile was called before watching began"
+_NOBODY = "torch compiled this frame outside of any callable that torch.compile returned."
+
+
+class Origin(NamedTuple):
+    """What is known of it at the moment when torch compiles."""
+
+    call: Call | None
+    cell: notebook_cells.Cell | None
+
+    def put_into(self, compilation: Compilation) -> None:
+        """Says it in the report."""
+        if self.call is None:
+            compilation.absent["call"] = _NOBODY
+        elif self.call.where is None:
+            wrapped = f"; it compiles {self.call.wrapped}" if self.call.wrapped else ""
+            compilation.absent["call"] = f"{_BEFORE}{wrapped}."
+        else:
+            compilation.call = self.call.where
+        if self.cell is not None:
+            compilation.cell = self.cell.id
+            compilation.cell_number = self.cell.number
+            compilation.cell_file = self.cell.file
+
+
+def here() -> Origin:
+    """Of what this thread compiles now."""
+    return Origin(current(), notebook_cells.running())

@@ -1,0 +1,39 @@
+"""What the user's own code compiles while it runs, unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import msgspec
+
+from ..analysis.assemble import assemble
+from ..capture.live import recording
+from ..capture.records import Record
+from ..capture.renumber import numbers, renumber
+from ..report import Compilation, Node
+from ..torch_api.trace.graphs import collecting
+
+
+class Watched(msgspec.Struct, kw_only=True):
+    """What was recorded; filled while the block runs."""
+
+    records: list[Record] = []
+    nodes: dict[str, list[Node]] = {}
+
+    def compilations(self, name: str) -> list[Compilation]:
+        """The compilations that took place, as those of a variant of this name."""
+        found = assemble(renumber(self.records), variant=name, nodes=self.nodes)
+        counted = {new: old for old, new in numbers(self.records).items()}
+        for one in found:
+            if counted.get(one.id, one.id) != one.id:
+                one.torch_id = counted[one.id]
+        return found
+
+
+@contextmanager
+def watching() -> Iterator[Watched]:
+    """Records the compilations of the code in the block. Changes nothing about them."""
+    watched = Watched()
+    with recording(watched.records, shared=True), collecting(watched.nodes):
+        yield watched

@@ -1,0 +1,252 @@
+"""Whatever is compiled in this process, while it happens and with the code unchanged.
+
+Nothing is installed before `Watch.start` and nothing is left after `Watch.stop`. In between,
+torch's trace is overheard, ``torch.compile``'s calls are noted, and nothing is paid where nothing
+is compiled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import threading
+import time
+import types
+import uuid
+from collections.abc import Callable
+
+import msgspec
+
+from ..capture.stream import name_of
+from ..report import AS_WRITTEN, Report, SourceLine, Subject, VariantReport
+from ..report.errors import CompilescopeError
+from ..report.problem import Problem
+from ..report.variant import Variant
+from ..torch_api.dynamo.compiled_code import note_code
+from ..torch_api.failures import failures
+from ..torch_api.process.environment import environment
+from ..torch_api.trace.compile_calls import noting
+from ..torch_api.trace.graphs import collecting_everywhere
+from ..torch_api.trace.process_trace import overhear
+from ..torch_api.trace.trace import Event
+from .compilation_rows import Sighting
+from .live_report import LiveReport
+from .log import PATIENCE_S, Ledger
+from .origin import here
+
+MEMORY_MB = 256.0
+"""How much a watch holds if nobody says otherwise."""
+
+_TELLING = ("dynamo_start", "recompile_reasons", "compilation_metrics")
+"""Records that torch logs on the thread, and below the call, that a compilation is for."""
+
+_ENDINGS = ("compilation_metrics", "bwd_compilation_metrics")
+_TICK_S = 0.25
+_PER_COMPILATION_S = 0.0025
+"""Who looks on asks for the whole list each time, so a long one is told of less often."""
+
+
+class WatchSummary(msgspec.Struct, kw_only=True):
+    """How a watch stands."""
+
+    on: bool = False
+    subject: str = ""
+    since_s: float | None = None
+    compilations: int = 0
+    recompiles: int = 0
+    breaks: int = 0
+    seconds: float = 0.0
+    reduced: int = 0
+    left_out: int = 0
+    held_bytes: int = 0
+    budget_bytes: int = 0
+    problem: Problem | None = None
+    latest: list[Sighting] = []
+
+
+class Watch:
+    """A watch over everything that is compiled. Safe to use from any thread.
+
+    Parameters
+    ----------
+    name
+        What the report calls it.
+    where, cell
+        The line and the notebook cell that asked for it.
+    memory_mb
+        How much it may hold, in MB of 10⁶ bytes.
+    changed
+        Called from a thread of its own, a few times a second at most, when there is news.
+
+    Raises
+    ------
+    CompilescopeError
+        ``memory_mb`` is no positive number.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str = "watch",
+        where: SourceLine | None = None,
+        cell: str | None = None,
+        memory_mb: float = MEMORY_MB,
+        changed: Callable[[], None] = lambda: None,
+    ) -> None:
+        if not memory_mb > 0:
+            raise CompilescopeError(
+                f"A watch cannot hold {memory_mb} MB.", remedy="Give it a positive number of MB."
+            )
+        self.since_s: float | None = None
+        self.memory_mb = memory_mb
+        self._name, self._where, self._cell = name, where, cell
+        self._id = f"watch-{uuid.uuid4().hex[:8]}"
+        self._budget = int(memory_mb * 1e6)
+        self._changed = changed
+        self._hooks = contextlib.ExitStack()
+        self._lock = threading.Lock()
+        self._news = threading.Event()
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._report, self._ledger = self._opened()
+
+    @property
+    def report(self) -> Report:
+        """The report; whoever reads it sees what there is by now."""
+        return self._report
+
+    @property
+    def is_on(self) -> bool:
+        """Whether it watches now."""
+        return self._thread is not None
+
+    def start(self) -> None:
+        """Begins, or goes on after a stop; what was seen stays. Does nothing if it is on."""
+        with self._lock:
+            if self.is_on:
+                return
+            ledger = self._ledger
+            with contextlib.ExitStack() as hooks:
+                hooks.enter_context(collecting_everywhere(ledger.printed, self._failed))
+                hooks.enter_context(noting())
+                hooks.callback(note_code(self._on_code, self._failed))
+                hooks.callback(overhear(self._on_event, self._failed))
+                self._stopping.clear()
+                self._thread = threading.Thread(
+                    target=self._run, name="compilescope-watch", daemon=True
+                )
+                self._thread.start()
+                self._hooks = hooks.pop_all()
+            self.since_s = time.time()
+
+    def stop(self) -> None:
+        """Ends; what was seen stays. Does nothing if it is off."""
+        with self._lock:
+            thread, self._thread = self._thread, None
+            if thread is None:
+                return
+            self._hooks.close()
+            self._stopping.set()
+            self._news.set()
+        if thread is not threading.current_thread():
+            thread.join()
+
+    def clear(self) -> None:
+        """Empties it, in place: the report is the same, with nothing in it."""
+        was_on = self.is_on
+        self.stop()
+        # Whoever holds the report sees that it is empty now, and what comes.
+        self._ledger = self._emptied(self._report)
+        if was_on:
+            self.start()
+
+    def state(self) -> WatchSummary:
+        """How it stands. Reads no compilation for that."""
+        ledger = self._ledger
+        ledger.take()
+        sightings = ledger.sightings
+        return WatchSummary(
+            on=self.is_on,
+            subject=self._id,
+            since_s=self.since_s,
+            compilations=sightings.compilations,
+            recompiles=sightings.recompiles,
+            breaks=sightings.breaks,
+            seconds=sightings.seconds,
+            reduced=ledger.reduced,
+            left_out=ledger.left_out,
+            held_bytes=ledger.total_bytes,
+            budget_bytes=ledger.budget_bytes,
+            problem=ledger.problem,
+            latest=sightings.latest,
+        )
+
+    def raised(self, error: BaseException) -> None:
+        """A call of the user's raised this: told in the report if it is torch.compile's."""
+        try:
+            problem = failures.of_torch(error)
+            if problem is not None:
+                self._ledger.raised(problem)
+        except Exception as fault:  # noqa: BLE001 - must not stand in the way of the user's own
+            self._failed(fault)
+            return
+        self._news.set()
+
+    def code_of(self, compile_id: str) -> types.CodeType | None:
+        """The code object that a compilation was made from, as long as the user's code has it."""
+        self._refresh()
+        return self._ledger.code_of(compile_id)
+
+    def _opened(self) -> tuple[LiveReport, Ledger]:
+        report = LiveReport(
+            created=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+            subject=Subject(
+                id=self._id, name=self._name, kind="watch", where=self._where, cell=self._cell
+            ),
+            environment=environment(),
+        )
+        return report, self._emptied(report)
+
+    def _emptied(self, report: LiveReport) -> Ledger:
+        report.follow(None)
+        report.variants = [VariantReport(name=AS_WRITTEN, requested=Variant(), stage="built")]
+        report.problems, report.files = [], {}
+        ledger = Ledger(report, self._budget)
+        report.follow(self._refresh)
+        return ledger
+
+    def _refresh(self) -> None:
+        self._ledger.refresh(final=not self.is_on)
+
+    def _failed(self, error: Exception) -> None:
+        self._ledger.failed(error)
+
+    def _on_event(self, event: Event) -> None:
+        """Within the user's compilation, on its thread."""
+        if event.unwritten is not None:  # a span: there are many, and none is news
+            self._ledger.stream.put(event)
+            return
+        name = name_of(event.metadata)
+        self._ledger.stream.put(event, here() if name in _TELLING else None)
+        if name in _ENDINGS or name == "dynamo_start":
+            self._news.set()
+
+    def _on_code(self, torch_id: str, code: types.CodeType) -> None:
+        self._ledger.stream.put_code(torch_id, code)
+
+    def _run(self) -> None:
+        """Tells of news, and reads what waits before it grows beyond a part of the budget."""
+        while not self._stopping.is_set():
+            # What was not settled at the last look is soon, and nothing more may come to tell.
+            self._news.wait(PATIENCE_S if self._ledger.is_due else None)
+            if self._stopping.wait(_TICK_S / 5):  # the last records of a compilation follow at once
+                return
+            self._news.clear()
+            try:
+                if self._ledger.is_due:
+                    self._ledger.refresh()
+                self._changed()
+            except Exception as error:  # noqa: BLE001 - must not end the watch
+                self._failed(error)
+            many = _PER_COMPILATION_S * self._ledger.sightings.compilations
+            self._stopping.wait(max(_TICK_S, many))

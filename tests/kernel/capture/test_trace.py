@@ -1,0 +1,197 @@
+"""Listening to torch's structured trace: who hears what, and what is left afterwards."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+
+import pytest
+import torch
+from compilescope.capture.live import recording
+from compilescope.capture.records import Record
+from compilescope.capture.renumber import renumber
+from compilescope.torch_api.trace.trace import Event, listening
+from torch._logging import _internal
+
+LOG = _internal.trace_log
+
+
+def trace(name: str, payload: str = "") -> None:
+    _internal.trace_structured(
+        "artifact",
+        metadata_fn=lambda: {"name": name, "encoding": "string"},
+        payload_fn=lambda: payload,
+        expect_trace_id=False,
+    )
+
+
+@pytest.fixture(autouse=True)
+def handlers() -> Iterator[None]:
+    trace("torch's own handler removes itself at the first event, if nobody set TORCH_TRACE")
+    before = list(LOG.handlers)
+    yield
+    after = list(LOG.handlers)
+    LOG.handlers[:] = before
+    assert after == before
+
+
+def test_events_arrive_with_their_payload() -> None:
+    records: list[Record] = []
+    trace("before")
+    with recording(records):
+        trace("during", "text\nof two lines")
+    trace("after")
+    (record,) = records
+    assert (record.event, record.name, record.payload) == (
+        "artifact",
+        "during",
+        "text\nof two lines",
+    )
+    assert record.compile_id is None
+    assert record.time_s > 1e9
+    assert record.thread == threading.get_ident()
+
+
+def test_another_thread_is_somebody_else() -> None:
+    mine: list[Event] = []
+    theirs: list[Event] = []
+
+    def other() -> None:
+        trace("unheard")
+        with listening(theirs.append):
+            trace("theirs")
+
+    with listening(mine.append):
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        trace("mine")
+    assert [event.metadata["artifact"]["name"] for event in mine] == ["mine"]
+    assert [event.metadata["artifact"]["name"] for event in theirs] == ["theirs"]
+
+
+def test_the_inner_listener_hears_alone() -> None:
+    outer: list[Event] = []
+    inner: list[Event] = []
+    with listening(outer.append):
+        trace("one")
+        with listening(inner.append):
+            trace("two")
+        trace("three")
+    assert [event.metadata["artifact"]["name"] for event in outer] == ["one", "three"]
+    assert [event.metadata["artifact"]["name"] for event in inner] == ["two"]
+
+
+def test_handlers_stay_when_threads_begin_and_end_in_any_order() -> None:
+    before = list(LOG.handlers)
+    began, ended = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with listening(lambda _: None):
+            began.set()
+            ended.wait(10)
+
+    thread = threading.Thread(target=other)
+    mine = logging.NullHandler()
+    with listening(lambda _: None):
+        thread.start()
+        assert began.wait(10)
+        LOG.addHandler(mine)
+    ended.set()
+    thread.join()
+    assert LOG.handlers == [*before, mine]
+    LOG.removeHandler(mine)
+
+
+def test_torch_s_own_handler_comes_back_after_it_removed_itself() -> None:
+    class Lazy(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            LOG.removeHandler(self)
+
+    heard: list[Event] = []
+    lazy = Lazy()
+    LOG.handlers.insert(0, lazy)
+    with listening(heard.append):
+        trace("one")
+        trace("two")
+    assert len(heard) == 2
+    assert LOG.handlers[0] is lazy
+    LOG.handlers.remove(lazy)
+
+
+def test_an_error_of_the_sink_waits_for_the_end() -> None:
+    heard: list[Event] = []
+
+    def sink(event: Event) -> None:
+        heard.append(event)
+        raise LookupError("in the sink")
+
+    reached = []
+
+    def block() -> None:
+        with listening(sink):
+            trace("one")
+            trace("two")
+            reached.append(True)
+
+    with pytest.raises(LookupError, match="in the sink"):
+        block()
+    assert reached == [True]
+    assert len(heard) == 2
+
+
+def test_the_block_s_own_error_comes_first() -> None:
+    def sink(_: Event) -> None:
+        raise LookupError("in the sink")
+
+    def block() -> None:
+        with listening(sink):
+            trace("one")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        block()
+
+
+def test_file_names_are_text_although_torch_interned_them_before() -> None:
+    records: list[Record] = []
+
+    def double(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    torch.compile(double, backend="eager")(torch.ones(2))
+    torch._dynamo.reset()
+    with recording(records):
+        torch.compile(double, backend="eager")(torch.ones(2))
+    (start,) = (record for record in records if record.event == "dynamo_start")
+    files = [frame["filename"] for frame in start.metadata["dynamo_start"]["stack"]]
+    assert files[-1] == __file__
+    assert {record.compile_id for record in records if record.compile_id} == {"0/0"}
+
+
+def test_ids_are_counted_from_zero_and_named_alike_in_reasons() -> None:
+    def record(frame: int, compilation: int, name: str, payload: str) -> Record:
+        return Record(
+            event="artifact",
+            metadata={
+                "artifact": {"name": name},
+                "frame_id": frame,
+                "frame_compile_id": compilation,
+            },
+            payload=payload,
+            compile_id=f"{frame}/{compilation}",
+        )
+
+    reason = '["1000007/3: size mismatch at 1000007", "12/34: unknown"]'
+    made = renumber(
+        [
+            record(1_000_007, 3, "other", "1000007/3"),
+            record(1_000_009, 0, "other", ""),
+            record(1_000_007, 4, "recompile_reasons", reason),
+        ]
+    )
+    assert [one.compile_id for one in made] == ["0/0", "1/0", "0/1"]
+    assert [one.metadata["frame_id"] for one in made] == [0, 1, 0]
+    assert made[0].payload == "1000007/3"
+    assert made[2].payload == '["0/0: size mismatch at 1000007", "12/34: unknown"]'

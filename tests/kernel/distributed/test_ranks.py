@@ -1,0 +1,157 @@
+"""A call inspected on two ranks, each a process of its own: collectives, and what differs."""
+
+from __future__ import annotations
+
+import cloudpickle
+import psutil
+import pytest
+import torch.distributed as dist
+from compilescope import CompilescopeError, ranks
+from compilescope.distributed.remote_report import Elsewhere
+from compilescope.report import Rank, Report
+from compilescope.report.saving.storage import from_json
+from compilescope.report.variant import Variant
+from compilescope.session.lazy import session
+from compilescope.session.session import Session
+
+from .. import rank_subjects
+
+pytestmark = pytest.mark.slow
+
+# The processes need not find the tests.
+cloudpickle.register_pickle_by_value(rank_subjects)
+
+PATIENCE_S = 300.0
+TRACED = {"traced": Variant(backend="aot_eager")}
+"""Compiled, but by no C++ compiler."""
+
+
+def rank_of(report: Report) -> Rank:
+    assert report.rank is not None
+    return report.rank
+
+
+def test_a_model_that_trains_under_ddp_is_built_on_both_ranks() -> None:
+    # Its own hook reduces the gradients; without one DDP calls the same.
+    reports = ranks(rank_subjects.make_hooked_ddp, variants="python", timeout_s=PATIENCE_S)
+    assert [rank_of(one).rank for one in reports] == [0, 1]
+    assert len({rank_of(one).group for one in reports}) == 1
+    for report in reports:
+        made = report.variant("python")
+        assert made.stage == "built", (made.problems, report.problems)
+        assert made.accuracy
+        assert all(error.ok for error in made.accuracy)
+        assert made.timing is not None
+        assert made.timing.ratio is not None
+        assert report.problems == []
+        # Dynamo leaves DDP's own forward to eager, and compiles the model's.
+        assert "backward" in made.compilations[-1].graphs
+        (called,) = rank_of(report).collectives
+        assert called.outside
+        assert (called.operator, called.direction) == ("c10d.allreduce_", "backward")
+        assert rank_of(report).same, rank_of(report).differences
+        assert isinstance(session().inspection(report.subject.id), Elsewhere)
+        assert from_json(report.to_json()).rank == report.rank
+    with pytest.raises(CompilescopeError, match="rank 0 of 2, which has ended"):
+        session().queue_run(reports[0].subject.id)
+
+
+def test_a_model_that_fsdp_spreads_is_called_many_times() -> None:
+    # Between a forward and its backward the model holds whole parameters: each call begins anew.
+    for report in ranks(rank_subjects.make_fsdp, variants=TRACED, timeout_s=PATIENCE_S):
+        assert report.problems == []
+        made = report.variant("traced")
+        assert (made.stage, made.timing is not None) == ("built", True), made.problems
+        assert {error.path.rpartition(".")[2] for error in made.accuracy} == {"output", "grad"}
+        assert len(made.accuracy) == 5
+        assert all(error.ok for error in made.accuracy)
+        called = [(one.operator, one.direction) for one in rank_of(report).collectives]
+        assert set(called) == {
+            ("c10d._allgather_base_", "forward"),
+            ("c10d._allgather_base_", "backward"),
+            ("c10d._reduce_scatter_base_", "backward"),
+        }
+        assert rank_of(report).same, rank_of(report).differences
+
+
+def test_an_optimiser_s_step_on_fsdp_s_parameters_has_sources() -> None:
+    # Their gradients are parts of one larger tensor, which torch cannot copy.
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    try:
+        fn, args = rank_subjects.make_fsdp_step()
+        report = Session().inspect(fn, args, {}, variants=["python"], run=False)
+    finally:
+        dist.destroy_process_group()
+    made = report.variant("python")
+    assert made.problems == []
+    assert any(one.code.python for one in made.compilations)
+
+
+def test_a_rank_that_alone_is_wrong_keeps_no_other_waiting() -> None:
+    right, wrong = ranks(
+        rank_subjects.make_off_on_one,
+        variants={"unwritten": Variant(backend="eager"), **TRACED},
+        timeout_s=PATIENCE_S,
+    )
+    # A disk that is full on one rank: none builds the variant, and the next one is built by all.
+    unwritten = [report.variant("unwritten") for report in (right, wrong)]
+    assert [one.stage for one in unwritten] == ["failed", "failed"]
+    assert [one.problems[-1].what for one in unwritten] == [
+        "This variant was not built, as another rank has no folder to build it in.",
+        "The disk of /cache is full.",
+    ]
+    # What is off is compared with the result in float64 too: one call more, which all make.
+    for report, off in ((right, 0.0), (wrong, 1.0)):
+        assert report.problems == []
+        made = report.variant("traced")
+        assert (made.stage, made.timing is not None) == ("built", True)
+        assert made.accuracy[0].max_abs == off
+        assert made.accuracy[0].reference_abs == off
+        assert len(made.problems) == int(off)
+
+
+def test_ranks_that_call_something_else_are_told_of() -> None:
+    first, second = ranks(
+        rank_subjects.make_uneven, variants="python", run=False, timeout_s=PATIENCE_S
+    )
+    found = rank_of(first).collectives
+    assert [one.operator.split(".")[1].rstrip("_") for one in found] == [
+        "all_gather_into_tensor",
+        "reduce_scatter_tensor",
+        "all_reduce",
+    ]
+    assert [one.bytes for one in found] == [256, 64, 4]
+    assert [one.reduction for one in found] == ["", "sum", "sum"]
+    code = first.variant("python").compilations[0].code.python
+    assert code is not None
+    lines = code.split("\n")
+    for one in found:
+        assert one.line is not None
+        assert one.waited is not None
+        assert one.operator.split(".")[1].rstrip("_") in lines[one.line - 1]
+        assert "wait_tensor" in lines[one.waited - 1]
+        assert one.sources[-1].function == "sharded"
+    assert not rank_of(first).same
+    serious = [one for one in rank_of(first).differences if one.serious]
+    assert [one.kind for one in serious] == ["collectives"]
+    assert "sum" in serious[0].here
+    assert "max" in serious[0].there
+    kinds = {one.kind for one in rank_of(second).differences}
+    assert {"graph", "guards", "collectives"} <= kinds
+
+
+def test_a_rank_that_dies_ends_the_others_and_says_so() -> None:
+    reports = ranks(rank_subjects.make_dying, variants="python", run=False, timeout_s=PATIENCE_S)
+    assert "exit code 3" in reports[1].problems[0].what
+    assert rank_of(reports[1]).size == 2
+    mine = psutil.Process().children(recursive=True)
+    assert not [one for one in mine if "rank_process" in " ".join(one.cmdline())]
+
+
+@pytest.mark.parametrize(
+    ("size", "backend", "what"),
+    [(0, "gloo", "size is 0"), (2, "carrier-pigeon", "no backend"), (99, "gloo", "size is 99")],
+)
+def test_what_cannot_be_is_refused(size: int, backend: str, what: str) -> None:
+    with pytest.raises(CompilescopeError, match=what):
+        ranks(rank_subjects.make_ddp, size, backend=backend)

@@ -1,0 +1,85 @@
+"""CUDA graphs recorded and replayed on a real GPU. Skipped where there is none."""
+
+from __future__ import annotations
+
+import compilescope
+import pytest
+import torch
+from compilescope import Variant
+from compilescope.report import CudaGraphs
+from compilescope.torch_api.inductor.cuda_graphs import Counts, counting
+from torch import Tensor, nn
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+
+RECENT = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 12)
+
+
+def plain(x: Tensor) -> Tensor:
+    return torch.relu(x @ x).sum(0)
+
+
+def in_place(x: Tensor) -> Tensor:
+    x.add_(1)
+    return x * 2
+
+
+def built(function: object, x: Tensor, variant: Variant) -> CudaGraphs:
+    report = compilescope.inspect(function, (x,), variants={"v": variant})  # type: ignore[arg-type]
+    made = report.variant("v")
+    assert made.stage == "built", made.problems
+    assert [one for one in made.problems if one.severity == "error"] == []
+    assert made.cuda_graphs is not None
+    return made.cuda_graphs
+
+
+def test_a_graph_is_recorded_once_and_replayed() -> None:
+    found = built(plain, torch.ones(64, 64, device="cuda"), Variant(mode="reduce-overhead"))
+    assert (found.outcome, found.skips) == ("captured", [])
+    assert (found.captured, found.replayed, found.re_recorded, found.calls) == (1, 2, 0, 4)
+    assert found.memory_bytes is not None
+    assert found.memory_bytes > 0
+
+
+def test_training_records_forward_and_backward() -> None:
+    model = nn.Sequential(nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 4)).cuda()
+    found = built(model, torch.ones(8, 16, device="cuda"), Variant(mode="reduce-overhead"))
+    assert found.outcome == "captured"
+    assert found.captured >= 2
+    assert found.replayed >= 2
+    assert {part.name.partition(",")[0] for part in found.partitions} == {"forward", "backward"}
+
+
+def test_an_argument_changed_in_place_is_skipped_at_the_call() -> None:
+    found = built(in_place, torch.ones(64, device="cuda"), Variant(mode="reduce-overhead"))
+    assert (found.outcome, found.captured) == ("skipped", 0)
+    assert "mutated inputs" in found.why
+
+
+def test_the_cpp_wrapper() -> None:
+    x = torch.ones(64, 64, device="cuda")
+    whole = {"triton.cudagraphs": True, "graph_partition": False}
+    found = built(plain, x, Variant(options=whole, cpp_wrapper=True))
+    if RECENT:
+        assert (found.outcome, found.captured, found.replayed) == ("captured", 1, 2)
+    else:
+        assert (found.outcome, found.captured) == ("skipped", 0)
+        assert "cpp wrapper" in found.why
+
+
+def test_a_parameter_that_moved_is_recorded_again() -> None:
+    model = nn.Linear(16, 16).cuda().requires_grad_(False)
+    compiled = torch.compile(model, mode="reduce-overhead")
+    x = torch.ones(8, 16, device="cuda")
+    for _ in range(3):
+        compiled(x)
+    counts = Counts()
+    with counting(counts):
+        compiled(x)
+        model.weight.data = model.weight.data.clone()
+        compiled(x)
+        compiled(x)
+    assert (counts.replayed, counts.recorded, counts.again) == (2, 1, 1)
+    assert counts.reasons == ["static input data pointer changed"]
+    compiled(x)
+    assert counts.replayed == 2, "nothing counts any more"

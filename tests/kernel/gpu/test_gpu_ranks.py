@@ -1,0 +1,38 @@
+"""Two ranks on two GPUs through NCCL. Skipped where there are fewer."""
+
+from __future__ import annotations
+
+import cloudpickle
+import pytest
+import torch
+from compilescope import ranks
+
+from .. import rank_subjects
+
+# The processes need not find the tests.
+cloudpickle.register_pickle_by_value(rank_subjects)
+
+pytestmark = pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two CUDA devices")
+
+
+def test_ddp_on_two_gpus() -> None:
+    reports = ranks(rank_subjects.make_ddp_on_gpu, backend="nccl", variants="python")
+    for number, report in enumerate(reports):
+        assert report.rank is not None
+        assert report.rank.device == f"cuda:{number}"
+        made = report.variant("python")
+        assert made.stage == "built", (made.problems, report.problems)
+        assert all(error.ok for error in made.accuracy)
+        assert any(one.direction == "backward" for one in report.rank.collectives)
+        assert report.rank.same, report.rank.differences
+
+
+def test_collectives_of_generated_code_on_two_gpus() -> None:
+    reports = ranks(rank_subjects.make_sharded_on_gpu, backend="nccl", variants="python")
+    for report in reports:
+        assert report.rank is not None
+        assert report.variant("python").stage == "built", report.variant("python").problems
+        inside = [one for one in report.rank.collectives if not one.outside]
+        assert len(inside) == 3
+        assert all(one.line is not None and one.waited is not None for one in inside)
+        assert report.rank.same, report.rank.differences

@@ -1,0 +1,391 @@
+"""Each piece of advice removes the recompile that it is given for: applied, and counted."""
+
+from __future__ import annotations
+
+import linecache
+from typing import NamedTuple
+
+import pytest
+import torch
+from compilescope.report import Advice, Compilation
+from compilescope.watching.running_code import watching
+
+PREPARE = """\
+import functools
+import torch
+from torch import nn
+torch.manual_seed(0)
+"""
+
+
+class Program(NamedTuple):
+    """Code that recompiles: what is defined, the line that compiles, and the loop that calls."""
+
+    define: str
+    calls: str
+    compile: str = 'compiled = torch.compile(f, backend="eager")'
+
+
+class Ran(NamedTuple):
+    compilations: list[Compilation]
+    text: str
+
+    @property
+    def recompiles(self) -> int:
+        return sum(one.recompile is not None for one in self.compilations)
+
+
+SIZES = Program(
+    "def f(x):\n    return x + 1", "for n in (4, 5, 6):\n    compiled(torch.ones(n, 3))"
+)
+NAMED = Program(
+    "def f(x):\n    return x + 1",
+    "for batch in (torch.ones(4, 3), torch.ones(5, 3)):\n    compiled(batch)",
+)
+KEYWORD = Program(
+    "def f(a, *, x):\n    return a + x['image'].sum()",
+    "for n in (4, 5):\n    batch = {'image': torch.ones(n, 3)}\n    compiled(1.0, x=batch)",
+)
+PAIR = Program(
+    "def f(x, y):\n    return x + y",
+    "for n in (4, 5):\n    x, y = torch.ones(n, 3), torch.ones(n, 3)\n    compiled(x, y)",
+)
+PAIR_AND_NUMBER = Program(
+    "def f(x, y, scale):\n    return (x + y) * scale",
+    "for n in (4, 5):\n    x, y = torch.ones(n, 3), torch.ones(n, 3)\n    compiled(x, y, n / 3)",
+)
+METHOD = Program(
+    "class Step:\n    def run(self, batch):\n        return batch['x'] + 1\nstep = Step()",
+    "for n in (4, 5):\n    compiled({'x': torch.ones(n, 3)})",
+    "compiled = torch.compile(step.run, backend='eager')",
+)
+WRAPPED = Program(
+    "@torch.no_grad()\ndef f(x):\n    return x + 1",
+    "for n in (4, 5):\n    compiled(torch.ones(n, 3))",
+)
+DECORATED = Program(
+    "@torch.compile(backend='eager')\ndef compiled(x):\n    return x + 1",
+    "for n in (4, 5):\n    compiled(torch.ones(n, 3))",
+    "pass",
+)
+ONE = Program(
+    "def f(x):\n    return x + 1", "for x in (torch.ones(1, 3), torch.ones(5, 3)):\n    compiled(x)"
+)
+TO_ONE = Program(
+    "def f(x):\n    return x + 1",
+    "for n in (4, 5, 1):\n    x = torch.ones(n, 3)\n    compiled(x)",
+    "compiled = torch.compile(f, backend='eager', dynamic=True)",
+)
+DUCK = Program(
+    "def f(x):\n    return x + 1",
+    "for x in (torch.ones(4, 4), torch.ones(5, 4)):\n    compiled(x)",
+    "compiled = torch.compile(f, backend='eager', dynamic=True)",
+)
+INTEGER = Program(
+    "def f(x, n):\n    return x * n", "for n in (2, 3, 4):\n    compiled(torch.ones(3), n)"
+)
+FLOAT = Program(
+    "def f(x, *, rate=0.1):\n    return x * rate",
+    "for step in range(3):\n    compiled(torch.ones(3), rate=0.5 ** step + 0.1)",
+)
+SPECIALIZED = FLOAT._replace(
+    compile="torch._dynamo.config.specialize_float = True\n" + FLOAT.compile
+)
+TYPE = Program(
+    "def f(x, n):\n    return x * n", "for n in (2, 3, 4.5):\n    compiled(torch.ones(3), n)"
+)
+FIELD = Program(
+    "class Options:\n    pass\noptions = Options()\ndef f(x, o):\n    return x * o.scale",
+    "for n in (2, 3, 4):\n    options.scale = n\n    compiled(torch.ones(3), options)",
+)
+COUNTER = Program(
+    "class Net(nn.Module):\n"
+    "    def __init__(self):\n"
+    "        super().__init__()\n"
+    "        self.calls = 0\n"
+    "    def forward(self, x):\n"
+    "        self.calls += 1\n"
+    "        return x * self.calls\n"
+    "net = Net()",
+    "for _ in range(4):\n    net_compiled(torch.ones(3))",
+    'net_compiled = torch.compile(net, backend="eager")',
+)
+GLOBAL = Program(
+    "scale = 2\ndef f(x):\n    return x * scale",
+    "for step in (2, 3, 4):\n    scale = scale + 1\n    compiled(torch.ones(3))",
+)
+STRIDE = Program(
+    "def f(x):\n    return x + 1",
+    "for x in (torch.ones(4, 3), torch.ones(3, 4).t()):\n    compiled(x)",
+)
+DTYPE = Program(
+    "def f(x):\n    return x + 1",
+    "for x in (torch.ones(4), torch.ones(4, dtype=torch.float64)):\n    compiled(x)",
+)
+NO_GRADIENT = Program(
+    "def f(x):\n    return x + 1",
+    "for x in (torch.ones(4), torch.ones(4, requires_grad=True)):\n    compiled(x)",
+)
+GRADIENT = Program(
+    "def f(x):\n    return x + 1",
+    "for x in (torch.ones(4, requires_grad=True), torch.ones(4)):\n    compiled(x)",
+)
+MODE = Program(
+    "def f(x):\n    return x + 1",
+    "compiled(torch.ones(4))\nwith torch.no_grad():\n    compiled(torch.ones(4))",
+)
+MADE = Program(
+    "def f(x, h):\n    return h(x)",
+    "for _ in range(3):\n    compiled(torch.ones(4), eval('lambda v: v + 1'))",
+)
+LENGTH = Program(
+    "def f(xs):\n    return sum(x.sin() for x in xs)",
+    "for n in (2, 3):\n    compiled([torch.ones(4)] * n)",
+)
+TEXT = Program(
+    "def f(x, mode):\n    return x.sin() if mode == 'sin' else x.cos()",
+    "for mode in ('sin', 'cos'):\n    compiled(torch.ones(4), mode)",
+)
+LIMIT = Program(
+    "def f(x, text):\n    return x * len(text)",
+    "for n in range(12):\n    compiled(torch.ones(4), 'a' * n)",
+)
+
+UNSPECIFIED = """\
+torch._dynamo.config.allow_unspec_int_on_nn_module = True
+net_compiled = torch.compile(net_compiled, dynamic=True)"""
+
+IN_A_DICT = """\
+batch = {'x': torch.ones(n, 3)}
+torch._dynamo.mark_dynamic(batch['x'], 0)
+compiled(batch)"""
+AMONG_ARGUMENTS = """\
+args_0 = torch.ones(n, 3)
+torch._dynamo.mark_dynamic(args_0, 0)
+compiled(args_0)"""
+
+ADVISED = [
+    (SIZES, "mark_dynamic", "x = torch.ones(n, 3)\ntorch._dynamo.mark_dynamic(x, 0)\ncompiled(x)"),
+    (SIZES, "dynamic", "compiled = torch.compile(f, dynamic=True)"),
+    (NAMED, "mark_dynamic", "torch._dynamo.mark_dynamic(batch, 0)"),
+    (KEYWORD, "mark_dynamic", "torch._dynamo.mark_dynamic(batch['image'], 0)"),
+    (
+        PAIR,
+        "mark_dynamic",
+        "torch._dynamo.mark_dynamic(x, 0)\ntorch._dynamo.mark_dynamic(y, 0)",
+    ),
+    (PAIR_AND_NUMBER, "dynamic", "compiled = torch.compile(f, dynamic=True)"),
+    (METHOD, "mark_dynamic", IN_A_DICT),
+    (METHOD, "dynamic", "compiled = torch.compile(compiled, dynamic=True)"),
+    (WRAPPED, "mark_dynamic", AMONG_ARGUMENTS),
+    (WRAPPED, "dynamic", "compiled = torch.compile(compiled, dynamic=True)"),
+    (DECORATED, "dynamic", "@torch.compile(dynamic=True)"),
+    (ONE, "mark_unbacked", "torch._dynamo.decorators.mark_unbacked(x, 0)"),
+    (TO_ONE, "mark_unbacked", "torch._dynamo.decorators.mark_unbacked(x, 0)"),
+    (DUCK, "duck_shape", "torch.fx.experimental._config.use_duck_shape = False"),
+    (INTEGER, "tensor", "n = torch.tensor(n)"),
+    (INTEGER, "dynamic", "compiled = torch.compile(f, dynamic=True)"),
+    (
+        FLOAT,
+        "tensor",
+        "rate = torch.tensor(0.5 ** step + 0.1)\ncompiled(torch.ones(3), rate=rate)",
+    ),
+    (FLOAT, "dynamic", "compiled = torch.compile(f, dynamic=True)"),
+    (
+        SPECIALIZED,
+        "specialize_float",
+        "torch._dynamo.config.specialize_float = False\ncompiled = torch.compile(f, dynamic=True)",
+    ),
+    (TYPE, "tensor", "n = torch.tensor(float(n))"),
+    (FIELD, "tensor", "options.scale = torch.tensor(options.scale)"),
+    (FIELD, "dynamic", "compiled = torch.compile(f, dynamic=True)"),
+    (COUNTER, "tensor", "net_compiled.calls = torch.tensor(net_compiled.calls)"),
+    (
+        COUNTER,
+        "module_int",
+        UNSPECIFIED,
+    ),
+    (GLOBAL, "tensor", "scale = torch.tensor(scale)"),
+    (STRIDE, "contiguous", "x = x.contiguous()"),
+    (DTYPE, "dtype", "x = x.to(torch.float32)"),
+    (NO_GRADIENT, "requires_grad", "x = x.detach()"),
+    (GRADIENT, "requires_grad", "x = x.requires_grad_()"),
+    (MODE, "grad_mode", "with torch.enable_grad():\n    compiled(torch.ones(4))"),
+    (MADE, "hoist", "h = eval('lambda v: v + 1')\ncompiled(torch.ones(4), h)"),
+    (LENGTH, "stance", 'torch.compiler.set_stance("eager_on_recompile")'),
+    (TEXT, "stance", 'torch.compiler.set_stance("eager_on_recompile")'),
+    (LIMIT, "limit", "torch._dynamo.config.recompile_limit = 16"),
+]
+BEFORE_THE_CALL = ("mark_dynamic", "mark_unbacked", "tensor", "contiguous", "dtype")
+"""And ``requires_grad``: what goes above the line that calls, or takes its place."""
+
+
+@pytest.fixture(autouse=True)
+def settings():
+    torch._dynamo.reset()
+    duck = torch.fx.experimental._config.use_duck_shape
+    with torch._dynamo.config.patch({}):
+        before = {
+            name: getattr(torch._dynamo.config, name)
+            for name in ("specialize_float", "recompile_limit", "allow_unspec_int_on_nn_module")
+        }
+        yield
+        for name, value in before.items():
+            setattr(torch._dynamo.config, name, value)
+    torch.fx.experimental._config.use_duck_shape = duck
+    torch.compiler.set_stance("default")
+    torch._dynamo.reset()
+
+
+_number = 0
+
+
+def run(define: str, compile_: str, calls: str) -> Ran:
+    """Run a program that has a file of its own, as a cell has; watch what it compiles."""
+    global _number
+    _number += 1
+    file = f"<program-{_number}>"
+    text = f"{PREPARE}{define}\n{compile_}\n{calls}\n"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    torch._dynamo.reset()
+    with watching() as watched:
+        exec(compile(text, file, "exec"), {"__name__": file})
+    return Ran(watched.compilations("watched"), text)
+
+
+def advice_of(ran: Ran) -> list[Advice]:
+    return [advice for one in ran.compilations if one.recompile for advice in one.recompile.advice]
+
+
+def applied(program: Program, advice: Advice, line: str) -> Ran:
+    """The program as somebody would write it who follows the advice; ``line`` is where it goes."""
+    define, calls, compile_ = program.define, program.calls, program.compile
+    code = advice.code
+    if code.startswith("@"):
+        define = define.replace("@torch.compile(backend='eager')", with_eager(code))
+        return run(define, compile_, calls)
+    once = advice.kind == "tensor" and program in (COUNTER, GLOBAL)
+    if advice.kind in ("limit", "duck_shape"):
+        compile_ = f"{code}\n{compile_}"
+    elif once:
+        compile_ = f"{compile_}\n{code}"
+    elif advice.kind == "module_int" or advice.kind in ("dynamic", "specialize_float"):
+        compile_ = f"{compile_}\n{with_eager(code)}"
+    elif advice.kind == "stance":
+        first, rest = unrolled(calls)
+        calls = f"{first}\n{code}\n{rest}"
+    elif advice.kind == "hoist":
+        made, called = code.split("\n")
+        calls = f"{made}\n{replaced(calls, line, called)}"
+    else:
+        calls = replaced(calls, line, code if last_calls(code) else f"{code}\n{line}")
+    return run(define, compile_, calls)
+
+
+def with_eager(code: str) -> str:
+    return code.replace("dynamic=True", "dynamic=True, backend='eager'")
+
+
+def last_calls(code: str) -> bool:
+    return "compiled(" in code.split("\n")[-1]
+
+
+def replaced(calls: str, line: str, code: str) -> str:
+    """The calls with one line's statement replaced, at its indent."""
+    found = []
+    for one in calls.split("\n"):
+        if one.strip() == line:
+            indent = one[: len(one) - len(one.lstrip())]
+            found += [indent + part for part in code.split("\n")]
+        else:
+            found.append(one)
+    return "\n".join(found)
+
+
+def unrolled(calls: str) -> tuple[str, str]:
+    """The loop's first turn, and the whole loop again."""
+    return f"{calls}\n    break", calls
+
+
+@pytest.mark.parametrize(
+    ("program", "kind", "code"),
+    ADVISED,
+    ids=[f"{kind}-{n}" for n, (_, kind, _) in enumerate(ADVISED)],
+)
+def test_advice_removes_the_recompile(program: Program, kind: str, code: str) -> None:
+    before = run(*program[:1], program.compile, program.calls)
+    assert before.recompiles
+    found = [one for one in advice_of(before) if one.kind == kind]
+    assert found, [(one.kind, one.code) for one in advice_of(before)]
+    advice = next((one for one in found if one.code == code), found[0])
+    assert advice.code == code
+    line = ""
+    if advice.where is not None and advice.where.file.startswith("<program"):
+        line = before.text.splitlines()[advice.where.line - 1].strip()
+    after = applied(program, advice, line)
+    assert after.compilations
+    if kind == "limit":
+        given_up = [one for one in after.compilations if not one.guards]
+        assert not given_up
+        assert [one for one in before.compilations if not one.guards]
+    else:
+        assert after.recompiles == 0, [one.recompile for one in after.compilations]
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        (SIZES, ("size", "L['x']", 0, "4", "5")),
+        (KEYWORD, ("size", "L['x']['image']", 0, "4", "5")),
+        (TO_ONE, ("size", "L['x']", 0, "at least 2", "1")),
+        (INTEGER, ("value", "L['n']", None, "2", "3")),
+        (COUNTER, ("value", "L['self'].calls", None, "0", "1")),
+        (GLOBAL, ("global", "G['scale']", None, "3", "4")),
+        (STRIDE, ("stride", "L['x']", 0, "3", "1")),
+        (DTYPE, ("dtype", "L['x']", None, "Float", "Double")),
+        (NO_GRADIENT, ("requires_grad", "L['x']", None, "False", "True")),
+        (MODE, ("grad_mode", "", None, "True", "False")),
+        (LENGTH, ("length", "L['xs']", None, "2", "3")),
+        (TEXT, ("value", "L['mode']", None, "'sin'", "'cos'")),
+    ],
+)
+def test_which_guard_failed_and_on_what(program: Program, expected: tuple[object, ...]) -> None:
+    ran = run(program.define, program.compile, program.calls)
+    recompiled = next(one for one in ran.compilations if one.recompile)
+    assert recompiled.recompile is not None
+    failure = recompiled.recompile.failures[0]
+    found = (failure.kind, failure.source, failure.dimension, failure.old, failure.new)
+    assert found == expected
+    assert failure.compilation == "0/0"
+    assert recompiled.recompile.count == 2
+    assert recompiled.recompile.limit == torch._dynamo.config.recompile_limit
+    if expected[0] != "grad_mode":
+        guards = {guard.expression for guard in ran.compilations[0].guards}
+        assert failure.guard in guards
+        assert failure.where is not None
+        assert failure.where.function in ("f", "forward")
+    first, second = ran.compilations[0].started_s, recompiled.started_s
+    assert first is not None
+    assert second is not None
+    assert first < second
+    assert recompiled.duration_s
+
+
+def test_sizes_are_not_marked_where_a_number_changed_too() -> None:
+    ran = run(PAIR_AND_NUMBER.define, PAIR_AND_NUMBER.compile, PAIR_AND_NUMBER.calls)
+    assert [one.kind for one in advice_of(ran)] == ["dynamic"]
+
+
+def test_what_became_dynamic_is_said_once() -> None:
+    ran = run(SIZES.define, SIZES.compile, SIZES.calls)
+    (recompiled,) = [one.recompile for one in ran.compilations if one.recompile]
+    (became,) = recompiled.became_dynamic
+    assert became.startswith("L['x'].size()[0] → s")
+
+
+def test_a_frame_that_was_given_up_counts_what_was_compiled() -> None:
+    ran = run(LIMIT.define, LIMIT.compile, LIMIT.calls)
+    last = ran.compilations[-1].recompile
+    assert last is not None
+    assert (last.count, last.limit) == (8, 8)
+    assert last.advice[-1].kind == "limit"

@@ -1,0 +1,59 @@
+"""Where the time of a call goes is measured by itself where that takes seconds."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+from compilescope.analysis.overview.overview import overview
+from compilescope.inspection.layers_unasked import affordable
+from compilescope.report import Report
+from compilescope.session.requests import look_closer
+from compilescope.session.session import Session
+
+from .. import subjects
+
+pytestmark = pytest.mark.slow
+
+X = torch.randn(4, 8)
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    """Of a call that was built from the panel."""
+    session = Session()
+    report = session.inspect(subjects.plain, (X,), variants="python", run=False)
+    session.queue_run(report.subject.id)
+    session.run_pending()
+    return report
+
+
+def test_a_build_from_the_panel_says_what_limits_the_call(report: Report) -> None:
+    assert report.variant("python").layers
+    limit = overview(report).limit
+    assert limit is not None
+    assert limit.basis == "measured" or limit.headline == "Too noisy to judge."
+
+
+def test_a_cell_says_so_too() -> None:
+    session = Session()
+    report = session.inspect(subjects.plain, (X,), variants="python")
+    assert not report.variant("python").layers
+    look_closer(session, report, None, ())
+    assert report.variant("python").layers
+
+
+def test_what_takes_long_waits_to_be_asked_for(report: Report) -> None:
+    slow = copy.deepcopy(report)
+    variant = slow.variant("python")
+    variant.layers, variant.verdict = [], None
+    assert affordable(slow, ["cpp"]) is None
+    assert affordable(slow, ["python"]) == "python"
+    assert variant.compile_time is not None
+    variant.compile_time.total_s = 57.0
+    assert affordable(slow, ["python"]) is None
+    limit = overview(slow).limit
+    assert limit is not None
+    assert limit.headline == "Not measured yet."
+    assert limit.text.startswith("Breaking down the time takes about 60.0 s, most of it to build")

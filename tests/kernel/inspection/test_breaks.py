@@ -1,0 +1,220 @@
+"""Graph breaks: each found once, none invented, with what is before and after it."""
+
+from __future__ import annotations
+
+import sys
+import time
+import types
+from collections.abc import Callable
+from pathlib import Path
+
+import compilescope
+import numpy
+import pytest
+import torch
+from compilescope.analysis.problems.distinct_breaks import distinct_breaks
+from compilescope.report import DistinctBreak, VariantReport
+from compilescope.watching.running_code import watching
+from torch import Tensor
+
+HERE = Path(__file__).name
+
+
+class Noted:
+    def __enter__(self) -> None:
+        sys.getsizeof(self)
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def note(text: str) -> None:
+    print(text)  # break 1: a builtin
+
+
+def six(x: Tensor) -> Tensor:
+    y = x.sin() + 1
+    note("sine")
+    if y.sum() > 0:  # break 2: a branch on data
+        y = y * 2
+    torch._dynamo.graph_break()  # break 3: asked for
+    y = y.cos()
+    scale = y.max().item()  # break 4: a number of the data
+    y = y / (abs(scale) + 1)
+    y = torch.from_numpy(numpy.unique(y.numpy()))  # break 5: a size of the data
+    with Noted():  # break 6: in a context manager, so the rest is left to eager
+        y = y.exp()
+    return y + 1
+
+
+EXPECTED = {
+    "print(text)": (['note("sine")'], 1, 1),
+    "if y.sum() > 0:": (["if y.sum() > 0:"], 1, 1),
+    "torch._dynamo.graph_break()": (["torch._dynamo.graph_break()"], 1, 1),
+    "scale = y.max().item()": (["scale = y.max().item()"], 1, 1),
+    "y = torch.from_numpy(numpy.unique(y.numpy()))": (
+        ["y = torch.from_numpy(numpy.unique(y.numpy()))"],
+        1,
+        0,  # what is behind it breaks again, and is left to eager
+    ),
+}
+
+
+def looped(x: Tensor) -> Tensor:
+    for _ in range(3):
+        x = part(x)
+        torch._dynamo.graph_break()
+    return x
+
+
+def part(x: Tensor) -> Tensor:
+    return x.sin() + 1
+
+
+def outer(x: Tensor) -> Tensor:
+    return inner(x) + 1
+
+
+def inner(x: Tensor) -> Tensor:
+    x = x.sin()
+    torch._dynamo.graph_break()
+    return x.cos()
+
+
+def retried(x: Tensor) -> Tensor:
+    def pieces():  # type: ignore[no-untyped-def]
+        for index in range(2):
+            torch._dynamo.graph_break()
+            yield x + index
+
+    return sum(pieces()) * 2
+
+
+def clocked(x: Tensor) -> Tensor:
+    y = x.sin()
+    torch._dynamo.graph_break()
+    started = time.perf_counter()
+    y = y + 1
+    print(started)
+    return y.cos()
+
+
+def whole(x: Tensor) -> Tensor:
+    return x.sin() + 1
+
+
+def watched(fn: Callable[..., object]) -> list[DistinctBreak]:
+    torch._dynamo.reset()
+    with watching() as seen:
+        torch.compile(fn, backend="eager")(torch.ones(4, 4))
+    return distinct_breaks(seen.compilations("watched"))
+
+
+def inspected(fn: Callable[..., object]) -> VariantReport:
+    report = compilescope.inspect(fn, (torch.ones(4, 4),), variants="python", run=False)
+    return report.variants[0]
+
+
+@pytest.fixture(scope="module")
+def found() -> list[DistinctBreak]:
+    return inspected(six).breaks
+
+
+def by_line(breaks: list[DistinctBreak]) -> dict[str, DistinctBreak]:
+    lines = {}
+    for one in breaks:
+        assert one.cause.where is not None
+        code = one.cause.where.code.partition("#")[0].strip()
+        assert code not in lines, "the same line twice"
+        lines[code] = one
+    return lines
+
+
+def test_each_break_is_found_once_with_what_surrounds_it(found: list[DistinctBreak]) -> None:
+    lines = by_line(found)
+    assert len(found) == 6
+    for index, (code, (eager, before, after)) in enumerate(EXPECTED.items()):
+        one = lines[code]
+        assert one.count == 1
+        assert [text.partition("  #")[0] for text in one.eager] == eager
+        assert len(one.before) == before
+        assert len(one.after) == after
+        assert one.after[:1] in ([], [one.cause.resumed])
+        assert one.cause.resumed
+        assert one.before[0] == f"{index}/0"
+        assert one.cause.reason
+        assert one.cause.link.startswith("https://")
+    last = lines["sys.getsizeof(self)"]
+    assert last.before == last.after == []
+    (left,) = last.eager
+    assert left.startswith("six from line ")
+
+
+def test_the_same_breaks_are_seen_by_watching(found: list[DistinctBreak]) -> None:
+    assert list(by_line(watched(six))) == list(by_line(found))
+
+
+def test_the_cost_is_that_of_lost_attempts_and_of_what_comes_behind() -> None:
+    breaks = watched(six)
+    assert all(one.cost_us and one.cost_us > 0 for one in breaks)
+    branch = by_line(breaks)["if y.sum() > 0:"]
+    assert branch.cause.duration_us is None, "what was traced before a branch is kept"
+
+
+def test_a_break_in_a_loop_leaves_the_frame_to_eager() -> None:
+    (one,) = watched(looped)
+    assert one.eager == ["all of looped"]
+    assert one.before == one.after == []
+    assert one.cause.reason.endswith("graph break in loop")
+    assert one.cause.duration_us
+
+
+def test_a_break_met_in_two_frames_is_one() -> None:
+    (one,) = watched(outer)
+    assert one.count == 2
+    assert one.cause.where is not None
+    assert one.cause.where.function == "inner"
+    assert one.eager == ["torch._dynamo.graph_break()"], "the call of inner is compiled by itself"
+    assert len(one.after) == 2
+
+
+def test_only_graphs_are_before_and_after() -> None:
+    torch._dynamo.reset()
+    with watching() as seen:
+        torch.compile(clocked, backend="eager")(torch.ones(4, 4))
+    compilations = seen.compilations("watched")
+    breaks = distinct_breaks(compilations)
+    with_graph = {one.id for one in compilations if "dynamo" in one.graphs}
+    without = {one.cause.resumed for one in breaks} - with_graph - {""}
+    assert without, "behind the first break, nothing is captured up to the second"
+    for one in breaks:
+        assert with_graph.issuperset(one.before + one.after)
+        assert one.cost_us is not None
+
+
+def test_an_attempt_that_breaks_again_is_the_same_break() -> None:
+    (one,) = watched(retried)
+    assert one.count == 1
+    assert one.eager == ["all of retried"]
+
+
+def test_code_without_a_break_has_none() -> None:
+    assert watched(whole) == []
+    assert inspected(whole).breaks == []
+
+
+def test_a_break_inside_a_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "site-packages" / "library.py"
+    file.parent.mkdir()
+    text = "import torch\ndef helper(x):\n    torch._dynamo.graph_break()\n    return x + 1\n"
+    file.write_text(text)
+    library = types.ModuleType("library")
+    exec(compile(text, str(file), "exec"), library.__dict__)
+    monkeypatch.setitem(sys.modules, "library", library)
+
+    def caller(x: Tensor) -> Tensor:
+        return library.helper(x.sin())
+
+    breaks = watched(caller)
+    assert [one.cause.where and one.cause.where.file for one in breaks] == [str(file)]
+    assert HERE in {Path(line.file).name for line in breaks[0].cause.stack}

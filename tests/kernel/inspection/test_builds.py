@@ -1,0 +1,165 @@
+"""What a build adds to a report, and that the sources before it are what was built."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.report import Report
+from compilescope.session.session import Session
+
+from ..generated_arrays import with_arrays_in_place
+from ..subjects import Call
+
+pytestmark = pytest.mark.slow
+
+
+def inspect(call: Call, **options: Any) -> Report:
+    return Session().inspect(call.fn, call.args, call.kwargs, **options)
+
+
+def normalized(text: str) -> str:
+    """A wrapper's text without what differs from one compilation to the next.
+
+    torch numbers a backward's launches anew when it compiles it later than the forward.
+    """
+    if torch.__version__.startswith("2.11."):
+        text = with_arrays_in_place(text)
+    text = re.sub(r"(\[Provenance debug handles\] [\w.]+):\d+", r"\1", text)
+    text = re.sub(r"# AOT ID: .*", "# AOT ID", text)
+    text = re.sub(r"(?:/[\w.+-]+)+/(?=[\w.+-]+)", "/", text)
+    return re.sub(r"\b[a-z2-7]{40,}\b", "HASH", text)
+
+
+@pytest.fixture(scope="module")
+def training() -> tuple[Report, Report]:
+    """One subject with a backward pass: its sources, then everything from a real build."""
+    x = torch.randn(4, 8, requires_grad=True)
+    weight = torch.randn(8, 8, requires_grad=True)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        return (x @ weight).sin()
+
+    call = Call(step, (x,))
+    return inspect(call, run=False), inspect(call)
+
+
+def test_sources_are_those_of_the_real_build(training: tuple[Report, Report]) -> None:
+    early, built = training
+    for name in ("python", "cpp"):
+        codes = [one.compilation("0/0", name).code for one in (early, built)]
+        backwards = [code.backward for code in codes]
+        assert all(backwards)
+        for before, after in (codes, backwards):
+            for artifact in ("python", "cpp", "shell"):
+                texts = [getattr(code, artifact) for code in (before, after)]
+                assert (texts[0] is None) == (texts[1] is None)
+                if texts[0] is not None:
+                    assert normalized(texts[0]) == normalized(texts[1])
+
+
+def test_a_build_is_checked_against_eager_with_its_gradients(
+    training: tuple[Report, Report],
+) -> None:
+    _, built = training
+    for name in ("python", "cpp"):
+        variant = built.variant(name)
+        assert (variant.stage, variant.problems) == ("built", [])
+        found = {error.path: error for error in variant.accuracy}
+        assert set(found) == {"output", "args[0].grad", "weight.grad"}
+        assert all(error.ok and error.dtype == "float32" for error in found.values())
+        assert all(0 < error.tolerance_abs < 1e-3 for error in found.values())
+
+
+def test_every_variant_is_timed_and_eager_too(training: tuple[Report, Report]) -> None:
+    _, built = training
+    assert [one.name for one in built.variants] == ["python", "cpp", "eager"]
+    for variant in built.variants:
+        timing = variant.timing
+        assert timing is not None
+        assert 0 < timing.interval_us[0] <= timing.median_us <= timing.interval_us[1]
+        assert timing.baseline == "eager"
+        assert timing.device == "cpu"
+        assert timing.samples_us
+        if variant.name != "eager":
+            assert timing.ratio is not None
+            assert timing.ratio > 0
+
+
+def test_compile_time_and_its_parts(training: tuple[Report, Report]) -> None:
+    _, built = training
+    for name in ("python", "cpp"):
+        spent = built.variant(name).compile_time
+        assert spent is not None
+        assert spent.cold
+        assert {"dynamo", "aot_autograd", "inductor", "code_generation", "cpp_build"} <= set(
+            spent.parts
+        )
+        assert all(seconds > 0 for seconds in spent.parts.values())
+        assert sum(spent.parts.values()) <= spent.total_s * 1.02
+    early, _ = training
+    assert early.variant("python").compile_time is None
+
+
+def test_phases_caches_and_settings_of_a_build(training: tuple[Report, Report]) -> None:
+    early, built = training
+    compilation = built.compilation("0/0", "cpp")
+    assert compilation.phases
+    assert all(phase.duration_us >= 0 for phase in compilation.phases)
+    assert {event.outcome for event in compilation.cache} <= {"miss", "bypass"}
+    assert compilation.cache
+    assert built.variant("cpp").config["cpp_wrapper"] == "True"
+    before = early.compilation("0/0", "cpp")
+    assert (before.phases, before.cache) == ([], [])
+    assert before.absent["phases"] == before.absent["cache"]
+
+
+def test_environment_and_subject(training: tuple[Report, Report]) -> None:
+    _, built = training
+    assert built.environment.torch == torch.__version__
+    assert built.environment.compiler
+    assert built.environment.threads == torch.get_num_threads()
+    assert built.subject.device == "cpu"
+    assert built.subject.arguments == ["x: float32[4, 8] cpu requires_grad"]
+    assert built.schema_version == cs.report.SCHEMA_VERSION
+
+
+def test_a_built_report_survives_json(training: tuple[Report, Report], tmp_path: Path) -> None:
+    _, built = training
+    assert cs.load(built.save(tmp_path / "report.json")) == built
+
+
+def test_a_report_shows_itself(training: tuple[Report, Report]) -> None:
+    _, built = training
+    assert "step" in str(built)
+    assert "<" in built._repr_html_()
+
+
+def test_a_backward_s_sources_are_what_is_built() -> None:
+    torch.manual_seed(0)
+    first, second = torch.nn.Linear(8, 16), torch.nn.Linear(16, 4)
+
+    def broken(x: torch.Tensor) -> torch.Tensor:
+        hidden = first(x).relu()
+        torch._dynamo.graph_break()
+        return second(hidden)
+
+    call = Call(broken, (torch.randn(2, 8),))
+    early, built = (inspect(call, variants=["python"], run=run) for run in (False, True))
+    trained = [one.id for one in early.compilations if one.code.backward is not None]
+    assert len(trained) == 2
+    for compile_id in trained:
+        before, after = early.compilation(compile_id), built.compilation(compile_id)
+        for stage in ("forward", "backward", "backward_post_grad"):
+            assert [(node.name, node.target) for node in before.graphs[stage].nodes] == [
+                (node.name, node.target) for node in after.graphs[stage].nodes
+            ]
+        # torch maps no kernel of a backward that it leaves until it is needed; the sources do.
+        assert [(one.name, one.nodes, one.ops, one.fusion) for one in before.kernels] == [
+            (one.name, one.nodes, one.ops, one.fusion) for one in after.kernels
+        ]
+        assert all(kernel.nodes for kernel in after.kernels)

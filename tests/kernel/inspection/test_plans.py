@@ -1,0 +1,267 @@
+"""What Inductor planned, against what its own wrapper does when it runs with kernels left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.report import Code, Compilation, Memory, VariantReport
+from torch.multiprocessing.reductions import StorageWeakRef
+
+from .. import plan_subjects
+
+pytestmark = pytest.mark.slow
+
+OLDEST = torch.__version__.startswith("2.11.")
+_CASES: dict[str, Callable[[], tuple[Any, tuple[Any, ...]]]] = {
+    "chain": lambda: (plan_subjects.chain, (torch.randn(64, 64),)),
+    "normed": lambda: (plan_subjects.normed, (torch.randn(96, 64), torch.randn(64, 64))),
+    "convolved": lambda: (
+        plan_subjects.Convolved().requires_grad_(False),
+        (torch.ones(2, 3, 16, 16),),
+    ),
+    "trained": lambda: (plan_subjects.Trained(), (torch.randn(16, 64),)),
+}
+_WRAPPERS = (cs.Variant(), cs.Variant(cpp_wrapper=True))
+_TARGETS = (cs.Variant(target="h100"), cs.Variant(target="h100", cpp_wrapper=True))
+
+
+@pytest.fixture(scope="module")
+def reports() -> dict[str, cs.Report]:
+    """Each case's report; one of them for a GPU that is not there, too."""
+    made = {}
+    for name, make in _CASES.items():
+        fn, args = make()
+        variants = (*_WRAPPERS, *_TARGETS) if name == "normed" else _WRAPPERS
+        made[name] = cs.inspect(fn, args, variants=variants, run=False)
+        assert not made[name].problems
+    return made
+
+
+@pytest.fixture(scope="module")
+def dynamic() -> cs.Report:
+    x, w = torch.randn(96, 64), torch.randn(64, 64)
+    variants = [
+        cs.Variant(dynamic=True, cpp_wrapper=wrapper, options={"memory_planning": planned})
+        for wrapper in (False, True)
+        for planned in (False, True)
+    ]
+    return cs.inspect(plan_subjects.normed, (x, w), variants=variants, run=False)
+
+
+class _Allocations:
+    """Runs a Python wrapper with its kernels left out, and watches its storages."""
+
+    def __init__(self) -> None:
+        self.live: list[tuple[StorageWeakRef, int]] = []
+        self.peak = 0
+        self.total = 0
+
+    def run(self, code: Code, inputs: list[Any]) -> None:
+        text = code.python or ""
+        body = text[text.index("class Runner") : text.index("\nrunner = Runner")]
+        names = set(re.findall(r"^(\w+) = async_compile\.", text, re.M))
+        extern = SimpleNamespace(
+            mm=torch.mm,
+            addmm=torch.addmm,
+            convolution=lambda *a, **k: self.made(_convolution(*a, **k)),
+        )
+        inside: dict[str, Any] = {
+            "torch": torch,
+            "extern_kernels": extern,
+            "assert_size_stride": lambda *_: None,
+            "assert_size_stride_grouped": lambda *_: None,
+            "assert_tensor_metadata": lambda *_: None,
+            "reinterpret_tensor": torch._C._dynamo.guards._reinterpret_tensor,
+            "alloc_from_pool": torch.ops.inductor._alloc_from_pool,
+            "empty_strided_cpu": lambda *a: self.made(
+                torch._C._dynamo.guards._empty_strided_cpu(*a)
+            ),
+            **dict.fromkeys(names, lambda *_: None),
+        }
+        exec(body, inside)
+        inside["Runner"](partitions=[]).call(inputs)
+
+    def made(self, tensor: torch.Tensor) -> torch.Tensor:
+        size = tensor.untyped_storage().nbytes()
+        self.live = [(ref, kept) for ref, kept in self.live if not ref.expired()]
+        self.live.append((StorageWeakRef(tensor.untyped_storage()), size))
+        self.total += size
+        self.peak = max(self.peak, sum(size for _, size in self.live))
+        return tensor
+
+
+def _convolution(x: Any, weight: Any, bias: Any, **how: Any) -> torch.Tensor:
+    result = torch.convolution(x, weight, bias, **how)
+    return result.contiguous(memory_format=torch.channels_last)
+
+
+def _inputs(memory: Memory) -> list[Any]:
+    found = []
+    for buffer in memory.buffers:
+        if buffer.kind == "input":
+            size, stride = (
+                [_number(one) for one in part] for part in (buffer.shape, buffer.stride)
+            )
+            dtype = getattr(torch, buffer.dtype)
+            found.append(torch.empty_strided(size, stride, dtype=dtype))
+    return found
+
+
+def _number(text: str) -> int:
+    return int(text)
+
+
+def _codes(compilation: Compilation) -> Iterator[tuple[Code, Memory]]:
+    code: Code | None = compilation.code
+    for memory in compilation.memory:
+        assert code is not None
+        yield code, memory
+        code = code.backward
+
+
+def _only(variant: VariantReport) -> Compilation:
+    (compilation,) = variant.compilations
+    return compilation
+
+
+@pytest.mark.parametrize("case", _CASES)
+def test_memory_is_what_the_wrapper_holds(reports: dict[str, cs.Report], case: str) -> None:
+    compilation = _only(reports[case].variants[0])
+    assert compilation.memory
+    for code, memory in _codes(compilation):
+        watched = _Allocations()
+        watched.run(code, _inputs(memory))
+        assert memory.peak_bytes == watched.peak
+        assert max(memory.live_bytes) == memory.peak_bytes
+        # What took over memory was allocated once.
+        reused = sum(b.bytes or 0 for b in memory.buffers if b.reuses)
+        assert memory.peak_without_reuse_bytes == watched.total + reused
+
+
+@pytest.mark.parametrize("case", _CASES)
+def test_both_wrappers_hold_the_same(reports: dict[str, cs.Report], case: str) -> None:
+    if OLDEST and case == "convolved":
+        pytest.skip("torch 2.11's C++ wrapper does not say the sizes of what a library returns")
+    found = [_only(each) for each in reports[case].variants]
+    for ours, theirs in zip(found[::2], found[1::2], strict=True):
+        assert len(ours.memory) == len(theirs.memory) > 0
+        for left, right in zip(ours.memory, theirs.memory, strict=True):
+            assert left.live_bytes == right.live_bytes
+            assert left.peak_without_reuse_bytes == right.peak_without_reuse_bytes
+            assert left.peak_unfused_bytes == right.peak_unfused_bytes
+            assert left.keys == right.keys
+            described = [
+                [(b.name, b.bytes, b.shape, b.stride, b.born, b.dies, b.reuses) for b in m.buffers]
+                for m in (left, right)
+            ]
+            assert described[0] == described[1]
+
+
+def test_reuse_is_seen(reports: dict[str, cs.Report]) -> None:
+    (memory,) = _only(reports["chain"].variants[0]).memory
+    square = 64 * 64 * 4
+    assert memory.peak_bytes == 2 * square
+    assert memory.peak_without_reuse_bytes == 7 * square
+    assert {b.name: b.reuses for b in memory.buffers if b.reuses} == {
+        "buf2": "buf1",
+        "buf4": "buf3",
+        "buf6": "buf5",
+    }
+    (output,) = [b for b in memory.buffers if b.kind == "output"]
+    assert output.nodes == ["add"]
+    assert output.dies == len(memory.steps) - 1
+
+
+def test_symbols_take_the_sizes_that_torch_compiled_with(dynamic: cs.Report) -> None:
+    python, planned, cpp, planned_cpp = (_only(each).memory[0] for each in dynamic.variants)
+    assert python.assumed
+    assert set(python.assumed.values()) <= {64, 96}
+    assert python.live_bytes == cpp.live_bytes
+    for memory in (planned, planned_cpp):
+        parts = [b for b in memory.buffers if b.reuses.startswith("pool")]
+        assert parts
+        assert memory.peak_bytes >= max(b.bytes or 0 for b in memory.buffers)
+
+
+def test_fusion_counts_what_stays_inside(reports: dict[str, cs.Report]) -> None:
+    compilation = _only(reports["normed"].variants[0])
+    library, fused = compilation.kernels
+    assert library.fusion is not None
+    assert library.fusion.kind == "library call"
+    assert fused.fusion is not None
+    assert fused.fusion.kind == "reduction"
+    assert {"sigmoid", "erf", "amax"} <= set(fused.fusion.saved)
+    assert not {"div", "sum_2", "mm"} & set(fused.fusion.saved)
+    # Of a chain of single operators nothing is saved.
+    alone = _only(reports["chain"].variants[0]).kernels
+    assert {k.fusion.nodes for k in alone if k.fusion} == {1, 2}
+    sine = next(k for k in alone if k.nodes == ["sin"])
+    assert sine.fusion is not None
+    assert sine.fusion.saved_bytes == 0
+    last = next(k for k in alone if "add" in k.nodes and k.language == "cpp")
+    assert last.fusion is not None
+    assert last.fusion.saved_bytes == 2 * 64 * 64 * 4
+
+
+def test_tiles_and_baked_sizes(reports: dict[str, cs.Report], dynamic: cs.Report) -> None:
+    for variant in reports["normed"].variants[:2]:
+        kernel = _only(variant).kernels[-1]
+        assert kernel.tiling is not None
+        assert kernel.tiling.extents == ["x0: 96", "x1: 64", "x0: 64", "x1: 96"]
+        if kernel.tiling.vector_width:
+            assert str(kernel.tiling.vector_width) in kernel.tiling.tile.values()
+        sizes = {b.value for b in kernel.baked if b.kind == "size"}
+        assert sizes == {"96", "64"}
+        for one in kernel.baked:
+            assert one.line is not None
+            assert one.value in kernel.source.split("\n")[one.line - 1]
+    # torch 2.11's C++ wrapper for a GPU does not hold the sources of its Triton kernels.
+    last = 3 if OLDEST else 4
+    for variant in reports["normed"].variants[2:last]:
+        kernel = next(k for k in _only(variant).kernels if k.language == "triton")
+        assert kernel.tiling is not None
+        assert "XBLOCK" in kernel.tiling.tile
+        assert {"x: 96", "r0: 64"} == set(kernel.tiling.extents)
+        assert {"size", "aligned", "divisible", "stride"} <= {b.kind for b in kernel.baked}
+    # A dynamic size is baked in nowhere.
+    kernel = _only(dynamic.variants[0]).kernels[-1]
+    assert not [b for b in kernel.baked if b.value in ("96", "64")]
+
+
+def test_layout_changes(reports: dict[str, cs.Report]) -> None:
+    # The C++ wrapper of torch 2.11 does not say the strides of what a library returns.
+    for variant in reports["convolved"].variants[: 1 if OLDEST else 2]:
+        changes = _only(variant).layouts
+        inserted = [each for each in changes if each.inserted]
+        assert {each.kernel for each in inserted} == {"cpp_fused_convolution_0"}
+        assert any(each.new == "(768, 1, 48, 3)" for each in inserted)
+        chosen = next(each for each in changes if not each.inserted)
+        assert chosen.node == "convolution"
+        assert chosen.sources[0].file == plan_subjects.__file__
+
+
+def test_decompositions(reports: dict[str, cs.Report]) -> None:
+    found = _only(reports["normed"].variants[0]).decompositions
+    gelu = next(each for each in found if each.operator == "aten.gelu")
+    assert gelu.by == "decomposition"
+    assert gelu.into == ["aten.mul", "aten.erf", "aten.add"]
+    norm = next(each for each in found if each.operator.endswith("layer_norm"))
+    assert (norm.by, norm.into) == ("dispatch", ["aten.native_layer_norm"])
+    gpu = _only(reports["normed"].variants[2]).decompositions
+    online = next(each for each in gpu if each.by == "pass")
+    assert "prims.prepare_softmax_online" in online.into
+    trained = _only(reports["trained"].variants[0]).decompositions
+    derived = next(
+        each for each in trained if each.operator.endswith("gelu") and each.by == "autograd"
+    )
+    assert derived.into == ["aten.gelu_backward"]
+    assert derived.stage == "backward"
+    for each in (*found, *gpu, *trained):
+        assert each.into != [each.operator]
+        assert each.count >= 1

@@ -1,0 +1,80 @@
+"""Random numbers and torch's modes are as before, whatever a call did to them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+from compilescope.isolation.user_state import preserved
+
+
+def test_generators_of_random_numbers() -> None:
+    own, numpy_own = torch.Generator().manual_seed(3), np.random.default_rng(3)
+
+    def draw() -> list[float]:
+        return [
+            random.random(),
+            float(np.random.rand()),
+            torch.rand(1).item(),
+            torch.rand(1, generator=own).item(),
+            float(numpy_own.random()),
+        ]
+
+    with preserved(draw) as snapshot:
+        first = draw()
+        snapshot.restore()
+        assert draw() == first
+        draw()
+    assert draw() == first
+
+
+def test_modes() -> None:
+    def call() -> None:
+        torch.set_grad_enabled(False)
+        torch.set_default_dtype(torch.float64)
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        torch.set_autocast_enabled("cpu", True)
+        torch.set_autocast_dtype("cpu", torch.float16)
+        torch.set_float32_matmul_precision("medium")
+
+    with preserved(call):
+        call()
+    assert torch.is_grad_enabled()
+    assert torch.get_default_dtype() == torch.float32
+    assert not torch.are_deterministic_algorithms_enabled()
+    assert not torch.is_autocast_enabled("cpu")
+    assert torch.get_autocast_dtype("cpu") == torch.bfloat16
+    assert torch.get_float32_matmul_precision() == "highest"
+
+
+@pytest.fixture
+def precision() -> Iterator[None]:
+    backends = (torch.backends, torch.backends.cuda.matmul, torch.backends.mkldnn.matmul)
+    before = [backend.fp32_precision for backend in backends]
+    yield
+    for backend, value in zip(backends, before, strict=True):
+        backend.fp32_precision = value
+
+
+@pytest.mark.usefixtures("precision")
+def test_precision_set_by_the_newer_api() -> None:
+    def older() -> None:
+        torch.set_float32_matmul_precision("high")
+
+    def newer() -> None:
+        torch.backends.mkldnn.matmul.fp32_precision = "bf16"
+
+    for change in (older, newer):
+        with preserved(change):
+            change()
+        assert torch.get_float32_matmul_precision() == "highest"
+    torch.backends.cuda.matmul.fp32_precision = "tf32"
+    for change in (older, newer):
+        with preserved(change) as snapshot:
+            change()
+        assert torch.backends.cuda.matmul.fp32_precision == "tf32"
+        assert torch.backends.mkldnn.matmul.fp32_precision != "bf16"
+        assert snapshot.unsaved == []

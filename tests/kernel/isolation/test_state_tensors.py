@@ -1,0 +1,164 @@
+"""Tensors and arrays are as before, whatever a call did to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from compilescope.isolation.user_state import Snapshot, preserved
+from torch import nn
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: x.add_(1),
+        lambda x: x.data.add_(1),
+        lambda x: x.numpy().fill(7),
+        lambda x: x[0].zero_(),
+        lambda x: x.t_(),
+        lambda x: x.resize_(1),
+        lambda x: x.set_(torch.ones(9)),
+        lambda x: setattr(x, "data", torch.ones(2)),
+        lambda x: x.requires_grad_(),
+        lambda x: x.mul_(torch.ones(3, requires_grad=True)),
+        lambda x: setattr(x, "grad", torch.ones(2, 3)),
+        lambda x: setattr(x, "note", "mine"),
+    ],
+)
+def test_an_argument_changed_in_place(change: Callable[[torch.Tensor], object]) -> None:
+    x = torch.arange(6.0).reshape(2, 3).clone()
+    expected, pointer, version = x.clone(), x.data_ptr(), x._version
+    with preserved(change, (x,)) as snapshot:
+        change(x)
+    assert torch.equal(x, expected)
+    assert x.data_ptr() == pointer
+    assert x._version == version
+    assert not x.requires_grad
+    assert x.grad is None
+    assert x.grad_fn is None
+    assert not hasattr(x, "note")
+    assert snapshot.unsaved == []
+
+
+def test_a_graph_made_before_still_runs_backward() -> None:
+    x = torch.randn(3, requires_grad=True)
+    y = x * 1.0
+    loss = (y * y).sum()
+    with preserved(torch.Tensor.add_, (y.detach(), 1)):
+        y.detach().add_(1)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            (y * y).sum() and loss.backward(retain_graph=True)
+    loss.backward()
+    assert torch.allclose(x.grad, 2 * x.detach())
+
+
+def test_an_existing_gradient_keeps_identity_and_value() -> None:
+    w = torch.ones(3, requires_grad=True)
+    w.grad = torch.full((3,), 5.0)
+    grad = w.grad
+
+    def step() -> None:
+        w.grad = None
+        (w * 2).sum().backward()
+
+    with preserved(step):
+        step()
+        assert w.grad is not grad
+        grad.zero_()
+    assert w.grad is grad
+    assert torch.equal(grad, torch.full((3,), 5.0))
+
+
+def test_views_share_one_copy() -> None:
+    base = torch.zeros(1000)
+    views = [base[i:] for i in range(50)]
+    snapshot = Snapshot(len, (views,))
+    assert len(snapshot._tensors.storages) == 1
+    views[3].fill_(1)
+    snapshot.restore()
+    assert not base.any()
+
+
+def test_numpy_arrays() -> None:
+    array = np.arange(4.0)
+    frozen = np.arange(4.0)
+    frozen.flags.writeable = False
+    with preserved(len, (array, frozen)) as snapshot:
+        array += 1
+    assert array.tolist() == [0, 1, 2, 3]
+    assert snapshot.unsaved == []
+
+
+def test_history_of_a_computed_tensor_is_said() -> None:
+    x = torch.ones(2, requires_grad=True) * 2
+    with preserved(torch.Tensor.mul_, (x, 3)) as snapshot:
+        x.mul_(3)
+    assert x.tolist() == [2, 2]
+    assert snapshot.unsaved == [
+        "args[0] could not be put back: an operation in place was added to its autograd history"
+    ]
+
+
+def test_history_of_a_view_is_said() -> None:
+    x = torch.arange(6.0).reshape(2, 3)
+    with preserved(torch.Tensor.mul_, (x,)) as snapshot:
+        x.mul_(torch.ones(3, requires_grad=True))
+    assert x._version == 0
+    assert len(snapshot.unsaved) == 1
+    assert "autograd history" in snapshot.unsaved[0]
+
+
+@pytest.mark.parametrize("size", [0, 99])
+def test_a_resized_storage_is_filled_again(size: int) -> None:
+    x = torch.arange(6.0)
+    with preserved(len, (x,)):
+        x.untyped_storage().resize_(size)
+    assert x.untyped_storage().nbytes() == 24
+    assert x.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_memory_that_does_not_fit_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    from compilescope.isolation import saved_tensors
+
+    monkeypatch.setattr(saved_tensors, "free_bytes", lambda device: 1000)
+    with preserved(len, ([torch.zeros(100), torch.zeros(100)],)) as snapshot:
+        pass
+    assert snapshot.unsaved == ["args[0][1]: its data do not fit in half of the free memory."]
+
+
+class Logged(torch.Tensor):
+    looked: list[str] = []
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        cls.looked.append(func.__name__)
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+def test_tensor_subclasses_meta_sparse_and_inference_tensors() -> None:
+    logged = torch.zeros(2).as_subclass(Logged)
+    sparse = torch.eye(3).to_sparse()
+    with torch.inference_mode():
+        inference = torch.zeros(2)
+    meta = torch.empty(2, device="meta")
+    Logged.looked.clear()
+    with preserved(len, ([logged, sparse, inference, meta],)) as snapshot:
+        assert Logged.looked == []
+        sparse.mul_(2)
+        with torch.inference_mode():
+            inference.add_(1)
+        logged.add_(1)
+    assert not inference.any()
+    assert torch.equal(sparse.to_dense(), torch.eye(3))
+    assert logged.tolist() == [0, 0]
+    assert snapshot.unsaved == []
+
+
+def test_named_tensors() -> None:
+    net = nn.Sequential(nn.Linear(2, 2))
+    snapshot = Snapshot(net, (torch.ones(1, 2),))
+    assert sorted(snapshot.tensors) == ["Sequential.0.bias", "Sequential.0.weight", "args[0]"]

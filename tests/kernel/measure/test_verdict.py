@@ -1,0 +1,212 @@
+"""What binds a variant, from made-up figures: the rule, the evidence, what helps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from compilescope.analysis.overview.verdict import verdict
+from compilescope.report import (
+    Compilation,
+    Kernel,
+    Launch,
+    LaunchTime,
+    Layer,
+    Layers,
+    Peaks,
+    Report,
+    Subject,
+    Timing,
+    VariantReport,
+)
+from compilescope.report.variant import Variant
+
+
+def timing(us: float, device: str = "cpu") -> Timing:
+    return Timing(
+        median_us=us,
+        interval_us=(us * 0.98, us * 1.02),
+        device=device,
+        ratio=60 / us,
+        ratio_interval=(59 / us, 61 / us),
+        differs=True,
+    )
+
+
+def layers(whole: float, kernels: float, device: str = "cpu", **others: float) -> Layers:
+    found = [Layer(kind=kind, us=us) for kind, us in others.items()]  # type: ignore[arg-type]
+    found.append(Layer(kind="kernels", us=kernels, device_us=kernels if device != "cpu" else None))
+    return Layers(whole_us=whole, layers=found, device=device)
+
+
+def compilation(*times: tuple[float, float | None, float | None]) -> Compilation:
+    """One kernel for each time, with its shares of the device's bandwidth and arithmetic."""
+    return Compilation(
+        id="0/0",
+        kernels=[
+            Kernel(
+                name=f"kernel_{number}",
+                language="cpp",
+                launches=[
+                    Launch(
+                        artifact="python",
+                        variant="python",
+                        line=number,
+                        end=number,
+                        key=str(number),
+                        time=LaunchTime(us=us, bandwidth_share=bandwidth, compute_share=compute),
+                    )
+                ],
+            )
+            for number, (us, bandwidth, compute) in enumerate(times)
+        ],
+    )
+
+
+def built(name: str = "python", requested: Variant | None = None, **more: Any) -> VariantReport:
+    return VariantReport(name=name, requested=requested or Variant(), stage="built", **more)
+
+
+def report(*variants: VariantReport) -> Report:
+    peaks = [Peaks(device="cpu", name="A processor"), Peaks(device="cuda:0", name="A GPU")]
+    return Report(subject=Subject(id="s", name="f"), variants=list(variants), peaks=peaks)
+
+
+@pytest.mark.parametrize(
+    ("variant", "bound", "said"),
+    [
+        # Layers alone: most of the time is around the kernels.
+        (built(layers=[layers(24.7, 4.4, guards=12.0, wrapper=8.3)]), "cpu", ["82 %", "24.7 µs"]),
+        # On a GPU the kernels' whole time counts, also what passes beside the host.
+        (built(layers=[layers(100, 80, "cuda", wrapper=60)]), "unclear", ["80 %"]),
+        (built(layers=[layers(100, 10, "cuda", wrapper=60)]), "cpu", ["90 %", "on the host"]),
+        # The kernels' times against the whole, and their shares of the peaks.
+        (
+            built(timing=timing(100), compilations=[compilation((60, 0.9, 0.1), (30, 0.6, 0.2))]),
+            "memory",
+            ["90 %", "80 % of its bandwidth", "13 % of its arithmetic peak", "A processor"],
+        ),
+        (
+            built(timing=timing(100), compilations=[compilation((90, 0.2, 0.7))]),
+            "compute",
+            ["70 % of its arithmetic peak"],
+        ),
+        (
+            built(timing=timing(100), compilations=[compilation((90, 0.1, 0.05))]),
+            "unclear",
+            ["neither"],
+        ),
+        # Most of the kernels' time is of kernels whose shares nobody knows.
+        (
+            built(timing=timing(100), compilations=[compilation((10, 0.9, 0.1), (80, None, None))]),
+            "unclear",
+            ["11 %"],
+        ),
+        # Forward and backward make one call.
+        (
+            built(layers=[layers(40, 30, wrapper=10), layers(60, 5, eager=55)]),
+            "cpu",
+            ["65 %", "100 µs", "55.0 µs, in what is not compiled"],
+        ),
+    ],
+)
+def test_what_binds(variant: VariantReport, bound: str, said: list[str]) -> None:
+    found = verdict(variant, report(variant))
+    assert found is not None
+    assert found.bound == bound, found.evidence
+    for part in said:
+        assert part in found.evidence
+
+
+@pytest.mark.parametrize(
+    "variant",
+    [
+        built(timing=timing(10)),
+        built(compilations=[compilation((5, 0.5, 0.5))]),
+        VariantReport(name="eager", requested=Variant(backend=None), stage="built"),
+        VariantReport(name="python", requested=Variant(), layers=[layers(10, 1)]),
+    ],
+    ids=["a timing alone", "kernels alone", "eager", "not built"],
+)
+def test_nothing_to_go_by(variant: VariantReport) -> None:
+    assert verdict(variant, report(variant)) is None
+
+
+def test_one_launch_without_a_time_spoils_the_sum() -> None:
+    one = compilation((60, 0.9, 0.1), (30, 0.6, 0.2))
+    one.kernels[1].launches[0].time = None
+    variant = built(timing=timing(100), compilations=[one])
+    assert verdict(variant, report(variant)) is None
+
+
+def test_kernels_of_a_backward_are_not_held_against_the_call_alone() -> None:
+    one = compilation((60, 0.9, 0.1), (30, 0.6, 0.2))
+    one.kernels[1].direction = "backward"
+    variant = built(timing=timing(100), compilations=[one])
+    assert verdict(variant, report(variant)) is None
+    variant.layers = [layers(100, 60), layers(50, 30)]
+    assert verdict(variant, report(variant)) is not None
+
+
+def test_help_says_what_it_brought_where_that_was_measured() -> None:
+    python = built(timing=timing(30), layers=[layers(30, 3, wrapper=20)])
+    cpp = built("cpp", Variant(cpp_wrapper=True), timing=timing(20))
+    other = built("cpp dynamic", Variant(cpp_wrapper=True, dynamic=True), timing=timing(5))
+    found = verdict(python, report(python, other, cpp))
+    assert found is not None
+    help_ = found.helps[0]
+    assert help_.what == "C++ wrapper"
+    assert help_.variant == "cpp"
+    assert help_.ratio == pytest.approx(1.5)
+    assert help_.ratio_interval is not None
+    assert help_.ratio_interval[0] < 1.5 < help_.ratio_interval[1]
+    assert "cpp_wrapper" in help_.code
+    alone = verdict(python, report(python, other))
+    assert alone is not None
+    assert alone.helps[0].ratio is None
+    assert alone.helps[0].requested == Variant(cpp_wrapper=True)
+
+
+def test_what_a_variant_has_is_not_advised() -> None:
+    graphs = built(
+        "graphs",
+        Variant(cpp_wrapper=True, mode="reduce-overhead"),
+        layers=[layers(30, 3, "cuda", launches=20)],
+    )
+    found = verdict(graphs, report(graphs))
+    assert found is not None
+    named = [one.what for one in found.helps]
+    assert "C++ wrapper" not in named
+    assert "CUDA graphs" not in named
+    assert "Larger batch" in named
+
+
+def test_help_can_be_pasted() -> None:
+    for variant in (
+        built(layers=[layers(30, 3, "cuda", guards=20)]),
+        built(timing=timing(100), compilations=[compilation((90, 0.9, 0.1))]),
+        built(timing=timing(100), compilations=[compilation((90, 0.2, 0.7))]),
+        built(timing=timing(100), compilations=[compilation((90, 0.1, 0.05))]),
+    ):
+        found = verdict(variant, report(variant))
+        assert found is not None
+        assert found.helps
+        for one in found.helps:
+            compile(one.code, "<help>", "exec")
+
+
+def test_the_largest_part_is_called_most_only_where_it_is() -> None:
+    for guards, said in [(12.0, "; most of that"), (9.0, "; the largest part of that")]:
+        variant = built(layers=[layers(24.7, 4.4, guards=guards, wrapper=8.3)])
+        found = verdict(variant, report(variant))
+        assert found is not None
+        assert said in found.evidence
+
+
+def test_layers_that_do_not_add_up_are_no_evidence() -> None:
+    disturbed = layers(40.2, 5.6, guards=3729.0)
+    disturbed.agrees = False
+    variant = built(layers=[disturbed])
+    found = verdict(variant, report(variant))
+    assert found is not None
+    assert "3729" not in found.evidence

@@ -1,0 +1,288 @@
+"""The command line, in a process of its own where a script is run, else in this one."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import compilescope as cs
+import pytest
+from compilescope.cli import main
+
+TRACES = Path(__file__).resolve().parents[2] / "data" / "traces"
+PYTHON = TRACES / "h200-torch2.11-mlp_b1_python.log.gz"
+CPP = TRACES / "h200-torch2.11-mlp_b1_cpp.log.gz"
+
+SCRIPT = """
+import sys
+import torch
+
+assert __name__ == "__main__" and __file__.endswith("train.py"), (__name__, __file__)
+assert "annotations" not in globals()
+
+
+@torch.compile(backend="eager")
+def step(x):
+    y = x + 1
+    print("in the step")
+    return y * 2
+
+
+step(torch.ones(4))
+print("arguments", sys.argv[1:])
+"""
+
+
+FORKS = """
+import json, os, sys
+import torch._inductor.compile_fx
+from compilescope.cli import main
+
+for line in sys.stdin:
+    order = json.loads(line)
+    child = os.fork()
+    if not child:
+        for number, name in ((0, os.devnull), (1, "stdout"), (2, "stderr")):
+            mode = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT
+            os.dup2(os.open(os.path.join(order["output"], name), mode), number)
+        os.chdir(order["folder"])
+        os.environ.update(order["environment"])
+        sys.argv[0] = order["folder"]
+        sys.exit(main(order["arguments"]))
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+class Ended(NamedTuple):
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+class Commands:
+    """Runs ``compilescope`` in forks of a process that has imported torch, which takes seconds."""
+
+    def __init__(self, output: Path) -> None:
+        self._output = output
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", FORKS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def run(self, *arguments: str, folder: Path, **environment: str) -> Ended:
+        """The command's exit status and output."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        order = {
+            "arguments": arguments,
+            "folder": str(folder),
+            "output": str(self._output),
+            "environment": environment,
+        }
+        print(json.dumps(order), file=self._process.stdin, flush=True)
+        returncode = int(self._process.stdout.readline())
+        stdout, stderr = self._output / "stdout", self._output / "stderr"
+        ended = Ended(returncode, stdout.read_text(), stderr.read_text())
+        stdout.unlink()
+        stderr.unlink()
+        return ended
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate()
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
+    """Commands in processes of their own."""
+    commands = Commands(tmp_path_factory.mktemp("output"))
+    yield commands
+    commands.close()
+
+
+@pytest.mark.slow
+def test_a_script_runs_as_by_itself_and_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(SCRIPT)
+    plain = subprocess.run(
+        [sys.executable, "train.py", "--lr", "-1"], cwd=tmp_path, capture_output=True, text=True
+    )
+    ran = subprocess.run(
+        [sys.executable, "-m", "compilescope", "run", "-o", "out.json", "train.py", "--lr", "-1"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert ran.stdout == plain.stdout, ran.stderr
+    assert ran.returncode == plain.returncode == 0
+    report = cs.load(tmp_path / "out.json")
+    assert report.subject.name == "train.py --lr -1"
+    (graph_break,) = report.variants[0].breaks
+    assert graph_break.cause.where is not None
+    assert graph_break.cause.where.code == 'print("in the step")'
+    assert "1 graph break" in ran.stderr
+    assert str(tmp_path / "out.json") in ran.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("ending", "status"),
+    [
+        ("sys.exit(3)", 3),
+        ("sys.exit('no data')", 1),
+        ("raise KeyError('weights')", 1),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGINT)", -signal.SIGINT),
+    ],
+)
+def test_however_a_script_ends_it_ends_so_and_is_reported(
+    tmp_path: Path, commands: Commands, ending: str, status: int
+) -> None:
+    (tmp_path / "train.py").write_text(f"import sys\nprint('ran')\n{ending}\n")
+    plain = subprocess.run(
+        [sys.executable, "train.py"], cwd=tmp_path, capture_output=True, text=True
+    )
+    ran = commands.run("run", "train.py", folder=tmp_path, RANK="2")
+    assert (ran.returncode, ran.stdout) == (plain.returncode, plain.stdout)
+    assert plain.returncode == status
+    # Its traceback has no frame of ours.
+    assert plain.stderr.strip() in ran.stderr
+    assert "<title>train.py" in (tmp_path / "train.rank2.html").read_text()
+
+
+@pytest.mark.slow
+def test_a_module_runs_as_by_python_m(tmp_path: Path, commands: Commands) -> None:
+    package = tmp_path / "job"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "__main__.py").write_text("import sys\nprint(__package__, sys.argv[1:])\n")
+    ran = commands.run("run", "-o", "out.json", "-m", "job", "-o", "x", folder=tmp_path)
+    assert ran.stdout == "job ['-o', 'x']\n"
+    assert not cs.load(tmp_path / "out.json").compilations
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["run", "missing.py"], "no script 'missing.py'"),
+        (["run", "-o", "x.txt", __file__], "Use .html or .json"),
+        (["run", "-o", "no/such/folder/x.html", __file__], "is no folder that can be written to"),
+        (["trace", "missing.log"], "no trace at 'missing.log'"),
+        (["trace", str(PYTHON), "--rank", "7"], "no rank 7"),
+        (["show", "page.html"], "Save the report as .compilescope.json too"),
+        (["show", "missing.json"], "missing.json: No such file"),
+        (["show", str(PYTHON), "--kernel", "k"], "has no kernel 'k'"),
+        (["show", str(PYTHON), "--code", "cpp"], "It has: python"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_line(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    output = capsys.readouterr()
+    assert says in output.err
+    assert "Traceback" not in output.err
+    assert not output.out
+
+
+def test_a_trace_is_summarized_and_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "report.html"
+    assert main(["trace", str(PYTHON), "--json", "-o", str(page)]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    report = cs.read_trace(PYTHON)
+    (variant,) = summary["variants"]
+    assert variant["compilations"] == len(report.compilations)
+    assert variant["kernels"] == sum(len(one.kernels) for one in report.compilations) > 0
+    assert summary["headline"]
+    assert page.read_text().startswith("<!doctype html>")
+    assert main(["trace", str(PYTHON)]) == 0
+    assert capsys.readouterr().out == f"{report}\n"
+
+
+def test_one_thing_of_a_report_is_shown_for_pipes(capsys: pytest.CaptureFixture[str]) -> None:
+    compilation = cs.read_trace(PYTHON).compilations[0]
+    kernel = compilation.kernels[0]
+    for option, text in (
+        (["--code", "python"], compilation.code.python),
+        (["--kernel", kernel.name], kernel.source),
+        (["--graph", "post_grad"], compilation.graphs["post_grad"].text),
+        (["--guards"], "\n".join(guard.expression for guard in compilation.guards)),
+    ):
+        assert main(["show", str(PYTHON), *option]) == 0
+        assert capsys.readouterr().out == f"{(text or '').rstrip()}\n"
+    assert main(["show", str(PYTHON), "--list"]) == 0
+    listing = capsys.readouterr().out
+    assert kernel.name in listing
+    assert "post_grad" in listing
+
+
+def test_a_report_is_the_same_as_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    every = "slower,recompiles,graph-breaks,kernels,guards"
+    assert main(["diff", str(PYTHON), str(PYTHON), "--fail-on", every]) == 0
+    output = capsys.readouterr().out
+    assert not [line for line in output.splitlines() if line.lstrip().startswith(("+", "-"))]
+
+
+def test_two_reports_differ_in_what_was_added(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = cs.read_trace(PYTHON)
+    after = cs.read_trace(PYTHON)
+    extra = after.compilations[0].kernels.pop()
+    assert extra.language == "triton"
+    assert extra.ops[-1] == "aten.rsqrt.default"
+    before.save(tmp_path / "before.json")
+    after.save(tmp_path / "after.json")
+    paths = [str(tmp_path / "before.json"), str(tmp_path / "after.json")]
+    assert main(["diff", *paths, "--fail-on", "kernels"]) == 0
+    gone = capsys.readouterr().out
+    assert re.search("^  - Triton kernel of .*, rsqrt$", gone, re.M)
+    assert main(["diff", *reversed(paths), "--fail-on", "kernels"]) == 1
+    new = capsys.readouterr().out
+    assert re.search("^  [+] Triton kernel of .*, rsqrt$", new, re.M)
+    assert "worse: " in new
+    assert main(["diff", *paths, "--json"]) == 0
+    (variant,) = json.loads(capsys.readouterr().out)["variants"]
+    (kernels,) = [one for one in variant["figures"] if one["name"] == "kernels"]
+    assert kernels["before"] == kernels["after"] + 1
+    after.compilations[0].kernels.append(extra)
+    extra.source += "\n# another version's"
+    after.save(tmp_path / "after.json")
+    assert main(["diff", *paths]) == 0
+    changed = capsys.readouterr().out
+    assert re.search("^  ≠ Triton kernel of .*, rsqrt$", changed, re.M)
+    assert not re.search("^  [+-]", changed, re.M)
+    with pytest.raises(SystemExit, match="2"):
+        main(["diff", *paths, "--fail-on", "weather"])
+    assert "there is no 'weather'" in capsys.readouterr().err
+
+
+def test_a_report_is_written_as_a_page_to_open(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["open", str(CPP), "--no-browser"]) == 0
+    page = Path(capsys.readouterr().out.strip())
+    try:
+        assert page.read_text().startswith("<!doctype html>")
+        assert page.parent.stat().st_mode & 0o077 == 0
+    finally:
+        page.unlink()
+        page.parent.rmdir()
+
+
+def test_a_pipe_that_is_closed_early_is_no_error(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "compilescope", "show", str(PYTHON), "--code", "python"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        errors = process.stderr.read()
+    assert (process.returncode, errors) == (0, b"")

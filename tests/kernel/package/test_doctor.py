@@ -1,0 +1,244 @@
+"""The doctor: real checks, each in its row, within bounds, and of the panel beside a cell."""
+
+from __future__ import annotations
+
+import os
+import threading
+import types
+from collections.abc import Iterator
+from pathlib import Path
+
+import compilescope as cs
+import pytest
+from compilescope.checks import (
+    caches,
+    compiler,
+    environment,
+    headers,
+    notebook,
+    openmp,
+    precompiled,
+    triton,
+)
+from compilescope.checks.context import Ground, ok
+from compilescope.checks.examination import SUBJECTS, Examination, made
+from compilescope.comms import checkups, messages
+from compilescope.report import Environment
+from compilescope.report.checkup import Check, Checkup
+from compilescope.session.session import Session
+from compilescope.torch_api.process import variables
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def ground(tmp_path: Path) -> Ground:
+    return Ground(folder=tmp_path)
+
+
+@pytest.fixture(scope="module")
+def whole() -> Checkup:
+    return cs.doctor()
+
+
+def test_a_checkup_looks_at_everything_and_keeps_nothing(whole: Checkup) -> None:
+    assert {check.subject for check in whole.checks} == {one.SUBJECT for one in SUBJECTS}
+    assert len(whole.checks) >= 30
+    assert not whole.waiting
+    failed = [one for one in whole.checks if "check itself failed" in one.found]
+    assert failed == []
+    assert all(one.found for one in whole.checks)
+    assert all(one.remedy for one in whole.checks if one.state in ("problem", "warning"))
+    assert whole.check("compile and load").state == "ok"
+    assert whole.check("parallel loop").state in ("ok", "warning")
+
+
+def test_a_checkup_shows_itself(whole: Checkup) -> None:
+    text, html = str(whole), whole._repr_html_()
+    for check in whole.checks:
+        assert check.name in text
+        assert check.subject in html
+    assert "✓ compile and load" in text
+    assert "<script" not in html
+
+
+def test_what_is_found_is_shown_as_text() -> None:
+    bad = Check(
+        name="n", subject="s", state="problem", found="<b>x</b>", remedy="<i>y</i>", detail="<u>"
+    )
+    html = Checkup(checks=[bad])._repr_html_()
+    assert "<b>x" not in html
+    assert "<i>y" not in html
+    assert "<u>" not in html
+
+
+def broken(_: Ground) -> Check:
+    raise LookupError("no such disk")
+
+
+def test_a_check_that_fails_itself_is_a_row(ground: Ground) -> None:
+    check = made(broken, ground, "Disks")
+    assert (check.name, check.subject, check.state) == ("broken", "Disks", "problem")
+    assert "LookupError: no such disk" in check.found
+    assert "Traceback" in check.detail
+
+
+def test_what_does_not_end_is_said_to_be_unfinished() -> None:
+    begun, let_go = threading.Event(), threading.Event()
+
+    def hangs(_: Ground) -> Check:
+        begun.set()
+        let_go.wait()
+        return ok("hangs", "now")
+
+    subject = types.ModuleType("subject")
+    vars(subject).update(SUBJECT="Disks", CHECKS=(hangs,))
+    examination = Examination(subjects=(subject,), limit_s=0.5)
+    assert begun.wait(60)
+    try:
+        assert examination.wait() is True
+        [check] = examination.checkup().checks
+        assert (check.name, check.state) == ("unfinished", "problem")
+    finally:
+        let_go.set()
+
+
+def test_without_a_compiler(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch._inductor.config as config
+
+    with config.patch({"cpp.cxx": ("/nowhere/g++",)}):
+        check = compiler.which(ground)
+    assert check.state == "problem"
+    assert "CXX" in check.remedy or "xcode" in check.remedy
+
+
+@pytest.fixture
+def lame(tmp_path: Path) -> Iterator[None]:
+    """A compiler without OpenMP and without Python's headers."""
+    import torch._inductor.config as config
+
+    script = tmp_path / "g++"
+    script.write_text(
+        '#!/bin/sh\ncase "$1" in -v|--version) exec g++ "$@";; esac\n'
+        'echo "program.cpp:1:10: fatal error: omp.h: No such file or directory" >&2\nexit 1\n',
+        encoding="utf-8",
+    )
+    script.chmod(0o755)
+    with config.patch({"cpp.cxx": (None, str(script))}):
+        yield
+
+
+@pytest.mark.usefixtures("lame")
+def test_a_compiler_that_lacks_things(ground: Ground) -> None:
+    for look in (compiler.compiles, openmp.compiles, headers.python_headers):
+        check = look(ground)
+        assert check.state == "problem", check
+        assert "omp.h" in check.found
+        assert check.remedy
+        assert check.detail
+    assert precompiled.works(ground).state == "warning"
+
+
+def test_a_cache_folder_that_cannot_be_made(
+    ground: Ground, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "file" / "caches"))
+    check = caches.writable(ground)
+    assert check.state == "problem"
+    assert "TORCHINDUCTOR_CACHE_DIR" in check.remedy
+
+
+def test_how_much_a_cache_folder_holds(
+    ground: Ground, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "caches"
+    folder.mkdir()
+    (folder / "a").write_bytes(b"x" * 10_000_000)
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(folder))
+    assert caches.size(ground).found == "1 files, 0.01 GB"
+
+
+def test_variables_that_change_torch_compile(
+    ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TORCHINDUCTOR_FORCE_DISABLE_CACHE", "1")
+    check = environment.environment(ground)
+    assert check.state == "warning"
+    assert "TORCHINDUCTOR_FORCE_DISABLE_CACHES?" in check.found
+    assert "TORCHINDUCTOR_CPP_WRAPPER" in variables.known()
+
+    monkeypatch.delenv("TORCHINDUCTOR_FORCE_DISABLE_CACHE")
+    monkeypatch.setenv("TORCH_COMPILE_DISABLE", "1")
+    check = environment.switched_on(ground)
+    assert check.state == "problem"
+    assert "TORCH_COMPILE_DISABLE" in check.found
+
+
+def test_versions_of_the_panel_and_the_kernel(tmp_path: Path) -> None:
+    other = Ground(folder=tmp_path, front_end="0.0.1")
+    assert notebook.front_end(other).state == "problem"
+    same = Ground(folder=tmp_path, front_end=cs.__version__)
+    assert notebook.front_end(same).state == "ok"
+
+
+def test_subshells(tmp_path: Path) -> None:
+    def state(features: list[str]) -> str:
+        info = {"supported_features": features}
+        return notebook.subshells(Ground(folder=tmp_path, kernel_info=info)).state
+
+    assert state(["debugger", "kernel subshells"]) == "ok"
+    assert state(["debugger"]) == "warning"
+
+
+@pytest.mark.skipif(os.uname().sysname != "Linux", reason="Triton compiles on Linux")
+@pytest.mark.parametrize(
+    ("asked", "state"), [("triton~=0.1.2", "warning"), ("triton>=1", "ok"), ("triton", "ok")]
+)
+def test_the_triton_that_torch_asks_for(
+    ground: Ground, monkeypatch: pytest.MonkeyPatch, asked: str, state: str
+) -> None:
+    lines = ["numpy", f'{asked}; platform_system == "Linux"']
+    monkeypatch.setattr(triton.metadata, "requires", lambda name: lines)
+    assert triton.fits(ground).state == state
+
+
+@pytest.mark.parametrize(
+    ("torch", "version", "state"),
+    [
+        ("2.13.0+cpu", "3.7.1", "ok"),
+        ("2.13.0+cpu", "3.9.0", "warning"),
+        ("2.13.0+cpu", None, "not needed"),
+        ("9.0.0", "3.9.0", "not needed"),
+    ],
+)
+def test_the_triton_of_a_torch_that_asks_for_none(
+    ground: Ground, monkeypatch: pytest.MonkeyPatch, torch: str, version: str | None, state: str
+) -> None:
+    here = Environment(torch=torch, triton=version)
+    monkeypatch.setattr(triton.metadata, "requires", lambda name: ["sympy"])
+    monkeypatch.setattr(triton, "environment", lambda: here)
+    check = triton.fits(ground)
+    assert check.state == state
+    if state == "warning":
+        assert check.found == "torch 2.13.0+cpu was made for triton==3.7.1; there is 3.9.0."
+        assert check.remedy == "pip install 'triton==3.7.1'"
+
+
+def test_triton_compiles_without_a_gpu(ground: Ground) -> None:
+    check = triton.compiles(ground)
+    assert check.state == "ok", check
+    assert "bytes of machine code" in check.found
+
+
+def test_the_panel_is_answered_at_once_and_asks_until_all_is_done() -> None:
+    session = Session()
+    answer = checkups.get(session, messages.GetCheckup(front_end=cs.__version__, again=True))
+    assert answer.checkup.waiting
+    latest = checkups._latest
+    assert latest is not None
+    latest.wait()
+    answer = checkups.get(session, messages.GetCheckup())
+    assert not answer.checkup.waiting
+    assert answer.checkup.check("front end").state == "ok"
+    assert answer.checkup.check("Inductor's settings").state == "not needed"

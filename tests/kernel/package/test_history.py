@@ -1,0 +1,144 @@
+"""How long work took before, kept in a file, and what is said of it while its like runs."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from compilescope.jobs.jobs import Job, Jobs
+from compilescope.jobs.runner import Work
+from compilescope.progress import history
+from compilescope.progress.history import History, Usual
+from compilescope.progress.progress import Progress
+from compilescope.session.session import Session
+from compilescope.views import progress
+from compilescope.views.progress import waiting
+
+
+def test_nothing_is_said_of_what_was_never_done_or_is_short(tmp_path: Path) -> None:
+    kept = History(tmp_path)
+    assert kept.usual("build") is None
+    kept.add("build", 0.4)
+    assert kept.usual("build") is None
+
+
+def test_the_last_times_count_and_another_kernel_knows_them(tmp_path: Path) -> None:
+    kept = History(tmp_path)
+    for seconds in (500, 30, 41, 39, 33, 36):
+        kept.add("build", seconds)
+    assert History(tmp_path).usual("build") == Usual(about_s=35, longest_s=41)
+    assert kept.usual("measure") is None
+    assert [file.name for file in tmp_path.iterdir()] == ["history.json"]
+
+
+def test_the_file_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "KINDS", 3)
+    kept = History(tmp_path)
+    for kind in "abcab":
+        kept.add(kind, 9)
+    kept.add("d", 9)
+    assert [kept.usual(kind) is None for kind in "abcd"] == [False, False, True, False]
+
+
+@pytest.mark.parametrize("text", ["{", '{"build": "long"}', "[]", "\udcff"])
+def test_a_damaged_file_counts_as_empty(tmp_path: Path, text: str) -> None:
+    (tmp_path / "history.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    kept = History(tmp_path)
+    assert kept.usual("build") is None
+    kept.add("build", 9)
+    assert kept.usual("build") == Usual(about_s=9, longest_s=9)
+
+
+def test_a_folder_that_cannot_be_written_costs_the_estimate_alone(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    kept = History(tmp_path / "file")
+    kept.add("build", 9)
+    assert kept.usual("build") is None
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "usual", "text"),
+    [
+        (0.4, None, ""),
+        (12.9, None, "12 s"),
+        (0.4, Usual(about_s=40, longest_s=45), "about 40 s"),
+        (12.9, Usual(about_s=80, longest_s=90), "12 s of about 1 min 20 s"),
+        (42.0, Usual(about_s=40, longest_s=45), "42 s"),
+        (125.0, Usual(about_s=40, longest_s=45), "2 min 05 s, longer than usual"),
+    ],
+)
+def test_what_a_cell_says_of_its_time(elapsed: float, usual: Usual | None, text: str) -> None:
+    assert waiting(elapsed, usual) == text
+
+
+def test_a_cell_shows_the_time_within_a_step_and_nothing_once_it_has_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown: list[str] = []
+    ticked = threading.Event()
+
+    class Handle:
+        def __init__(self) -> None:
+            self.display = self.update
+
+        def update(self, bundle: dict[str, str], raw: bool) -> None:
+            shown.append(bundle["text/plain"])
+            if len(shown) > 3:
+                ticked.set()
+
+    monkeypatch.setattr(progress.shell, "kernel", lambda: object())
+    monkeypatch.setattr("IPython.display.DisplayHandle", Handle)
+    monkeypatch.setattr(progress, "_CLOCK_S", 0.001)
+    line = progress.Line()
+    line.start()
+    usual = Usual(about_s=40, longest_s=45)
+    line.show(Progress(step="building", began=time.monotonic() - 12.5, usual=usual))
+    ticked.wait()
+    line.clear()
+    assert shown[0] == "starting …"
+    assert shown[1] == shown[-1] == "building, 12 s of about 40 s …"
+    count = len(shown)
+    line.clock.join()
+    assert len(shown) == count
+
+
+def test_a_job_knows_its_like_and_only_what_is_done_is_kept() -> None:
+    states: list[Job] = []
+    jobs = Jobs(changed=states.append, kind_of=lambda job: f"test of {job.subject}")
+    kept = History()
+    kept.add("test of f", 20)
+    steps: list[Progress] = []
+    job = jobs.new("f", ["python"], Work())
+    with jobs.running(job, steps.append) as monitor:
+        monitor.step("tracing")
+    assert job.usual == Usual(about_s=20, longest_s=20)
+    assert steps[0].usual == job.usual
+    assert steps[0].began == pytest.approx(job.since)
+    assert jobs.has_built
+    cancelled = jobs.new("g", ["python"], Work())
+    kept.add("test of g", 20)
+    with jobs.running(cancelled) as monitor:
+        monitor.cancel()
+        monitor.step("tracing")
+    assert kept.usual("test of g") == Usual(about_s=20, longest_s=20)
+    # The short one pulls the median down to where nothing is said.
+    assert kept.usual("test of f") == Usual(about_s=10, longest_s=20)
+
+
+def test_a_kind_is_of_the_work_the_variants_the_size_and_the_machine() -> None:
+    session = Session()
+    kinds: list[str] = []
+    known = session.jobs._kind_of
+    session.jobs._kind_of = lambda job: kinds.append(known(job)) or kinds[-1]  # type: ignore[func-returns-value]
+    for layers in (1, 1, 40):
+        model = torch.nn.Sequential(*[torch.nn.ReLU() for _ in range(layers)])
+        session.inspect(model, (torch.ones(3),), variants="python", run=False)
+    assert kinds[0] == kinds[1] != kinds[2]
+    report = session.inspect(model, (torch.ones(3),), variants="eager", run=False)
+    assert "eager new" in kinds[3]
+    assert report.environment.torch in kinds[3]
+    session.add(report.subject.id, report.variants[0].requested)
+    assert "eager sources" in kinds[4]

@@ -1,0 +1,451 @@
+"""The overview of reports with made-up figures: the result, the answers, what to change."""
+
+from __future__ import annotations
+
+import random
+import re
+import statistics
+
+import msgspec
+import pytest
+from compilescope.analysis.figures.intervals import median_interval, ratio
+from compilescope.analysis.figures.speedups import between, speedup
+from compilescope.analysis.graphs.repeated_blocks import repeated_blocks
+from compilescope.analysis.overview.overview import overview
+from compilescope.analysis.overview.verdict import verdict
+from compilescope.analysis.target.estimates import estimate
+from compilescope.comms import summaries
+from compilescope.report import (
+    Compilation,
+    CompileTime,
+    Effective,
+    Graph,
+    Kernel,
+    Layer,
+    Layers,
+    Node,
+    OutputError,
+    Problem,
+    Report,
+    Speedup,
+    Subject,
+    Sweep,
+    SweepCell,
+    TargetReport,
+    Timing,
+    VariantReport,
+    devices,
+)
+from compilescope.report.variant import Variant
+from compilescope.views.html import report as html
+from compilescope.views.rows import sweep
+from compilescope.views.text import report as text
+
+H100 = next(one for one in devices.DEVICES if one.target == "h100")
+REQUESTED = {
+    "eager": Variant(backend=None),
+    "python": Variant(),
+    "cpp": Variant(cpp_wrapper=True),
+    "reduce-overhead": Variant(mode="reduce-overhead"),
+}
+
+
+def timings(spread: float, **medians: float) -> dict[str, Timing]:
+    """Timings of calls in turns: the load of a round is shared, and each has some of its own."""
+    chance = random.Random(7)
+    load = [1 + abs(chance.gauss(0, 0.05)) for _ in range(64)]
+    samples = {
+        name: [us * one * chance.lognormvariate(0, spread) for one in load]
+        for name, us in medians.items()
+    }
+    found = {}
+    for name, taken in samples.items():
+        timing = Timing(
+            median_us=statistics.median(taken),
+            interval_us=median_interval(taken),
+            samples_us=taken,
+            turns="a",
+        )
+        if name != "eager":
+            told = ratio(samples["eager"], taken)
+            timing.ratio, timing.ratio_interval, timing.differs = told
+            timing.speedup = speedup(told, "eager")
+        found[name] = timing
+    return found
+
+
+def made(spread: float = 0.01, **medians: float) -> Report:
+    """A report of built variants with these medians, in µs."""
+    timed = timings(spread, **medians)
+    variants = [
+        VariantReport(
+            name=name,
+            requested=REQUESTED[name],
+            stage="built",
+            timing=timing,
+            compile_time=None if name == "eager" else CompileTime(total_s=10.0),
+            compilations=[] if name == "eager" else [Compilation(id="0/0", kernels=[kernel()])],
+        )
+        for name, timing in timed.items()
+    ]
+    return Report(subject=Subject(id="s", name="f"), variants=variants)
+
+
+def kernel() -> Kernel:
+    return Kernel(name="k", language="cpp")
+
+
+def look(report: Report, name: str, whole: float | None = None, **parts: float) -> None:
+    """Gives a variant its layers, and the verdict that follows."""
+    layers = [Layer(kind=kind, us=us) for kind, us in parts.items()]  # type: ignore[arg-type]
+    total = sum(parts.values()) if whole is None else whole
+    variant = report.variant(name)
+    variant.layers = [Layers(whole_us=total, sum_us=total, layers=layers)]
+    variant.verdict = verdict(variant, report)
+
+
+def test_the_fastest_variant_is_named_where_that_is_certain() -> None:
+    report = made(eager=100.0, python=50.0, cpp=40.0)
+    found = overview(report)
+    assert re.fullmatch(
+        r"C\+\+ wrapper is fastest: \d\d\.\d µs a call, 2\.\d\d× faster than eager\.",  # noqa: RUF001
+        found.headline,
+    )
+    assert [one.variant for one in found.results if one.best] == ["cpp"]
+    assert [one.variant for one in found.results] == ["eager", "python", "cpp"]
+    assert all(one.interval_us[1] <= found.scale_us for one in found.results if one.interval_us)
+
+
+def test_no_winner_is_named_between_equals() -> None:
+    found = overview(made(eager=100.0, python=50.0, cpp=50.0))
+    assert "show no difference" in found.headline
+    equal = overview(made(eager=50.0, python=50.0))
+    assert equal.headline == "No variant is measurably faster than eager."
+    slower = overview(made(eager=50.0, python=80.0, cpp=90.0))
+    assert slower.headline == "torch.compile makes this call slower: eager is fastest."
+    assert slower.suggestions[0].what == "Do not compile this call, or compile more at once"
+
+
+def test_what_is_too_noisy_is_not_judged() -> None:
+    found = overview(made(spread=3.0, eager=100.0, python=80.0, cpp=70.0))
+    assert found.headline.startswith("Too noisy to judge")
+    assert {one.speedup.text for one in found.results if one.speedup} == {"too noisy to judge"}
+    assert any(one.noisy for one in found.results)
+    assert found.wrapper is not None
+    assert found.wrapper.headline == "Too noisy to judge."
+    assert not any(one.best for one in found.results)
+
+
+@pytest.mark.parametrize(
+    ("value", "interval", "differs", "standing", "told"),
+    [
+        (2.0, (1.9, 2.1), True, "faster", "2.00× faster"),  # noqa: RUF001
+        (0.5, (0.48, 0.52), True, "slower", "2.00× slower"),  # noqa: RUF001
+        (1.01, (0.98, 1.04), False, "same", "no difference"),
+        (1.88, (1.0, 28.65), True, "noisy", "too noisy to judge"),
+        (9.0, (3.0, 30.0), True, "faster", "at least 3.00× faster"),  # noqa: RUF001
+        (0.1, (0.03, 0.4), True, "slower", "at least 2.50× slower"),  # noqa: RUF001
+        (2.0, (1.9, 2.1), None, "few", "too few rounds"),
+    ],
+)
+def test_a_ratio_is_told_as_far_as_its_interval_allows(
+    value: float, interval: tuple[float, float], differs: bool | None, standing: str, told: str
+) -> None:
+    from compilescope.analysis.figures.intervals import Ratio
+
+    found = speedup(Ratio(value, interval, differs), "eager")
+    assert (found.standing, found.text) == (standing, told)
+
+
+def test_two_variants_are_compared_by_their_common_rounds() -> None:
+    report = made(eager=100.0, python=50.0, cpp=40.0)
+    python, cpp = report.variant("python"), report.variant("cpp")
+    found = between(cpp, python)
+    assert found is not None
+    assert found.ratio == pytest.approx(1.25, rel=0.02)
+    assert python.timing is not None
+    # Joined three rounds later: the rounds that it missed are left out of both.
+    python.timing.samples_us, python.timing.first_round = python.timing.samples_us[3:], 3
+    later = between(cpp, python)
+    assert later is not None
+    assert later.ratio == pytest.approx(found.ratio, rel=0.01)
+    python.timing.turns = "another"
+    apart = between(cpp, python)
+    assert apart is not None
+    assert apart.interval is not None
+    assert found.interval is not None
+    assert apart.interval[0] < found.interval[0] < found.interval[1] < apart.interval[1]
+
+
+def test_the_wrapper_is_worth_what_it_saves() -> None:
+    report = made(eager=5000.0, python=2000.0, cpp=1000.0)
+    report.variant("cpp").compile_time = CompileTime(total_s=50.0)
+    look(report, "python", wrapper=900.0, kernels=400.0, launches=700.0)
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert answer.headline.startswith("Yes: ")
+    assert re.search(r"It saves \S+ ms per call|It saves .* of .* per call \(\d\d %\)", answer.text)
+    assert "The Python wrapper takes 900 µs of 2.00 ms." in answer.text
+    assert re.search(r"takes 40\.0 s longer and pays off after \d\d,000 calls", answer.text)
+
+
+def test_wrappers_are_compared_where_both_were_tried() -> None:
+    report = made(eager=5000.0, python=2000.0, cpp=1000.0)
+    written = made(eager=5000.0, python=2100.0).variant("python")
+    written.name, written.requested = "as written", Variant(dynamic=True)
+    report.variants.insert(0, written)
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert answer.headline.startswith("Yes: ")
+    assert "These are python and cpp; as written was tried with one wrapper." in answer.text
+
+
+def test_the_wrapper_that_is_little_of_a_call_cannot_help() -> None:
+    report = made(eager=100.0, python=78.0, cpp=78.0)
+    look(report, "python", wrapper=3.5, kernels=74.5)
+    answer = overview(report).wrapper
+    assert answer is not None
+    assert answer.headline == "No: there is too little of it."
+    assert "3.50 of 78.0 µs" in answer.text
+    alone = made(eager=100.0, python=78.0)
+    look(alone, "python", wrapper=3.5, kernels=74.5)
+    answer = overview(alone).wrapper
+    assert answer is not None
+    assert answer.headline == "It cannot help."
+    assert "can save no more than that" in answer.text
+
+
+def test_cuda_graphs_make_it_needless() -> None:
+    report = made(**{"eager": 5000.0, "python": 2000.0, "cpp": 1000.0, "reduce-overhead": 300.0})
+    found = overview(report)
+    assert found.wrapper is not None
+    assert found.wrapper.headline == "Only where CUDA graphs cannot be used."
+    first, second = found.suggestions[:2]
+    assert (first.what, first.variant, first.basis) == (
+        'Use mode="reduce-overhead"',
+        "reduce-overhead",
+        "measured",
+    )
+    assert second.variant == "cpp"
+    assert first.code == "compiled = torch.compile(fn, mode='reduce-overhead')"
+
+
+@pytest.mark.parametrize(
+    ("parts", "bound", "headline"),
+    [
+        ({"guards": 20.0, "wrapper": 5.0, "launches": 5.0, "kernels": 10.0}, "overhead", "25 %"),
+        ({"guards": 5.0, "wrapper": 5.0, "launches": 25.0, "kernels": 5.0}, "launch", "12 %"),
+        ({"guards": 1.0, "wrapper": 1.0, "launches": 2.0, "kernels": 36.0}, "unclear", "90 %"),
+    ],
+)
+def test_what_limits_a_call(parts: dict[str, float], bound: str, headline: str) -> None:
+    report = made(eager=60.0, python=40.0)
+    look(report, "python", **parts)
+    limit = overview(report).limit
+    assert limit is not None
+    assert (limit.bound, limit.basis) == (bound, "measured")
+    assert headline in limit.headline
+    assert sum(one.share for one in limit.parts) == pytest.approx(1)
+    assert [one.kind for one in limit.parts][-1] == "kernels"
+
+
+def test_a_breakdown_of_other_calls_is_not_believed() -> None:
+    report = made(eager=60.0, python=40.0)
+    look(report, "python", guards=4000.0, kernels=36_000.0)
+    limit = overview(report).limit
+    assert limit is not None
+    assert (limit.bound, limit.parts) == ("unknown", [])
+    assert "40.0 ms, against" in limit.text
+
+
+def test_what_was_not_measured_says_so() -> None:
+    report = made(eager=60.0, python=40.0)
+    found = overview(report)
+    assert found.limit is not None
+    assert (found.limit.headline, found.limit.basis) == ("Not measured yet.", "unknown")
+    for one in report.variants:
+        one.timing, one.stage = None, "sources"
+    found = overview(report)
+    assert found.headline == "Code is generated; nothing is measured yet."
+    assert found.results[1].why == "not measured yet"
+
+
+def test_a_failed_variant_says_why_and_is_not_compared() -> None:
+    report = made(eager=60.0, python=40.0, cpp=30.0)
+    cpp = report.variant("cpp")
+    cpp.stage, cpp.timing = "failed", None
+    cpp.problems = [Problem(severity="error", what="No compiler.")]
+    found = overview(report)
+    assert found.headline.startswith("Python wrapper is fastest")
+    assert (found.results[-1].state, found.results[-1].why) == ("failed", "No compiler.")
+    assert found.wrapper is not None
+    assert (found.wrapper.headline, found.wrapper.text) == (
+        "It could not be built.",
+        "No compiler.",
+    )
+
+
+def test_a_wrong_result_is_never_the_best() -> None:
+    report = made(eager=60.0, python=40.0, cpp=30.0)
+    report.variant("cpp").accuracy = [
+        OutputError(
+            path="",
+            dtype="float32",
+            max_abs=1.0,
+            max_rel=1.0,
+            tolerance_abs=1e-5,
+            tolerance_rel=1e-5,
+            ok=False,
+        )
+    ]
+    found = overview(report)
+    assert found.headline.startswith("Python wrapper is fastest")
+    assert not any(one.variant == "cpp" for one in found.suggestions)
+
+
+def test_what_was_tried_in_vain_is_not_suggested() -> None:
+    report = made(eager=60.0, python=40.0, cpp=40.0)
+    look(report, "python", guards=10.0, wrapper=20.0, kernels=10.0)
+    whats = [one.what for one in overview(report).suggestions]
+    assert "C++ wrapper" not in whats
+    alone = made(eager=60.0, python=40.0)
+    look(alone, "python", guards=10.0, wrapper=20.0, kernels=10.0)
+    first = overview(alone).suggestions[0]
+    assert first.what == "C++ wrapper"
+    assert first.requested == Variant(cpp_wrapper=True)
+    assert (first.gain, first.basis) == ("up to 20.0 µs (50 %) less per call", "estimated")
+
+
+def test_settings_not_in_effect_are_counted_and_suggested() -> None:
+    report = made(eager=60.0, python=40.0)
+    report.variant("python").effective = [
+        Effective(
+            setting="max_autotune",
+            requested="on",
+            actual="off",
+            why="Too few multiprocessors.",
+            remedy="Set it by hand.",
+            differs=True,
+        )
+    ]
+    found = overview(report)
+    counted = next(one for one in found.counts if one.view == "requested")
+    assert (counted.text, counted.warning) == ("1 setting not in effect: max_autotune", True)
+    assert "Set it by hand." in [one.what for one in found.suggestions]
+
+
+def graph_of(blocks: int, *, odd: bool = False) -> Compilation:
+    nodes = [Node(name="x", op="placeholder", target="x")]
+    for index in range(blocks):
+        path = f"transformer.h.{index}"
+        nodes += [
+            Node(name=f"n{index}", op="call_module", target="layer_norm", module=f"{path}.ln"),
+            Node(
+                name=f"a{index}",
+                op="call_function",
+                target="add" if not (odd and index % 2) else "mul",
+                module=path,
+                module_type="models.GPT2Block",
+            ),
+        ]
+    return Compilation(id="0/0", graphs={"dynamo": Graph(stage="dynamo", text="", nodes=nodes)})
+
+
+def test_equal_blocks_are_found_and_counted() -> None:
+    found = repeated_blocks(graph_of(12))
+    assert found == ("transformer.h", "GPT2Block", 12, 1.0)
+    assert repeated_blocks(graph_of(3)) is None
+    half = repeated_blocks(graph_of(12, odd=True))
+    assert half is not None
+    assert (half.number, half.share) == (6, 0.5)
+
+
+def test_equal_blocks_are_suggested_with_what_they_save() -> None:
+    report = made(eager=60.0, python=40.0)
+    python = report.variant("python")
+    python.compilations, python.compile_time = [graph_of(12)], CompileTime(total_s=12.0)
+    found = overview(report).suggestions[-1]
+    assert found.what == "Compile the repeated block once: GPT2Block × 12 in model.transformer.h"  # noqa: RUF001
+    assert (found.gain, found.basis) == ("first call 12.0 s → about 1.00 s", "estimated")
+    assert found.code == "for block in model.transformer.h:\n    block.compile()"
+
+
+def targeted(kernels_us: float) -> Report:
+    """A report with an estimate for a GPU that is not there, beside measurements."""
+    report = made(eager=60.0, python=40.0)
+    found = estimate([], H100)
+    found.kernels_us, found.launch_us, found.launches = kernels_us, 11.0, 1
+    found.call_us = max(found.kernels_us, found.launch_us)
+    report.variants.append(
+        VariantReport(
+            name="h100",
+            requested=Variant(target="h100"),
+            target=TargetReport(name="h100", device=H100, estimate=found),
+        )
+    )
+    return report
+
+
+def test_an_estimate_stands_apart_and_is_no_less_than_a_launch() -> None:
+    found = overview(targeted(0.0003))
+    assert [one.variant for one in found.results] == ["eager", "python"]
+    (target,) = found.targets
+    assert (target.device, target.call_us) == ("H100 SXM", 11.0)
+    assert target.text == "about 11.0 µs a call, held up by launches"
+    assert overview(targeted(500.0)).targets[0].call_us == 500.0
+    only = targeted(0.0003)
+    only.variants = only.variants[-1:]
+    assert overview(only).headline == (
+        "Estimated for H100 SXM, not measured: about 11.0 µs a call, held up by launches."
+    )
+
+
+def test_all_surfaces_show_the_same_figure_of_a_pair() -> None:
+    """The sidebar, the overview, the cell, the terminal, the sweep and the suggestions."""
+    report = made(eager=100.0, python=50.0, cpp=40.0)
+    look(report, "python", guards=10.0, wrapper=30.0, kernels=10.0)
+    cpp = report.variant("cpp")
+    found = between(cpp, report.variants[0])
+    assert found is not None
+    told = found.text
+    assert told.endswith("faster")
+    cell = SweepCell(key="k", name="cpp", shape="", variant=cpp.requested, timing=cpp.timing)
+    report.sweep = Sweep(id="s", cells=[cell])
+    summary = summaries.report(report, 1)
+    shown = {variant.name: variant.speedup for variant in summary.variants}
+    assert isinstance(shown["cpp"], Speedup)
+    assert shown["cpp"].text == told
+    assert summary.overview is not None
+    assert told in summary.overview.headline
+    assert summary.overview.results[2].speedup == found
+    row = next(line for line in text.render(report).splitlines() if line.startswith("cpp "))
+    assert told in row
+    assert html.render(report).count(told) >= 2
+    assert told in html.render(report, full=True)
+    assert told in sweep.rows(report.sweep)[0]
+    # The other pair, of both wrappers, has one figure as well.
+    both = between(cpp, report.variant("python"))
+    assert both is not None
+    (first, *_) = summary.overview.suggestions
+    assert first.gain.startswith(both.text)
+    assert summary.overview.wrapper is not None
+    assert both.text in summary.overview.wrapper.headline
+    helps = report.variant("python").verdict
+    assert helps is not None
+    assert helps.helps[0].speedup == both
+
+
+def test_it_is_in_what_is_saved_and_follows_the_report() -> None:
+    report = made(eager=100.0, python=50.0)
+    kept = msgspec.json.decode(report.to_json(), type=Report)
+    assert kept.overview == overview(report)
+    report.variants = report.variants[:1]
+    assert msgspec.json.decode(report.to_json(), type=Report).overview != kept.overview
+
+
+def test_what_is_watched_is_counted() -> None:
+    report = made(eager=100.0, python=50.0)
+    report.subject.kind = "watch"
+    found = overview(report)
+    assert found.headline == "1 compilation: 0 recompiles and 0 graph breaks."
+    assert (found.results, found.wrapper, found.limit) == ([], None, None)

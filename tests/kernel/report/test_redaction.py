@@ -1,0 +1,195 @@
+"""A redacted report tells no folder and no line of code, and still is a report."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.report import (
+    Advice,
+    Break,
+    Failure,
+    Guard,
+    GuardManager,
+    Phase,
+    Problem,
+    RawEvent,
+    Recompile,
+    Report,
+)
+from compilescope.report.errors import CompilescopeError
+
+from .. import subjects
+from ..views_report import report
+
+pytestmark = pytest.mark.slow
+
+_OWN = Path(subjects.__file__)
+
+
+@pytest.fixture(scope="module")
+def reports() -> list[Report]:
+    x = torch.randn(4, 8)
+    training = subjects.training()
+    made = [
+        cs.inspect(subjects.Net(), (x,), variants=("python", "cpp"), run=False),
+        cs.inspect(training.fn, training.args, variants="python", run=False),
+        cs.inspect(subjects.broken, (x,), variants="python", run=False),
+        cs.inspect(_wrong, (x,), variants="python", run=False),
+    ]
+    assert made[2].variants[0].compilations[0].breaks
+    assert made[3].variants[0].problems
+    return made
+
+
+def _wrong(x: torch.Tensor) -> torch.Tensor:
+    return x.view(3, 5).sum()
+
+
+def test_no_folder_and_no_line_of_code_is_left(reports: list[Report]) -> None:
+    files = (_OWN, Path(__file__))
+    lines = {line.strip() for file in files for line in file.read_text("utf-8").splitlines()}
+    # torch's own messages name torch's functions.
+    telling = {
+        line
+        for line in lines
+        if len(line) > 8 and re.search(r"\W.*\w", line) and not line.startswith("torch._dynamo")
+    }
+    found = 0
+    for one in reports:
+        whole, redacted = one.to_json(), one.redacted().to_json()
+        assert str(_OWN.parent) in whole
+        # JSON writes quotes with a backslash.
+        quoted = {line.replace("\\", "\\\\").replace('"', '\\"') for line in telling}
+        found += sum(line in whole for line in quoted)
+        left = [line for line in quoted if _stands_in(line, redacted)]
+        assert left == []
+        assert str(_OWN.parent) not in redacted
+        assert str(Path(torch.__file__).parent) not in redacted
+        assert not re.search(r"(?<![\w.:/<~-])/(?:home|root|tmp|usr|opt|work|Users)/", redacted)
+    assert found > 10
+
+
+def test_what_is_not_the_users_stays(reports: list[Report]) -> None:
+    redacted = reports[0].redacted()
+    before, after = reports[0].compilation("0/0"), redacted.compilation("0/0")
+    assert [kernel.source.count("\n") for kernel in before.kernels] == [
+        kernel.source.count("\n") for kernel in after.kernels
+    ]
+    assert [node.name for node in before.graphs["post_grad"].nodes] == [
+        node.name for node in after.graphs["post_grad"].nodes
+    ]
+    assert [source.line for source in before.kernels[0].sources] == [
+        source.line for source in after.kernels[0].sources
+    ]
+    assert "https://" in str(reports[2].redacted().compilation("0/0").breaks[0].link)
+
+
+def test_saving_can_redact(reports: list[Report], tmp_path: Path) -> None:
+    path = reports[0].save(tmp_path / "x.json", redact=True)
+    assert str(_OWN.parent) not in path.read_text("utf-8")
+    assert cs.load(path).variant("cpp").compilations
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "# File: model.py:3 in forward",
+        "# Backward of forward node: File: model.py:3 in forward",
+        '# File "model.py", line 3, in forward',
+        "// File: model.py:3 in forward",
+    ],
+)
+def test_no_line_of_code_stands_in_a_comment(before: str) -> None:
+    made = report()
+    graph = made.compilation("0/0").graphs["dynamo"]
+    graph.text = f"mul = x * y\n{before}, code: return secret(x)  # really\nadd = mul + 1\n"
+    left = made.redacted().compilation("0/0").graphs["dynamo"]
+    assert left.text == f"mul = x * y\n{before}, code: (left out)\nadd = mul + 1\n"
+
+
+def test_advice_that_writes_the_call_anew_is_left_out() -> None:
+    made = report()
+    recompile = made.compilation("0/0").recompile
+    assert recompile is not None
+    assert "f(x)" in recompile.advice[0].code
+    recompile.advice.append(
+        Advice(kind="mark_dynamic", what="", code="torch._dynamo.mark_dynamic(x, 0)")
+    )
+    left = made.redacted().compilation("0/0").recompile
+    assert left is not None
+    assert [one.code for one in left.advice] == ["", "torch._dynamo.mark_dynamic(x, 0)"]
+    assert left.advice[0].what == recompile.advice[0].what
+
+
+def _stands_in(line: str, text: str) -> bool:
+    """Whether the line stands there as such, not as a part of generated code's longer names."""
+    return re.search(rf"(?<!\w){re.escape(line)}(?!\w)", text) is not None
+
+
+SECRET = "hunter2"
+
+
+def test_no_literal_is_left() -> None:
+    made = report()
+    compilation = next(one for one in made.compilations if one.id == "0/0")
+    compilation.guards = [
+        Guard(
+            expression=f"G['CFG']['token'] == '{SECRET}'", type="EQUALS_MATCH", source="G['CFG']"
+        ),
+        Guard(expression="L['n'] == 90210", type="EQUALS_MATCH", why=f"'{SECRET}' is a constant"),
+        Guard(expression=f"'{SECRET}' in L['d']", source=f"L['d']['{SECRET}']"),
+        Guard(expression="L['x'].size()[0] == 512", type="TENSOR_MATCH", source="L['x']"),
+        Guard(expression="L['self']._modules['linear'] is not None"),
+    ]
+    compilation.guard_tree = [
+        GuardManager(kind="GuardManager", accessor=f"DictGetItemGuardAccessor('{SECRET}')")
+    ]
+    compilation.recompile = Recompile(
+        reasons=[f"0/0: L['s'] == '{SECRET}'", "0/0: L['n'] == 90210"],
+        failures=[Failure(guard="L['n'] == 90210", kind="value", old="90210", new=SECRET)],
+    )
+    compilation.breaks = [
+        Break(reason="a break", context=f"ConstantVariable(str: '{SECRET}')", hints=[f'"{SECRET}"'])
+    ]
+    compilation.absent["dynamo"] = f"No operation: ValueError: {SECRET}"
+    compilation.raw = [RawEvent(name="dynamo_error", size_bytes=7, text=SECRET)]
+    made.subject.arguments = ["x: float32[4, 8] cpu", f"s: '{SECRET}'", "n: 90210", "b: True"]
+    made.problems = [
+        Problem(
+            severity="error",
+            what=f"The subject raised MyTrouble: {SECRET}\nand {SECRET}",
+            detail=f"Traceback (most recent call last):\n  File x\nMyTrouble: {SECRET}\n{SECRET}",
+            facts={"cause": f"RuntimeError: {SECRET}"},
+        ),
+        Problem(
+            severity="error", what=f"0/0 failed: RuntimeError: {SECRET}", why=f"got '{SECRET}'"
+        ),
+    ]
+    assert SECRET in made.to_json()
+    redacted = made.redacted()
+    text = redacted.to_json()
+    assert SECRET not in text
+    assert "90210" not in text
+    left = redacted.compilation("0/0")
+    assert [guard.expression for guard in left.guards[-2:]] == [
+        "L['x'].size()[0] == 512",
+        "L['self']._modules['linear'] is not None",
+    ]
+    assert redacted.subject.arguments == [
+        *("x: float32[4, 8] cpu", "s: (left out)", "n: (left out)", "b: True")
+    ]
+    assert redacted.problems[0].what == "The subject raised MyTrouble: (left out)"
+
+
+def test_a_report_that_is_nested_too_deep_is_refused_clearly() -> None:
+    made = report()
+    phase = Phase(name="x", start_us=0, duration_us=1)
+    for _ in range(5000):
+        phase = Phase(name="x", start_us=0, duration_us=1, children=[phase])
+    made.compilations[0].phases = [phase]
+    with pytest.raises(CompilescopeError, match="nested too deep"):
+        made.redacted()

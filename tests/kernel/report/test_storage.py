@@ -1,0 +1,203 @@
+"""A report written and read back; files that are no report, damaged, or of a newer version."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import compilescope as cs
+import msgspec
+import pytest
+from compilescope.report import SCHEMA_VERSION, Report, Subject, VariantReport
+from compilescope.report.saving.storage import from_json
+from compilescope.report.target import Decision, KernelConfig
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ..views_report import report
+
+SMALL = Report(subject=Subject(id="1", name="f"))
+
+
+def test_a_report_survives_json_and_a_file(tmp_path: Path) -> None:
+    saved = report()
+    path = saved.save(tmp_path / "report.json")
+    assert saved.overview is not None
+    assert cs.load(path) == saved
+    assert cs.load(str(path)) == saved
+    assert json.loads(path.read_text("utf-8"))["schema_version"] == SCHEMA_VERSION
+
+
+def test_other_endings_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(cs.CompilescopeError) as error:
+        report().save(tmp_path / "report.txt")
+    assert str(error.value) == "A report cannot be saved as 'report.txt'. Use .json or .html."
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["report.html", "renamed.json"])
+@pytest.mark.parametrize("most", [None, 2000], ids=["whole", "cut short"])
+def test_a_page_is_written_but_not_read(tmp_path: Path, name: str, most: int | None) -> None:
+    page = report().save(tmp_path / "report.html").read_bytes()
+    path = tmp_path / name
+    path.write_bytes(page[:most])
+    with pytest.raises(cs.CompilescopeError) as error:
+        cs.load(path)
+    assert str(error.value).startswith(f"{path} is a page, not a report. ")
+    assert "Save the report as .compilescope.json too" in str(error.value)
+
+
+def test_options_that_are_not_json_are_kept_as_text() -> None:
+    variant = cs.Variant(options={"post_grad_custom_pre_pass": len, "size_asserts": False})
+    whole = Report(
+        subject=SMALL.subject, variants=[VariantReport(name="python", requested=variant)]
+    )
+    read = from_json(whole.to_json()).variant("python").requested
+    assert read.options == {
+        "post_grad_custom_pre_pass": "<built-in function len>",
+        "size_asserts": False,
+    }
+
+
+def _changed(**fields: Any) -> bytes:
+    return json.dumps({**json.loads(report().to_json()), **fields}).encode()
+
+
+REFUSED = {
+    "empty": (b"", "is not a report"),
+    "no text": (b"\xff\xfe\x00", "is not a report"),
+    "binary in a string": (b'{"schema_version": 1, "created": "\xff"}', "is damaged"),
+    "a list": (b"[]", "is not a report"),
+    "nested without end": (b'{"schema_version": 1, "a": ' + b"[" * 100_000, "is not a report"),
+    "cut short": (report().to_json().encode()[:500], "is not a report"),
+    "no version": (b"{}", "is not a report"),
+    "version as text": (_changed(schema_version="1"), "is not a report"),
+    "no subject": (b'{"schema_version": 1}', "is damaged"),
+    "wrong type inside": (_changed(variants=[{"name": 3}]), "is damaged"),
+    "newer": (_changed(schema_version=SCHEMA_VERSION + 1, variants=3), "by a newer compilescope"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_read_says_why_and_what_to_do(case: str, tmp_path: Path) -> None:
+    content, expected = REFUSED[case]
+    path = tmp_path / "broken.json"
+    path.write_bytes(content)
+    with pytest.raises(cs.CompilescopeError) as error:
+        cs.load(path)
+    problem = error.value.problem
+    assert str(path) in problem.what
+    assert expected in problem.what
+    assert problem.why
+    assert problem.remedy
+
+
+def test_the_newer_version_is_named() -> None:
+    with pytest.raises(cs.CompilescopeError) as error:
+        from_json(_changed(schema_version=99))
+    assert str(error.value) == (
+        "The text was written by a newer compilescope. Its format is version 99; this one reads "
+        f"up to {SCHEMA_VERSION}. Upgrade with pip install -U jupyterlab-compilescope."
+    )
+
+
+def test_fields_added_later_do_not_hinder() -> None:
+    known = from_json(_changed())
+    assert known.subject == report().subject
+    assert from_json(_changed(weather="fine")) == known
+
+
+def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        cs.load(tmp_path / "none.json")
+
+
+def test_what_a_report_lacks_is_named() -> None:
+    whole = report()
+    names = ", ".join(repr(one.name) for one in whole.variants)
+    with pytest.raises(cs.CompilescopeError) as error:
+        whole.variant("rust")
+    assert str(error.value) == f"The report has no variant 'rust'. It has {names}."
+    with pytest.raises(cs.CompilescopeError, match=r"no compilation '7/7'\. It has '0/0'"):
+        whole.compilation("7/7")
+
+
+def test_a_compilation_is_completed_by_the_other_wrapper() -> None:
+    whole = report()
+    python, cpp = whole.variant("python"), whole.variant("cpp")
+    code = whole.compilation("0/0").code
+    assert (code.python, code.cpp) == (
+        python.compilations[0].code.python,
+        cpp.compilations[0].code.cpp,
+    )
+    assert whole.compilation("0/0", "python").code.cpp is None
+
+
+def test_a_report_opens_without_torch(tmp_path: Path) -> None:
+    path = report().save(tmp_path / "report.json")
+    program = (
+        "import sys; sys.modules['torch'] = None\n"
+        "import compilescope as cs\n"
+        f"print(cs.load({str(path)!r}).subject.name)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == report().subject.name
+
+
+def _strategy(kind: type) -> st.SearchStrategy[Any]:
+    """Values of a struct's type; floats are finite, since a report holds no others."""
+    finite = st.floats(allow_nan=False, allow_infinity=False)
+    st.register_type_strategy(float, finite)
+    st.register_type_strategy(int, st.integers(-(2**53), 2**53))
+    scalars = st.none() | st.booleans() | st.integers(-9, 9) | finite | st.text(max_size=5)
+    fields = {
+        "options": st.dictionaries(st.text(max_size=5), scalars, max_size=2),
+        "children": st.just([]),
+        "backward": st.none(),
+        "others": st.just([]),
+        "schema_version": st.just(SCHEMA_VERSION),
+        # A packed graph's alone, which reports hold in files and messages only.
+        "Node.stack": st.none(),
+        "Graph.stacks": st.just([]),
+        # Deep within lists of lists: more than one of each would make examples of megabytes.
+        "configs": st.deferred(lambda: st.lists(st.from_type(KernelConfig), max_size=1)),
+        "decisions": st.deferred(lambda: st.lists(st.from_type(Decision), max_size=1)),
+        "assembly_lines": st.dictionaries(
+            st.text(max_size=5), st.lists(st.integers(0, 9), max_size=2), max_size=1
+        ),
+    }
+
+    def build(cls: type) -> st.SearchStrategy[Any]:
+        names = [one.name for one in msgspec.structs.fields(cls)]
+        own = {name: fields.get(f"{cls.__name__}.{name}", fields.get(name, ...)) for name in names}
+        # An ellipsis: drawn by its type, although it has a default.
+        return st.builds(cls, **own)
+
+    seen: set[type] = set()
+
+    def register(info: Any) -> None:
+        cls = getattr(info, "cls", None)
+        if isinstance(info, msgspec.inspect.StructType) and cls not in seen:
+            seen.add(info.cls)
+            for field in info.fields:
+                register(field.type)
+            st.register_type_strategy(info.cls, build(info.cls))
+        for inner in ("item_type", "key_type", "value_type"):
+            if hasattr(info, inner):
+                register(getattr(info, inner))
+        for one in getattr(info, "types", ()):
+            register(one)
+
+    register(msgspec.inspect.type_info(kind))
+    return build(kind)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(_strategy(Report))
+def test_any_report_survives_json(made: Report) -> None:
+    assert from_json(made.to_json()) == made

@@ -1,0 +1,83 @@
+"""What the kernel answers about a report, kept for the front end, which answers the same from the
+report's file (``tests/ts/file.spec.ts``)."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import compilescope as cs
+import msgspec
+from compilescope.comms import messages, slices, summaries
+from compilescope.comms.clients import plain
+from compilescope.report import Report
+from compilescope.report.errors import CompilescopeError
+
+DATA = Path(__file__).parents[2] / "data"
+ANSWERS = DATA / "protocol" / "answers.json"
+REPORTS = ("breaks", "training", "targets")
+KERNEL = "kernel.inference.triton_per_fused__softmax_add_gelu_prepare_softmax_online_0"
+"""Of the report ``targets``."""
+
+
+def answered(report: Report) -> Iterator[tuple[str, dict[str, Any], messages.Message]]:
+    """Every kind of question, and some without an answer."""
+    # The files are of a version that had no overview: the front end has none of them either.
+    told = msgspec.structs.replace(summaries.report(report, 1), overview=None)
+    yield "get_report", {}, told
+    for variant in report.variants:
+        named = {"variant": variant.name}
+        yield (
+            "get_variant",
+            named,
+            messages.VariantResult(revision=1, variant=slices.variant(report, variant.name)),
+        )
+        for compilation in variant.compilations[:1]:
+            which = named | {"compilation": compilation.id}
+            parts = list(messages.PARTS)
+            yield (
+                "get_compilation",
+                which | {"parts": parts},
+                messages.CompilationResult(
+                    revision=1,
+                    compilation=slices.compilation(report, variant.name, compilation.id, parts),
+                ),
+            )
+            yield (
+                "get_graph",
+                which | {"stage": "dynamo"},
+                messages.GraphResult(
+                    revision=1,
+                    graph=slices.graph(report, variant.name, compilation.id, "dynamo"),
+                ),
+            )
+            for name in ("python", "backward.cpp", "graph.dynamo"):
+                yield "get_artifact", which | {"artifact": name}, artifact(report, which, name)
+            if variant.target is not None:
+                for form in ("ptx", "amdgcn@XBLOCK=4, num_warps=1, num_stages=1", "sass@none"):
+                    name = f"{KERNEL}.{form}"
+                    yield "get_artifact", which | {"artifact": name}, artifact(report, which, name)
+
+
+def artifact(report: Report, which: dict[str, str], name: str) -> messages.Message:
+    try:
+        return summaries.artifact(report, which["variant"], which["compilation"], name)
+    except CompilescopeError as error:
+        return messages.Reply(id="", error=error.problem)
+
+
+def test_the_kept_answers_are_the_kernels() -> None:
+    made = [
+        {"report": name, "command": command, "arguments": arguments, "answer": plain(answer)}
+        for name in REPORTS
+        for command, arguments, answer in answered(
+            cs.load(DATA / "reports" / f"{name}.compilescope.json")
+        )
+    ]
+    kept = json.loads(json.dumps(made))
+    if os.environ.get("COMPILESCOPE_UPDATE_GOLDENS"):
+        ANSWERS.write_text(json.dumps(kept, indent=None, separators=(",", ":")) + "\n", "utf-8")
+    assert kept == json.loads(ANSWERS.read_text("utf-8"))

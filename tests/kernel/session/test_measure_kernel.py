@@ -1,0 +1,115 @@
+"""A panel that measures in a real kernel, whose user goes on working. No front end."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jupyter_client.blocking import BlockingKernelClient
+from jupyter_client.manager import KernelManager, start_new_kernel
+
+pytestmark = pytest.mark.slow
+
+BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "responsiveness.py"
+CELL = """
+import compilescope as cs, torch
+torch.set_num_threads(1)
+state = torch.zeros(8)
+def fn(x):
+    state.add_(1)
+    return x.sin() + state
+report = cs.inspect(fn, (torch.ones(8),), variants={"quick": cs.Variant(backend="eager")})
+"""
+
+Kernel = tuple[KernelManager, BlockingKernelClient]
+
+
+@pytest.fixture
+def kernel() -> Iterator[Kernel]:
+    manager, client = start_new_kernel(kernel_name="python3")
+    yield manager, client
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+def panel_of(client: BlockingKernelClient) -> Any:
+    """The benchmark's: a panel's end of the line."""
+    spec = importlib.util.spec_from_file_location("responsiveness", BENCHMARK)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Panel(client)
+
+
+def ended(panel: Any, subject: str) -> dict[str, Any]:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        found, _ = panel.ask("get_measurement", subject=subject)
+        if found["state"] not in ("building", "warming", "running"):
+            return dict(found)
+        time.sleep(0.05)
+    raise AssertionError("it goes on")
+
+
+def running(panel: Any, subject: str, after: int = 0) -> dict[str, Any]:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        found, _ = panel.ask("get_measurement", subject=subject)
+        if found["state"] == "running" and found["rounds"] > after + 3:
+            return dict(found)
+        time.sleep(0.05)
+    raise AssertionError("it did not begin")
+
+
+@pytest.mark.slow
+def test_it_is_paused_for_the_user_s_cell_and_gone_on_with(kernel: Kernel) -> None:
+    manager, client = kernel
+    client.execute("%load_ext compilescope", reply=True, timeout=120)
+    reply = client.execute(CELL, reply=True, timeout=120)
+    assert reply["content"]["status"] == "ok", reply["content"]
+    panel = panel_of(client)
+    hello, _ = panel.ask("hello")
+    subject = hello["subjects"][0]["subject"]["id"]
+
+    # A cell runs: what is asked for waits, and the panel is answered meanwhile.
+    busy = client.execute("import time; time.sleep(3)")
+    begun, _ = panel.ask("start_measure", subject=subject, seconds=60)
+    assert (begun["job"]["kind"], begun["job"]["state"]) == ("measure", "queued")
+    panel.start(begun["code"])
+    assert panel.ask("get_measurement", subject=subject)[0]["state"] == "none"
+    first = running(panel, subject)
+
+    # Paused: the cell that waited runs, whole, and finds everything as it was.
+    waits = client.execute("total = float(state.sum())")
+    panel.ask("cancel", job=begun["job"]["id"])
+    paused = ended(panel, subject)
+    assert paused["state"] == "paused"
+    assert paused["rounds"] >= first["rounds"]
+    replies: dict[str, str] = {}
+    while not {busy, waits} <= replies.keys():
+        message = client.get_shell_msg(timeout=30)
+        if message["msg_type"] == "execute_reply":
+            replies[message["parent_header"]["msg_id"]] = message["content"]["status"]
+    assert replies[waits] == "ok"
+    found = client.execute("assert total == 0.0, total", reply=True, timeout=30)
+    assert found["content"]["status"] == "ok", found["content"]
+
+    # Gone on with, and interrupted as by the notebook's button.
+    begun, _ = panel.ask("start_measure", subject=subject, seconds=60)
+    panel.start(begun["code"])
+    running(panel, subject, after=paused["rounds"])
+    manager.interrupt_kernel()
+    last = ended(panel, subject)
+    assert (last["id"], last["state"]) == (paused["id"], "paused")
+    assert last["rounds"] > paused["rounds"]
+    assert last["problem"] is None
+    found = client.execute("assert not state.any()", reply=True, timeout=30)
+    assert found["content"]["status"] == "ok", found["content"]
+    timing = panel.ask("get_variant", subject=subject, variant="quick")[0]["variant"]["timing"]
+    assert len(timing["samples_us"]) == last["rounds"]
+    assert timing["changes"] == ["state"]

@@ -1,0 +1,182 @@
+"""What panels are told without asking; and panels whose line is cut, closed or silent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import compilescope as cs
+import pytest
+import torch
+from comm.base_comm import CommManager
+from compilescope.comms import clients, messages
+from compilescope.comms.clients import Clients
+from compilescope.comms.endpoints import Endpoints
+from compilescope.session.session import Session
+
+from .. import subjects
+from ..panel import FakeComm, connect
+
+
+@pytest.fixture
+def session() -> Session:
+    return Session()
+
+
+@pytest.fixture
+def endpoints(manager: CommManager, session: Session) -> Endpoints:
+    return Endpoints(session)
+
+
+def test_an_inspection_is_pushed_as_it_grows(manager: CommManager) -> None:
+    session = Session()
+    endpoints = Endpoints(session)
+    _, events = connect(manager)
+    options = {"post_grad_custom_pre_pass": None, "size_asserts": False}
+    made = session.inspect(
+        subjects.plain,
+        (torch.randn(4, 8),),
+        variants=[cs.Variant(options=options)],
+        run=False,
+        cell="cell-1",
+    )
+    first = events.sent[0]
+    assert first["event"] in ("subjects_changed", "job_changed")
+    focus = [one["data"] for one in events.sent if one["event"] == "subjects_changed"]
+    assert focus[0]["focus"] == made.subject.id
+    assert focus[0]["subjects"][0]["subject"]["cell"] == "cell-1"
+    revisions = [one["data"] for one in events.sent if one["event"] == "report_changed"]
+    assert revisions[-1]["revision"] == session.revisions[made.subject.id]
+    states = [one["data"]["job"]["state"] for one in events.sent if one["event"] == "job_changed"]
+    assert (states[0], states[-1]) == ("running", "done")
+    endpoints.close()
+
+
+def test_a_measurement_is_pushed_as_it_grows_and_fetched_after_a_reload(
+    manager: CommManager,
+) -> None:
+    """What came before and every event complete each other, whenever a panel joins."""
+    session = Session()
+    endpoints = Endpoints(session)
+    made = session.inspect(
+        subjects.plain,
+        (torch.randn(4, 8),),
+        variants={"quick": cs.Variant(backend="eager")},
+        run=False,
+    )
+    subject = made.subject.id
+    requests, events = connect(manager)
+    assert requests.ask("get_measurement", subject=subject)["result"]["state"] == "none"
+    late: list[tuple[FakeComm, FakeComm, dict[str, Any]]] = []
+
+    def reload(kind: str, *_: Any) -> None:
+        if kind == "measured" and len(measured(events)) > 4 and not late:
+            pair = connect(manager, "reloaded")
+            late.append((*pair, pair[0].ask("get_measurement", subject=subject)["result"]))
+
+    for seconds in (1.0, 0.1):
+        answer = requests.ask("start_measure", subject=subject, seconds=seconds)["result"]
+        assert (answer["job"]["kind"], answer["job"]["state"]) == ("measure", "queued")
+        stop = session.observe(reload)
+        session.run_pending()
+        stop()
+    whole = requests.ask("get_measurement", subject=subject)["result"]
+    assert (whole["state"], whole["since"]) == ("done", 0)
+    assert {one["name"] for one in whole["series"]} == {"eager", "quick"}
+    assert all(len(one["samples_us"]) == whole["rounds"] > 0 for one in whole["series"])
+    grown = completed([], measured(events))
+    assert grown == whole
+    ((_, since, first),) = late
+    assert 0 < first["rounds"] < whole["rounds"]
+    assert completed([first], measured(since)) == whole
+    states = [one["data"]["job"] for one in events.sent if one["event"] == "job_changed"]
+    assert {one["kind"] for one in states} == {"measure"}
+    assert any(one["step"].startswith("measuring") for one in states)
+    endpoints.close()
+
+
+def measured(events: FakeComm) -> list[dict[str, Any]]:
+    return [one["data"]["measurement"] for one in events.sent if one["event"] == "measured"]
+
+
+def completed(known: list[dict[str, Any]], told: list[dict[str, Any]]) -> dict[str, Any]:
+    """A measurement as a panel puts it together."""
+    samples: dict[str, list[float]] = {}
+    for one in [*known, *told]:
+        for series in one["series"]:
+            before = samples.get(series["name"], [])
+            kept = before[: max(0, one["since"] - series["first"])]
+            samples[series["name"]] = [*kept, *series["samples_us"]]
+    last = told[-1]
+    series = [{**one, "samples_us": samples[one["name"]]} for one in last["series"]]
+    return {**last, "since": 0, "series": series}
+
+
+def test_a_cut_line_does_not_stop_the_others_nor_the_work(
+    manager: CommManager, endpoints: Endpoints, session: Session
+) -> None:
+    _, cut = connect(manager, "cut")
+    _, whole = connect(manager, "whole")
+    cut.broken = True
+    session.forget("subject")
+    session.forget("subject")
+    assert whole.events == ["subjects_changed"] * 2
+    cut.broken = False
+    session.forget("subject")
+    assert cut.sent == []
+
+
+def test_a_closed_panel_hears_no_more(
+    manager: CommManager, endpoints: Endpoints, session: Session
+) -> None:
+    requests, events = connect(manager)
+    requests.gone({})
+    session.forget("subject")
+    assert events.sent == []
+
+
+def test_closed_endpoints_serve_nobody(
+    manager: CommManager, endpoints: Endpoints, session: Session
+) -> None:
+    _, events = connect(manager)
+    endpoints.close()
+    session.forget("subject")
+    assert events.sent == []
+    assert messages.REQUESTS_TARGET not in manager.targets
+    assert messages.EVENTS_TARGET not in manager.targets
+
+
+def test_silent_clients_are_forgotten_and_their_comms_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(clients.time, "monotonic", lambda: now[0])
+    known = Clients()
+    ends = {name: FakeComm() for name in ("old", "old's events", "new", "newest")}
+    known.open("a", "requests", ends["old"])
+    known.open("a", "events", ends["old's events"])
+    known.open("b", "requests", ends["new"])
+    now[0] += clients.SILENCE_S - 1
+    known.heard("b")
+    known.heard("nobody")
+    now[0] += 2
+    known.open("c", "requests", ends["newest"])
+    assert [name for name, end in ends.items() if end.closed] == ["old", "old's events"]
+    assert len(known) == 2
+
+
+def test_a_panel_listens_once_it_hears_events_and_until_it_falls_silent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(clients.time, "monotonic", lambda: now[0])
+    known, events = Clients(), FakeComm()
+    known.open("a", "requests", FakeComm())
+    assert not known.listening()
+    known.open("a", "events", events)
+    assert known.listening()
+    now[0] += clients.SILENCE_S + 1
+    assert not known.listening()
+    known.heard("a")
+    assert known.listening()
+    known.close(events)
+    assert not known.listening()

@@ -1,0 +1,297 @@
+"""Every variant's results against eager's, and both against what they would be without rounding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.builds import compare_with_eager
+from compilescope.builds.compare_with_eager import Reference, is_mismatch
+from compilescope.isolation.user_state import preserved
+from compilescope.measure.rounding_errors import Truth, distrust
+from compilescope.report import Report
+from compilescope.torch_api.operators.double_precision import accompanied
+from torch import nn
+from torch._inductor.lowering import lowerings
+
+from ..studying import study
+
+pytestmark = pytest.mark.slow
+
+aten = torch.ops.aten
+
+
+def studied(fn: Callable[..., Any], args: tuple[Any, ...], *names: str) -> Report:
+    """A report whose variants of these names were looked at closely."""
+    report = cs.inspect(fn, args, variants=list(names))
+    for name in names:
+        study("accuracy", fn, args, report.variant(name))
+    return report
+
+
+def times(operator: Any, factor: float) -> Callable[..., Any]:
+    """A lowering that gives so many times what the operator gives."""
+    right = lowerings[operator]
+    return lambda *args, **kwargs: lowerings[aten.mul.Tensor](right(*args, **kwargs), factor)
+
+
+class Net(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(16, 16)
+        self.norm = nn.BatchNorm1d(16)
+        self.drop = nn.Dropout(0.3)
+        self.out = nn.Linear(16, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.drop(torch.sin(self.norm(self.fc(x))))
+        x = torch.cat([x, x.float() * 3], 1)[:, 8:24]
+        return self.out(x).softmax(-1)
+
+
+class TestDoublePrecision:
+    """Of the run in double precision that goes along."""
+
+    def test_it_is_what_a_double_model_gives(self) -> None:
+        torch.manual_seed(0)
+        net, double = Net().eval(), Net().eval()
+        double.load_state_dict(net.state_dict())
+        double.double()
+        x = torch.randn(8, 16)
+        with accompanied() as mode:
+            output = net(x)
+            output[:, 0].square().sum().backward()
+        # The double model must not be cast down half-way as the model itself is.
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(torch.Tensor, "float", lambda tensor: tensor)
+            expected = double(x.double())
+            expected[:, 0].square().sum().backward()
+        assert output.dtype == torch.float32
+        assert mode.alone == set()
+        wide = mode.of(output)
+        assert torch.allclose(wide, expected, rtol=1e-13, atol=1e-15)
+        assert (wide - output).abs().max() > 1e-10
+        for (name, mine), other in zip(net.named_parameters(), double.parameters(), strict=True):
+            gradient = mode.of(mine.grad)
+            assert torch.allclose(gradient, other.grad, rtol=1e-11, atol=1e-14), name
+
+    def test_the_program_does_what_it_always_does(self) -> None:
+        def call(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            y = torch.nn.functional.dropout(x, 0.5) + torch.rand_like(x)
+            if y.sum().item() > 0:
+                y = y.half().float()
+            index = y.argmax(1)
+            x.mul_(2)[0].zero_()
+            return y, index, x.view(torch.int32).clone(), y.new_ones(2)
+
+        x = torch.randn(5, 7)
+        copies = x.clone(), x.clone()
+        torch.manual_seed(3)
+        expected = call(copies[0])
+        torch.manual_seed(3)
+        with accompanied() as mode:
+            found = call(copies[1])
+            assert torch.equal(
+                mode.of(copies[1]), (x.double() * 2).index_fill(0, torch.tensor([0]), 0)
+            )
+        assert all(torch.equal(a, b) for a, b in zip(expected, found, strict=True))
+        assert mode.of(found[1]) is None
+
+    def test_complex_numbers_and_views_of_them(self) -> None:
+        z = torch.randn(6, dtype=torch.complex64)
+        with accompanied() as mode:
+            y = z.conj() * 3
+            torch.view_as_real(y)[0] = 5
+            parts = y.real + y.imag
+        wide = z.to(torch.complex128).conj() * 3
+        wide[0] = 5 + 5j
+        assert torch.equal(mode.of(y), wide)
+        assert torch.equal(mode.of(parts), wide.real + wide.imag)
+
+    def test_an_operator_without_double_precision_is_taken_as_it_is(self) -> None:
+        with torch.library._scoped_library("compilescope_test", "FRAGMENT") as library:
+            library.define("single(Tensor x) -> Tensor")
+
+            def single(x: torch.Tensor) -> torch.Tensor:
+                assert x.dtype == torch.float32
+                return x + 1
+
+            library.impl("single", single, "CPU")
+            x = torch.randn(3)
+            with accompanied() as mode:
+                y = torch.ops.compilescope_test.single(x * 1.1)
+                z = y / 3
+        assert mode.alone == {"compilescope_test::single"}
+        assert torch.equal(mode.of(y), y.double())
+        assert torch.equal(mode.of(z), y.double() / 3)
+
+
+class TestReference:
+    """Of what variants are compared with."""
+
+    def test_what_is_changed_in_place_is_part_of_it(self) -> None:
+        net = nn.BatchNorm1d(3)
+        x = torch.randn(4, 3)
+
+        def call(x: torch.Tensor) -> torch.Tensor:
+            x.add_(1)
+            return net(x)
+
+        with preserved(call, (x,)) as snapshot:
+            reference = Reference(call, (x,), {}, snapshot)
+        assert {
+            "args[0]",
+            "net.running_mean",
+            "net.running_var",
+        } <= reference.outcome.changes.keys()
+        assert not reference.random
+        errors = {one.path: one for one in reference.compare(reference.outcome, closely=True)}
+        assert errors["net.running_mean"].reference == "eager in float64"
+        assert 0 < errors["net.running_mean"].reference_abs < 1e-6
+        assert errors["output"].eager_reference_abs == errors["output"].reference_abs
+
+    def test_no_room_for_it_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(compare_with_eager, "free_bytes", lambda device: 100)
+        x = torch.randn(100)
+        with preserved(torch.sin, (x,)) as snapshot:
+            reference = Reference(torch.sin, (x,), {}, snapshot)
+            assert reference.truth() is None
+        assert "more than half" in reference.why
+        assert reference.compare(reference.outcome, closely=True)[0].reference == ""
+
+    def test_a_call_that_fails_under_it_says_so(self) -> None:
+        def call(x: torch.Tensor) -> torch.Tensor:
+            if torch.utils._python_dispatch._get_current_dispatch_mode_stack():
+                raise ValueError("not so")
+            return x + 1
+
+        with preserved(call, (torch.ones(2),)) as snapshot:
+            reference = Reference(call, (torch.ones(2),), {}, snapshot)
+            assert reference.truth() is None
+        assert reference.why == "Eager did not run in float64: ValueError: not so"
+
+    def test_what_torch_does_not_see_makes_it_unbelievable(self) -> None:
+        def call(x: torch.Tensor) -> torch.Tensor:
+            y = torch.empty_like(x)
+            y.numpy()[:] = x.numpy() * 2
+            return y * 1.5
+
+        x = torch.randn(50)
+        with preserved(call, (x,)) as snapshot:
+            reference = Reference(call, (x,), {}, snapshot)
+            assert reference.truth() is None
+        assert "not torch's operators" in reference.why
+
+
+@pytest.mark.parametrize("found", [0.0, 1e300, float("nan")])
+def test_a_reference_that_is_whatever_was_in_memory_is_not_believed(found: float) -> None:
+    truth = Truth({"output": torch.full((50,), found, dtype=torch.float64)})
+    assert "not torch's operators" in distrust({"output": torch.randn(50)}, truth)
+    # Zero, but for the rounding.
+    assert not distrust({"output": torch.randn(50) * 1e-8}, Truth({"output": torch.zeros(50)}))
+
+
+def test_a_training_step_is_compared_in_all_it_changes() -> None:
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 2))
+    opt = torch.optim.Adam(net.parameters(), lr=0.1)
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        opt.zero_grad()
+        loss = net(x).square().mean()
+        loss.backward()
+        opt.step()
+        return loss.detach()
+
+    before = {name: value.clone() for name, value in net.state_dict().items()}
+    report = cs.inspect(step, (torch.randn(16, 8),), variants=["python"])
+    variant = report.variant("python")
+    errors = {error.path: error for error in variant.accuracy}
+    assert {
+        "output",
+        "net.0.weight",
+        "net.0.weight.grad",
+        "net.1.running_mean",
+        "opt.state[net.3.bias]['exp_avg']",
+    } <= errors.keys()
+    # The gradient of a bias before a normalisation is all rounding, and Adam makes it large: eager
+    # is as far from the truth as the variant.
+    bias = errors["net.0.bias"]
+    assert bias.max_abs > 1e-3
+    assert bias.eager_reference_abs > 1e-3
+    assert all(error.ok for error in errors.values())
+    assert variant.problems == []
+    assert all(torch.equal(value, before[name]) for name, value in net.state_dict().items())
+    assert not opt.state
+
+
+def test_random_numbers_are_the_same_in_the_study() -> None:
+    torch.manual_seed(0)
+    report = studied(Net(), (torch.randn(8, 16),), "python")
+    variant = report.variant("python")
+    assert "accuracy" not in variant.absent
+    errors = {error.path: error for error in variant.accuracy}
+    assert all(error.ok for error in errors.values())
+    assert errors["output"].max_abs < 1e-6
+    assert "fallback_random" in errors["output"].reference
+    assert errors["Net.norm.running_mean"].reference_abs < 1e-6
+    assert errors["Net.fc.weight.grad"].reference_abs is not None
+    assert variant.departure is None
+
+
+@pytest.mark.parametrize("name", ["python", "cpp"])
+def test_the_first_kernel_that_departs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def call(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        y = (x @ w).relu()
+        z = (y @ w).sin()
+        return (z @ w).softmax(-1)
+
+    monkeypatch.setitem(lowerings, aten.sin.default, times(aten.sin.default, 1.0005))
+    torch.manual_seed(0)
+    report = studied(call, (torch.randn(8, 8), torch.randn(8, 8)), name)
+    variant = report.variant(name)
+    (error,) = variant.accuracy
+    assert not error.ok
+    assert error.reference_abs > 100 * error.eager_reference_abs
+    (problem,) = [one for one in variant.problems if is_mismatch(one)]
+    assert "float64" in problem.why
+    departure = variant.departure
+    assert departure is not None, variant.absent
+    assert (departure.compilation, departure.node) == ("0/0", "sin")
+    assert "sin" in departure.kernel
+    assert math.isclose(departure.error.max_rel, 5e-4, rel_tol=0.01)
+    # Its launch is the report's.
+    code = report.compilation("0/0", name).code
+    (region,) = [
+        one for one in code.regions[name] if one.kind == "launch" and one.key == departure.key
+    ]
+    assert region.kernel == departure.kernel
+
+
+def test_a_kernel_of_the_backward_that_departs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(lowerings, aten.cos.default, times(aten.cos.default, 1.01))
+    x = torch.randn(8, 8, requires_grad=True)
+    report = studied(lambda x: (x.sin() @ x).tanh(), (x,), "python")
+    departure = report.variant("python").departure
+    assert departure is not None, report.variant("python").absent
+    assert departure.key.startswith("launch:backward")
+    assert "cos" in departure.kernel
+
+
+def test_a_graph_that_departs_is_not_blamed_on_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch._inductor import decomposition
+
+    def wrong(x: torch.Tensor) -> torch.Tensor:
+        return x * torch.sigmoid(x) * 1.01
+
+    monkeypatch.setitem(decomposition.decompositions, aten.silu.default, wrong)
+    decomposition.fast_random_decomps.cache_clear()
+    report = studied(torch.nn.functional.silu, (torch.randn(64),), "python")
+    variant = report.variant("python")
+    assert not variant.accuracy[0].ok
+    assert variant.departure is None
+    assert "the graph itself departs" in variant.absent["departure"]

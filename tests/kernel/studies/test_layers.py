@@ -1,0 +1,181 @@
+"""Where one call's time goes: each layer of real variants called by itself."""
+
+from __future__ import annotations
+
+import _thread
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+import torch
+from compilescope.measure.layers import Samples
+from compilescope.progress.progress import Cancelled, Monitor, Progress
+from compilescope.report import LAYER_KINDS, Layers, VariantReport
+from compilescope.report.variant import Variant
+from compilescope.torch_api.dynamo.compiled_graphs import KeptGraph, keeping_layers
+from compilescope.torch_api.dynamo.process_state import compiled_entries, isolated
+from torch import nn
+
+from ..studying import study
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
+
+TRIES = 3
+"""Other tests may run beside this one: times are looked at again before they count as wrong."""
+
+
+def studied(
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    variant: Variant,
+    monitor: Monitor | None = None,
+) -> VariantReport:
+    report = VariantReport(name="v", requested=variant, stage="built")
+    study("layers", fn, args, report, monitor)
+    return report
+
+
+def agreeing(fn: Callable[..., Any], args: Sequence[Any], variant: Variant) -> list[Layers]:
+    """The layers, looked at until their sum is the whole's or nearly so.
+
+    Where the whole itself varies by more than that, the machine is too busy to tell.
+    """
+    for _ in range(TRIES):
+        found = studied(fn, args, variant).layers
+        assert found
+        if all(0.7 < one.sum_us / one.whole_us < 1.3 for one in found):
+            return found
+    assert all(0.7 < one.sum_us / one.whole_us < 1.3 or varies(one) for one in found), [
+        (one.whole_us, one.sum_us, one.why) for one in found
+    ]
+    return found
+
+
+def varies(layers: Layers) -> bool:
+    """Whether the whole is not known to a third."""
+    assert layers.whole_interval_us is not None
+    low, high = layers.whole_interval_us
+    return high - low > 0.3 * layers.whole_us
+
+
+def kinds(layers: Layers, compilation: str) -> list[str]:
+    return [one.kind for one in layers.layers if one.compilation == compilation]
+
+
+def check(layers: Layers) -> None:
+    """What holds of all layers, however long they take."""
+    assert layers.device == "cpu"
+    assert layers.whole_us > 0
+    assert layers.whole_interval_us is not None
+    assert layers.sum_us == pytest.approx(sum(one.us for one in layers.layers))
+    assert layers.agrees == (abs(layers.sum_us - layers.whole_us) <= 0.1 * layers.whole_us)
+    assert layers.agrees or layers.why
+    for one in layers.layers:
+        assert one.kind in LAYER_KINDS
+        assert one.us >= 0
+        assert one.how
+        assert one.interval_us is None or one.interval_us[0] <= one.us <= one.interval_us[1]
+
+
+def perceptron() -> nn.Sequential:
+    return nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64))
+
+
+@pytest.mark.slow
+def test_inference_through_the_python_wrapper() -> None:
+    model = perceptron().eval().requires_grad_(False)
+    (layers,) = agreeing(model, (torch.randn(8, 64),), Variant())
+    check(layers)
+    assert layers.direction == "inference"
+    parts = ["guards", "bytecode", "aot", "inductor", "wrapper", "launches", "kernels"]
+    assert kinds(layers, "0/0") == parts
+    times = {one.kind: one.us for one in layers.layers}
+    # The matrix products alone take a microsecond, and checking guards takes none of nothing.
+    assert times["kernels"] > 1
+    assert times["guards"] > 1
+
+
+@pytest.mark.slow
+def test_training_through_the_cpp_wrapper() -> None:
+    model, x = perceptron(), torch.randn(8, 64)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    random = torch.get_rng_state()
+    forward, backward = agreeing(model, (x,), Variant(cpp_wrapper=True))
+    check(forward)
+    check(backward)
+    assert (forward.direction, backward.direction) == ("forward", "backward")
+    parts = ["guards", "bytecode", "aot", "inductor", "wrapper", "kernels"]
+    assert kinds(forward, "0/0") == parts
+    assert kinds(backward, "0/0") == ["aot", "inductor", "wrapper", "kernels"]
+    assert kinds(backward, "") == ["eager"]
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    assert all(parameter.grad is None for parameter in model.parameters())
+    assert torch.equal(torch.get_rng_state(), random)
+    assert compiled_entries(type(model).forward) == 0
+
+
+def test_a_graph_break_makes_layers_for_each_compilation() -> None:
+    def fn(x: torch.Tensor) -> torch.Tensor:
+        y = torch.relu(x) + 1
+        torch._dynamo.graph_break()
+        return y.sin()
+
+    x = torch.randn(64)
+    (layers,) = agreeing(fn, (x,), Variant())
+    check(layers)
+    graph = ["aot", "inductor", "wrapper", "launches", "kernels"]
+    assert kinds(layers, "0/0") == ["guards", "eager", *graph]
+    assert kinds(layers, "1/0") == ["guards", "bytecode", *graph]
+    assert compiled_entries(fn) == 0
+
+
+def test_a_backward_that_autograd_compiles_in_its_own_thread_is_kept() -> None:
+    net = nn.Linear(4, 4)
+    graphs: list[KeptGraph] = []
+    with isolated(), keeping_layers(graphs, []):
+        loss = torch.compile(net)(torch.randn(2, 4)).sum()
+        done = threading.Event()
+
+        def autograd() -> None:
+            loss.backward()
+            done.set()
+
+        # As autograd's for a GPU: Python did not make it, and it has none of this context.
+        _thread.start_new_thread(autograd, ())
+        assert done.wait(60)
+    assert [graph.direction for graph in graphs] == ["forward", "backward"]
+
+
+def test_what_has_no_layers_says_why() -> None:
+    report = studied(torch.sin, (torch.randn(3),), Variant(backend="eager"))
+    assert not report.layers
+    assert "'eager'" in report.absent["layers"]
+
+
+def test_a_study_that_is_cancelled_leaves_the_graphs_as_they_were() -> None:
+    model, x = perceptron(), torch.randn(8, 64)
+    monitor = Monitor()
+
+    def cancel(progress: Progress) -> None:
+        if progress.step == "timing layers":
+            monitor.cancel()
+
+    monitor._report = cancel
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    with pytest.raises(Cancelled):
+        studied(model, (x,), Variant(), monitor)
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    assert torch.is_grad_enabled()
+
+
+def test_neither_a_slow_minute_nor_a_slow_moment_shows_in_a_difference() -> None:
+    # The machine is three times as slow in the middle, and every third sample is spoilt.
+    slow = [1.0] * 24 + [3.0] * 24 + [1.0] * 48
+    whole = [5 * one + (100 if number % 3 == 0 else 0) for number, one in enumerate(slow)]
+    inner = [3 * one + (100 if number % 3 == 1 else 0) for number, one in enumerate(slow)]
+    samples = Samples({"whole": whole, "inner": inner})
+    found = samples.figure({"whole": 1.0, "inner": -1.0})
+    assert found.us == 2.0
+    assert found.interval[0] == 2.0
+    assert samples.figure({"whole": 2.0}).us == 10.0

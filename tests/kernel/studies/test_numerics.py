@@ -1,0 +1,254 @@
+"""Results compared: what is close, what is not, and what cannot be compared."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import math
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+import torch
+from compilescope.measure.numerics import TOLERANCES, compare, gradients
+from compilescope.measure.rounding_errors import Truth, as_good, compare_with_truth, distrust
+from compilescope.report import OutputError
+
+nan, inf = math.nan, math.inf
+
+
+def only(errors: list[OutputError]) -> OutputError:
+    (error,) = errors
+    return error
+
+
+def test_equal_tensors() -> None:
+    x = torch.randn(3, 4)
+    assert compare(x, x.clone()) == [
+        OutputError(
+            path="output",
+            dtype="float32",
+            max_abs=0.0,
+            max_rel=0.0,
+            tolerance_abs=1e-5,
+            tolerance_rel=1.3e-6,
+            ok=True,
+        )
+    ]
+
+
+@pytest.mark.parametrize("dtype", sorted(TOLERANCES.keys() - {torch.complex32}, key=str))
+def test_tolerances_are_those_of_torch_testing(dtype: torch.dtype) -> None:
+    expected = torch.tensor([1.0, 0.5, 0.25], dtype=dtype)
+    for factor in (0.2, 5.0):
+        relative, absolute = TOLERANCES[dtype]
+        actual = (expected.to(torch.complex128) + factor * (relative + absolute)).to(
+            dtype if dtype.is_complex else torch.complex128
+        )
+        actual = actual if dtype.is_complex else actual.real.to(dtype)
+        try:
+            torch.testing.assert_close(actual[:1], expected[:1])
+            close = True
+        except AssertionError:
+            close = False
+        assert only(compare(expected[:1], actual[:1])).ok is close
+
+
+def test_large_values_widen_the_absolute_tolerance() -> None:
+    expected = torch.tensor([1e4, 1e-3])
+    error = only(compare(expected, expected + torch.tensor([0.0, 5e-3])))
+    assert error.ok
+    assert error.tolerance_abs == pytest.approx(1.3e-2)
+    assert error.max_rel == pytest.approx(5, rel=1e-3)
+    assert not only(compare(expected, expected + torch.tensor([0.0, 5e-2]))).ok
+
+
+def test_integers_and_booleans_are_exact() -> None:
+    big = torch.tensor([2**53, 7])
+    assert only(compare(torch.tensor([1, 2]), torch.tensor([1, 2]))).ok
+    assert not only(compare(torch.tensor([1, 2]), torch.tensor([1, 3]))).ok
+    assert not only(compare(torch.tensor([True]), torch.tensor([False]))).ok
+    assert not only(compare(big, big + torch.tensor([1, 0]))).ok
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "ok"),
+    [
+        ([nan, 1.0], [nan, 1.0], True),
+        ([inf, -inf], [inf, -inf], True),
+        ([inf], [-inf], False),
+        ([nan], [1.0], False),
+        ([1.0], [nan], False),
+        ([1.0], [inf], False),
+        ([nan], [inf], False),
+    ],
+)
+def test_not_finite(expected: list[float], actual: list[float], ok: bool) -> None:
+    error = only(compare(torch.tensor(expected), torch.tensor(actual)))
+    assert error.ok is ok
+    assert ("not finite" in error.path) is not ok
+    assert math.isfinite(error.max_abs)
+    assert msgspec.json.decode(msgspec.json.encode(error), type=OutputError) == error
+
+
+def test_overflow_is_no_agreement() -> None:
+    expected = torch.tensor([60000.0], dtype=torch.float16)
+    assert not only(compare(expected, -expected)).ok
+
+
+@dataclasses.dataclass
+class Output:
+    logits: torch.Tensor
+    loss: float
+
+
+Pair = collections.namedtuple("Pair", "a b")
+
+
+def test_containers() -> None:
+    x = torch.ones(2)
+
+    def result(value: float) -> Any:
+        return (
+            {"hidden": [x * value, x]},
+            Output(x * value, value),
+            Pair(x, None),
+            collections.OrderedDict(past=(x * value,)),
+        )
+
+    errors = compare(result(1.0), result(2.0))
+    assert {error.path: error.ok for error in errors} == {
+        "[0]['hidden'][0]": False,
+        "[0]['hidden'][1]": True,
+        "[1].logits": False,
+        "[1].loss (another value)": False,
+        "[2][0]": True,
+        "[3]['past'][0]": False,
+    }
+    assert all(error.ok for error in compare(result(1.0), result(1.0)))
+
+
+def test_paths_of_a_mapping_are_its_keys() -> None:
+    x = torch.ones(2)
+    assert [error.path for error in compare({"output[0]": x}, {"output[0]": x})] == ["output[0]"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "reason"),
+    [
+        (torch.ones(2), torch.ones(3), "output (shape [3] instead of [2])"),
+        (torch.ones(2), torch.ones(2).double(), "output (dtype torch.float64 instead of"),
+        (torch.ones(2), torch.ones(2, device="meta"), "output (device meta instead of cpu)"),
+        (torch.ones(2), None, "output (NoneType instead of Tensor)"),
+        (torch.ones(2), [torch.ones(2)], "output (list instead of Tensor)"),
+        (3, 4, "output (another value)"),
+        ("a", 4, "output (int instead of str)"),
+        ({"a": 1}, {}, "a (missing)"),
+        ({}, {"a": 1}, "a (not in eager's result)"),
+    ],
+)
+def test_what_cannot_be_compared_says_why(expected: Any, actual: Any, reason: str) -> None:
+    error = only(compare(expected, actual))
+    assert not error.ok
+    assert error.path.startswith(reason)
+
+
+def test_values_without_equality_and_nan() -> None:
+    assert compare((nan, object(), None, 3), (nan, object(), None, 3)) == []
+    assert compare(np.arange(3), np.arange(3)) == []
+    assert not only(compare(np.arange(3), np.ones(3))).ok
+
+
+@pytest.mark.parametrize("x", [torch.empty(0), torch.eye(3).to_sparse(), torch.tensor(1 + 2j)])
+def test_other_layouts_and_empty_tensors(x: torch.Tensor) -> None:
+    assert only(compare(x, x.clone())).ok
+
+
+def test_gradients_are_copies_with_names() -> None:
+    w, v = torch.ones(2, requires_grad=True), torch.ones(2)
+    (w * 3).sum().backward()
+    found = gradients({"net.w": w, "net.v": v, "mid": w * 2})
+    w.grad.zero_()
+    assert list(found) == ["net.w.grad"]
+    assert found["net.w.grad"].tolist() == [3, 3]
+
+
+def against_truth(
+    truth: torch.Tensor, eager: torch.Tensor, variant: torch.Tensor, path: str = "output"
+) -> OutputError:
+    return only(compare_with_truth({path: eager}, {path: variant}, Truth({path: truth})))
+
+
+def rounded(count: int, seed: int, scale: float = 1e-3) -> tuple[torch.Tensor, torch.Tensor]:
+    """Values, and the same with errors of about ``scale``."""
+    values = torch.linspace(1, 2, count, dtype=torch.float64)
+    generator = torch.Generator().manual_seed(seed)
+    noise = torch.randn(count, generator=generator, dtype=torch.float64) * scale
+    return values, (values + noise).float()
+
+
+def test_a_variant_as_near_to_the_truth_as_eager_is_ok() -> None:
+    truth, eager = rounded(5000, 0)
+    _, variant = rounded(5000, 1)
+    error = against_truth(truth, eager, variant)
+    assert error.ok
+    assert not only(compare(eager, variant)).ok
+    assert error.reference == "eager in float64"
+    assert error.reference_abs == pytest.approx((variant.double() - truth).abs().max().item())
+    assert error.eager_reference_abs == pytest.approx((eager.double() - truth).abs().max().item())
+
+
+def test_a_variant_further_from_the_truth_than_eager_is_not() -> None:
+    truth, eager = rounded(5000, 0)
+    _, worse = rounded(5000, 1, scale=2.5e-3)
+    assert not against_truth(truth, eager, worse).ok
+    # Everywhere a little: the largest error alone would not tell.
+    assert not against_truth(truth, eager, (truth + 2.5e-3).float()).ok
+    # In one place much: the typical error alone would not tell.
+    one = eager.clone()
+    one[7] += 0.02
+    assert not against_truth(truth, eager, one).ok
+
+
+def test_few_elements_may_scatter_more() -> None:
+    truth = torch.ones(4, dtype=torch.float64)
+    eager, variant = (truth + 1e-4).float(), (truth + 7e-4).float()
+    assert as_good(eager, variant, truth)
+    assert not as_good(eager.repeat(300), variant.repeat(300), truth.repeat(300))
+
+
+def test_a_variant_at_the_truth_is_ok_though_eager_is_not() -> None:
+    truth = torch.linspace(1, 2, 5000, dtype=torch.float64)
+    assert against_truth(truth, (truth + 0.1).float(), truth.float()).ok
+
+
+@pytest.mark.parametrize(
+    ("truth", "eager", "variant", "ok"),
+    [
+        ([1.0], [1.0], [nan], False),
+        ([1.0], [nan], [1.0], True),
+        ([7e4], [inf], [inf], True),
+        ([inf], [inf], [1.0], False),
+        ([nan], [nan], [1.0], False),
+    ],
+)
+def test_not_finite_and_the_truth(
+    truth: list[float], eager: list[float], variant: list[float], ok: bool
+) -> None:
+    found = against_truth(
+        torch.tensor(truth, dtype=torch.float64), torch.tensor(eager), torch.tensor(variant)
+    )
+    assert found.ok is ok
+
+
+def test_what_has_no_higher_precision_has_no_reference() -> None:
+    for tensor in (torch.tensor([1, 2]), torch.ones(2, dtype=torch.float64)):
+        assert against_truth(tensor.double(), tensor, tensor).reference == ""
+
+
+def test_a_truth_that_is_another_computation_is_not_believed() -> None:
+    values = torch.rand(100) + 1
+    assert distrust({"a": values}, Truth({"a": values.double() + 1e-6})) == ""
+    assert "random numbers" in distrust({"a": values}, Truth({"a": values.double() * 1.1}))
+    assert distrust({"a": values.half()}, Truth({"a": values.double() * 1.1})) == ""

@@ -1,0 +1,308 @@
+"""Kernels for a GPU that is not there, interpreted and compared with their operators."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import cloudpickle
+import compilescope as cs
+import msgspec
+import pytest
+import torch
+from compilescope.progress.progress import Monitor, Progress
+from compilescope.report import Kernel, VariantReport
+from compilescope.report.target import KernelCheck
+from compilescope.targets import checking, known_devices, target_variants
+from compilescope.targets.check_request import (
+    CheckAsked,
+    CheckGiven,
+    GraphsAsked,
+    GraphsGiven,
+    Limits,
+)
+from compilescope.targets.worker_pool import the_desk
+from compilescope.torch_api.targets.lowered import LoweredGraph
+
+from . import check_subjects as subjects
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(known_devices.unavailable()), reason=known_devices.unavailable()),
+]
+
+PATIENT = Limits(launch_s=300.0, total_s=900.0)
+"""A busy machine takes its time."""
+
+
+def rows(*size: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    return torch.zeros(*size, dtype=dtype)
+
+
+def weights(*size: int) -> torch.Tensor:
+    return torch.zeros(*size, requires_grad=True)
+
+
+def indices(*size: int) -> torch.Tensor:
+    return torch.zeros(*size, dtype=torch.int64)
+
+
+HALVES = rows(32, 32, dtype=torch.bfloat16)
+HEADS = rows(1, 2, 128, 32, dtype=torch.float16)
+TEMPLATES = {"max_autotune": True, "max_autotune_gemm_backends": "TRITON"}
+
+
+@pytest.mark.parametrize(
+    ("target", "fn", "args", "settings"),
+    [
+        ("h100", subjects.reduced, (rows(16, 200), rows(40, 3000)), {}),
+        ("h100", subjects.scanned, (rows(8, 100),), {}),
+        ("h100", subjects.functions, (rows(32, 32),), {}),
+        ("h100", subjects.narrow, (HALVES, HALVES), {}),
+        ("h100", subjects.whole, (indices(32, 32), indices(32, 32)), {}),
+        ("h100", subjects.indexed, (rows(50, 16), indices(20), rows(20, 16)), {}),
+        ("h100", subjects.from_the_end, (rows(50, 16), indices(20)), {}),
+        ("h100", subjects.drawn, (rows(40, 33),), {}),
+        ("h100", subjects.trained, (weights(32, 64), weights(64, 96)), {}),
+        ("mi300x", subjects.trained, (weights(32, 64), weights(64, 96)), {}),
+        (
+            "h100",
+            subjects.unread,
+            (weights(16, 64), weights(64, 64), weights(64, 64), weights(64)),
+            {},
+        ),
+        ("h100", subjects.any_size, (rows(37, 50),), {"dynamic": True}),
+        ("h100", subjects.step, (rows(32, 32), rows(32, 32), rows(32, 32)), {}),
+        ("h100", subjects.convolved, (rows(2, 3, 8, 8), rows(4, 3, 3, 3), rows(4)), {}),
+        ("mi300x", subjects.product, (HALVES, HALVES), {"options": TEMPLATES}),
+        ("h100", subjects.flexible, (HEADS, HEADS, HEADS), {}),
+        ("h100", subjects.logarithm, (rows(16, 16),), {}),
+    ],
+)
+def test_kernels_agree_with_their_operators(
+    target: str, fn: Callable[..., Any], args: Sequence[Any], settings: dict[str, Any]
+) -> None:
+    variant = checked(fn, args, target=target, **settings)
+    assert variant.problems == []
+    kernels = generated(variant)
+    assert kernels
+    assert {one.name: told(one) for one in kernels} == {one.name: "agrees" for one in kernels}
+    for kernel in kernels:
+        assert kernel.check is not None
+        assert kernel.check.launches >= 1
+        assert kernel.check.error is not None
+        assert kernel.check.tolerance is not None
+        assert "Triton's interpreter" in kernel.check.how
+
+
+@pytest.mark.parametrize(
+    ("fn", "args", "right", "wrong", "said"),
+    [
+        (subjects.scaled, (rows(32, 32),), "2.0, tl.float32", "2.001, tl.float32", "instead of"),
+        (subjects.scaled, (rows(30, 31),), "xindex < xnumel", "xindex < 900", "instead of"),
+        (subjects.scaled, (rows(32, 32),), "in_ptr0 + (x0)", "in_ptr0 + (x0 + 1)", "memory"),
+        (subjects.summed, (rows(40, 3000),), "tl_math.sin", "tl_math.cos", "instead of"),
+        (subjects.drawn, (rows(40, 33),), "0.3, tl.float32", "0.31, tl.float32", "instead of"),
+    ],
+)
+def test_a_wrong_kernel_is_found(
+    fn: Callable[..., Any], args: Sequence[Any], right: str, wrong: str, said: str
+) -> None:
+    graphs = lowered(fn, args)
+    if right not in graphs[0].wrapper:
+        pytest.skip(f"this torch generates no {right!r}")
+    assert outcomes(graphs) == {"agrees"}
+    graphs[0].wrapper = graphs[0].wrapper.replace(right, wrong)
+    found = [one for one in ask_check(graphs).values() if one.outcome == "differs"]
+    assert found
+    assert said in found[0].why
+
+
+def test_a_fault_in_one_kernel_is_not_told_of_the_next() -> None:
+    graphs = lowered(subjects.trained, (weights(32, 64), weights(64, 96)))
+    forward = graphs[0].wrapper
+    assert "libdevice.rsqrt" in forward
+    graphs[0].wrapper = forward.replace("libdevice.rsqrt", "libdevice.sqrt")
+    verdicts = [one.outcome for one in ask_check(graphs).values()]
+    assert verdicts.count("differs") == 1
+    assert verdicts.count("agrees") == len(verdicts) - 1
+
+
+@pytest.mark.skipif(
+    torch.__version__.startswith("2.11."),
+    reason="a target's C++ wrapper of torch 2.11 holds no Triton kernels",
+)
+def test_both_wrappers_share_a_check() -> None:
+    shipment = target_variants.Shipment(subjects.scaled, (rows(16, 17),), {}, [])
+    python = generated_for("h100", shipment, "python")
+    cpp = generated_for("h100", shipment, "cpp", cpp_wrapper=True)
+    checking.add_check(python, shipment.packed(), the_desk(), Monitor(), limits=PATIENT)
+    steps: list[str] = []
+    monitor = Monitor(lambda now: steps.append(now.step))
+    checking.add_check(cpp, shipment.packed(), the_desk(), monitor, limits=PATIENT)
+    assert steps == []
+    assert [told(one) for one in generated(cpp)] == ["agrees"]
+    # A kernel that only the C++ wrapper has.
+    (kernel,) = generated(cpp)
+    kernel.source += "\n    pass"
+    checking.add_check(cpp, shipment.packed(), the_desk(), monitor, limits=PATIENT)
+    assert told(kernel) == f"not checked: {checking.OTHER_BODY}"
+
+
+@pytest.mark.parametrize(
+    ("limits", "why"),
+    [
+        (Limits(elements=100), "the graph's tensors have 544 elements; the limit is 100."),
+        (Limits(launch_s=0.0), "Triton's interpreter was not done within 0 s"),
+        (Limits(total_s=0.0), "other kernels took the 0 s that a check may take"),
+        (Limits(blocks=0), "blocks; the limit is 0"),
+    ],
+)
+def test_what_is_too_large_or_too_slow_says_so(limits: Limits, why: str) -> None:
+    variant = checked(subjects.scaled, (rows(16, 17),), limits=limits)
+    (kernel,) = generated(variant)
+    assert told(kernel).startswith("not checked: ")
+    assert why in told(kernel)
+    assert variant.problems == []
+
+
+def test_a_kernel_that_cannot_be_interpreted_says_so() -> None:
+    options = {"triton.cooperative_reductions": True}
+    variant = checked(subjects.summed, (rows(4, 100000),), options=options)
+    (kernel,) = generated(variant)
+    assert "its blocks wait for each other" in told(kernel)
+
+
+def test_a_library_call_that_is_not_here_is_told() -> None:
+    heads = rows(2, 2, 32, 16, dtype=torch.float16)
+    variant = checked(subjects.attended, (heads, heads, heads))
+    assert {told(one) for one in generated(variant)} == {"agrees"}
+    hows = [one.check.how for one in generated(variant) if one.check is not None]
+    assert any("its results were drawn" in how for how in hows)
+    others = [one for one in kernels_of(variant) if one.language == "extern"]
+    assert {told(one) for one in others} == {f"not checked: {checking.LIBRARY}"}
+
+
+OPERATOR = """
+import torch
+
+SCALE = {scale}
+
+@torch.library.custom_op("compilescope_tests::{name}", mutates_args=())
+def scaled(x: torch.Tensor) -> torch.Tensor:
+    return x * SCALE
+
+@scaled.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+def f(x):
+    return torch.ops.compilescope_tests.{name}(x.sin()).cos()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "scale", "drawn"),
+    [
+        ("by_two", "2.0", ""),
+        (
+            "by_a_tensor",
+            "torch.full((16,), 2.0)",
+            "(it holds a tensor, and the values of tensors do not travel): its results were drawn",
+        ),
+    ],
+)
+def test_an_operator_of_a_notebook_is_called(name: str, scale: str, drawn: str) -> None:
+    space: dict[str, Any] = {"__name__": "__main__"}
+    exec(OPERATOR.format(name=name, scale=scale), space)
+    before, after = generated(checked(space["f"], (rows(8, 16),)))
+    assert told(after) == "agrees"
+    assert after.check is not None
+    assert "drawn" in after.check.how if drawn else "drawn" not in after.check.how
+    assert drawn in after.check.how
+    missing = "not checked: it works for compilescope_tests.by_a_tensor.default (it holds a tensor"
+    assert told(before).startswith(missing if drawn else "agrees")
+
+
+def test_an_interpreter_that_is_killed_is_told_and_replaced() -> None:
+    shipment = target_variants.Shipment(subjects.scaled, (rows(16, 19),), {}, [])
+    variant = generated_for("h100", shipment, "python")
+
+    def kill(now: Progress) -> None:
+        if "under Triton's interpreter" in now.step:
+            os.kill(the_desk().pids()[""], signal.SIGKILL)
+
+    monitor = Monitor(kill)
+    # It is ended in the middle of something that it would be at for long.
+    large = target_variants.Shipment(subjects.summed, (rows(4000, 4000),), {}, [])
+    killed = generated_for("h100", large, "python")
+    limits = msgspec.structs.replace(PATIENT, elements=1 << 26)
+    checking.add_check(killed, large.packed(), the_desk(), monitor, limits=limits)
+    for kernel in generated(killed):
+        assert told(kernel).startswith("not checked: The check failed: The process for checks")
+        assert "SIGKILL" in told(kernel)
+    (problem,) = killed.problems
+    assert problem.severity == "warning"
+    checking.add_check(variant, shipment.packed(), the_desk(), Monitor(), limits=PATIENT)
+    assert [told(one) for one in generated(variant)] == ["agrees"]
+
+
+def checked(
+    fn: Callable[..., Any],
+    args: Sequence[Any],
+    *,
+    target: str = "h100",
+    limits: Limits = PATIENT,
+    **settings: Any,
+) -> VariantReport:
+    shipment = target_variants.Shipment(fn, args, {}, [])
+    variant = generated_for(target, shipment, "python", **settings)
+    checking.add_check(variant, shipment.packed(), the_desk(), Monitor(), limits=limits)
+    return variant
+
+
+def generated_for(
+    target: str, shipment: target_variants.Shipment, name: str, **settings: Any
+) -> VariantReport:
+    wanted = {name: cs.Variant(target=target, **settings)}
+    return target_variants.generate(shipment, wanted, name, Monitor())
+
+
+def lowered(fn: Callable[..., Any], args: Sequence[Any]) -> list[LoweredGraph]:
+    """The graphs of a subject, as they go to the interpreter."""
+    shipment = target_variants.Shipment(fn, args, {}, [])
+    variant = cloudpickle.dumps(cs.Variant(target="h100"))
+    asked = GraphsAsked(variant=variant, call=shipment.packed())
+    answer = the_desk().ask("h100", "graphs", msgspec.msgpack.encode(asked), Monitor())
+    given = msgspec.msgpack.decode(answer, type=GraphsGiven)
+    assert given.why == ""
+    graphs: list[LoweredGraph] = pickle.loads(given.graphs)
+    return graphs
+
+
+def ask_check(graphs: list[LoweredGraph]) -> dict[str, KernelCheck]:
+    asked = CheckAsked(graphs=pickle.dumps(graphs), limits=PATIENT)
+    payload = msgspec.msgpack.encode(asked)
+    answer = the_desk().ask("h100", "check", payload, Monitor(), role="interpreter")
+    return msgspec.msgpack.decode(answer, type=CheckGiven).checks
+
+
+def outcomes(graphs: list[LoweredGraph]) -> set[str]:
+    return {one.outcome for one in ask_check(graphs).values()}
+
+
+def kernels_of(variant: VariantReport) -> list[Kernel]:
+    return [kernel for compilation in variant.compilations for kernel in compilation.kernels]
+
+
+def generated(variant: VariantReport) -> list[Kernel]:
+    return [one for one in kernels_of(variant) if one.language == "triton"]
+
+
+def told(kernel: Kernel) -> str:
+    assert kernel.check is not None
+    why = kernel.check.why
+    return f"{kernel.check.outcome}: {why}" if why else kernel.check.outcome

@@ -1,0 +1,203 @@
+"""Rooflines for a GPU that is not there, and the verdict from them, from made-up graphs."""
+
+from __future__ import annotations
+
+import pytest
+from compilescope.analysis.overview.verdict import verdict
+from compilescope.analysis.target.estimates import LAUNCH_US, REPLAY_US, estimate
+from compilescope.report import (
+    Code,
+    Compilation,
+    Graph,
+    Kernel,
+    Launch,
+    Node,
+    Region,
+    Report,
+    Subject,
+    TargetReport,
+    VariantReport,
+    devices,
+)
+from compilescope.report.variant import Variant
+
+H100 = devices.find("NVIDIA H100 80GB HBM3")
+A100 = devices.find("NVIDIA A100-SXM4-80GB")
+assert H100 is not None
+assert A100 is not None
+ADD, PRODUCT = "torch.ops.aten.add.Tensor", "torch.ops.aten.mm.default"
+
+
+def node(
+    target: str, dtype: str = "float32", inputs: tuple[str, ...] = (), device: str = "cuda:0"
+) -> Node:
+    name = target.split(".")[3] if target.startswith("torch") else target
+    op = "call_function" if inputs else "placeholder"
+    return Node(
+        name=name,
+        op=op,
+        target=target,
+        inputs=list(inputs),
+        shape=["64", "64"],
+        dtype=dtype,
+        device=device,
+    )
+
+
+def compilation(
+    *launched: tuple[Node, float | None, float | None], wrapper: str = "python"
+) -> Compilation:
+    """One launch for each node, with its bytes and operations."""
+    nodes = [node("x", dtype) for dtype in {one.dtype or "" for one, _, _ in launched}]
+    for one in nodes:
+        one.name = f"x_{one.dtype}"
+    kernels, regions = [], []
+    for place, (one, moved, computed) in enumerate(launched):
+        key = f"launch:inference:{place}"
+        nodes.append(one)
+        regions.append(Region(kind="launch", start=place, end=place, key=key, nodes=[one.name]))
+        launch = Launch(artifact=wrapper, variant="v", line=place, end=place, key=key)  # type: ignore[arg-type]
+        launch.estimated_bytes, launch.estimated_operations = moved, computed
+        kernels.append(Kernel(name=f"k{place}", language="triton", launches=[launch]))
+    code = Code(regions={wrapper: regions})
+    setattr(code, wrapper, "code")
+    graph = Graph(stage="post_grad", text="", nodes=nodes)
+    return Compilation(id="0/0", graphs={"post_grad": graph}, code=code, kernels=kernels)
+
+
+def first(compilation: Compilation) -> Launch:
+    return compilation.kernels[0].launches[0]
+
+
+def test_bytes_bind_a_pointwise_kernel() -> None:
+    made = compilation((node(ADD, inputs=("x_float32",)), 3.35e6, 1e6))
+    found = estimate([made], H100)
+    assert first(made).estimated_us == pytest.approx(1.0)
+    assert first(made).estimated_bound == "memory"
+    assert found.kernels_us == pytest.approx(1.0)
+    assert (found.bytes, found.operations, found.launches, found.unknown) == (3.35e6, 1e6, 1, 0)
+    assert "not measured" in found.how
+    assert "H100 SXM" in found.how
+
+
+@pytest.mark.parametrize(
+    ("device", "dtype", "tf32", "us"),
+    [
+        (H100, "float32", False, 989.5 / 67),
+        (H100, "float32", True, 989.5 / 494.5),
+        (H100, "bfloat16", False, 1.0),
+        (A100, "bfloat16", True, 989.5 / 312),
+    ],
+)
+def test_a_product_is_at_its_dtypes_rate(
+    device: devices.Device, dtype: str, tf32: bool, us: float
+) -> None:
+    made = compilation((node(PRODUCT, dtype, (f"x_{dtype}",)), 8.0, 989.5e6))
+    estimate([made], device, tf32=tf32)
+    assert first(made).estimated_us == pytest.approx(us)
+    assert first(made).estimated_bound == "compute"
+
+
+def test_a_product_of_short_floats_is_at_their_rate() -> None:
+    factor = node("q", "float8_e4m3fn")
+    scaled = node("torch.ops.aten._scaled_mm.default", "bfloat16", ("q", "x_bfloat16"))
+    made = compilation((scaled, 8.0, 1979e6))
+    made.graphs["post_grad"].nodes.append(factor)
+    estimate([made], H100)
+    assert first(made).estimated_us == pytest.approx(1.0)
+
+
+def test_a_causal_attention_computes_half() -> None:
+    target = "torch.ops.aten._scaled_dot_product_flash_attention.default"
+    times = []
+    for causal in ("False", "True"):
+        attention = node(target, "bfloat16", ("x_bfloat16",))
+        attention.args = f"x, x, x, 0.0, {causal}"
+        made = compilation((attention, 8.0, 989.5e6))
+        estimate([made], H100)
+        times.append(first(made).estimated_us)
+    assert times == pytest.approx([1.0, 0.5])
+
+
+def test_what_cannot_be_estimated_is_counted_and_says_why() -> None:
+    sorted_ = node("torch.ops.aten.sort.default", inputs=("x_float32",))
+    eights = node(PRODUCT, "float8_e4m3fn", ("x_float8_e4m3fn",))
+    made = compilation((sorted_, 1e6, None), (eights, 8.0, 1e6))
+    made.kernels[0].absent["estimated_operations"] = "There is no formula for sort."
+    found = estimate([made], A100)
+    assert (found.launches, found.unknown, found.kernels_us) == (2, 2, 0.0)
+    assert made.kernels[0].absent["estimated_us"] == "There is no formula for sort."
+    assert "float8_e4m3fn" in made.kernels[1].absent["estimated_us"]
+
+
+def test_a_kernel_of_the_processor_is_not_on_the_target() -> None:
+    made = compilation((node(ADD, inputs=("x_float32",), device="cpu"), 1e6, 1e6))
+    assert estimate([made], H100).unknown == 1
+    assert "not on the target" in made.kernels[0].absent["estimated_us"]
+
+
+def test_integers_are_bound_by_memory() -> None:
+    made = compilation((node(ADD, "int64", ("x_int64",)), 3.35e6, 1e9))
+    estimate([made], H100)
+    assert first(made).estimated_us == pytest.approx(1.0)
+    assert first(made).estimated_bound == "memory"
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "requested", "us"),
+    [
+        ("python", Variant(), 2 * LAUNCH_US["python"]),
+        ("cpp", Variant(cpp_wrapper=True), 2 * LAUNCH_US["cpp"]),
+        ("python", Variant(mode="reduce-overhead"), REPLAY_US),
+        ("python", Variant(options={"triton.cudagraphs": True}), REPLAY_US),
+        ("cpp", Variant(mode="reduce-overhead", cpp_wrapper=True), 2 * LAUNCH_US["cpp"]),
+    ],
+)
+def test_starting_kernels_is_summed_apart(wrapper: str, requested: Variant, us: float) -> None:
+    one = node(ADD, inputs=("x_float32",))
+    made = compilation((one, 1e6, 1e3), (one, 1e6, 1e3), wrapper=wrapper)
+    assert estimate([made], H100, requested=requested).launch_us == us
+
+
+def test_the_partners_launches_are_not_counted() -> None:
+    made = compilation((node(ADD, inputs=("x_float32",)), 1e6, 1e3))
+    other = Launch(artifact="cpp", variant="w", line=9, end=9, key="launch:inference:0")
+    made.kernels[0].launches.append(other)
+    assert estimate([made], H100).launches == 1
+
+
+@pytest.mark.parametrize(
+    ("moved", "computed", "bound", "said"),
+    [
+        (1e4, 1e4, "cpu", ["one launch", "about 11.0 µs", "at least 2.99 ns"]),
+        (3.35e9, 1e6, "memory", ["1000 µs", "100 %", "bandwidth"]),
+        (8.0, 67e9, "compute", ["1000 µs", "100 %", "arithmetic"]),
+        (None, None, "unclear", ["1 have no estimate"]),
+    ],
+)
+def test_a_verdict_is_marked_as_estimated(
+    moved: float | None, computed: float | None, bound: str, said: list[str]
+) -> None:
+    made = compilation((node(PRODUCT, inputs=("x_float32",)), moved, computed))
+    variant = VariantReport(
+        name="v",
+        requested=Variant(target="h100"),
+        compilations=[made],
+        target=TargetReport(name="h100", device=H100, estimate=estimate([made], H100)),
+    )
+    found = verdict(variant, Report(subject=Subject(id="s", name="f"), variants=[variant]))
+    assert found is not None
+    assert found.estimated
+    assert found.evidence.startswith("Estimated: ")
+    assert found.bound == bound
+    for part in said:
+        assert part in found.evidence
+
+
+def test_without_an_estimate_there_is_no_verdict() -> None:
+    variant = VariantReport(
+        name="v",
+        requested=Variant(target="h100"),
+        target=TargetReport(name="h100", device=H100),
+    )
+    assert verdict(variant, Report(subject=Subject(id="s", name="f"), variants=[variant])) is None

@@ -1,0 +1,112 @@
+"""A saved page: the report in it, the views beside it, and nothing from anywhere else."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+from pathlib import Path
+
+import compilescope as cs
+import pytest
+from compilescope.report import conclude
+from compilescope.views import page
+
+from ..views_report import report
+from .test_views_html import EVIL, evil
+
+
+class Elements(HTMLParser):
+    """The elements of a page, and the text of each script."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.scripts: list[str] = []
+        self.feed(source)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_data(self, data: str) -> None:
+        if self.tags and self.tags[-1] == "script" and self.cdata_elem:
+            self.scripts[-1] += data
+
+
+@pytest.fixture(autouse=True)
+def _built() -> None:
+    assert (Path(page.__file__).parent / "built" / "page.js").exists(), (
+        "the page's views are not built: run jlpm build"
+    )
+
+
+def test_the_report_in_the_page_is_the_report(tmp_path: Path) -> None:
+    saved = report().save(tmp_path / "x.html").read_text("utf-8")
+    data, *_ = Elements(saved).scripts
+    (tmp_path / "x.json").write_text(data, "utf-8")
+    wanted = report()
+    conclude(wanted)
+    assert cs.load(tmp_path / "x.json") == wanted
+
+
+def test_generated_text_is_never_markup() -> None:
+    shown = page.render(evil())
+    elements = Elements(shown)
+    assert elements.tags.count("script") == 4
+    assert "alert(1)" in elements.scripts[0]
+    assert EVIL not in shown
+    # The views' own script holds nothing that ends it, or that begins a comment in it.
+    assert not re.search(r"</script|<!--", "".join(elements.scripts[1:]), re.I)
+
+
+def test_the_licences_of_the_views_are_in_it() -> None:
+    built = (Path(page.__file__).parent / "built" / "licenses.txt").read_text("utf-8")
+    assert built.strip() in page.render(report())
+
+
+def test_it_asks_for_nothing() -> None:
+    elements = Elements(page.render(report()))
+    assert not {"link", "iframe", "img", "object", "base"} & set(elements.tags)
+    assert not {"src", "href"} & {name for name, _ in elements.attributes}
+    policy = next(v for _, v in elements.attributes if v and v.startswith("default-src"))
+    assert policy.startswith("default-src 'none'")
+    assert "http" not in policy
+
+
+def test_it_does_not_say_where_it_was_built() -> None:
+    assert "file:///" not in page.render(report())
+
+
+def test_without_the_built_views_the_report_is_there_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(page, "_built", lambda name: None)
+    shown = page.render(report())
+    assert "<script" not in shown
+    assert "cpp_fused_add_0(arg0_1, buf0)" in shown
+    assert "without its views" in shown
+
+
+def test_redacted(tmp_path: Path) -> None:
+    saved = report().save(tmp_path / "x.html", redact=True).read_text("utf-8")
+    whole = report().save(tmp_path / "y.html").read_text("utf-8")
+    assert "y = x + 1" in whole
+    assert "y = x + 1" not in saved
+
+
+def test_the_policy_names_the_one_script_that_may_run() -> None:
+    elements = Elements(page.render(report()))
+    attributes = dict(elements.attributes)
+    policy = str(next(value for name, value in elements.attributes if name == "content" and value))
+    digest = b64encode(sha256(elements.scripts[-1].encode()).digest()).decode()
+    assert attributes["http-equiv"] == "Content-Security-Policy"
+    assert f"script-src 'sha256-{digest}';" in policy
+    assert "base-uri 'none'; form-action 'none'" in policy
+    # The browser hashes what it parsed: other line ends and NUL would become something else there.
+    assert not {"\r", "\0"} & set(elements.scripts[-1])

@@ -1,0 +1,185 @@
+"""The report in a terminal, as a whole and in its words."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from compilescope.report import Kernel, Problem, SourceLine
+from compilescope.report.variant import Variant
+from compilescope.views import wording
+from compilescope.views.text import report as text
+
+from ..views_report import CELL, report, timing
+
+WHOLE = """\
+f  function, cell, line 3
+  x: float32[4] cpu
+torch 2.13.0 · Python 3.12.3 · A CPU · 2 threads
+
+Python wrapper is fastest: 96.2 µs a call, 1.90\u00d7 faster than eager.
+variant  switches          stage          median   95 % interval       over eager    compile  outputs
+eager    no torch.compile  built and run  182 µs   181 µs to 186 µs
+python   defaults          built and run  96.2 µs  95.2 µs to 98.1 µs  1.90\u00d7 faster  2.58 s   within 1.2e-07
+cpp      cpp_wrapper       sources only
+
+error: [cpp] No compiler.
+  → Install g++.
+warning: The graph breaks.  (cell, line 3)
+  3 | y = x + 1
+  print.
+
+C++ wrapper?  Not measured yet. Build and time both wrappers.
+limits?       Not measured yet. Break down the time to see what limits a call.
+1. Avoid the recompile 0/0
+   with torch.no_grad():
+       f(x)
+1 graph · 1 graph break · 1 recompile · 1 launch of 1 kernel (1 C++) · 1 guard · 1 setting not in
+effect: cudagraphs · compile time 2.58 s (C++ build 2.08 s, Dynamo 500 ms)
+
+differs: [python] cudagraphs: asked for on, got off
+  CPU
+
+compilation 0/0  cell, line 3  1 kernel, 1 guard, 1 graph break  (as in python)
+  recompiled: size 0 of x was 4 and is 5  (0/0)
+    dynamic from now on: L['x'].size()[0] → s77
+    compiled 7 times; from 8 on torch leaves it to eager
+    → Every call is made in the same grad mode.
+        with torch.no_grad():
+            f(x)
+  break: Call to print  (cell, line 3)
+    in eager: print(x)
+    → Take the print out.
+  cpp_fused_add_0 (cpp): aten.add
+
+report.save("report.html")                   everything, in one file
+report.compilation("0/0").kernels[0].source  a kernel
+report.compilation("0/0").code.cpp           the C++ wrapper"""  # noqa: E501
+
+
+def test_the_whole_report() -> None:
+    assert text.render(report()) == WHOLE
+
+
+def test_what_it_says_to_do_next_works() -> None:
+    made = report()
+    steps = re.findall(r"^(report\.\S+)  ", text.render(made), re.M)[1:]
+    assert [eval(step, {"report": made}) for step in steps] == [
+        "void kernel(float* x) {}\n",
+        made.variants[2].compilations[0].code.cpp,
+    ]
+
+
+def test_colour_adds_escapes_alone() -> None:
+    coloured = text.render(report(), color=True)
+    assert "\033[31merror:\033[0m" in coloured
+    assert re.sub(r"\033\[\d+m", "", coloured) == WHOLE
+
+
+def test_long_reasons_wrap_at_the_width() -> None:
+    made = report()
+    made.problems = [Problem(severity="info", what="What.", why="because " * 40)]
+    lines = text.render(made, width=60).splitlines()
+    wrapped = [line for line in lines if "because" in line]
+    assert len(wrapped) > 4
+    assert max(map(len, wrapped)) <= 60
+
+
+def test_many_kernels_are_counted_not_listed() -> None:
+    made = report()
+    made.variants[1].compilations[0].kernels = [
+        Kernel(name=f"kernel_{number}", language="extern") for number in range(30)
+    ]
+    shown = text.render(made)
+    assert "kernel_11 (library call)" in shown
+    assert "kernel_12" not in shown
+    assert "… and 18 more: .kernels" in shown
+
+
+def test_what_the_cell_compiled_stands_apart() -> None:
+    made = report()
+    made.variants.insert(0, made.variants.pop(1))
+    made.variants[0].name = "as written"
+    shown = text.render(made)
+    assert "compiled by the cell itself" in shown
+    assert "as written " not in shown.split("compiled by the cell itself")[0]
+
+
+@pytest.mark.parametrize(
+    ("time_us", "shown"),
+    [
+        (0.0, "0.00 µs"),
+        (2.4e-6, "0.0024 ns"),
+        (0.0006, "0.60 ns"),
+        (0.0431, "43.1 ns"),
+        (0.431, "0.43 µs"),
+        (9.999, "10.0 µs"),
+        (96.24, "96.2 µs"),
+        (999.4, "999 µs"),
+        (999.6, "1.00 ms"),
+        (1234.0, "1.23 ms"),
+        (999_600.0, "1.00 s"),
+        (12_345_678.0, "12.3 s"),
+    ],
+)
+def test_durations(time_us: float, shown: str) -> None:
+    assert wording.duration(time_us) == shown
+
+
+@pytest.mark.parametrize(
+    ("variant", "shown"),
+    [
+        (Variant(), "defaults"),
+        (Variant(backend=None), "no torch.compile"),
+        (Variant(backend="aot_eager", fullgraph=True), "backend=aot_eager, fullgraph"),
+        (
+            Variant(mode="max-autotune", cpp_wrapper=True, dynamic=False),
+            "mode=max-autotune, cpp_wrapper, dynamic=False",
+        ),
+        (Variant(options={"max_fusion_size": 8}, target="H100"), "max_fusion_size=8, target=H100"),
+    ],
+)
+def test_switches(variant: Variant, shown: str) -> None:
+    assert wording.switches(variant) == shown
+
+
+def test_a_wrong_output_is_named() -> None:
+    variant = report().variants[1]
+    variant.accuracy[0].ok, variant.accuracy[0].path = False, "[0]"
+    assert wording.accuracy(variant) == "[0] differs by 1.2e-07 (allowed 1.0e-05)"
+
+
+def test_words_of_what_is_not_known() -> None:
+    unknown = timing(1.0, 1.0)
+    unknown.ratio = unknown.ratio_interval = None
+    assert wording.speedup(unknown) == ""
+    assert wording.place(None) == ""
+    assert wording.place(CELL) == "cell, line 3"
+    assert wording.place(SourceLine(file="<ipython-input-7-ab>", line=2)) == "In[7], line 2"
+    assert wording.place(SourceLine(file="C:\\a\\b.py", line=2)) == "b.py:2"
+
+
+def test_a_problem_of_several_variants_is_told_once() -> None:
+    made = report()
+    made.variants[1].problems = list(made.variants[2].problems)
+    assert "error: [python, cpp] No compiler." in text.render(made)
+    assert text.render(made).count("No compiler.") == 1
+
+
+def test_links_are_not_broken() -> None:
+    made = report()
+    link = "https://example.org/" + "long-" * 30
+    made.problems[0].remedy = f"See {link}"
+    assert link in text.render(made, width=60)
+
+
+def test_a_reason_that_was_not_understood_is_told_as_torch_has_it() -> None:
+    made = report()
+    for compilation in made.compilations:
+        assert compilation.recompile is not None
+        compilation.recompile.failures = []
+    assert "  recompiled: tensor 'x' size mismatch at index 0\n" in text.render(made)
+
+
+def test_only_what_differs_is_told_of_the_settings() -> None:
+    assert "no symbols" not in text.render(report())

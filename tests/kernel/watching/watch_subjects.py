@@ -1,0 +1,58 @@
+"""What the tests of watching compile, and what they look at."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import types
+
+import torch
+from compilescope.report import Report
+from compilescope.session.session import get_session
+from compilescope.watching.watch import Watch
+from torch._dynamo import convert_frame, eval_frame
+from torch._logging import _internal
+
+EAGER = {"backend": "eager"}
+
+
+def installed() -> dict[str, object]:
+    """Everything that watching touches in the process."""
+    return {
+        "handlers": list(_internal.trace_log.handlers),
+        "compile": eval_frame._TorchDynamoContext.__call__,
+        "print": torch.fx.GraphModule.print_readable,
+        "trace": {
+            vars(module)["trace_structured"]
+            for name, module in list(sys.modules.items())
+            if name.startswith("torch.") and "trace_structured" in vars(module)
+        },
+        "hooks": dict(convert_frame._bytecode_hooks),
+        "threads": [one.name for one in threading.enumerate() if one.name == "compilescope-watch"],
+    }
+
+
+def plain(x: torch.Tensor) -> torch.Tensor:
+    return (x + 1) * 2
+
+
+def ids(report: Report) -> list[str]:
+    return [one.id for one in report.compilations]
+
+
+def latest() -> Watch:
+    found = list(get_session().inspections.values())[-1]
+    assert isinstance(found, Watch)
+    return found
+
+
+def compiled_often(times: int) -> None:
+    """Compiles as many functions that differ."""
+    for number in range(times):
+        # A code of its own, and a file: torch 2.11 has one frame for all functions without one.
+        code = doubled.__code__.replace(co_name=f"f{number}")
+        torch.compile(types.FunctionType(code, globals()), **EAGER)(torch.ones(3))
+
+
+def doubled(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
