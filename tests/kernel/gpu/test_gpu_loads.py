@@ -86,6 +86,11 @@ def test_a_kernel_with_tma_descriptors_runs_and_is_marked() -> None:
     pytest.importorskip("triton.tools.tensor_descriptor")
     from .. import descriptor_subjects
 
+    # Triton needs it for the descriptors that a kernel makes on the device.
+    triton = pytest.importorskip("triton")
+    triton.set_allocator(
+        lambda size, align, stream: torch.empty(size, dtype=torch.int8, device="cuda")
+    )
     x = torch.rand(256, 512, device="cuda")
     for fn, made in (
         (descriptor_subjects.made_on_device, "device"),
