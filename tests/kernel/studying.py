@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from compilescope.isolation.code_swap import Wardrobe
+from compilescope.isolation.code_swap import CodeCopies
 from compilescope.isolation.user_state import preserved
 from compilescope.progress.progress import Monitor
 from compilescope.report import VariantReport
@@ -24,8 +24,8 @@ def study(
 ) -> None:
     """Makes one study of a variant, in the isolation that an inspection gives it."""
     with preserved(fn, args) as snapshot:
-        wardrobe = Wardrobe(functions_of(fn, args, {}))
-        with wardrobe.guarded(), isolated(), workers.borrowed():
+        code_copies = CodeCopies(functions_of(fn, args, {}))
+        with code_copies.guarded(), isolated(), workers.temporary():
             STUDIES[name](
                 Study(
                     fn=fn,
@@ -33,7 +33,7 @@ def study(
                     kwargs={},
                     report=report,
                     peaks=[],
-                    wardrobe=wardrobe,
+                    code_copies=code_copies,
                     snapshot=snapshot,
                     monitor=monitor or Monitor(),
                 )

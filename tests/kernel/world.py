@@ -23,7 +23,7 @@ import torch._dynamo.callback
 import torch._dynamo.utils as dynamo_utils
 import torch._functorch.config
 import torch._inductor.config
-from compilescope.targets.worker_pool import the_desk
+from compilescope.targets.worker_pool import shared_pool
 from torch._dynamo import convert_frame, eval_frame, pgo
 from torch._inductor.graph import GraphLowering
 from torch._logging import _internal
@@ -123,7 +123,7 @@ def _children() -> list[int]:
     """
     deadline = time.monotonic() + 30
     while True:
-        warm = set(the_desk().pids().values())
+        warm = set(shared_pool().pids().values())
         alive = sorted(
             child.pid
             for child in psutil.Process().children()

@@ -17,7 +17,7 @@ from ..capture.live import recording
 from ..capture.records import Record
 from ..capture.renumber import numbers, renumber
 from ..guards.kept_guards import Askable, by_report_id
-from ..isolation.code_swap import Outfit, Wardrobe
+from ..isolation.code_swap import CodeCopies, CodeSet
 from ..isolation.muted_output import quiet
 from ..report import Compilation, Effective, Node
 from ..report.cuda_graphs import CudaGraphs
@@ -28,7 +28,7 @@ from ..torch_api.dynamo.process_state import begin
 from ..torch_api.failures import failures
 from ..torch_api.guards.keeping import KeptGuards, keeping
 from ..torch_api.inductor.autotuning import tuned
-from ..torch_api.inductor.cuda_graphs import Heard, noting
+from ..torch_api.inductor.cuda_graphs import CudaGraphSkip, noting
 from ..torch_api.inductor.inductor_warnings import hearing
 from ..torch_api.kernels import loading
 from ..torch_api.process import caches
@@ -43,12 +43,12 @@ from .requested_effective import effects_of
 class Built(msgspec.Struct, kw_only=True):
     """A variant after its first call.
 
-    ``call`` may only run while ``outfit`` is worn.
+    ``call`` may only run while ``code_set`` is installed.
     """
 
     name: str
     call: Callable[..., Any]
-    outfit: Outfit
+    code_set: CodeSet
     compilations: list[Compilation] = []
     effective: list[Effective] = []
     cuda_graphs: CudaGraphs | None = None
@@ -76,8 +76,8 @@ def build(
     *,
     name: str,
     variant: Variant,
-    wardrobe: Wardrobe,
-    outfit: Outfit,
+    code_copies: CodeCopies,
+    code_set: CodeSet,
     folder: Path,
     gradients: Callable[[], Mapping[str, Any]],
 ) -> Built:
@@ -93,13 +93,13 @@ def build(
     """
     inductor = variant.backend == "inductor"
     begin()
-    wardrobe.wear(outfit)
+    code_copies.install(code_set)
     compiled = compile_callable(fn, **given_by(variant))
-    built = Built(name=name, call=compiled, outfit=outfit)
+    built = Built(name=name, call=compiled, code_set=code_set)
     records: list[Record] = []
     nodes: dict[str, list[Node]] = {}
     complaints: list[str] = []
-    heard: list[Heard] = []
+    heard: list[CudaGraphSkip] = []
     guards: list[KeptGuards] = []
     keep = keeping(guards.append, values=True)
     with (
@@ -124,7 +124,7 @@ def build(
         except Exception as error:  # noqa: BLE001 - it is the variant's problem
             built.problem = failures.under_compile(error)
     ids = numbers(records)
-    built.askable = Askable(guards=by_report_id(guards, ids), outfit=outfit)
+    built.askable = Askable(guards=by_report_id(guards, ids), code_set=code_set)
     records = renumber(records)
     built.told = [record for record in records if record.name == KERNEL_LOAD]
     built.phases_s = phases_begin_s(records)

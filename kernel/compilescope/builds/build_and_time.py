@@ -22,13 +22,13 @@ from ..torch_api.failures import failures
 from ..torch_api.inductor.cuda_graphs import Counts, counting
 from ..torch_api.process import caches
 from .build import Built, build
-from .built_variants import EAGER, Kept
+from .built_variants import EAGER, BuiltVariants
 from .call_result import outcome_of, with_changes
 from .compare_with_eager import Reference, gradients_of, mismatch
 from .compile_warnings import remarks
 from .cuda_graph_counts import MORE_CALLS, count, may_record
 from .kernel_first_runs import add_first_runs
-from .rank_agreement import ALONE, Together
+from .rank_agreement import ALONE, RankAgreement
 from .repeatable_state import State
 from .subject_error import SubjectError
 from .warm_rebuild import add_warm
@@ -38,12 +38,12 @@ SECONDS_PER_VARIANT = 0.4
 
 
 def build_variants(
-    kept: Kept,
+    kept: BuiltVariants,
     variants: Mapping[str, Variant],
     snapshot: Snapshot,
     monitor: Monitor,
     keep: Callable[[str, Askable], None] = lambda name, askable: None,
-    together: Together = ALONE,
+    together: RankAgreement = ALONE,
 ) -> Iterator[VariantReport]:
     """Builds and checks variants; yields the report of each as it grows.
 
@@ -94,10 +94,10 @@ def build_variants(
             if not together.all(True):
                 yield _failed(name, variant, NO_FOLDER_ELSEWHERE)
                 continue
-            outfit = kept.outfit()
+            code_set = kept.code_set()
             counts = Counts()
             with counting(counts):
-                built = make(wardrobe=kept.wardrobe, outfit=outfit, folder=folder)
+                built = make(code_copies=kept.code_copies, code_set=code_set, folder=folder)
             if built.outcome is not None:
                 built.outcome = with_changes(built.outcome, snapshot)
             snapshot.restore()
@@ -131,10 +131,10 @@ def build_variants(
                     variant=name,
                     fraction=(index + 0.8) / (len(variants) + 1),
                 )
-                again = kept.wardrobe.outfit()
-                warm = make(wardrobe=kept.wardrobe, outfit=again, folder=folder)
+                again = kept.code_copies.copy()
+                warm = make(code_copies=kept.code_copies, code_set=again, folder=folder)
                 add_warm(report, warm)
-                kept.wardrobe.wear(outfit)
+                kept.code_copies.install(code_set)
                 yield report
                 together.all(warm.problem is None)
         except OSError as error:
@@ -150,10 +150,10 @@ def build_variants(
 def _count_graphs(
     report: VariantReport,
     built: Built,
-    kept: Kept,
+    kept: BuiltVariants,
     snapshot: Snapshot,
     counts: Counts,
-    together: Together,
+    together: RankAgreement,
 ) -> None:
     """Counts what a build's CUDA graphs come to, where it has any."""
     found = report.cuda_graphs
@@ -182,7 +182,7 @@ def _count_graphs(
 
 
 def time_variants(
-    kept: Kept, names: Sequence[str], snapshot: Snapshot, monitor: Monitor
+    kept: BuiltVariants, names: Sequence[str], snapshot: Snapshot, monitor: Monitor
 ) -> dict[str, Timing]:
     """Times builds in turns with eager.
 

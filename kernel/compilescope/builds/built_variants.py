@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ..isolation.code_swap import Outfit, Wardrobe
+from ..isolation.code_swap import CodeCopies, CodeSet
 from ..isolation.muted_output import quiet
 from ..isolation.thread_switching import undisturbed
 from ..report.variant import Variant
@@ -27,21 +27,21 @@ EAGER = "eager"
 
 
 class KeptBuild(msgspec.Struct, kw_only=True, eq=False):
-    """A build. Its call may only be made while its outfit is worn, inside `Kept.open`."""
+    """A build. Its call may only be made while its code is installed, inside `Kept.open`."""
 
     variant: Variant
     call: Callable[[], object]
-    outfit: Outfit
+    code_set: CodeSet
 
 
-class Kept:
+class BuiltVariants:
     """The builds of one subject.
 
     Parameters
     ----------
     fn, args, kwargs
         The call.
-    wardrobe
+    code copies
         The functions that it reaches.
     device
         Where its tensors are, but for those on the CPU.
@@ -52,15 +52,15 @@ class Kept:
         fn: Callable[..., Any],
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
-        wardrobe: Wardrobe,
+        code_copies: CodeCopies,
         device: str = "cpu",
     ) -> None:
         self.fn, self.args, self.kwargs = fn, args, kwargs
         self.device = device
-        self.wardrobe = wardrobe
+        self.code_copies = code_copies
         self._builds: dict[str, KeptBuild] = {}
         self._code = KeptCode()
-        self._shared: Outfit | None = None
+        self._shared: CodeSet | None = None
         self._is_open = False
         self._is_closed = False
 
@@ -70,29 +70,29 @@ class Kept:
 
         Builds of functions whose code somebody has replaced since are dropped.
         """
-        if self.wardrobe.renew():
+        if self.code_copies.renew():
             self.clear()
         self._is_open = True
         try:
-            with self.wardrobe.guarded(), isolated(self._code), workers.borrowed():
+            with self.code_copies.guarded(), isolated(self._code), workers.temporary():
                 begin()
-                self.dress(None)
+                self.install(None)
                 yield
         finally:
             self._is_open = False
             if self._is_closed:
                 self.clear()
 
-    def outfit(self) -> Outfit:
-        """What a new build is to wear.
+    def code_set(self) -> CodeSet:
+        """The code for a new build.
 
         One for all where compiled callables keep their caches apart, so that nobody has to change
         between two calls; else one for each.
         """
         if not ISOLATES:
-            return self.wardrobe.outfit()
+            return self.code_copies.copy()
         if self._shared is None:
-            self._shared = self.wardrobe.outfit()
+            self._shared = self.code_copies.copy()
         return self._shared
 
     def begin(self, name: str) -> None:
@@ -104,10 +104,10 @@ class Kept:
         """Keeps a build, the latest; too many are not kept."""
         call, args, kwargs = built.call, self.args, self.kwargs
         self._builds[built.name] = KeptBuild(
-            variant=variant, call=lambda: call(*args, **kwargs), outfit=built.outfit
+            variant=variant, call=lambda: call(*args, **kwargs), code_set=built.code_set
         )
         wrapper = wrapper_code_of(call)
-        self._code.own([*built.outfit, *([wrapper] if wrapper is not None else [])])
+        self._code.own([*built.code_set, *([wrapper] if wrapper is not None else [])])
         for name in list(self._builds)[:-MOST]:
             self.drop(name)
 
@@ -131,27 +131,27 @@ class Kept:
         fn, args, kwargs = self.fn, self.args, self.kwargs
         return lambda: fn(*args, **kwargs)
 
-    def worn(self, name: str) -> Callable[[], object]:
-        """A build's call that puts on what it wears, or eager's own."""
+    def call_of(self, name: str) -> Callable[[], object]:
+        """A build's call, or eager's own, that installs its code first."""
         call = self.call(name)
 
-        def dressed() -> object:
-            self.dress(name)
+        def installed() -> object:
+            self.install(name)
             return call()
 
-        return dressed
+        return installed
 
-    def wears(self, outfit: Outfit) -> bool:
-        """Whether a kept build needs what was compiled for an outfit."""
-        return any(build.outfit is outfit for build in self._builds.values())
+    def needs(self, code_set: CodeSet) -> bool:
+        """Whether a kept build needs what was compiled for a set of code."""
+        return any(build.code_set is code_set for build in self._builds.values())
 
-    def dress(self, name: str | None) -> None:
-        """Puts on what a build wears, unless all wear the same."""
+    def install(self, name: str | None) -> None:
+        """Installs a build's code, unless all share one."""
         if ISOLATES:
             if name is None:
-                self.wardrobe.wear(self.outfit())
+                self.code_copies.install(self.code_set())
         elif name in self._builds:
-            self.wardrobe.wear(self._builds[name].outfit)
+            self.code_copies.install(self._builds[name].code_set)
 
     def is_fit(self, name: str) -> bool:
         """Calls a build once; whether that ran what was compiled when it was built.
@@ -161,7 +161,7 @@ class Kept:
         nothing is kept there.
         """
         self._code.begin(name)
-        self.dress(name)
+        self.install(name)
         before = self._code.compiled
         with undisturbed(), caches.scratch(), quiet():
             self.call(name)()
@@ -171,7 +171,7 @@ class Kept:
         """Forgets a build."""
         gone = self._builds.pop(name, None)
         if gone is not None:
-            self._code.drop(name, () if gone.outfit is self._shared else gone.outfit)
+            self._code.drop(name, () if gone.code_set is self._shared else gone.code_set)
 
     def clear(self) -> None:
         """Forgets all builds."""

@@ -13,9 +13,9 @@ from ..capture.live import recording
 from ..capture.records import Record
 from ..capture.renumber import numbers
 from ..guards.kept_guards import Askable, by_report_id
-from ..isolation.code_swap import Wardrobe
+from ..isolation.code_swap import CodeCopies
 from ..isolation.muted_output import quiet
-from ..measure.garbage_collection import resting
+from ..measure.garbage_collection import gc_disabled
 from ..report import Node
 from ..report.problem import Problem, fault
 from ..report.variant import Variant
@@ -65,7 +65,7 @@ def capture(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
     variant: Variant,
-    wardrobe: Wardrobe,
+    code_copies: CodeCopies,
     *,
     within: Callable[[], AbstractContextManager[Any]] | None = None,
     told: Callable[[BaseException], Problem] = failures.explain,
@@ -82,21 +82,21 @@ def capture(
         Makes the problem of what is raised.
     """
     captured = Captured(context=contextvars.copy_context())
-    outfit = wardrobe.outfit()
+    code_set = code_copies.copy()
     guards: list[KeptGuards] = []
     with (
-        resting(),
-        wardrobe.guarded(),
+        gc_disabled(),
+        code_copies.guarded(),
         isolated(),
         untimed(),
-        workers.borrowed(),
+        workers.temporary(),
         quiet(),
         recording(captured.records),
         collecting(captured.nodes),
         keeping(guards.append),
     ):
         begin()
-        wardrobe.wear(outfit)
+        code_copies.install(code_set)
         try:
             # Fails by itself where torch's cache folder cannot be made.
             compiled = compile_callable(
@@ -110,6 +110,6 @@ def capture(
         except Exception as error:  # noqa: BLE001 - it is the capture's problem
             captured.problem = told(error)
     ids = numbers(captured.records)
-    captured.askable = Askable(guards=by_report_id(guards, ids), outfit=outfit)
+    captured.askable = Askable(guards=by_report_id(guards, ids), code_set=code_set)
     captured.askable.lighten()
     return captured

@@ -14,9 +14,9 @@ from ..measure.numerics import compare
 from ..measure.rounding_errors import Truth, compare_with_truth, distrust
 from ..report import OutputError
 from ..report.problem import Problem
-from ..torch_api.operators.double_precision import WIDER, accompanied
+from ..torch_api.operators.double_precision import WIDER, with_double_precision
 from .call_result import Outcome, outcome_of, with_changes
-from .rank_agreement import ALONE, Together
+from .rank_agreement import ALONE, RankAgreement
 from .subject_error import subjects_own
 
 Gradients = Callable[[], Mapping[str, torch.Tensor]]
@@ -68,7 +68,7 @@ class Reference:
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
         snapshot: Snapshot,
-        together: Together = ALONE,
+        together: RankAgreement = ALONE,
     ) -> None:
         self._call: Callable[[], Any] = lambda: fn(*args, **kwargs)
         self._snapshot = snapshot
@@ -129,7 +129,7 @@ class Reference:
             return None
         snapshot, outcome = self._snapshot, None
         try:
-            with quiet(), accompanied() as mode:
+            with quiet(), with_double_precision() as mode:
                 outcome = outcome_of(self._call(), gradients_of(snapshot), mode.of)
                 outcome = with_changes(outcome, snapshot, mode.of)
         except Exception as error:  # noqa: BLE001 - then there is no reference

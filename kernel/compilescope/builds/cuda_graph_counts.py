@@ -13,7 +13,7 @@ from ..report.cuda_graphs import CudaGraphs
 from ..report.variant import Variant
 from ..torch_api.dynamo import compile_variant
 from ..torch_api.inductor import inductor_warnings
-from ..torch_api.inductor.cuda_graphs import Counts, Heard
+from ..torch_api.inductor.cuda_graphs import Counts, CudaGraphSkip
 
 MORE_CALLS = 3
 """After the first, which warms up: one records, and the others replay or record again."""
@@ -22,7 +22,7 @@ MORE_CALLS = 3
 def foresee(
     variant: Variant,
     compilations: Sequence[Compilation],
-    heard: Sequence[Heard],
+    heard: Sequence[CudaGraphSkip],
     ids: Mapping[str, str],
     records: Sequence[Record],
 ) -> CudaGraphs | None:

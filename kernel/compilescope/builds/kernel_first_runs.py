@@ -17,7 +17,7 @@ from ..torch_api.kernels import loading
 from ..torch_api.process import caches
 from .build import Built
 from .call_result import outcome_of
-from .rank_agreement import ALONE, Together
+from .rank_agreement import ALONE, RankAgreement
 
 _NO_LATER = "The call could not be made a second time: {}"
 
@@ -30,7 +30,7 @@ def add_first_runs(
     snapshot: Snapshot,
     gradients: Callable[[], Mapping[str, Any]],
     folder: Path,
-    together: Together = ALONE,
+    together: RankAgreement = ALONE,
 ) -> None:
     """Calls a build once more, and tells how its kernels came to be there.
 
@@ -39,7 +39,7 @@ def add_first_runs(
     report
         The variant's; changed in place.
     built
-        After its first call, its outfit worn.
+        After its first call, its code installed.
     call
         Makes the call again.
     folder

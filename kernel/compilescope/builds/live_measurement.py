@@ -17,8 +17,8 @@ from ..measure.sampler import Sampler
 from ..progress.progress import Cancelled, Monitor
 from ..report import Timing
 from ..torch_api.failures import failures
-from .built_variants import EAGER, Kept
-from .measurement_state import MeasurementState, Series, Standing
+from .built_variants import EAGER, BuiltVariants
+from .measurement_state import MeasurementProgress, MeasurementState, Series
 from .repeatable_state import State
 
 TICK_S = 0.2
@@ -30,7 +30,7 @@ WARM_S = 0.5
 
 _ids = itertools.count(1)
 
-Told = Callable[[], None]
+SentRounds = Callable[[], None]
 
 
 class Measurement:
@@ -47,16 +47,16 @@ class Measurement:
         Read it from any thread.
     """
 
-    def __init__(self, kept: Kept) -> None:
-        self.standing = Standing()
+    def __init__(self, kept: BuiltVariants) -> None:
+        self.standing = MeasurementProgress()
         self._kept = kept
         self._sampler: Sampler | None = None
         self._builds: dict[str, object] = {}
         self._before_each: Callable[[str], None] | None = None
-        self._told: Told = lambda: None
+        self._told: SentRounds = lambda: None
 
     @contextmanager
-    def begun(self, told: Told) -> Iterator[None]:
+    def begun(self, told: SentRounds) -> Iterator[None]:
         """In the block the measurement is under way; ``told`` is called when it has news."""
         self._told = told
         self.standing.problem = None
@@ -134,7 +134,7 @@ class Measurement:
                 before_each=self._before if prepares else None,
                 device=state.device,
             )
-            self.standing = Standing(
+            self.standing = MeasurementProgress(
                 id=f"measurement-{next(_ids)}",
                 state=self.standing.state,
                 series={name: Series() for name in calls},

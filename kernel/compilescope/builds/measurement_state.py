@@ -23,7 +23,7 @@ class Series(msgspec.Struct, kw_only=True, frozen=True):
     """Of all samples but the latest few."""
 
 
-class Standing(msgspec.Struct, kw_only=True):
+class MeasurementProgress(msgspec.Struct, kw_only=True):
     """A measurement. Its parts are replaced as a whole, so that nobody sees half of a change."""
 
     id: str = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 
-class Together(Protocol):
+class RankAgreement(Protocol):
     """Answers that every process gets alike, so that all call the subject equally often.
 
     Each asks the same questions in the same order, whatever it knows itself.
@@ -20,7 +20,7 @@ class Together(Protocol):
         ...
 
 
-class Alone:
+class SingleProcess:
     """The only process: what it says counts."""
 
     def any(self, wanted: bool) -> bool:
@@ -32,4 +32,4 @@ class Alone:
         return able
 
 
-ALONE = Alone()
+ALONE = SingleProcess()

@@ -12,7 +12,7 @@ from ..isolation.state_changes import RANDOM, changes_of, told
 from ..isolation.user_state import Snapshot
 from ..report.timings import Keeping
 from ..torch_api.dynamo.compile_variant import ISOLATES
-from .built_variants import Kept
+from .built_variants import BuiltVariants
 
 
 class State:
@@ -37,7 +37,7 @@ class State:
         Where the call runs. It may have CPU tensors only, and yet use the GPU.
     """
 
-    def __init__(self, kept: Kept, snapshot: Snapshot) -> None:
+    def __init__(self, kept: BuiltVariants, snapshot: Snapshot) -> None:
         self._kept = kept
         before = _cuda_allocations()
         with quiet():
@@ -58,7 +58,7 @@ class State:
         return self._prepare
 
     def _prepare(self, name: str) -> None:
-        self._kept.dress(name)
+        self._kept.install(name)
         if self._begin is not None:
             self._begin.restore()
 

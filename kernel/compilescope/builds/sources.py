@@ -11,7 +11,7 @@ from ..analysis.assemble import assemble
 from ..capture.live import recording
 from ..capture.records import Record
 from ..capture.renumber import numbers, renumber
-from ..measure.garbage_collection import resting
+from ..measure.garbage_collection import gc_disabled
 from ..report import Compilation, Effective, Node
 from ..report.cuda_graphs import CudaGraphs
 from ..report.problem import Problem
@@ -21,7 +21,7 @@ from ..torch_api.dynamo.compile_variant import AOTI, settings_of
 from ..torch_api.failures import failures
 from ..torch_api.inductor import codegen, workers
 from ..torch_api.inductor.autotuning import tuned
-from ..torch_api.inductor.cuda_graphs import Heard, noting
+from ..torch_api.inductor.cuda_graphs import CudaGraphSkip, noting
 from ..torch_api.inductor.inductor_warnings import hearing
 from ..torch_api.trace.graphs import collecting
 from .capture_graphs import Captured
@@ -68,7 +68,7 @@ def generate(
         Called with what torch does, whenever that is something else.
     """
     context = captured.context.copy()
-    with resting():
+    with gc_disabled():
         return context.run(_generate, captured, name, variant, settings or {}, told)
 
 
@@ -87,7 +87,7 @@ def _generate(
     nodes: dict[str, list[Node]] = dict(captured.nodes)
     problems: list[Problem] = []
     complaints: list[str] = []
-    heard: list[Heard] = []
+    heard: list[CudaGraphSkip] = []
     if is_aoti := bool(variant.options.get(AOTI)):
         absent = "AOTInductor generates its code as it builds: build the variant."
     elif is_reference(variant.backend):
@@ -98,7 +98,7 @@ def _generate(
         settings = {**settings_of(variant), **more}
         for graph in captured.graphs:
             with (
-                workers.borrowed(),
+                workers.temporary(),
                 recording(records, told=follow),
                 tuned(),
                 collecting(nodes),

@@ -20,7 +20,7 @@ from ..report.problem import Problem, fault
 from ..session.session import Session
 from . import commands, messages, replies, summaries, sweeps
 from .clients import Clients, plain
-from .measuring import Told
+from .measuring import SentRounds
 from .reply_parts import split
 
 
@@ -36,7 +36,7 @@ class Endpoints:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._clients = Clients()
-        self._told = Told()
+        self._told = SentRounds()
         self._stop = session.observe(self._observe)
         self._put_back = replies.through_stream()
         manager = comm.get_comm_manager()

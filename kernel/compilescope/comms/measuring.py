@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..builds.measurement_state import Series, Standing
+from ..builds.measurement_state import MeasurementProgress, Series
 from . import messages
 
 
-def measurement(subject: str, standing: Standing, since: int) -> messages.Measurement:
+def measurement(subject: str, standing: MeasurementProgress, since: int) -> messages.Measurement:
     """How a measurement stands, with its samples from a round on.
 
     Waits for nobody: the thread that measures goes on meanwhile.
@@ -42,13 +42,13 @@ def _series(name: str, series: Series, since: int, rounds: int) -> messages.Seri
     return found
 
 
-class Told:
+class SentRounds:
     """Which rounds every panel has been told of, by subject."""
 
     def __init__(self) -> None:
         self._until: dict[str, tuple[str, int]] = {}
 
-    def news(self, subject: str, standing: Standing) -> messages.Measurement:
+    def news(self, subject: str, standing: MeasurementProgress) -> messages.Measurement:
         """What has come since the last news of a subject."""
         known, rounds = self._until.get(subject, ("", 0))
         news = measurement(subject, standing, rounds if known == standing.id else 0)

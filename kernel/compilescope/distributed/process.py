@@ -22,7 +22,7 @@ from ..analysis.figures.speedups import speedup
 from ..analysis.wrapper.collectives import find_collectives
 from ..builds.built_variants import EAGER
 from ..inspection.inspection import Inspection
-from ..processes.child import Inside, serve
+from ..processes.child import ChildProcess, serve
 from ..progress.progress import Monitor, Progress
 from ..report import Report, Timing
 from ..report.problem import Problem
@@ -37,7 +37,7 @@ ROUNDS = 20
 WARM_UP = 2
 
 
-def work(inside: Inside) -> bytes:
+def work(inside: ChildProcess) -> bytes:
     """Inspects the call on this rank; gives the report as JSON."""
     asked = inside.header
     variants, packed, build = pickle.loads(inside.task())
@@ -90,7 +90,7 @@ def _device(backend: str, rank: int) -> str:
 def _inspect(
     inspection: Inspection,
     variants: Mapping[str, Variant],
-    inside: Inside,
+    inside: ChildProcess,
     votes: Votes,
     *,
     build: bool,
@@ -195,7 +195,7 @@ def _in_step(
     return timings
 
 
-def _leave(report: Report, votes: Votes, wait_s: float | None, inside: Inside) -> None:
+def _leave(report: Report, votes: Votes, wait_s: float | None, inside: ChildProcess) -> None:
     """Leaves the group when all have come to the end, or after ``wait_s``."""
     missing = votes.end(wait_s)
     if not missing:

@@ -23,7 +23,7 @@ class EntryFrame(NamedTuple):
     f_locals: dict[str, Any]
 
     def is_of(self, kept: KeptGuards) -> bool:
-        """Whether guards are those of this frame; functions wear copies of their code meanwhile."""
+        """Whether guards are those of this frame; functions run copies of their code meanwhile."""
         if self.code is None:
             around = kept.calls() if kept.calls is not None else self.f_locals["fn"]
             return compiled_callable.is_wrapper_code(kept.code) and around is self.f_locals["fn"]

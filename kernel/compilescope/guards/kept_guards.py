@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import msgspec
 
-from ..isolation.code_swap import Outfit, Wardrobe
+from ..isolation.code_swap import CodeCopies, CodeSet
 from ..report import Compilation
 from ..torch_api.guards.keeping import KeptGuards, forget_compiled
 
@@ -15,25 +15,25 @@ from ..torch_api.guards.keeping import KeptGuards, forget_compiled
 class Askable(msgspec.Struct, kw_only=True):
     """The guards that Dynamo made for a variant.
 
-    The functions wore copies of their code then, which guards know by identity: they wear them
+    The functions ran copies of their code then, which guards know by identity: they run them
     again while the guards are asked. What Dynamo compiled for the copies is dropped, so they are
     light.
     """
 
     guards: dict[str, KeptGuards] = {}
     """Compile id as in the report → its guards, in the order in which they were made."""
-    outfit: Outfit
+    code_set: CodeSet
 
     @contextmanager
-    def worn(self, wardrobe: Wardrobe) -> Iterator[None]:
-        """The functions wear the code that the guards were made for."""
-        with wardrobe.guarded():
-            wardrobe.wear(self.outfit)
+    def installed(self, code_copies: CodeCopies) -> Iterator[None]:
+        """The functions run the code that the guards were made for."""
+        with code_copies.guarded():
+            code_copies.install(self.code_set)
             yield
 
     def lighten(self) -> None:
-        """Drops what Dynamo compiled for the outfit, once nobody calls it any more."""
-        forget_compiled(self.outfit)
+        """Drops what Dynamo compiled for the code, once nobody calls it any more."""
+        forget_compiled(self.code_set)
 
 
 def report_ids(compilations: Mapping[str, Compilation]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..isolation.code_swap import Outfit, Wardrobe
+from ..isolation.code_swap import CodeCopies, CodeSet
 from ..isolation.global_state import SavedModes
 from ..report import VariantReport
 from ..report.errors import CompilescopeError
@@ -16,21 +16,21 @@ from .entry_frames import entry_functions
 from .kept_guards import Askable, by_report_id, report_ids
 
 
-class Questions:
+class VariantGuards:
     """Keeps the guards of one subject's variants.
 
     Parameters
     ----------
     fn
         The subject, under every ``torch.compile``; ``name`` is what it is called.
-    wardrobe
-        Its functions, which wear the code that the guards were made for while they are asked.
+    code copies
+        Its functions, which run the code that the guards were made for while they are asked.
     """
 
-    def __init__(self, fn: Callable[..., Any], name: str, wardrobe: Wardrobe) -> None:
+    def __init__(self, fn: Callable[..., Any], name: str, code_copies: CodeCopies) -> None:
         self._fn = fn
         self._name = name
-        self._wardrobe = wardrobe
+        self._code_copies = code_copies
         self._modes = SavedModes()
         self._askable: dict[str, Askable] = {}
 
@@ -38,16 +38,16 @@ class Questions:
         """Takes a variant's guards; they take the place of earlier ones."""
         self._askable[variant] = askable
 
-    def lighten(self, but: Callable[[Outfit], bool]) -> None:
+    def lighten(self, but: Callable[[CodeSet], bool]) -> None:
         """Lets go of what Dynamo compiled for variants that nobody calls any more.
 
         Parameters
         ----------
         but
-            Whether an outfit is still needed.
+            Whether a set of code is still needed.
         """
         for askable in list(self._askable.values()):
-            if not but(askable.outfit):
+            if not but(askable.code_set):
                 askable.lighten()
 
     def has(self, variant: str) -> bool:
@@ -70,7 +70,7 @@ class Questions:
         self._modes.restore()
         try:
             if askable is not None:
-                with askable.worn(self._wardrobe):
+                with askable.installed(self._code_copies):
                     guards = list(reversed(askable.guards.values()))
                     return ask(self._fn, self._name, args, kwargs, guards, known)
             codes = [function.__code__ for function in entry_functions(self._fn)]

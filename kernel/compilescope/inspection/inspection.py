@@ -12,16 +12,16 @@ import msgspec
 import torch
 
 from ..builds.build_and_time import build_variants, time_variants
-from ..builds.built_variants import EAGER, Kept
+from ..builds.built_variants import EAGER, BuiltVariants
 from ..builds.capture_graphs import Captured, Key, capture, key_of
 from ..builds.compile_warnings import remarks
 from ..builds.live_measurement import Measurement
-from ..builds.measurement_state import Standing
-from ..builds.rank_agreement import ALONE, Together
+from ..builds.measurement_state import MeasurementProgress
+from ..builds.rank_agreement import ALONE, RankAgreement
 from ..builds.sources import generate
 from ..guards.ask import runs
-from ..guards.variant_guards import Questions
-from ..isolation.code_swap import Wardrobe
+from ..guards.variant_guards import VariantGuards
+from ..isolation.code_swap import CodeCopies
 from ..isolation.global_state import SavedModes
 from ..isolation.muted_output import quiet
 from ..isolation.object_walk import walk
@@ -94,9 +94,11 @@ class Inspection:
         self._lock = threading.RLock()
         self._captures: dict[Key, Captured] = {}
         self._shipment = target_variants.Shipment(self.fn, self.args, self.kwargs, self.modes)
-        self._wardrobe = Wardrobe(functions_of(self.fn, self.args, self.kwargs))
-        self._questions = Questions(self.fn, subject.name, self._wardrobe)
-        self._kept = Kept(self.fn, self.args, self.kwargs, self._wardrobe, subject.device)
+        self._code_copies = CodeCopies(functions_of(self.fn, self.args, self.kwargs))
+        self._questions = VariantGuards(self.fn, subject.name, self._code_copies)
+        self._kept = BuiltVariants(
+            self.fn, self.args, self.kwargs, self._code_copies, subject.device
+        )
         self._measurement = Measurement(self._kept)
 
     def on_change(self, changed: Callable[[str], None]) -> None:
@@ -146,7 +148,7 @@ class Inspection:
                         self.args,
                         self.kwargs,
                         variant,
-                        self._wardrobe,
+                        self._code_copies,
                         told=failures.under_compile,
                     )
                     snapshot.restore()
@@ -218,7 +220,7 @@ class Inspection:
         names: Sequence[str],
         monitor: Monitor,
         time: Callable[[Mapping[str, Callable[[], object]], Callable[[], None]], dict[str, Timing]],
-        together: Together,
+        together: RankAgreement,
     ) -> None:
         """Builds and checks variants, and has somebody else time them, who is given the calls.
 
@@ -239,7 +241,7 @@ class Inspection:
         with self._open() as snapshot:
             self._build(wanted, snapshot, monitor, together)
             ready = [name for name, one in wanted.items() if self._kept.find(name, one)]
-            calls = {name: self._kept.worn(name) for name in (EAGER, *ready)}
+            calls = {name: self._kept.call_of(name) for name in (EAGER, *ready)}
             monitor.step("timing")
             with quiet():
                 timings = time(calls, snapshot.restore)
@@ -329,7 +331,7 @@ class Inspection:
         self._changed(variant.name)
 
     @property
-    def measurement(self) -> Standing:
+    def measurement(self) -> MeasurementProgress:
         """How the measurement stands; any thread may read it."""
         return self._measurement.standing
 
@@ -349,7 +351,7 @@ class Inspection:
                 with self._kept.open():
                     yield snapshot
             finally:
-                self._questions.lighten(but=self._kept.wears)
+                self._questions.lighten(but=self._kept.needs)
         report_updates.note_unsaved(self.report, snapshot.unsaved)
 
     def _build(
@@ -357,7 +359,7 @@ class Inspection:
         wanted: Mapping[str, Variant],
         snapshot: Snapshot,
         monitor: Monitor,
-        together: Together = ALONE,
+        together: RankAgreement = ALONE,
     ) -> None:
         results = build_variants(
             self._kept, wanted, snapshot, monitor, self._questions.keep, together

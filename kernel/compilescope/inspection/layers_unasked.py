@@ -19,7 +19,7 @@ TOO_LONG = (
 )
 
 
-def affordable(report: Report, names: Container[str]) -> str | None:
+def variant_to_break_down(report: Report, names: Container[str]) -> str | None:
     """The variant to break down: the one that the overview is about, if it is built and quick.
 
     A variant that takes too long says so where its breakdown would be.

@@ -1,7 +1,7 @@
-"""Functions that wear a copy of their code while they are inspected.
+"""Functions that run a copy of their code while they are inspected.
 
 Dynamo keeps what it compiled on code objects, and counts them towards the recompile limit. A
-function that wears a copy has an empty cache; when its own code comes back, so does the user's
+function that runs a copy has an empty cache; when its own code comes back, so does the user's
 cache.
 """
 
@@ -12,32 +12,32 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-Outfit = list[types.CodeType]
+CodeSet = list[types.CodeType]
 
 
-class Wardrobe:
-    """The functions of a subject and the code that each of them wears."""
+class CodeCopies:
+    """The functions of a subject, and copies of their code."""
 
     def __init__(self, functions: list[types.FunctionType]) -> None:
         self._functions = functions
         self._own = [function.__code__ for function in functions]
         self._copies: dict[int, weakref.ref[types.CodeType]] = {}
 
-    def outfit(self) -> Outfit:
+    def copy(self) -> CodeSet:
         """A fresh copy of every function's own code."""
-        made = [code.replace() for code in self._own]
-        self._copies |= {id(code): weakref.ref(code) for code in made}
-        return made
+        copies = [code.replace() for code in self._own]
+        self._copies |= {id(code): weakref.ref(code) for code in copies}
+        return copies
 
-    def wear(self, outfit: Outfit) -> None:
-        """Puts an outfit on."""
-        for function, code in zip(self._functions, outfit, strict=True):
+    def install(self, code_set: CodeSet) -> None:
+        """Gives each function its code of the set."""
+        for function, code in zip(self._functions, code_set, strict=True):
             function.__code__ = code
 
     def renew(self) -> bool:
         """Whether somebody has given functions other code (IPython's autoreload does).
 
-        That is their own from now on; outfits that were made before are of the old one.
+        That is their own from now on; sets that were made before are of the old one.
         """
         now = [function.__code__ for function in self._functions]
         own = [
@@ -50,11 +50,11 @@ class Wardrobe:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Whatever is worn in the block, the functions' own code comes back after it."""
+        """Whatever is installed in the block, the functions' own code comes back after it."""
         try:
             yield
         finally:
-            self.wear(self._own)
+            self.install(self._own)
 
     def _is_copy(self, code: types.CodeType) -> bool:
         reference = self._copies.get(id(code))

@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from ..inspection.inspection import Inspection
-from ..inspection.layers_unasked import BREAKDOWN, affordable
+from ..inspection.layers_unasked import BREAKDOWN, variant_to_break_down
 from ..isolation.global_state import in_force
 from ..isolation.thread_switching import generating, responsive
 from ..progress.progress import Cancelled, Monitor
@@ -110,7 +110,7 @@ def carry_out(
                 inspection.study(list(wanted), work.studies, monitor)
             elif work.build:
                 inspection.run(list(wanted), monitor)
-                if work.breakdown and (name := affordable(inspection.report, wanted)):
+                if work.breakdown and (name := variant_to_break_down(inspection.report, wanted)):
                     inspection.study([name], BREAKDOWN, monitor)
     except Cancelled:
         raise

@@ -13,7 +13,7 @@ _was_on = False
 
 
 @contextmanager
-def resting() -> Iterator[None]:
+def gc_disabled() -> Iterator[None]:
     """Collects no garbage in the block; blocks of several threads may overlap.
 
     With torch loaded one full collection takes tenths of a second, and falls on whatever happens to

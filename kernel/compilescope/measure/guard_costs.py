@@ -25,7 +25,7 @@ import msgspec
 from ..torch_api.guards.keeping import KeptGuards, idle_check
 from ..torch_api.guards.trees import Clone, TreeNode, nodes_of
 from ..torch_api.guards.values import NoValue, values_of
-from .garbage_collection import resting
+from .garbage_collection import gc_disabled
 
 _LEAF_SHARE = 0.4
 """The part of the time that the single guards may take."""
@@ -55,7 +55,7 @@ def measure_guards(kept: KeptGuards, f_locals: dict[str, Any], *, budget_s: floa
     """
     start = time.perf_counter()
     deadline = start + budget_s
-    with resting(), kept.asked() as root:
+    with gc_disabled(), kept.asked() as root:
         costs = GuardCosts(nodes=nodes_of(root))
         if not root.check_verbose(f_locals).result:
             costs.missing = "The values that these guards check are no longer as they were."

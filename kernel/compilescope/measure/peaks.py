@@ -18,7 +18,7 @@ import torch
 from ..analysis.kernels.rates import specified
 from ..report import Peaks, devices
 from ..torch_api.process.environment import environment
-from .garbage_collection import resting
+from .garbage_collection import gc_disabled
 
 _CACHES = 4
 """How many times the last cache an array is."""
@@ -72,7 +72,7 @@ def _peaks(device: str, threads: int) -> Peaks:
 def _measured(device: str, threads: int) -> Peaks:
     on_gpu = device != "cpu"
     finish = torch.cuda.synchronize if on_gpu else _nothing
-    with resting(), torch.inference_mode():
+    with gc_disabled(), torch.inference_mode():
         bandwidth, size = _bandwidth(device, finish)
         rates = {
             str(dtype).removeprefix("torch."): rate

@@ -34,7 +34,7 @@ from ..analysis.figures.intervals import median_interval, ratio
 from ..analysis.figures.speedups import speedup
 from ..report import Timing
 from ..report.timings import Keeping
-from .garbage_collection import resting
+from .garbage_collection import gc_disabled
 from .stopwatch import Call, Reading, Stopwatch, stopwatch_for
 
 BASELINE = "eager"
@@ -201,7 +201,7 @@ class Sampler:
             calls += batch + self._untimed(batch)
             return self._sample(name, batch).wall
 
-        with resting(), self._fixed_threads():
+        with gc_disabled(), self._fixed_threads():
             took = sample()
             while took < self._target_ns and self._watch.now() < end:
                 if cancelled():
@@ -247,7 +247,7 @@ class Sampler:
         names = self.names
         first = -self.rounds % len(names) if names else 0
         readings: dict[str, Reading] = {}
-        with resting(), self._fixed_threads():
+        with gc_disabled(), self._fixed_threads():
             for name in names[first:] + names[:first]:
                 if cancelled():
                     return {}

@@ -79,7 +79,7 @@ def compile_cell(line: str, cell: str | None = None) -> None:
             )
             shell.user_ns.update({magic_options.LAST: report, options.name: report})
             try:
-                requests.look_closer(
+                requests.measure_and_study(
                     session,
                     report,
                     options.measure,

@@ -21,7 +21,7 @@ from .runner import HEADER, RESULT, STEPS, TASK
 _LIKELY_VICTIM = "800"
 
 
-class Inside:
+class ChildProcess:
     """The process's own end.
 
     Parameters
@@ -45,16 +45,16 @@ class Inside:
             file.write(f"{name}\n")
 
 
-def serve(work: Callable[[Inside], bytes]) -> None:
+def serve(work: Callable[[ChildProcess], bytes]) -> None:
     """Does the work of a process, whose last argument is its folder, and ends it.
 
     ``work`` gives the result; an exception of its own is a crash.
     """
     faulthandler.enable()
     _end_with_parent()
-    be_the_victim()
+    prefer_for_oom_kill()
     folder = Path(sys.argv[-1])
-    result = work(Inside(folder))
+    result = work(ChildProcess(folder))
     partial = folder / f"{RESULT}.partial"
     partial.write_bytes(result)
     partial.replace(folder / RESULT)
@@ -79,7 +79,7 @@ def _end_with_parent() -> None:
     threading.Thread(target=wait, name="compilescope-parent", daemon=True).start()
 
 
-def be_the_victim() -> None:
+def prefer_for_oom_kill() -> None:
     """Where memory runs out, the system shall end this process and not the notebook's kernel."""
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(_LIKELY_VICTIM)

@@ -8,7 +8,7 @@ import sys
 import threading
 from pathlib import Path
 
-from .child import be_the_victim
+from .child import prefer_for_oom_kill
 
 
 def main(marker: Path) -> None:
@@ -18,7 +18,7 @@ def main(marker: Path) -> None:
     """
     threading.Thread(target=_end_with_parent, name="compilescope-parent", daemon=True).start()
     os.nice(19)
-    be_the_victim()
+    prefer_for_oom_kill()
     note(precompile(), marker)
 
 

@@ -20,7 +20,7 @@ from ..analysis.wrapper.links import pair
 from ..capture.records import LOOSE, Record
 from ..capture.renumber import renamed
 from ..capture.tracelog import TraceLog, read
-from ..measure.garbage_collection import resting
+from ..measure.garbage_collection import gc_disabled
 from ..report import Compilation, Problem, Report, Subject, VariantReport
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
@@ -45,7 +45,7 @@ class _Trace(NamedTuple):
         return (float("inf"), 0.0, self.file) if self.rank is None else (self.rank, begun, "")
 
 
-@resting()
+@gc_disabled()
 def report_of(path: str | Path) -> Report:
     """See `compilescope.read_trace`."""
     path = Path(path)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ..inspection import variants as names
 from ..inspection.inspection import Inspection
-from ..inspection.layers_unasked import BREAKDOWN, affordable
+from ..inspection.layers_unasked import BREAKDOWN, variant_to_break_down
 from ..jobs.runner import Kind, usual
 from ..progress.progress import Progress
 from ..report import Report
@@ -67,7 +67,7 @@ def study(
     return session.study(report.subject.id, studies, wanted, progress=progress)
 
 
-def look_closer(
+def measure_and_study(
     session: Session,
     report: Report,
     seconds: float | None,
@@ -87,7 +87,9 @@ def look_closer(
         measure(session, report, seconds=seconds, progress=progress)
     if studies:
         study(session, report, studies, progress=progress)
-    elif breakdown and (name := affordable(report, [one.name for one in report.variants])):
+    elif breakdown and (
+        name := variant_to_break_down(report, [one.name for one in report.variants])
+    ):
         study(session, report, BREAKDOWN, variants=name, progress=progress)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from ..builds.measurement_state import Standing
+from ..builds.measurement_state import MeasurementProgress
 from ..distributed.remote_report import Elsewhere
 from ..distributed.running import run_ranks
 from ..inspection import variants as names
@@ -358,7 +358,7 @@ class Session:
             )
         return self.inspections[subject]
 
-    def measurement(self, subject: str) -> Standing:
+    def measurement(self, subject: str) -> MeasurementProgress:
         """How a subject's measurement stands.
 
         Raises

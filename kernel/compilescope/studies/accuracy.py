@@ -15,7 +15,7 @@ from ..builds.compare_with_eager import Reference, gradients_of, is_mismatch, mi
 from ..isolation.muted_output import quiet
 from ..isolation.saved_tensors import free_bytes
 from ..report.variant import Variant
-from ..torch_api.kernels.results import Findings, Lowered, looked_at, lowerings
+from ..torch_api.kernels.results import Findings, Lowered, lowerings, record_kernel_results
 from ..torch_api.process import caches
 from .builds import build_for
 from .first_wrong_kernel import Search, nothing_found
@@ -101,7 +101,10 @@ def _find_departure(study: Study, reference: Reference, options: dict[str, Any])
 
 def _looked(study: Study, built: Built, lowered: list[Lowered], search: Search) -> Findings:
     try:
-        with quiet(), looked_at(lowered, search.sites, search.see, free_bytes) as findings:
+        with (
+            quiet(),
+            record_kernel_results(lowered, search.sites, search.see, free_bytes) as findings,
+        ):
             outcome_of(built.call(*study.args, **study.kwargs), gradients_of(study.snapshot))
     finally:
         study.snapshot.restore()

@@ -31,8 +31,8 @@ def build_for(
         study.kwargs,
         name=study.report.name,
         variant=variant,
-        wardrobe=study.wardrobe,
-        outfit=study.wardrobe.outfit(),
+        code_copies=study.code_copies,
+        code_set=study.code_copies.copy(),
         folder=folder,
         gradients=gradients,
     )

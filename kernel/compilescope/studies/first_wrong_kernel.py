@@ -14,7 +14,7 @@ from ..torch_api.kernels.results import Findings, Result, Site
 
 
 class Search:
-    """Looks for the first launch that departs, in a run under `kernels.results.looked_at`.
+    """Looks for the first launch that departs, in a run under `record_kernel_results`.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ import torch
 from ..builds.call_result import outcome_of
 from ..isolation.muted_output import quiet
 from ..isolation.thread_switching import undisturbed
-from ..measure.garbage_collection import resting
+from ..measure.garbage_collection import gc_disabled
 from ..measure.routes import Cost, reaching
 from ..report import Route
 from ..torch_api.kernels import timers
@@ -126,7 +126,7 @@ def _fill(route: Route, cost: Cost, how: str) -> None:
 @contextlib.contextmanager
 def _alone(made: Made) -> Iterator[None]:
     """Nothing else runs, no gradient is recorded: as within a wrapper."""
-    with undisturbed(), quiet(), resting(), torch.no_grad():
+    with undisturbed(), quiet(), gc_disabled(), torch.no_grad():
         yield
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..builds.built_variants import Kept
+from ..builds.built_variants import BuiltVariants
 from ..isolation.user_state import preserved
 from ..progress.progress import Cancelled, Monitor, Progress
 from ..report import Report, VariantReport
@@ -49,7 +49,7 @@ def check_studies(studies: Sequence[str]) -> None:
 
 
 def study_variants(
-    kept: Kept,
+    kept: BuiltVariants,
     shipment: Shipment,
     report: Report,
     variants: Sequence[VariantReport],
@@ -107,7 +107,9 @@ def _meant(name: str, variants: Sequence[VariantReport]) -> Sequence[VariantRepo
     return meant or variants
 
 
-def _study(kept: Kept, report: Report, variant: VariantReport, name: str, monitor: Monitor) -> None:
+def _study(
+    kept: BuiltVariants, report: Report, variant: VariantReport, name: str, monitor: Monitor
+) -> None:
     if name not in STUDIES:
         raise CompilescopeError(
             f"The study {name!r} is of code for a target.",
@@ -115,9 +117,9 @@ def _study(kept: Kept, report: Report, variant: VariantReport, name: str, monito
         )
     with (
         preserved(kept.fn, kept.args, kept.kwargs) as snapshot,
-        kept.wardrobe.guarded(),
+        kept.code_copies.guarded(),
         isolated(),
-        workers.borrowed(),
+        workers.temporary(),
     ):
         begin()
         STUDIES[name](
@@ -127,7 +129,7 @@ def _study(kept: Kept, report: Report, variant: VariantReport, name: str, monito
                 kwargs=kept.kwargs,
                 report=variant,
                 peaks=report.peaks,
-                wardrobe=kept.wardrobe,
+                code_copies=kept.code_copies,
                 snapshot=snapshot,
                 monitor=monitor,
             )

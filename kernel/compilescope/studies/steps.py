@@ -16,7 +16,7 @@ from ..analysis.wrapper.step_kinds import Artifact
 from ..builds.build import Built
 from ..builds.call_result import outcome_of
 from ..isolation.muted_output import quiet
-from ..measure.garbage_collection import resting
+from ..measure.garbage_collection import gc_disabled
 from ..measure.steps import StepTimes, step_times, take_rounds
 from ..report import Compilation, Step, Steps
 from ..torch_api.dynamo.compiled_graphs import KeptFrame, KeptGraph, keeping_layers
@@ -198,7 +198,7 @@ def _times(
 ) -> StepTimes:
     inputs = run.inputs
     before = torch.cuda.synchronize if _is_on_gpu(graph) else _nothing
-    with torch.set_grad_enabled(run.grad), resting():
+    with torch.set_grad_enabled(run.grad), gc_disabled():
         rounds = take_rounds(
             lambda: wrapper.noting(list(inputs)),
             lambda: wrapper.plain(list(inputs)),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from ..isolation.code_swap import Wardrobe
+from ..isolation.code_swap import CodeCopies
 from ..isolation.user_state import Snapshot
 from ..progress.progress import Monitor
 from ..report import Peaks, VariantReport
@@ -43,7 +43,7 @@ class Study:
     """What a study is given. It runs on the thread that may call the subject.
 
     The caller keeps ``snapshot``; the study restores it whenever the subject's state must be as it
-    was, and need not at its end. Dynamo is isolated and the wardrobe guarded around it, as in
+    was, and need not at its end. Dynamo is isolated and the code copies guarded around it, as in
     `builds.build_and_time`.
     """
 
@@ -54,7 +54,7 @@ class Study:
     """The variant, built. The study fills in what it found, in place, once it has it."""
     peaks: list[Peaks]
     """The report's; a study may add a device's."""
-    wardrobe: Wardrobe
+    code_copies: CodeCopies
     snapshot: Snapshot
     monitor: Monitor
 

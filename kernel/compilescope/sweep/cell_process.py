@@ -6,12 +6,12 @@ import pickle
 
 import msgspec
 
-from ..processes.child import Inside, serve
+from ..processes.child import ChildProcess, serve
 from .device_lock import Device
 from .worker import CellResult
 
 
-def work(inside: Inside) -> bytes:
+def work(inside: ChildProcess) -> bytes:
     """Measures the cell; gives a `CellResult` as JSON."""
     cell, data, seconds, items, may_repeat = pickle.loads(inside.task())
     inside.step("waiting")

@@ -10,7 +10,7 @@ from ..builds.build import Built, build
 from ..builds.call_result import with_changes
 from ..builds.compare_with_eager import Reference, gradients_of
 from ..builds.repeatable_state import begin_of
-from ..isolation.code_swap import Wardrobe
+from ..isolation.code_swap import CodeCopies
 from ..isolation.muted_output import quiet
 from ..isolation.state_changes import changes_of, told
 from ..isolation.user_state import Snapshot, preserved
@@ -108,14 +108,14 @@ def _bound(fn: Callable[..., Any], call: Call) -> Callable[[], object]:
 
 def _build(cell: SweepCell, call: Call, snapshot: Snapshot) -> Built:
     """Compiles the subject, and notes how long that took and what torch made of the settings."""
-    wardrobe = Wardrobe(functions_of(*call))
+    code_copies = CodeCopies(functions_of(*call))
     folder = caches.new_folder()
     built = build(
         *call,
         name=cell.name,
         variant=cell.variant,
-        wardrobe=wardrobe,
-        outfit=wardrobe.outfit(),
+        code_copies=code_copies,
+        code_set=code_copies.copy(),
         folder=folder,
         gradients=gradients_of(snapshot),
     )

@@ -19,7 +19,7 @@ from ..report.problem import Problem
 from ..report.sweeps import SweepCell
 from . import ranking
 from .plan import Plan
-from .store import Kept, Store
+from .store import Store, StoredCell
 from .thread_executor import Threads
 from .worker import GO, CellTask, run_cell
 
@@ -181,7 +181,7 @@ class Running:
         if cell.state != "cancelled":
             limits = self.plan.limits
             self._store.add(
-                Kept(
+                StoredCell(
                     cell=cell,
                     timeout_s=limits.timeout_s,
                     memory_bytes=limits.memory_bytes,

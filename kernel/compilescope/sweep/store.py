@@ -13,7 +13,7 @@ from ..report.sweeps import SweepCell
 FILE = "cells.jsonl"
 
 
-class Kept(msgspec.Struct, kw_only=True):
+class StoredCell(msgspec.Struct, kw_only=True):
     """A line: a cell, and what it was allowed."""
 
     cell: SweepCell
@@ -52,7 +52,7 @@ class Store:
         except OSError as error:
             self._give_up(error)
 
-    def load(self) -> dict[str, Kept]:
+    def load(self) -> dict[str, StoredCell]:
         """Key → the last that was kept of it. Lines that cannot be read are left out."""
         try:
             lines = (self.folder / FILE).read_bytes().splitlines()
@@ -61,13 +61,13 @@ class Store:
         found = {}
         for line in lines:
             try:
-                kept = msgspec.json.decode(line, type=Kept)
+                kept = msgspec.json.decode(line, type=StoredCell)
             except (msgspec.DecodeError, UnicodeDecodeError):
                 continue  # cut off as it was written
             found[kept.cell.key] = kept
         return found
 
-    def add(self, kept: Kept) -> None:
+    def add(self, kept: StoredCell) -> None:
         """Keeps a cell."""
         if self.problem is not None:
             return

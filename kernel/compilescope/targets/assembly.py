@@ -10,7 +10,7 @@ from ..report import Kernel, KernelConfig, VariantReport
 from ..report.devices import Build, Device
 from ..report.problem import Problem
 from .assembly_request import AskedKernel, Assembled, AssembledKernel, AssemblyAsked, AssemblyGiven
-from .worker_pool import Desk
+from .worker_pool import WorkerPool
 
 LIBRARY = "A library's kernel: its code is in the library, and is not compiled here."
 NOT_TRITON = "It is no Triton kernel: only those are compiled for a target."
@@ -19,7 +19,7 @@ LONG = 100_000
 """Characters: longer texts are kept of one configuration only, or reports would be huge."""
 
 
-def add_assembly(variant: VariantReport, desk: Desk, monitor: Monitor) -> None:
+def add_assembly(variant: VariantReport, pool: WorkerPool, monitor: Monitor) -> None:
     """Compiles the Triton kernels of a target's variant, and puts what came of it into the report.
 
     Kernels that were compiled before are left as they are. What cannot be compiled says why.
@@ -43,7 +43,7 @@ def add_assembly(variant: VariantReport, desk: Desk, monitor: Monitor) -> None:
         return
     asked = [AskedKernel(same[0].name, source) for source, same in wanted.items()]
     payload = msgspec.msgpack.encode(AssemblyAsked(asked))
-    answer = desk.ask(variant.target.name, "assembly", payload, monitor)
+    answer = pool.ask(variant.target.name, "assembly", payload, monitor)
     given = msgspec.msgpack.decode(answer, type=AssemblyGiven)
     for same, assembled in zip(wanted.values(), given.kernels, strict=True):
         for kernel in same:

@@ -16,7 +16,7 @@ from ..report.problem import Problem
 from ..report.target import KernelCheck
 from .check.bodies import body
 from .check_request import CheckAsked, CheckGiven, GraphsAsked, GraphsGiven, Limits
-from .worker_pool import Desk
+from .worker_pool import WorkerPool
 
 LIBRARY = "A library's kernel: it is not generated."
 NOT_TRITON = "It is no Triton kernel: Triton's interpreter runs only those."
@@ -32,7 +32,7 @@ _given: OrderedDict[str, tuple[str, CheckGiven]] = OrderedDict()
 def add_check(
     variant: VariantReport,
     call: bytes,
-    desk: Desk,
+    pool: WorkerPool,
     monitor: Monitor,
     *,
     limits: Limits | None = None,
@@ -75,14 +75,14 @@ def add_check(
             )
         )
     elif wanted:
-        _check(variant, wanted, call, desk, monitor, limits or Limits())
+        _check(variant, wanted, call, pool, monitor, limits or Limits())
 
 
 def _check(
     variant: VariantReport,
     kernels: list[Kernel],
     call: bytes,
-    desk: Desk,
+    pool: WorkerPool,
     monitor: Monitor,
     limits: Limits,
 ) -> None:
@@ -94,13 +94,13 @@ def _check(
     missing = ""
     if given is None or before == variant.name:
         asked = GraphsAsked(variant=packed, call=call)
-        answer = desk.ask(variant.target.name, "graphs", msgspec.msgpack.encode(asked), monitor)
+        answer = pool.ask(variant.target.name, "graphs", msgspec.msgpack.encode(asked), monitor)
         graphs = msgspec.msgpack.decode(answer, type=GraphsGiven)
         missing = graphs.why
         check = CheckAsked(graphs=graphs.graphs, call=call, limits=limits)
         question = msgspec.msgpack.encode(check)
         try:
-            answer = desk.ask(variant.target.name, "check", question, monitor, role="interpreter")
+            answer = pool.ask(variant.target.name, "check", question, monitor, role="interpreter")
         except CompilescopeError as error:
             _fail(variant, kernels, error.problem)
             return

@@ -25,7 +25,7 @@ from . import known_devices, packed_call
 from .assembly import add_assembly
 from .checking import add_check
 from .sources_request import SourcesAsked, SourcesGiven
-from .worker_pool import Desk, the_desk
+from .worker_pool import WorkerPool, shared_pool
 
 NOT_HERE = "Nothing runs for {}: it is not here. What its code would take is estimated."
 
@@ -90,16 +90,16 @@ def generate(
         The monitor was cancelled; the target's process has ended.
     """
     variant = variants[name]
-    desk = the_desk()
+    pool = shared_pool()
     monitor = _named(monitor, name)
     try:
         device = known_devices.find(variant.target or "")
         for other in variants.values():
             if other.target:
-                desk.warm(other.target)
+                pool.warm(other.target)
         asked = SourcesAsked(name=name, variant=_pickled(variant), call=shipment.packed())
         payload = msgspec.msgpack.encode(asked)
-        answer = desk.ask(variant.target or "", "sources", payload, monitor)
+        answer = pool.ask(variant.target or "", "sources", payload, monitor)
     except CompilescopeError as error:
         return VariantReport(name=name, requested=variant, stage="failed", problems=[error.problem])
     given = msgspec.msgpack.decode(answer, type=SourcesGiven)
@@ -131,18 +131,20 @@ def study(variant: VariantReport, name: str, shipment: Shipment, monitor: Monito
         raise CompilescopeError(f"No package is made for {title}.", *NO_PACKAGE)
     if name not in STUDIES:
         raise CompilescopeError(NOT_HERE.format(title))
-    STUDIES[name](variant, shipment, the_desk(), monitor)
+    STUDIES[name](variant, shipment, shared_pool(), monitor)
 
 
-def _assembly(variant: VariantReport, shipment: Shipment, desk: Desk, monitor: Monitor) -> None:
-    add_assembly(variant, desk, monitor)
+def _assembly(
+    variant: VariantReport, shipment: Shipment, pool: WorkerPool, monitor: Monitor
+) -> None:
+    add_assembly(variant, pool, monitor)
 
 
-def _check(variant: VariantReport, shipment: Shipment, desk: Desk, monitor: Monitor) -> None:
-    add_check(variant, shipment.packed(), desk, monitor)
+def _check(variant: VariantReport, shipment: Shipment, pool: WorkerPool, monitor: Monitor) -> None:
+    add_check(variant, shipment.packed(), pool, monitor)
 
 
-STUDIES: dict[str, Callable[[VariantReport, Shipment, Desk, Monitor], None]] = {
+STUDIES: dict[str, Callable[[VariantReport, Shipment, WorkerPool, Monitor], None]] = {
     "assembly": _assembly,
     "check": _check,
 }

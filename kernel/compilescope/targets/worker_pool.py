@@ -28,7 +28,7 @@ _MOST_BYTES = 3e9
 _POLL_S = 0.1
 
 
-class Desk:
+class WorkerPool:
     """Asks targets' processes; starts them when they are first needed. Any thread may ask."""
 
     def __init__(self) -> None:
@@ -140,24 +140,24 @@ class Desk:
         return worker
 
 
-_desk: Desk | None = None
+_pool: WorkerPool | None = None
 _owner = 0
 _making = threading.Lock()
 
 
-def the_desk() -> Desk:
+def shared_pool() -> WorkerPool:
     """The kernel's desk, made when it is first asked for."""
-    global _desk, _owner
+    global _pool, _owner
     with _making:
         # A process that was forked off has no business with its parent's.
-        if _desk is None or _owner != os.getpid():
-            _desk, _owner = Desk(), os.getpid()
-        return _desk
+        if _pool is None or _owner != os.getpid():
+            _pool, _owner = WorkerPool(), os.getpid()
+        return _pool
 
 
 def _close() -> None:
-    if _desk is not None and _owner == os.getpid():
-        _desk.close()
+    if _pool is not None and _owner == os.getpid():
+        _pool.close()
 
 
 atexit.register(_close)

@@ -38,7 +38,7 @@ BEGUN_BEFORE = "Watching began in the middle of this compilation."
 ONLY_BACKWARD = "Watching began after the forward was compiled: only the backward is here."
 
 
-class Ledger:
+class WatchLog:
     """Everything that one watch has seen. Safe to use from any thread.
 
     Parameters

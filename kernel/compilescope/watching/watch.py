@@ -31,7 +31,7 @@ from ..torch_api.trace.process_trace import overhear
 from ..torch_api.trace.trace import Event
 from .compilation_rows import Sighting
 from .live_report import LiveReport
-from .log import PATIENCE_S, Ledger
+from .log import PATIENCE_S, WatchLog
 from .origin import here
 
 MEMORY_MB = 256.0
@@ -197,7 +197,7 @@ class Watch:
         self._refresh()
         return self._ledger.code_of(compile_id)
 
-    def _opened(self) -> tuple[LiveReport, Ledger]:
+    def _opened(self) -> tuple[LiveReport, WatchLog]:
         report = LiveReport(
             created=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             subject=Subject(
@@ -207,11 +207,11 @@ class Watch:
         )
         return report, self._emptied(report)
 
-    def _emptied(self, report: LiveReport) -> Ledger:
+    def _emptied(self, report: LiveReport) -> WatchLog:
         report.follow(None)
         report.variants = [VariantReport(name=AS_WRITTEN, requested=Variant(), stage="built")]
         report.problems, report.files = [], {}
-        ledger = Ledger(report, self._budget)
+        ledger = WatchLog(report, self._budget)
         report.follow(self._refresh)
         return ledger
 

@@ -13,7 +13,7 @@ from compilescope.analysis.settings.cuda_graphs import Said, add_counts, cuda_gr
 from compilescope.analysis.settings.effective import cuda_graphs_row
 from compilescope.capture.records import Record
 from compilescope.report import Compilation, CudaGraphs, Graph, Node, Report
-from compilescope.torch_api.inductor.cuda_graphs import Counts, Heard, noting
+from compilescope.torch_api.inductor.cuda_graphs import Counts, CudaGraphSkip, noting
 from torch import Tensor
 
 AROUND_CPP = not torch.__version__.startswith("2.11.")
@@ -190,7 +190,7 @@ def test_what_was_counted_is_said() -> None:
 def test_what_torch_says_at_a_call_counts() -> None:
     found = found_on_gpu()
     counts = Counts()
-    counts.skips = [Heard("skipping cudagraphs due to mutated inputs (1 instances)", "")]
+    counts.skips = [CudaGraphSkip("skipping cudagraphs due to mutated inputs (1 instances)", "")]
     add_counts(found, counts, calls=4)
     assert (found.outcome, found.why) == ("skipped", "mutated inputs (1 instances)")
     assert not found.partitions[0].captured
@@ -202,7 +202,7 @@ def test_what_torch_says_at_a_call_counts() -> None:
 def test_skips_are_heard_and_the_loggers_stay_as_they_are() -> None:
     logger = logging.getLogger("torch._inductor")
     before = (logger.level, list(logger.handlers))
-    heard: list[Heard] = []
+    heard: list[CudaGraphSkip] = []
     own = logging.getLogger("torch._inductor.cudagraph_utils.__cudagraphs")
     with noting(heard):
         own.warning("skipping cudagraphs due to %s", "x")
@@ -210,7 +210,7 @@ def test_skips_are_heard_and_the_loggers_stay_as_they_are() -> None:
         own.warning("CUDAGraph supports dynamic shapes")
         logging.getLogger("torch._inductor.utils").warning("skipping cudagraphs")
     own.warning("skipping cudagraphs: too late")
-    assert heard == [Heard("skipping cudagraphs due to x", "")]
+    assert heard == [CudaGraphSkip("skipping cudagraphs due to x", "")]
     assert (logger.level, list(logger.handlers)) == before
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from compilescope.torch_api.operators.double_precision import accompanied
+from compilescope.torch_api.operators.double_precision import with_double_precision
 from torch import nn
 from torch._inductor.lowering import lowerings
 
@@ -35,7 +35,7 @@ def test_half_precision_is_judged_by_double() -> None:
     double = Attention().cuda().double()
     double.load_state_dict(net.state_dict())
     x = torch.randn(2, 32, 64, device="cuda", dtype=torch.float16)
-    with accompanied() as mode:
+    with with_double_precision() as mode:
         output = net(x)
         output.float().square().sum().backward()
     expected = double(x.double())

@@ -7,9 +7,9 @@ import copy
 import pytest
 import torch
 from compilescope.analysis.overview.overview import overview
-from compilescope.inspection.layers_unasked import affordable
+from compilescope.inspection.layers_unasked import variant_to_break_down
 from compilescope.report import Report
-from compilescope.session.requests import look_closer
+from compilescope.session.requests import measure_and_study
 from compilescope.session.session import Session
 
 from .. import subjects
@@ -40,7 +40,7 @@ def test_a_cell_says_so_too() -> None:
     session = Session()
     report = session.inspect(subjects.plain, (X,), variants="python")
     assert not report.variant("python").layers
-    look_closer(session, report, None, ())
+    measure_and_study(session, report, None, ())
     assert report.variant("python").layers
 
 
@@ -48,11 +48,11 @@ def test_what_takes_long_waits_to_be_asked_for(report: Report) -> None:
     slow = copy.deepcopy(report)
     variant = slow.variant("python")
     variant.layers, variant.verdict = [], None
-    assert affordable(slow, ["cpp"]) is None
-    assert affordable(slow, ["python"]) == "python"
+    assert variant_to_break_down(slow, ["cpp"]) is None
+    assert variant_to_break_down(slow, ["python"]) == "python"
     assert variant.compile_time is not None
     variant.compile_time.total_s = 57.0
-    assert affordable(slow, ["python"]) is None
+    assert variant_to_break_down(slow, ["python"]) is None
     limit = overview(slow).limit
     assert limit is not None
     assert limit.headline == "Not measured yet."

@@ -315,17 +315,17 @@ def test_measuring_and_studies_come_after_the_inspection(
 ) -> None:
     asked: list[tuple[Any, ...]] = []
 
-    def look_closer(*given: Any, breakdown: bool, progress: Any) -> None:
+    def measure_and_study(*given: Any, breakdown: bool, progress: Any) -> None:
         assert breakdown
         asked.append(given)
         progress(Progress(step="measuring", fraction=0.5))
         if error is not None:
             raise error
 
-    monkeypatch.setattr(requests, "look_closer", look_closer)
+    monkeypatch.setattr(requests, "measure_and_study", measure_and_study)
     result = shell.run_cell("%%compile --measure 2.5 --study layers,kernels\nf(1)")
-    ((_, looked_at, seconds, studies),) = asked
-    assert looked_at is shell.user_ns["_report"]
+    ((_, record_kernel_results, seconds, studies),) = asked
+    assert record_kernel_results is shell.user_ns["_report"]
     assert (seconds, studies) == (2.5, ["layers", "kernels"])
     told = capsys.readouterr()
     assert "compilation 0/0" in told.out, "what was found out is shown in any case"

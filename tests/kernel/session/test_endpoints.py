@@ -12,7 +12,7 @@ import msgspec
 import pytest
 import torch
 from comm.base_comm import CommManager
-from compilescope.builds.measurement_state import Series, Standing
+from compilescope.builds.measurement_state import MeasurementProgress, Series
 from compilescope.comms import commands, messages
 from compilescope.comms.endpoints import Endpoints
 from compilescope.inspection.inspection import Inspection
@@ -36,7 +36,7 @@ def timing(median: float, calls: int, ratio: float | None = None) -> Timing:
     return made
 
 
-class Kept:
+class BuiltVariants:
     """Stands in for an inspection: a report that is there."""
 
     def __init__(self, kept: Report) -> None:
@@ -46,7 +46,7 @@ class Kept:
             "eager": Series(samples_us=[20.0, 21.0, 22.0], timing=timing(21.0, 3)),
             "cpp": Series(first=1, samples_us=[10.0, 10.5], timing=timing(10.25, 2, ratio=2.1)),
         }
-        self.measurement = Standing(
+        self.measurement = MeasurementProgress(
             id="measurement-1", state="running", rounds=3, series=series, fraction=0.25
         )
 
@@ -73,7 +73,7 @@ class Kept:
 def session() -> Session:
     made = Session()
     kept = report()
-    made.inspections[kept.subject.id] = Kept(kept)
+    made.inspections[kept.subject.id] = BuiltVariants(kept)
     made.revisions[kept.subject.id] = 3
     return made
 

@@ -29,7 +29,7 @@ CPP = cs.Variant(cpp_wrapper=True)
 EAGER = cs.Variant(backend="eager")
 
 
-class Heard:
+class CudaGraphSkip:
     """An observer that notes what it is told."""
 
     def __init__(self, session: Session) -> None:
@@ -66,7 +66,7 @@ def in_thread(work: Callable[[], Any]) -> Any:
 
 def test_progress_and_observers_follow_an_inspection() -> None:
     session = Session()
-    heard = Heard(session)
+    heard = CudaGraphSkip(session)
     steps: list[Progress] = []
     inspected(session, progress=steps.append)
     assert [step.step for step in steps] == [
@@ -171,7 +171,7 @@ def test_slow_code_generation_is_a_job_that_a_cancel_ends_at_once(
 ) -> None:
     session = Session()
     subject = inspected(session)
-    heard = Heard(session)
+    heard = CudaGraphSkip(session)
     begun, generate = threading.Event(), Inspection._sources
 
     def endless(self: Any, name: str, variant: cs.Variant, told: Any) -> Any:
@@ -207,7 +207,7 @@ def test_slow_code_generation_is_a_job_that_a_cancel_ends_at_once(
 def test_a_waiting_job_can_be_cancelled() -> None:
     session = Session()
     subject = inspected(session)
-    heard = Heard(session)
+    heard = CudaGraphSkip(session)
     _, job = session.sources(subject, cs.Variant(dynamic=True))
     assert job is not None
     session.jobs.cancel(job.id)
@@ -298,7 +298,7 @@ def test_a_running_job_is_cancelled_from_another_thread_at_its_next_step() -> No
         assert job is not None
         in_thread(lambda: session.jobs.cancel(job.id))
 
-    heard = Heard(session)
+    heard = CudaGraphSkip(session)
     report = session.inspect(subjects.plain, (X,), run=True, progress=progress)
     assert seen == ["running the subject under Dynamo"]
     assert heard.states == [("job-1", "running"), ("job-1", "cancelled")]
@@ -372,7 +372,7 @@ def test_an_observer_that_fails_does_not_reach_the_inspection() -> None:
         raise OSError("the line is dead")
 
     session.observe(broken)
-    heard = Heard(session)
+    heard = CudaGraphSkip(session)
     inspected(session)
     assert heard.states[-1] == ("job-1", "done")
 

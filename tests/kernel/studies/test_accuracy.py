@@ -14,7 +14,7 @@ from compilescope.builds.compare_with_eager import Reference, is_mismatch
 from compilescope.isolation.user_state import preserved
 from compilescope.measure.rounding_errors import Truth, distrust
 from compilescope.report import Report
-from compilescope.torch_api.operators.double_precision import accompanied
+from compilescope.torch_api.operators.double_precision import with_double_precision
 from torch import nn
 from torch._inductor.lowering import lowerings
 
@@ -62,7 +62,7 @@ class TestDoublePrecision:
         double.load_state_dict(net.state_dict())
         double.double()
         x = torch.randn(8, 16)
-        with accompanied() as mode:
+        with with_double_precision() as mode:
             output = net(x)
             output[:, 0].square().sum().backward()
         # The double model must not be cast down half-way as the model itself is.
@@ -93,7 +93,7 @@ class TestDoublePrecision:
         torch.manual_seed(3)
         expected = call(copies[0])
         torch.manual_seed(3)
-        with accompanied() as mode:
+        with with_double_precision() as mode:
             found = call(copies[1])
             assert torch.equal(
                 mode.of(copies[1]), (x.double() * 2).index_fill(0, torch.tensor([0]), 0)
@@ -103,7 +103,7 @@ class TestDoublePrecision:
 
     def test_complex_numbers_and_views_of_them(self) -> None:
         z = torch.randn(6, dtype=torch.complex64)
-        with accompanied() as mode:
+        with with_double_precision() as mode:
             y = z.conj() * 3
             torch.view_as_real(y)[0] = 5
             parts = y.real + y.imag
@@ -122,7 +122,7 @@ class TestDoublePrecision:
 
             library.impl("single", single, "CPU")
             x = torch.randn(3)
-            with accompanied() as mode:
+            with with_double_precision() as mode:
                 y = torch.ops.compilescope_test.single(x * 1.1)
                 z = y / 3
         assert mode.alone == {"compilescope_test::single"}

@@ -52,8 +52,8 @@ def test_a_study_is_given_what_is_built_and_leaves_everything_as_it_was(
     def layers(study: Study) -> None:
         assert study.report.stage == "built"
         study.monitor.step("calling", fraction=0.5)
-        outfit = study.wardrobe.outfit()
-        study.wardrobe.wear(outfit)
+        code_set = study.code_copies.copy()
+        study.code_copies.install(code_set)
         compiled = torch.compile(study.fn, backend="aot_eager")
         compiled(*study.args, **study.kwargs)
         study.report.layers = [Layers(layers=[Layer(kind="kernels", us=2.0)])]

@@ -17,7 +17,7 @@ from compilescope.report.problem import FAULT
 from compilescope.report.sweeps import Sweep, SweepCell
 from compilescope.sweep import cell_ids, ranking
 from compilescope.sweep.grid import grid
-from compilescope.sweep.store import FILE, Kept, Store
+from compilescope.sweep.store import FILE, Store, StoredCell
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
@@ -141,12 +141,12 @@ def test_keys_are_the_same_in_another_process() -> None:
 
 def test_kept_cells_survive_a_line_that_was_cut_off(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.add(Kept(cell=cell("a", 1.0, 1.0)))
+    store.add(StoredCell(cell=cell("a", 1.0, 1.0)))
     with (tmp_path / FILE).open("ab") as file:
-        file.write(msgspec.json.encode(Kept(cell=cell("b", 1.0, 1.0)))[:50])
+        file.write(msgspec.json.encode(StoredCell(cell=cell("b", 1.0, 1.0)))[:50])
     assert list(store.load()) == ["a"]
-    store.add(Kept(cell=cell("c", 3.0, 1.0)))
-    store.add(Kept(cell=cell("a", 2.0, 1.0)))
+    store.add(StoredCell(cell=cell("c", 3.0, 1.0)))
+    store.add(StoredCell(cell=cell("a", 2.0, 1.0)))
     found = store.load()
     assert list(found) == ["a", "c"]
     assert found["a"].cell.timing is not None
@@ -155,19 +155,19 @@ def test_kept_cells_survive_a_line_that_was_cut_off(tmp_path: Path) -> None:
 
 
 def test_what_was_ended_is_tried_again_only_with_more() -> None:
-    late = Kept(cell=cell("a", None, 1.0, state="timeout"), timeout_s=10)
+    late = StoredCell(cell=cell("a", None, 1.0, state="timeout"), timeout_s=10)
     assert late.serves(10, None)
     assert late.serves(5, None)
     assert not late.serves(20, None)
     assert not late.serves(None, None)
-    full = Kept(cell=cell("a", None, 1.0, state="memory"), memory_bytes=1e9)
+    full = StoredCell(cell=cell("a", None, 1.0, state="memory"), memory_bytes=1e9)
     assert full.serves(99, 1e9)
     assert not full.serves(99, 2e9)
-    assert not Kept(cell=cell("a", None, 1.0, state="cancelled")).serves(1, 1)
+    assert not StoredCell(cell=cell("a", None, 1.0, state="cancelled")).serves(1, 1)
     ours = cell(
         "a", None, 1.0, state="failed", problem=Problem(severity="error", what=f"{FAULT}KeyError")
     )
-    assert not Kept(cell=ours).serves(1, 1)
+    assert not StoredCell(cell=ours).serves(1, 1)
 
 
 @pytest.mark.parametrize("way", ["full", "in the way"])
@@ -181,11 +181,11 @@ def test_a_disk_that_takes_nothing_is_a_problem_once(tmp_path: Path, way: str) -
     else:
         folder.write_text("a file")
     store = Store(folder)
-    store.add(Kept(cell=cell("a", 1.0, 1.0)))
+    store.add(StoredCell(cell=cell("a", 1.0, 1.0)))
     assert store.problem is not None
     assert store.problem.what == "Finished cells cannot be kept on disk."
     before = store.problem
-    store.add(Kept(cell=cell("b", 1.0, 1.0)))
+    store.add(StoredCell(cell=cell("b", 1.0, 1.0)))
     assert store.problem is before
 
 

@@ -19,7 +19,7 @@ from compilescope.targets.assembly import LIBRARY, add_assembly
 from compilescope.targets.assembly_request import Assembled
 from compilescope.targets.known_devices import unavailable
 from compilescope.targets.worker import assembly_cache
-from compilescope.targets.worker_pool import the_desk
+from compilescope.targets.worker_pool import shared_pool
 
 pytestmark = pytest.mark.slow
 
@@ -117,7 +117,7 @@ def compiled() -> dict[str, VariantReport]:
     )
     for variant in report.variants:
         assert not variant.problems
-        add_assembly(variant, the_desk(), Monitor())
+        add_assembly(variant, shared_pool(), Monitor())
     return {variant.name: variant for variant in report.variants}
 
 
@@ -200,7 +200,7 @@ def test_a_second_look_compiles_nothing(compiled: dict[str, VariantReport]) -> N
     again = [Kernel(name=one.name, language="triton", source=one.source) for one in before]
     steps: list[str] = []
     add_assembly(
-        report_of(again), the_desk(), Monitor(lambda progress: steps.append(progress.step))
+        report_of(again), shared_pool(), Monitor(lambda progress: steps.append(progress.step))
     )
     assert not [step for step in steps if step.startswith("compiled")]
     for one, first in zip(again, before, strict=True):
@@ -253,7 +253,7 @@ def test_what_cannot_be_compiled_says_why() -> None:
     configs = "configs=[{'XBLOCK': 16, 'num_warps': 8, 'num_stages': 8}]"
     large = kernel("large", tiles, heuristics="user_autotune", arguments=configs)
     variant = report_of([good, wrong, broken, deadly, unknown, large])
-    add_assembly(variant, the_desk(), Monitor())
+    add_assembly(variant, shared_pool(), Monitor())
     assert list(good.assembly) == FORMS["a100"]
     assert "no_such_name" in wrong.absent["assembly"]
     assert "SyntaxError" in broken.absent["assembly"]
@@ -292,7 +292,7 @@ def test_registers_and_spills() -> None:
     )
     one_warp = "{'XBLOCK': 16, 'num_warps': 1, 'num_stages': 1}"
     spilling = kernel("spilling", tiles, arguments=one_warp)
-    add_assembly(report_of([spilling]), the_desk(), Monitor())
+    add_assembly(report_of([spilling]), shared_pool(), Monitor())
     assert spilling.resources["registers"] == 255
     assert spilling.resources["spills"] > 0
     assert spilling.limit == "registers"
@@ -322,7 +322,7 @@ def test_torch_adds_configurations_where_registers_are_scarce() -> None:
         "'XBLOCK': 'constexpr', 'R0_BLOCK': 'constexpr'}",
         parameters="in_out_ptr0, xnumel, r0_numel, XBLOCK: tl.constexpr, R0_BLOCK: tl.constexpr",
     )
-    add_assembly(report_of([reduction]), the_desk(), Monitor())
+    add_assembly(report_of([reduction]), shared_pool(), Monitor())
     first, second = reduction.configs[0], reduction.configs[-1]
     assert reduction.resources["registers"] > 32
     assert first.usual
@@ -348,10 +348,10 @@ def test_a_template_is_taken_without_building_any(target: str) -> None:
     late.start()
     try:
         inspection.generate({target: Variant(target=target, options=options)}, monitor)
-        worker = psutil.Process(the_desk().pids()[target])
+        worker = psutil.Process(shared_pool().pids()[target])
         started = {one.name() for one in worker.children(recursive=True)}
         (variant,) = inspection.report.variants
-        add_assembly(variant, the_desk(), monitor)
+        add_assembly(variant, shared_pool(), monitor)
     finally:
         late.cancel()
     assert variant.problems == []
@@ -374,7 +374,7 @@ def test_a_cancelled_compile_ends_with_its_processes() -> None:
 
     def ask() -> None:
         try:
-            add_assembly(report_of([slow]), the_desk(), monitor)
+            add_assembly(report_of([slow]), shared_pool(), monitor)
         except BaseException as error:  # noqa: BLE001 - it is looked at below
             outcome.append(error)
 
@@ -385,7 +385,7 @@ def test_a_cancelled_compile_ends_with_its_processes() -> None:
         beat.wait(0.05)
         # What else it starts may be gone before it has told its name.
         with contextlib.suppress(psutil.Error):
-            pid = the_desk().pids().get("a100")
+            pid = shared_pool().pids().get("a100")
             children = psutil.Process(pid).children() if pid else []
             forks = [one for one in children if "python" in one.name()]
     monitor.cancel()

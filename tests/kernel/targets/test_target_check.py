@@ -24,7 +24,7 @@ from compilescope.targets.check_request import (
     GraphsGiven,
     Limits,
 )
-from compilescope.targets.worker_pool import the_desk
+from compilescope.targets.worker_pool import shared_pool
 from compilescope.torch_api.targets.lowered import LoweredGraph
 
 from . import check_subjects as subjects
@@ -139,16 +139,16 @@ def test_both_wrappers_share_a_check() -> None:
     shipment = target_variants.Shipment(subjects.scaled, (rows(16, 17),), {}, [])
     python = generated_for("h100", shipment, "python")
     cpp = generated_for("h100", shipment, "cpp", cpp_wrapper=True)
-    checking.add_check(python, shipment.packed(), the_desk(), Monitor(), limits=PATIENT)
+    checking.add_check(python, shipment.packed(), shared_pool(), Monitor(), limits=PATIENT)
     steps: list[str] = []
     monitor = Monitor(lambda now: steps.append(now.step))
-    checking.add_check(cpp, shipment.packed(), the_desk(), monitor, limits=PATIENT)
+    checking.add_check(cpp, shipment.packed(), shared_pool(), monitor, limits=PATIENT)
     assert steps == []
     assert [told(one) for one in generated(cpp)] == ["agrees"]
     # A kernel that only the C++ wrapper has.
     (kernel,) = generated(cpp)
     kernel.source += "\n    pass"
-    checking.add_check(cpp, shipment.packed(), the_desk(), monitor, limits=PATIENT)
+    checking.add_check(cpp, shipment.packed(), shared_pool(), monitor, limits=PATIENT)
     assert told(kernel) == f"not checked: {checking.OTHER_BODY}"
 
 
@@ -233,20 +233,20 @@ def test_an_interpreter_that_is_killed_is_told_and_replaced() -> None:
 
     def kill(now: Progress) -> None:
         if "under Triton's interpreter" in now.step:
-            os.kill(the_desk().pids()[""], signal.SIGKILL)
+            os.kill(shared_pool().pids()[""], signal.SIGKILL)
 
     monitor = Monitor(kill)
     # It is ended in the middle of something that it would be at for long.
     large = target_variants.Shipment(subjects.summed, (rows(4000, 4000),), {}, [])
     killed = generated_for("h100", large, "python")
     limits = msgspec.structs.replace(PATIENT, elements=1 << 26)
-    checking.add_check(killed, large.packed(), the_desk(), monitor, limits=limits)
+    checking.add_check(killed, large.packed(), shared_pool(), monitor, limits=limits)
     for kernel in generated(killed):
         assert told(kernel).startswith("not checked: The check failed: The process for checks")
         assert "SIGKILL" in told(kernel)
     (problem,) = killed.problems
     assert problem.severity == "warning"
-    checking.add_check(variant, shipment.packed(), the_desk(), Monitor(), limits=PATIENT)
+    checking.add_check(variant, shipment.packed(), shared_pool(), Monitor(), limits=PATIENT)
     assert [told(one) for one in generated(variant)] == ["agrees"]
 
 
@@ -260,7 +260,7 @@ def checked(
 ) -> VariantReport:
     shipment = target_variants.Shipment(fn, args, {}, [])
     variant = generated_for(target, shipment, "python", **settings)
-    checking.add_check(variant, shipment.packed(), the_desk(), Monitor(), limits=limits)
+    checking.add_check(variant, shipment.packed(), shared_pool(), Monitor(), limits=limits)
     return variant
 
 
@@ -276,7 +276,7 @@ def lowered(fn: Callable[..., Any], args: Sequence[Any]) -> list[LoweredGraph]:
     shipment = target_variants.Shipment(fn, args, {}, [])
     variant = cloudpickle.dumps(cs.Variant(target="h100"))
     asked = GraphsAsked(variant=variant, call=shipment.packed())
-    answer = the_desk().ask("h100", "graphs", msgspec.msgpack.encode(asked), Monitor())
+    answer = shared_pool().ask("h100", "graphs", msgspec.msgpack.encode(asked), Monitor())
     given = msgspec.msgpack.decode(answer, type=GraphsGiven)
     assert given.why == ""
     graphs: list[LoweredGraph] = pickle.loads(given.graphs)
@@ -286,7 +286,7 @@ def lowered(fn: Callable[..., Any], args: Sequence[Any]) -> list[LoweredGraph]:
 def ask_check(graphs: list[LoweredGraph]) -> dict[str, KernelCheck]:
     asked = CheckAsked(graphs=pickle.dumps(graphs), limits=PATIENT)
     payload = msgspec.msgpack.encode(asked)
-    answer = the_desk().ask("h100", "check", payload, Monitor(), role="interpreter")
+    answer = shared_pool().ask("h100", "check", payload, Monitor(), role="interpreter")
     return msgspec.msgpack.decode(answer, type=CheckGiven).checks
 
 

@@ -21,7 +21,7 @@ from compilescope.inspection.inspection import Inspection
 from compilescope.progress.progress import Cancelled, Monitor
 from compilescope.report import VariantReport
 from compilescope.targets import known_devices
-from compilescope.targets.worker_pool import the_desk
+from compilescope.targets.worker_pool import shared_pool
 
 from .. import target_subjects as subjects
 from ..world import unchanged
@@ -46,11 +46,11 @@ def test_an_abort_is_a_problem_and_the_next_request_works() -> None:
 
 def test_a_process_killed_while_nothing_is_asked_is_replaced_unseen() -> None:
     assert _inspect(subjects.scaled, (X,)).stage == "sources"
-    before = the_desk().pids()["h100"]
+    before = shared_pool().pids()["h100"]
     os.kill(before, signal.SIGKILL)
-    wait_for(lambda: "h100" not in the_desk().pids())
+    wait_for(lambda: "h100" not in shared_pool().pids())
     assert _inspect(subjects.scaled, (X,)).problems == []
-    assert the_desk().pids()["h100"] != before
+    assert shared_pool().pids()["h100"] != before
 
 
 def test_cancelling_ends_the_process_with_its_children(tmp_path: Path) -> None:
@@ -148,11 +148,11 @@ def test_a_module_that_changed_is_loaded_anew(
 
 
 def test_the_users_process_stays_as_it_was() -> None:
-    the_desk().close()
+    shared_pool().close()
     modules = set(sys.modules)
     with unchanged():
         cs.inspect(subjects.scaled, (X,), variants={"h": H100}, run=False)
-        the_desk().close()
+        shared_pool().close()
     assert not torch.cuda.is_available()
     pretending = {name for name in set(sys.modules) - modules if "torch_api.target_" in name}
     assert not pretending

@@ -16,7 +16,7 @@ from compilescope.report.target import Decision
 from compilescope.report.variant import Variant
 from compilescope.targets import known_devices, packed_call
 from compilescope.targets.sources_request import SourcesAsked, SourcesGiven
-from compilescope.targets.worker_pool import the_desk
+from compilescope.targets.worker_pool import shared_pool
 from torch import nn
 from torch.nn import functional
 
@@ -40,7 +40,7 @@ def ask(
         variant=pickle.dumps(variant or Variant()),
         call=packed_call.pack(fn, args, {}, SavedModes().now()),
     )
-    answer = the_desk().ask(target, "sources", msgspec.msgpack.encode(question), Monitor())
+    answer = shared_pool().ask(target, "sources", msgspec.msgpack.encode(question), Monitor())
     return msgspec.msgpack.decode(answer, type=SourcesGiven)
 
 

@@ -18,7 +18,7 @@ from compilescope.notebook import options
 from compilescope.report import VariantReport
 from compilescope.session.session import Session
 from compilescope.targets import known_devices
-from compilescope.targets.worker_pool import the_desk
+from compilescope.targets.worker_pool import shared_pool
 from torch._dynamo.convert_frame import compile_lock
 
 from .. import target_subjects as subjects
@@ -295,7 +295,7 @@ def _inspect(fn: Any, args: tuple[Any, ...]) -> VariantReport:
 
 def _held(target: str) -> int:
     """The memory of a target's process."""
-    return int(psutil.Process(the_desk().pids()[target]).memory_info().rss)
+    return int(psutil.Process(shared_pool().pids()[target]).memory_info().rss)
 
 
 def _nodes(variant: VariantReport) -> list[Any]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from ...report import Region
 from ..text.brackets import closing, depth, split_list
 from ..wrapper.size_checks import items_of
-from .storage_lifetimes import Ledger, Storage
+from .storage_lifetimes import Storage, StorageTracker
 
 _INPUT = re.compile(r"auto (\w+) = std::move\(inputs\[\d+\]\);")
 _ARRAY = re.compile(r"(?:static constexpr|const) int64_t \*?(\w+)(?:\[\])?\s*=\s*(\{.*\}|nullptr);")
@@ -34,7 +34,7 @@ _POOL_ARGUMENTS = 7
 _EMPTY = "()"
 
 
-def read_cpp(text: str, regions: Sequence[Region], ledger: Ledger) -> None:
+def read_cpp(text: str, regions: Sequence[Region], ledger: StorageTracker) -> None:
     """Follow the wrapper's entry function. Both branches of a condition count, one after the other.
 
     Triton kernels' scratch memory, which the functions that launch them may take, does not count.
@@ -54,7 +54,7 @@ def _lines(region: Region) -> range:
 
 
 class _Reader:
-    def __init__(self, launches: dict[int, Region], ledger: Ledger) -> None:
+    def __init__(self, launches: dict[int, Region], ledger: StorageTracker) -> None:
         self.launches = launches
         self.ledger = ledger
         self.arrays: dict[str, str] = {}

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from ...report import Region
 from ..text.brackets import closing, depth, split_list
 from ..wrapper.size_checks import items_of, size_checks
-from .storage_lifetimes import Ledger, Storage
+from .storage_lifetimes import Storage, StorageTracker
 
 _ALLOC = re.compile(r"(\w+) = (?:torch\.)?empty_strided(\w*)\(")
 _POOL = re.compile(r"(\w+) = alloc_from_pool\(")
@@ -29,7 +29,7 @@ _TYPE = re.compile(r"torch\.(\w+)$")
 _POOL_ARGUMENTS = 5
 
 
-def read_python(text: str, regions: Sequence[Region], ledger: Ledger) -> None:
+def read_python(text: str, regions: Sequence[Region], ledger: StorageTracker) -> None:
     """Follow the wrapper's call, through partitions and branches.
 
     Both branches of a condition count, one after the other.
@@ -50,7 +50,7 @@ class _Reader:
         lines: Sequence[str],
         functions: dict[str, Region],
         launches: Sequence[Region],
-        ledger: Ledger,
+        ledger: StorageTracker,
     ) -> None:
         self.lines = lines
         self.functions = functions

@@ -69,7 +69,7 @@ class Name:
     """Sizes and strides, where the storage's are of an earlier name."""
 
 
-class Ledger:
+class StorageTracker:
     """Follows a wrapper's statements in the order in which they run.
 
     Parameters

@@ -11,7 +11,7 @@ from ..text.sizes import Hints
 from ..wrapper.launches import codes_of, nodes_of
 from .cpp_statements import read_cpp
 from .python_statements import read_python
-from .storage_lifetimes import Ledger, Name, Storage
+from .storage_lifetimes import Name, Storage, StorageTracker
 from .unfused import unfused_peak
 
 HOW = (
@@ -52,7 +52,7 @@ def _name_of(code: Code, artifact: str) -> str:
 
 def _memory(code: Code, text: str, artifact: str, nodes: Sequence[Node], hints: Hints) -> Memory:
     regions = code.regions.get(artifact, [])
-    ledger = Ledger(nodes)
+    ledger = StorageTracker(nodes)
     if artifact == "python":
         read_python(text, regions, ledger)
     else:
@@ -97,7 +97,7 @@ def _add_peaks(
 
 
 def _buffers(
-    ledger: Ledger, sizes: dict[int, int | None], launches: dict[str, Region]
+    ledger: StorageTracker, sizes: dict[int, int | None], launches: dict[str, Region]
 ) -> list[Buffer]:
     last = max(len(ledger.steps) - 1, 0)
     steps: dict[str, list[int]] = {}
@@ -137,7 +137,10 @@ def _kind(name: Name) -> Literal["input", "temporary", "output"]:
 
 
 def _nodes(
-    name: Name, steps: dict[str, list[int]], launches: Sequence[Region | None], ledger: Ledger
+    name: Name,
+    steps: dict[str, list[int]],
+    launches: Sequence[Region | None],
+    ledger: StorageTracker,
 ) -> list[str]:
     """The nodes whose values a buffer holds: of the launch that writes it first, those of its size.
 

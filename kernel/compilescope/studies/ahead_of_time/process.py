@@ -15,14 +15,14 @@ from ...analysis.packages.archive import read_packages
 from ...analysis.packages.cpp import in_range
 from ...builds.build import build
 from ...builds.call_result import leaves
-from ...isolation.code_swap import Wardrobe
+from ...isolation.code_swap import CodeCopies
 from ...isolation.muted_output import quiet
 from ...isolation.object_walk import walk
 from ...isolation.state_changes import changes_of
 from ...isolation.user_state import Snapshot
 from ...measure.numerics import compare
 from ...measure.timing import time_calls
-from ...processes.child import Inside, serve
+from ...processes.child import ChildProcess, serve
 from ...report import Entry, Package, Timing
 from ...report.problem import Problem
 from ...report.variant import Variant
@@ -56,7 +56,7 @@ def main() -> None:
     serve(_work)
 
 
-def _work(inside: Inside) -> bytes:
+def _work(inside: ChildProcess) -> bytes:
     variant, packed = pickle.loads(inside.task())
     ahead_of_time.trust(inside.header["vectors"])
     call = unpack(packed)
@@ -66,7 +66,7 @@ def _work(inside: Inside) -> bytes:
 
 
 class _Making:
-    def __init__(self, inside: Inside, variant: Variant, call: Call) -> None:
+    def __init__(self, inside: ChildProcess, variant: Variant, call: Call) -> None:
         self._inside = inside
         self._variant = variant
         self._call = call
@@ -150,15 +150,15 @@ class _Making:
             LOADER: loaded.run,
         }
         self._inside.step("building the C++ wrapper")
-        wardrobe = Wardrobe(functions_of(fn, args, kwargs))
+        code_copies = CodeCopies(functions_of(fn, args, kwargs))
         built = build(
             fn,
             args,
             kwargs,
             name=IN_PROCESS,
             variant=msgspec.structs.replace(self._variant, cpp_wrapper=True),
-            wardrobe=wardrobe,
-            outfit=wardrobe.outfit(),
+            code_copies=code_copies,
+            code_set=code_copies.copy(),
             folder=Path(self._inside.header["folder"]) / "caches",
             gradients=dict,
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ...processes.child import Inside, serve
+from ...processes.child import ChildProcess, serve
 from ...report import Startup, Timing
 from .startup_process import before, first_call, given
 
@@ -43,7 +43,7 @@ def main(start: float, loaded: float) -> None:
     serve(lambda inside: msgspec.json.encode(_work(inside, before(start, loaded))))
 
 
-def _work(inside: Inside, imports_s: float) -> Found:
+def _work(inside: ChildProcess, imports_s: float) -> Found:
     from ...torch_api.inductor import headers
     from ...torch_api.process import portable_settings
 

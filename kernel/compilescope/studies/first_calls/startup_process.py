@@ -14,7 +14,7 @@ import msgspec
 import psutil
 
 from ...analysis.phases.compile_time import split, union_us
-from ...processes.child import Inside, serve
+from ...processes.child import ChildProcess, serve
 from ...report import Compilation, Phase, Startup
 from ...report.variant import Variant
 
@@ -47,7 +47,7 @@ def before(start: float, loaded: float) -> float:
     return (start - psutil.Process().create_time()) + loaded - start
 
 
-def _work(inside: Inside, imports_s: float) -> bytes:
+def _work(inside: ChildProcess, imports_s: float) -> bytes:
     from ...torch_api.inductor import headers
 
     asked = inside.header
@@ -61,7 +61,7 @@ def _work(inside: Inside, imports_s: float) -> bytes:
     return msgspec.json.encode(startup)
 
 
-def given(inside: Inside) -> tuple[Variant, Call, float]:
+def given(inside: ChildProcess) -> tuple[Variant, Call, float]:
     """What the process was given: a variant, and a call with its settings now in force.
 
     And how many seconds loading them took, which the subject's own imports are part of.
@@ -74,19 +74,19 @@ def given(inside: Inside) -> tuple[Variant, Call, float]:
     return variant, call, time.perf_counter() - begun
 
 
-def first_call(inside: Inside, variant: Variant, call: Call) -> tuple[Startup, Built]:
-    """Compiles a call by making it: what that took, and what it gave, which is worn."""
+def first_call(inside: ChildProcess, variant: Variant, call: Call) -> tuple[Startup, Built]:
+    """Compiles a call by making it: what that took, and what it returned."""
     from ...builds.build import build
-    from ...isolation.code_swap import Wardrobe
+    from ...isolation.code_swap import CodeCopies
     from ...subject.functions import functions_of
 
-    wardrobe = Wardrobe(functions_of(*call))
+    code_copies = CodeCopies(functions_of(*call))
     built = build(
         *call,
         name="startup",
         variant=variant,
-        wardrobe=wardrobe,
-        outfit=wardrobe.outfit(),
+        code_copies=code_copies,
+        code_set=code_copies.copy(),
         folder=Path(inside.header["caches"]),
         gradients=dict,
     )

@@ -30,13 +30,13 @@ from ...torch_api.process import caches
 from ...torch_api.targets import assembly
 from ..assembly_request import AskedKernel, Assembled, AssembledKernel, AssemblyAsked, AssemblyGiven
 from . import assembly_cache, forks
-from .pretend_device import World
+from .pretend_device import PretendDevice
 
 _RESULT, _SAID = "result", "said"
 _REASON = re.compile(r"^.*(?:rror:|ERROR|UNREACHABLE|Assertion).*$", re.M)
 
 
-def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:
+def answer(world: PretendDevice, payload: bytes, step: Callable[[str], None]) -> bytes:
     """The answer to an `AssemblyAsked`."""
     asked = msgspec.msgpack.decode(payload, type=AssemblyAsked)
     with _workplace() as folder:
@@ -96,7 +96,11 @@ class _Assembly:
     """Compiles kernels, several at a time."""
 
     def __init__(
-        self, world: World, asked: list[AskedKernel], folder: Path, step: Callable[[str], None]
+        self,
+        world: PretendDevice,
+        asked: list[AskedKernel],
+        folder: Path,
+        step: Callable[[str], None],
     ) -> None:
         self._world = world
         self._step = step

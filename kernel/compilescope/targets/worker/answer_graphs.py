@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from ...builds.capture_graphs import Captured
-from ...measure.garbage_collection import resting
+from ...measure.garbage_collection import gc_disabled
 from ...report.variant import Variant
 from ...torch_api.dynamo import compile_variant
 from ...torch_api.inductor import codegen, workers
@@ -21,22 +21,22 @@ from ...torch_api.targets.lowered import LoweredGraph, collecting
 from .. import packed_call
 from ..check_request import GraphsAsked, GraphsGiven
 from .answer_sources import captured_for
-from .pretend_device import World
+from .pretend_device import PretendDevice
 
 
-def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:
+def answer(world: PretendDevice, payload: bytes, step: Callable[[str], None]) -> bytes:
     """The answer to a `GraphsAsked`."""
     asked = msgspec.msgpack.decode(payload, type=GraphsAsked)
     variant: Variant = pickle.loads(asked.variant)
     packed_call.put_in_force(asked.call)
     captured = captured_for(world, asked.call, variant, step)
     step("generating the Python wrapper")
-    with resting():
+    with gc_disabled():
         given = captured.context.copy().run(_generate, captured, variant, world)
     return msgspec.msgpack.encode(given)
 
 
-def _generate(captured: Captured, variant: Variant, world: World) -> GraphsGiven:
+def _generate(captured: Captured, variant: Variant, world: PretendDevice) -> GraphsGiven:
     settings = {**compile_variant.settings_of(variant), **world.settings(), "cpp_wrapper": False}
     graphs: list[LoweredGraph] = []
     why = ""
@@ -52,7 +52,7 @@ def _attempt(
 ) -> Exception | None:
     """Generates a graph's code, and adds what it was made from; or gives what went wrong."""
     made: list[LoweredGraph] = []
-    with workers.borrowed(), tuned(), collecting(made):
+    with workers.temporary(), tuned(), collecting(made):
         try:
             codegen.generate(graph, settings)
         except Exception as error:  # noqa: BLE001 - the sources tell it; here it is a reason

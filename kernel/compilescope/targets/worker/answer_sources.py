@@ -12,14 +12,14 @@ from ...analysis.target.decisions import add_choices
 from ...builds import sources
 from ...builds.capture_graphs import Captured, Key, capture, key_of
 from ...builds.compile_warnings import remarks
-from ...isolation.code_swap import Wardrobe
+from ...isolation.code_swap import CodeCopies
 from ...report.variant import Variant
 from ...subject.functions import functions_of
 from ...torch_api.dynamo import compile_variant
 from ...torch_api.targets.failures import of_absence
 from .. import packed_call
 from ..sources_request import SourcesAsked, SourcesGiven
-from .pretend_device import World
+from .pretend_device import PretendDevice
 
 _KEPT = 4
 """Captures that are kept: the next variant of the same call needs no other."""
@@ -27,7 +27,7 @@ _KEPT = 4
 _captures: dict[tuple[str, Key], Captured] = {}
 
 
-def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:
+def answer(world: PretendDevice, payload: bytes, step: Callable[[str], None]) -> bytes:
     """The answer to a `SourcesAsked`."""
     asked = msgspec.msgpack.decode(payload, type=SourcesAsked)
     variant: Variant = pickle.loads(asked.variant)
@@ -58,7 +58,7 @@ def answer(world: World, payload: bytes, step: Callable[[str], None]) -> bytes:
 
 
 def captured_for(
-    world: World, call: bytes, variant: Variant, step: Callable[[str], None]
+    world: PretendDevice, call: bytes, variant: Variant, step: Callable[[str], None]
 ) -> Captured:
     """The subject's graphs; nothing runs but Dynamo, on tensors without data."""
     key = hashlib.sha256(call).hexdigest(), key_of(variant)
@@ -66,10 +66,10 @@ def captured_for(
     if found is None:
         step("running the subject under Dynamo")
         made = packed_call.unpack(call, world)
-        wardrobe = Wardrobe(functions_of(made.fn, made.args, made.kwargs))
+        code_copies = CodeCopies(functions_of(made.fn, made.args, made.kwargs))
         # So that what a graph makes on the device takes no memory either.
         found = capture(
-            made.fn, made.args, made.kwargs, variant, wardrobe, within=lambda: world.mode
+            made.fn, made.args, made.kwargs, variant, code_copies, within=lambda: world.mode
         )
     _captures[key] = found
     for oldest in list(_captures)[:-_KEPT]:

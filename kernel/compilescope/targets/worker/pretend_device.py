@@ -13,7 +13,7 @@ from ...torch_api.targets import device as target_device
 from ...torch_api.targets import runtime, tensors
 
 
-class World:
+class PretendDevice:
     """A torch without a GPU that believes it has one; it cannot be left again.
 
     Attributes
@@ -27,7 +27,7 @@ class World:
         self._mode = mode
 
     @classmethod
-    def enter(cls, device: Device) -> World:
+    def enter(cls, device: Device) -> PretendDevice:
         """Makes this process a world for ``device``, once, before Inductor is loaded.
 
         Raises

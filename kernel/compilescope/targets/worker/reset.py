@@ -15,7 +15,7 @@ from ...torch_api.process import portable_settings
 from ..packed_call import let_go
 
 
-class Clean:
+class InitialState:
     """How the process is when nothing is asked of it; made before the first question."""
 
     def __init__(self) -> None:

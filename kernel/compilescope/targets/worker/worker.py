@@ -16,7 +16,7 @@ import threading
 import time
 from typing import IO, Any
 
-from ...processes.child import be_the_victim
+from ...processes.child import prefer_for_oom_kill
 from ...report.errors import CompilescopeError
 from ...report.problem import Problem, fault
 from ..wire import Answer, Enter, Failed, Message, Outdated, Question, Step, read, write
@@ -27,7 +27,7 @@ _LOOK_EVERY_S = 0.5
 def main() -> None:
     """Serves until the other end is gone."""
     faulthandler.enable()
-    be_the_victim()
+    prefer_for_oom_kill()
     questions, answers = _lines()
     inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(questions, inbox), daemon=True).start()
@@ -74,14 +74,14 @@ class Worker:
 
     def _enter(self, first: Enter) -> None:
         if first.device is not None:
-            from .pretend_device import World
+            from .pretend_device import PretendDevice
 
-            self._world = World.enter(first.device)
+            self._world = PretendDevice.enter(first.device)
 
         # Loads torch, which has to find the world as it is.
-        from .reset import Clean
+        from .reset import InitialState
 
-        self._clean = Clean()
+        self._clean = InitialState()
 
     def _answered(self, question: Question) -> Message:
         if self._clean.is_outdated():

@@ -34,7 +34,7 @@ from .kept_code import KeptCode
 def isolated(kept: KeptCode | None = None) -> Iterator[None]:
     """Compiles in the block leave Dynamo's process-wide state as it was.
 
-    Cache entries live on code objects: the caller lets its functions wear copies of their code
+    Cache entries live on code objects: the caller lets its functions run copies of their code
     (`isolation.code_swap`). Code that is compiled all the same without wearing a copy, a library's
     function behind a graph break, is cleared afterwards if it had no entries before.
 

@@ -23,7 +23,7 @@ _LOGGER = "torch._inductor.cudagraph_utils"
 _SKIPS = ("skipping cudagraphs", "skipping cudagraph ", "disabling cudagraphs")
 
 
-class Heard(NamedTuple):
+class CudaGraphSkip(NamedTuple):
     """That torch does without CUDA graphs, in its words."""
 
     reason: str
@@ -31,11 +31,13 @@ class Heard(NamedTuple):
     """As torch counts; empty where it was said at a call."""
 
 
-_noted: ContextVar[list[Heard] | None] = ContextVar("compilescope_cuda_graphs", default=None)
+_noted: ContextVar[list[CudaGraphSkip] | None] = ContextVar(
+    "compilescope_cuda_graphs", default=None
+)
 
 
 @contextlib.contextmanager
-def noting(skips: list[Heard]) -> Iterator[None]:
+def noting(skips: list[CudaGraphSkip]) -> Iterator[None]:
     """Adds what torch says of CUDA graphs that it does without, in this context, to ``skips``."""
     token = _noted.set(skips)
     try:
@@ -63,7 +65,7 @@ class _Noting(logging.Handler):
             _add(skips, record)
 
 
-def _add(skips: list[Heard], record: logging.LogRecord) -> None:
+def _add(skips: list[CudaGraphSkip], record: logging.LogRecord) -> None:
     if not record.name.startswith(_LOGGER):
         return
     try:
@@ -74,7 +76,9 @@ def _add(skips: list[Heard], record: logging.LogRecord) -> None:
         return
     context = CompileContext.try_get()
     known = context is not None and context.compile_id is not None
-    heard = Heard(text.strip(), str(context.compile_id) if known and context is not None else "")
+    heard = CudaGraphSkip(
+        text.strip(), str(context.compile_id) if known and context is not None else ""
+    )
     if heard not in skips:
         skips.append(heard)
 
@@ -97,7 +101,7 @@ class Counts:
     def __init__(self) -> None:
         self.warmed = self.recorded = self.replayed = self.again = 0
         self.reasons: list[str] = []
-        self.skips: list[Heard] = []
+        self.skips: list[CudaGraphSkip] = []
         self._managers: list[Any] = []
         self._lock = threading.Lock()
 

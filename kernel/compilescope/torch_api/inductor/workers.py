@@ -21,7 +21,7 @@ _had_processes = False
 
 
 @contextlib.contextmanager
-def borrowed() -> Iterator[None]:
+def temporary() -> Iterator[None]:
     """Ends the threads and child processes that compiling in the block has started.
 
     Pools that the user's own compilations started stay; pools that several blocks use at once end

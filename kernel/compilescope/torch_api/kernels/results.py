@@ -24,7 +24,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from ..operators.double_precision import WIDER, DoublePrecision, accompanied
+from ..operators.double_precision import WIDER, DoublePrecision, with_double_precision
 from ..process.patching import patched
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -104,7 +104,7 @@ def lowerings(found: list[Lowered]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def looked_at(
+def record_kernel_results(
     lowered: Sequence[Lowered],
     sites: Callable[[str], Sequence[Site]],
     see: Callable[[Result], bool],
@@ -309,7 +309,7 @@ def _interpreted(
     copies = [one.clone() if isinstance(one, torch.Tensor) else one for one in inputs]
     devices = sorted({one.device.index for one in copies if _on_gpu(one)})
     # The graph may draw random numbers, and the wrapper is to draw the same.
-    with torch.random.fork_rng(devices), accompanied() as mode:
+    with torch.random.fork_rng(devices), with_double_precision() as mode:
         interpreter = _Interpreter(graph.graph, names, mode, room)
         interpreter.run(*copies)
     return interpreter.values

@@ -44,7 +44,7 @@ _PRUNE_COUNT = 4096
 class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """A mode under which the computation in double precision goes along.
 
-    Use `accompanied`, which also sees to it that nothing compiled runs.
+    Use `with_double_precision`, which also sees to it that nothing compiled runs.
 
     Attributes
     ----------
@@ -181,7 +181,7 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 @contextlib.contextmanager
-def accompanied() -> Iterator[DoublePrecision]:
+def with_double_precision() -> Iterator[DoublePrecision]:
     """Runs the block in eager, accompanied by the computation in double precision.
 
     Attention is computed step by step meanwhile: its fused kernels have no double precision.
