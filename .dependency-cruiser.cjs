@@ -1,4 +1,4 @@
-// What may import what in `src/`; `jlpm imports:check` holds everybody to it.
+// What may import what in `src/`; `jlpm imports:check` checks it.
 const BELOW_VIEWS =
   '^src/(protocol|model|words|charts|graph|code|tokens|measuring|sweeping)';
 
@@ -33,6 +33,18 @@ module.exports = {
       severity: 'error',
       from: { path: BELOW_VIEWS },
       to: { path: '^src/(panels|plugins|page|notebook)/' }
+    },
+    {
+      name: 'the-model-is-below-words',
+      severity: 'error',
+      from: { path: '^src/(protocol|model|tokens)' },
+      to: { path: '^src/words/' }
+    },
+    {
+      name: 'the-protocol-is-below-the-model',
+      severity: 'error',
+      from: { path: '^src/(protocol|tokens)' },
+      to: { path: '^src/model/' }
     },
     {
       name: 'the-model-has-no-dom',
