@@ -44,6 +44,8 @@ class Monitor:
         self._lock = threading.RLock()
         self._interruptible: int | None = None
         """The thread to interrupt when the work is cancelled."""
+        self._is_interrupted = False
+        """Whether a thread was told to raise an interrupt, which it may not have done yet."""
         self._interrupts: list[int] = []
         """Signals that came while `keeping_interrupts`, until one is raised by `check`."""
 
@@ -133,7 +135,7 @@ class Monitor:
                 self._report(Progress(step=step, variant=variant))
             allow(True)
             if self.cancelled:
-                _interrupt(thread)
+                self._interrupt(thread)
 
         self.check()
         try:
@@ -144,14 +146,20 @@ class Monitor:
             raise Cancelled from None
         finally:
             allow(False)
-            _interrupt(thread, on=False)
+            if self._is_interrupted:
+                _withdraw_interrupt()
 
     def cancel(self) -> None:
         """Asks the work to stop; safe to call from any thread."""
         self._cancelled.set()
         with self._lock:
             if self._interruptible is not None:
-                _interrupt(self._interruptible)
+                self._interrupt(self._interruptible)
+
+    def _interrupt(self, thread: int) -> None:
+        """Has a thread raise ``KeyboardInterrupt`` soon."""
+        self._is_interrupted = True
+        _raise_in(thread, KeyboardInterrupt)
 
     @property
     def cancelled(self) -> bool:
@@ -159,7 +167,24 @@ class Monitor:
         return bool(self._interrupts) or self._cancelled.is_set()
 
 
-def _interrupt(thread: int, *, on: bool = True) -> None:
-    """Has a thread raise ``KeyboardInterrupt`` soon, or not any more."""
-    raised = ctypes.py_object(KeyboardInterrupt) if on else None
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
+class _Withdrawn(BaseException):
+    """Takes the place of an interrupt that is not wanted any more."""
+
+
+def _withdraw_interrupt() -> None:
+    """Clears an interrupt that this thread has not raised yet, if there is one.
+
+    Setting none would not do: CPython up to 3.11 then keeps its note that one is set, and with
+    that no function gets past its first instruction under ``sys.settrace``.
+    """
+    try:
+        _raise_in(threading.get_ident(), _Withdrawn)
+        while True:
+            pass
+    except _Withdrawn:
+        return
+
+
+def _raise_in(thread: int, exception: type[BaseException]) -> None:
+    """Has a thread raise an exception soon."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(exception))
