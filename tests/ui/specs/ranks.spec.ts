@@ -11,7 +11,7 @@ import { expect, test } from '../helpers/test';
 const CELLS = [
   '%load_ext compilescope',
   `
-from compilescope.report import report as r
+from compilescope import report as r
 from compilescope.analysis.changes.ranks import compare
 from compilescope.distributed.remote_report import Elsewhere
 from compilescope.session.session import get_session
