@@ -1259,6 +1259,7 @@ export interface OutputError {
   reference: string;
   reference_abs: number | null;
   eager_reference_abs: number | null;
+  other_rounding_abs: number | null;
 }
 
 /**

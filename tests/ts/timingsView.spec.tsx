@@ -344,7 +344,8 @@ describe('The Timings view', () => {
       ok: false,
       reference: 'eager in float64',
       reference_abs: 0.03,
-      eager_reference_abs: 1.2e-7
+      eager_reference_abs: 1.2e-7,
+      other_rounding_abs: null
     };
     const context = draw([
       full('cpp', {

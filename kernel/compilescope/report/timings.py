@@ -255,6 +255,9 @@ class OutputError(Struct):
     """The largest difference from the reference."""
     eager_reference_abs: float | None = None
     """Eager's own."""
+    other_rounding_abs: float | None = None
+    """How far eager was from itself where each operator rounded in another way; None where that was
+    not needed to judge it."""
 
 
 class Departure(Struct):

@@ -119,7 +119,17 @@ export function AccuracyPart(props: {
                 </td>
                 <td
                   className="jp-mod-number"
-                  title={trans.__('relative: %1', formatError(error.max_rel))}
+                  title={[
+                    trans.__('relative: %1', formatError(error.max_rel)),
+                    ...(error.other_rounding_abs === null
+                      ? []
+                      : [
+                          trans.__(
+                            'rounding alone changes eager’s by up to %1',
+                            formatError(error.other_rounding_abs)
+                          )
+                        ])
+                  ].join('; ')}
                 >
                   {formatError(error.max_abs)}
                 </td>

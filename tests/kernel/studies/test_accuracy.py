@@ -10,7 +10,8 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.builds import compare_with_eager
-from compilescope.builds.compare_with_eager import Reference, is_mismatch
+from compilescope.builds.call_result import outcome_of
+from compilescope.builds.compare_with_eager import Reference, gradients_of, is_mismatch
 from compilescope.isolation.user_state import preserved
 from compilescope.measure.rounding_errors import Truth, distrust
 from compilescope.report import Report
@@ -153,6 +154,22 @@ class TestReference:
         assert errors["net.running_mean"].reference == "eager in float64"
         assert 0 < errors["net.running_mean"].reference_abs < 1e-6
         assert errors["output"].eager_reference_abs == errors["output"].reference_abs
+
+    @pytest.mark.parametrize(("factor", "ok"), [(5, True), (20, False)])
+    def test_what_rounding_alone_may_do_is_no_mistake(self, factor: int, ok: bool) -> None:
+        def call(x: torch.Tensor) -> torch.Tensor:
+            # Zero, but for the rounding; eager and float64 agree on it.
+            return torch.where(x * 3 - x * 2 - x > 0, x * 5, x)
+
+        x = torch.ones(4)
+        with preserved(call, (x,)) as snapshot:
+            reference = Reference(call, (x,), {}, snapshot)
+            state = torch.get_rng_state()
+            variant = outcome_of(x * factor, gradients_of(snapshot))
+            (error,) = reference.compare(variant)
+        assert error.ok is ok
+        assert error.other_rounding_abs == pytest.approx(4, abs=1e-5)
+        assert torch.equal(torch.get_rng_state(), state)
 
     def test_no_room_for_it_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(compare_with_eager, "free_bytes", lambda device: 100)

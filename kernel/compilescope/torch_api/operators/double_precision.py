@@ -85,7 +85,7 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         given = [one for one in tree_leaves((args, kwargs)) if _accompanied(one)]
         # Before the operator runs: it may write to what it is given.
         wide = {id(one): self._view(one) for one in given}
-        written = _written(func, args, kwargs)
+        written = arguments_written(func, args, kwargs)
         result = func(*args, **kwargs)
         made = [
             one
@@ -216,7 +216,9 @@ def _seen(storage: torch.UntypedStorage, tensor: torch.Tensor) -> torch.Tensor:
     return wide._neg_view() if tensor.is_neg() else wide
 
 
-def _written(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[torch.Tensor]:
+def arguments_written(
+    func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> list[torch.Tensor]:
     """What an operator writes to of what it is given."""
     if not func._schema.is_mutable:
         return []

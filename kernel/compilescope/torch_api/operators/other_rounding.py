@@ -1,0 +1,91 @@
+"""A run in which every operator rounds its result in another way.
+
+Compiled code rounds otherwise than eager: sums have another order, and what is fused is not rounded
+in between. How far that may carry a result depends on the program: a value that crosses zero before
+a ReLU, or a gradient in which large terms cancel, changes by far more than one rounding step. Here
+each operator's result is changed at random by up to two rounding steps, so that the spread of a few
+runs says what rounding alone does to a result (the idea of Monte Carlo arithmetic).
+
+Stands on ``torch.utils._python_dispatch.TorchDispatchMode``, which sees what autograd carries out
+too, and on ``FunctionSchema.is_mutable`` and ``Argument.alias_info`` of operators.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from . import tensors
+from .double_precision import arguments_written
+
+_STEPS = 2
+"""By how many rounding steps a result is changed at most: a sum of another order is off by some."""
+
+
+class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """A mode under which operators round otherwise; use `with_other_rounding`.
+
+    Parameters
+    ----------
+    seed
+        Of the rounding's own random numbers; the program's are not touched.
+    """
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._seed = seed
+        self._generators: dict[torch.device, torch.Generator] = {}
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        given = [each for each in tree_leaves((args, kwargs)) if _is_rounded(each)]
+        result = func(*args, **kwargs)
+        # What is made of no tensor is a constant, or drawn.
+        if not given or torch.Tag.nondeterministic_seeded in func.tags:
+            return result
+        storages = {each.untyped_storage()._cdata for each in given}
+        changed = [
+            each
+            for each in tree_leaves(result)
+            if _is_rounded(each) and each.untyped_storage()._cdata not in storages
+        ]
+        for each in (*changed, *filter(_is_rounded, arguments_written(func, args, kwargs))):
+            self._round(each)
+        return result
+
+    def _round(self, tensor: torch.Tensor) -> None:
+        generator = self._generators.get(tensor.device)
+        if generator is None:
+            generator = torch.Generator(tensor.device).manual_seed(self._seed)
+            self._generators[tensor.device] = generator
+        steps = torch.randint(
+            -_STEPS, _STEPS + 1, tensor.shape, generator=generator, device=tensor.device
+        )
+        tensor.add_(tensor * steps * torch.finfo(tensor.dtype).eps)
+
+
+@contextlib.contextmanager
+def with_other_rounding(seed: int) -> Iterator[None]:
+    """Runs the block in eager, each operator's result changed by up to two rounding steps."""
+    stance: Any = torch.compiler.set_stance
+    with stance("force_eager"), OtherRounding(seed):
+        yield
+
+
+def _is_rounded(value: object) -> bool:
+    return (
+        isinstance(value, torch.Tensor)
+        and (value.is_floating_point() or value.is_complex())
+        and value.dtype.itemsize > 1
+        and value.layout == torch.strided
+        and not value.is_meta
+        and not tensors.is_wrapper(value)
+        and value.untyped_storage().nbytes() > 0
+    )
