@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from . import measure as _measure  # noqa: F401
 from . import sweep as _sweep  # noqa: F401
 from . import views  # noqa: F401 - reports show themselves through it
 from .report import Report
+from .report.callers import line_of
 from .report.errors import CompilescopeError
 from .report.saving.storage import load
 from .report.variant import Variant
@@ -96,7 +98,8 @@ def inspect(
     """
     from .session.lazy import session  # torch is loaded here, not when a saved report is opened
 
-    return session().inspect(fn, args, kwargs, variants=variants, run=run)
+    call = line_of(sys._getframe(1))
+    return session().inspect(fn, args, kwargs, variants=variants, run=run, call=call)
 
 
 def measure(report: Report, *, variants: object = None, seconds: float = 10.0) -> Report:

@@ -998,6 +998,7 @@ export interface Kernel {
   launches: Launch[];
   nodes: string[];
   sources: SourceLine[];
+  modules: string[];
   assembly: Record<string, string>;
   resources: Record<string, number>;
   absent: Record<string, string>;
@@ -1794,6 +1795,7 @@ export interface Subject {
     | 'trace'
     | 'watch';
   where: SourceLine | null;
+  call: SourceLine | null;
   arguments: string[];
   device: string;
   cell: string | null;

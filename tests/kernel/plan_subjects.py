@@ -22,6 +22,21 @@ def normed(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor
     return torch.softmax(z, -1), z.sum(0)
 
 
+def looped(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """A loop that carries a tensor: a round makes the next one beside it."""
+
+    def again(count: torch.Tensor, _: torch.Tensor) -> torch.Tensor:
+        return count < 3
+
+    def once(count: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return count + 1, (value @ value).sin() + 1
+
+    found: tuple[torch.Tensor, torch.Tensor] = torch.while_loop(
+        again, once, (torch.tensor(0), x.cos())
+    )
+    return found
+
+
 class Convolved(nn.Module):
     """A convolution that Inductor wants in another layout."""
 

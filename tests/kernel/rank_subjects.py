@@ -13,6 +13,12 @@ import torch.distributed as dist
 import torch.distributed._functional_collectives as collectives
 from compilescope.torch_api.process import caches
 from torch import Tensor, nn
+from torch.distributed.tensor import DeviceMesh
+from torch.distributed.tensor.parallel import (
+    ColwiseParallel,
+    RowwiseParallel,
+    parallelize_module,
+)
 from torch.nn.parallel import DistributedDataParallel
 
 Made = tuple[Callable[..., Any], tuple[Any, ...]]
@@ -137,3 +143,11 @@ def make_sharded_on_gpu() -> Made:
     """The call of `sharded` on this rank's GPU."""
     _, args = make_sharded()
     return sharded, tuple(one.cuda() for one in args)
+
+
+def make_tensor_parallel() -> Made:
+    """Two layers in column and row style, as DTensors."""
+    mesh = DeviceMesh("cpu", list(range(dist.get_world_size())))
+    model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 4))
+    plan = {"0": ColwiseParallel(), "2": RowwiseParallel()}
+    return parallelize_module(model, mesh, plan), (torch.randn(4, 4),)

@@ -100,6 +100,7 @@ export function report(
       name: subject,
       kind: 'function',
       where: null,
+      call: null,
       arguments: [],
       device: 'cpu',
       cell: null,

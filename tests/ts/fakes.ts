@@ -161,6 +161,7 @@ export function subjectSummary(id: string, revision = 1): SubjectSummary {
       name: id,
       kind: 'function',
       where: { file: '/tmp/ipykernel_1/1.py', line: 2, function: '', code: '' },
+      call: null,
       arguments: ['x: float32[4] cpu'],
       device: 'cpu',
       cell: null,

@@ -92,9 +92,11 @@ def _nothing(records: Sequence[Record]) -> str:
     for record in records:
         if record.event == "compilation_metrics":
             detail = record.metadata.get(record.event)
-            reason = detail.get("fail_reason") if isinstance(detail, dict) else None
-            if reason:
-                return f"{NOTHING}: {str(reason).splitlines()[0]}"
+            if isinstance(detail, dict) and (reason := detail.get("fail_reason")):
+                kind = str(detail.get("fail_type") or "").rpartition(".")[2]
+                first = str(reason).splitlines()[0]
+                # Without its name nobody knows the message of an exception from torch's words.
+                return f"{NOTHING}: {kind}: {first}" if kind else f"{NOTHING}: {first}"
     return f"{NOTHING}."
 
 

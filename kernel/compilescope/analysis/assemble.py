@@ -15,6 +15,7 @@ from .guards.frames import files_of, frame_of
 from .guards.guard_tree import parse_guards
 from .guards.recompiles import Memory, follow, parse_recompile
 from .kernels.descriptors import add_descriptors
+from .kernels.modules import add_modules
 from .kernels.tiling import add_chosen
 from .kernels.units import gather
 from .memory.layouts import find_layouts
@@ -109,6 +110,7 @@ def _compilation(
     compilation.autotunings = read_autotunings(records, compilation.kernels)
     add_compile_times(compilation.kernels, records)
     add_chosen(compilation.kernels, compilation.autotunings)
+    add_modules(compilation)
     compilation.memory = find_memory(compilation, hints)
     compilation.layouts = find_layouts(compilation)
     compilation.decompositions = find_decompositions(generated.graphs, reader.collected)

@@ -63,7 +63,13 @@ def command(options: argparse.Namespace) -> int:
     if options.trace is not None:
         # Torch looks for it when it is imported.
         os.environ["TORCH_TRACE"] = str(options.trace.absolute())
-    report, ended = _watched(name, arguments, module=options.module, memory_mb=options.memory_mb)
+    report, ended = _watched(
+        name,
+        arguments,
+        module=options.module,
+        memory_mb=options.memory_mb,
+        redact=options.redact,
+    )
     _write(report, output, options)
     return _end_like_the_script(ended)
 
@@ -87,7 +93,7 @@ def _output(options: argparse.Namespace, name: str) -> Path:
 
 
 def _watched(
-    name: str, arguments: list[str], *, module: bool, memory_mb: float
+    name: str, arguments: list[str], *, module: bool, memory_mb: float, redact: bool
 ) -> tuple[Report, BaseException | None]:
     """Run the script under a watch. Returns the report, and what the script ended with."""
     from .. import watch
@@ -106,7 +112,7 @@ def _watched(
     except BaseException as error:
         if error is not ended:
             raise
-    report.subject.name = " ".join([Path(name).name, *arguments])
+    report.subject.name = " ".join([Path(name).name, *([] if redact else arguments)])
     # That is the line of ours that runs the script.
     report.subject.where = None
     return report, ended
@@ -142,8 +148,10 @@ def _first_on_path(folder: str) -> None:
 def _write(report: Report, output: Path, options: argparse.Namespace) -> None:
     """Write the page. A failure of ours must not change how the script ends."""
     try:
+        if options.redact:
+            report = report.redacted()
         print(f"compilescope: {conclude(report).headline}", file=sys.stderr)
-        files.write(report, output, redact=options.redact)
+        files.write(report, output)
         if options.open and output.suffix != ".json":
             webbrowser.open(output.as_uri())
     except (CompilescopeError, OSError) as error:

@@ -35,12 +35,14 @@ def command(options: argparse.Namespace) -> int:
     report = report_of(options.path)
     if options.rank is not None:
         report = _of_rank(report, options.rank)
+    if options.redact:
+        report = report.redacted()
     if options.json:
         files.print_json(files.summary(report))
     else:
-        print(report.redacted() if options.redact else report)
+        print(report)
     if options.output is not None:
-        files.write(report, options.output, redact=options.redact)
+        files.write(report, options.output)
     return 0
 
 

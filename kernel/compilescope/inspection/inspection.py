@@ -28,7 +28,7 @@ from ..isolation.object_walk import walk
 from ..isolation.own_context import in_own_context
 from ..isolation.user_state import Snapshot, preserved
 from ..progress.progress import Monitor
-from ..report import Report, Timing, VariantReport
+from ..report import Report, SourceLine, Timing, VariantReport
 from ..report.problem import Problem, fault
 from ..report.variant import Variant
 from ..report.what_if import WhatIf
@@ -72,9 +72,10 @@ class Inspection:
         kwargs: Mapping[str, Any] | None = None,
         *,
         cell: str | None = None,
+        call: SourceLine | None = None,
     ) -> None:
         subject = describe(fn, args, kwargs)
-        subject.cell = cell
+        subject.cell, subject.call = cell, call
         self.fn = unwrap(fn)
         self.args = tuple(args)
         self.kwargs = dict(kwargs or {})

@@ -9,6 +9,7 @@ import msgspec
 from ..analysis.backward_links import complete
 from ..analysis.changes.variants import note_changes
 from ..analysis.figures.payback import paybacks
+from ..analysis.kernels.modules import link_to_call
 from ..analysis.overview.verdict import verdict
 from ..analysis.problems.distinct_breaks import distinct_breaks
 from ..analysis.wrapper.links import pair
@@ -33,6 +34,8 @@ def put(report: Report, result: VariantReport) -> None:
             compilation.frame = report.subject.where
             if compilation.frame is None:
                 compilation.absent["frame"] = _NO_FRAME
+        if report.subject.call is not None:
+            link_to_call(compilation, report.subject.call)
     result.breaks = distinct_breaks(result.compilations)
     variants = report.variants
     for index, one in enumerate(variants):

@@ -6,12 +6,14 @@ import ast
 import builtins
 import inspect
 import io
+import linecache
 import tokenize
 import traceback
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
+from ..report import SourceLine
 from ..report.errors import CompilescopeError
 
 EXAMPLE = "For example:\n\n    %%compile\n    y = x * 2\n    model(y)"
@@ -89,6 +91,13 @@ def parse(shell: Shell, magic_line: str, body: str, raw: str | None = None) -> C
     if ast.unparse(last.value.func).startswith("get_ipython()."):
         raise CompilescopeError("The cell ends in a magic or a shell command.", _EXPECTED, EXAMPLE)
     return Cell(file, statements[:-1], last, _is_shown(shell, last, body))
+
+
+def line_of(cell: Cell) -> SourceLine:
+    """The line of the cell's last call."""
+    line = cell.last.lineno
+    code = linecache.getline(cell.file, line).strip()
+    return SourceLine(file=cell.file, line=line, function="<module>", code=code)
 
 
 def _number(shell: Shell) -> int:

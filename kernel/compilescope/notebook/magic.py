@@ -75,7 +75,7 @@ def compile_cell(line: str, cell: str | None = None) -> None:
                 run=not options.no_run,
                 progress=display.progress,
                 cell=parent.get("metadata", {}).get("cellId"),
-                cell_file=parsed.file,
+                call=cells.line_of(parsed),
             )
             shell.user_ns.update({magic_options.LAST: report, options.name: report})
             try:

@@ -129,6 +129,10 @@ class Kernel(Struct):
     launches: list[Launch] = []
     nodes: list[str] = []
     sources: list[SourceLine] = []
+    """Where none of a compilation's nodes has a line of its own (a module that torch itself
+    defines), the line of the call."""
+    modules: list[str] = []
+    """The modules whose code it runs, with the class: ``layers.0: Conv2d``."""
     assembly: dict[str, str] = {}
     """Form → text, where it was compiled for a target; the forms are `target.FORMS`."""
     resources: dict[str, float] = {}

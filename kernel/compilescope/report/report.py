@@ -144,6 +144,8 @@ class Subject(Struct):
     """watch: whatever was compiled while the kernel was watched. trace: whatever a file that torch
     wrote tells of. package: what was compiled ahead of time."""
     where: SourceLine | None = None
+    call: SourceLine | None = None
+    """The line that calls it: the cell's last one, or the caller's of `inspect`."""
     arguments: list[str] = []
     """One line an argument: ``x: float32[4, 8] cpu``."""
     device: str = "cpu"

@@ -23,7 +23,7 @@ from ..jobs.observers import Observer, Observers
 from ..jobs.runner import Work, carry_out, carry_out_aside, is_aside, usual
 from ..jobs.watch_switch import Watcher
 from ..progress.progress import Monitor, Progress
-from ..report import AS_WRITTEN, IN_CELL, Report, VariantReport, is_record
+from ..report import AS_WRITTEN, IN_CELL, Report, SourceLine, VariantReport, is_record
 from ..report.errors import CompilescopeError
 from ..report.variant import Choices, Variant
 from ..studies.run import check_studies
@@ -73,16 +73,16 @@ class Session:
         run: bool = True,
         progress: Callable[[Progress], None] | None = None,
         cell: str | None = None,
-        cell_file: str | None = None,
+        call: SourceLine | None = None,
     ) -> Report:
         """Inspects a call; see `compilescope.inspect`.
 
-        ``cell`` is the notebook cell's id and ``cell_file`` the file name of its code, where there
-        is one: there, what an earlier run of the same call has in its report stays. Failures to
-        compile are problems of the report.
+        ``cell`` is the notebook cell's id, where there is one: there, what an earlier run of the
+        same call has in its report stays. ``call`` is the line that calls. Failures to compile are
+        problems of the report.
         """
         wanted = names.parse(names.USUAL if variants is None else variants)
-        inspection = Inspection(fn, args, kwargs, cell=cell)
+        inspection = Inspection(fn, args, kwargs, cell=cell, call=call)
         wanted = inspection.with_written(fn, wanted, chosen=variants is not None)
         subject = inspection.report.subject.id
         inspection.on_change(lambda variant: self._grown(subject, variant))

@@ -172,6 +172,15 @@ export function Details(props: {
             <Descriptors descriptors={kernel.descriptors} trans={trans} />
           </Part>
         )}
+        {kernel.modules.length > 0 && (
+          <Part title={trans.__('Modules')}>
+            <p className="jp-Compilescope-kernelOps">
+              {kernel.modules.map(module => (
+                <code key={module}>{module}</code>
+              ))}
+            </p>
+          </Part>
+        )}
         <Plan kernel={kernel} trans={trans} />
         {kernel.ops.length > 0 && (
           <Part title={trans.__('Fused operators')}>

@@ -13,6 +13,7 @@ from compilescope.report.saving.storage import from_json
 from compilescope.report.variant import Variant
 from compilescope.session.lazy import session
 from compilescope.session.session import Session
+from torch.testing._internal.distributed.fake_pg import FakeStore
 
 from .. import rank_subjects
 
@@ -85,6 +86,22 @@ def test_an_optimiser_s_step_on_fsdp_s_parameters_has_sources() -> None:
     made = report.variant("python")
     assert made.problems == []
     assert any(one.code.python for one in made.compilations)
+
+
+def test_tensor_parallel_layers_have_sources_of_both_wrappers() -> None:
+    # Their device mesh is an input of the graph, and no tensor.
+    dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=2)
+    try:
+        fn, args = rank_subjects.make_tensor_parallel()
+        report = Session().inspect(fn, args, {}, variants=["python", "cpp"], run=False)
+    finally:
+        dist.destroy_process_group()
+    for variant in report.variants:
+        assert variant.problems == []
+        (made,) = variant.compilations
+        assert any("all_reduce" in kernel.name for kernel in made.kernels)
+        assert made.code.backward is not None
+    assert report.variant("cpp").compilations[0].code.cpp
 
 
 def test_a_rank_that_alone_is_wrong_keeps_no_other_waiting() -> None:

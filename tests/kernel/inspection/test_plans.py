@@ -65,6 +65,10 @@ class _Allocations:
     def run(self, code: Code, inputs: list[Any]) -> None:
         text = code.python or ""
         body = text[text.index("class Runner") : text.index("\nrunner = Runner")]
+        # The functions that a loop calls stand above it.
+        above = re.findall(r"^def while_loop\w+\(args\):\n(?:(?: .*)?\n)+", text, re.M)
+        body = "\n".join([*above, body])
+        asked = iter([True, True, True])
         names = set(re.findall(r"^(\w+) = async_compile\.", text, re.M))
         extern = SimpleNamespace(
             mm=torch.mm,
@@ -76,6 +80,7 @@ class _Allocations:
             "extern_kernels": extern,
             "assert_size_stride": lambda *_: None,
             "assert_size_stride_grouped": lambda *_: None,
+            "assert_alignment": lambda *_: None,
             "assert_tensor_metadata": lambda *_: None,
             "reinterpret_tensor": torch._C._dynamo.guards._reinterpret_tensor,
             "alloc_from_pool": torch.ops.inductor._alloc_from_pool,
@@ -83,6 +88,11 @@ class _Allocations:
                 torch._C._dynamo.guards._empty_strided_cpu(*a)
             ),
             **dict.fromkeys(names, lambda *_: None),
+            **{
+                name: lambda *found: found[-1].fill_(next(asked, False))
+                for name in names
+                if "_lt_" in name
+            },
         }
         exec(body, inside)
         inside["Runner"](partitions=[]).call(inputs)
@@ -161,6 +171,21 @@ def test_both_wrappers_hold_the_same(reports: dict[str, cs.Report], case: str) -
                 for m in (left, right)
             ]
             assert described[0] == described[1]
+
+
+def test_a_loop_holds_what_its_last_round_gave() -> None:
+    fn, args = plan_subjects.looped, (torch.randn(64, 64),)
+    report = cs.inspect(fn, args, variants=_WRAPPERS, run=False)
+    assert not report.problems
+    python, cpp = (_only(each) for each in report.variants)
+    ((code, memory),) = _codes(python)
+    watched = _Allocations()
+    watched.run(code, _inputs(memory))
+    assert memory.peak_bytes == watched.peak
+    assert cpp.memory[0].peak_bytes == memory.peak_bytes
+    assert cpp.memory[0].keys == memory.keys
+    assert sum("mm" in step for step in memory.steps) == 2
+    assert [b.bytes for b in memory.buffers if b.kind == "output"] == [64 * 64 * 4, 8]
 
 
 def test_reuse_is_seen(reports: dict[str, cs.Report]) -> None:

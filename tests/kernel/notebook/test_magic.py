@@ -261,7 +261,7 @@ def test_a_wrong_option_says_what_it_may_be(
 def test_the_cell_goes_by_its_number(shell: InteractiveShell, session: FakeSession) -> None:
     for _ in range(2):
         result = shell.run_cell("%%compile\nf(1)", store_history=True)
-        file = session.asked[-1]["cell_file"]
+        file = session.asked[-1]["call"].file
         assert shell.compile.format_code_name(file) == ("Cell", f"In[{result.execution_count}]")
 
 
@@ -371,7 +371,7 @@ def test_lines_are_those_of_the_cell(
     succeed(shell.run_cell(f"%%compile\n{above}def g(v):\n    return v\ng(1)"))
     (asked,) = session.asked
     code = asked["fn"].__code__
-    assert code.co_filename == asked["cell_file"]
+    assert code.co_filename == asked["call"].file
     assert code.co_firstlineno == 2 + len(above)
     assert linecache.getline(code.co_filename, 1) == "%%compile\n"
     assert linecache.getline(code.co_filename, code.co_firstlineno) == "def g(v):\n"
@@ -522,3 +522,31 @@ def test_a_real_inspection_points_at_the_cells_lines(
     assert lines[4] == "w = v * 2"
     assert lines[5] == "return w.sin() + 1"
     assert "cpp_fused_add_mul_sin_0" in capsys.readouterr().out
+
+
+def test_kernels_of_torchs_own_modules_lead_to_the_call(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = [
+        "import torch",
+        "net = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU())",
+        "",
+        "net(torch.ones(1, 3, 8, 8))",
+    ]
+    succeed(shell.run_cell("\n".join(["%%compile --no-run --name made", *body])))
+    made = shell.user_ns["made"]
+    assert (made.subject.call.line, made.subject.call.code) == (5, body[-1])
+    assert made.subject.call.file in made.files
+    for variant in made.variants:
+        (compilation,) = variant.compilations
+        forward = [one for one in compilation.kernels if one.direction == "forward"]
+        assert forward
+        for kernel in forward:
+            assert kernel.sources == [made.subject.call]
+            assert "sources" not in kernel.absent
+        assert {name for one in forward for name in one.modules} == {"0: Conv2d", "1: ReLU"}
+        wrapper = "cpp" if compilation.code.cpp else "python"
+        for region in compilation.code.regions[wrapper]:
+            if region.kind == "launch":
+                assert region.sources == [made.subject.call]
+    assert "of 0: Conv2d" in capsys.readouterr().out

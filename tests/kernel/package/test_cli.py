@@ -156,6 +156,22 @@ def test_however_a_script_ends_it_ends_so_and_is_reported(
 
 
 @pytest.mark.slow
+def test_a_redacted_run_tells_neither_code_nor_arguments(
+    tmp_path: Path, commands: Commands
+) -> None:
+    (tmp_path / "train.py").write_text(SCRIPT)
+    asked = ["run", "--redact", "-o", "out.json", "train.py", "--token", "hunter2"]
+    ran = commands.run(*asked, folder=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    written = (tmp_path / "out.json").read_text()
+    for secret in ("hunter2", "in the step", str(tmp_path)):
+        assert secret not in written
+    report = cs.load(tmp_path / "out.json")
+    assert report.subject.name == "train.py"
+    assert report.variants[0].breaks
+
+
+@pytest.mark.slow
 def test_a_module_runs_as_by_python_m(tmp_path: Path, commands: Commands) -> None:
     package = tmp_path / "job"
     package.mkdir()
@@ -204,6 +220,20 @@ def test_a_trace_is_summarized_and_written(
     assert page.read_text().startswith("<!doctype html>")
     assert main(["trace", str(PYTHON)]) == 0
     assert capsys.readouterr().out == f"{report}\n"
+
+
+def test_a_redacted_trace_prints_no_message_of_the_users(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failed = {"fail_type": "ValueError", "fail_reason": "hunter2"}
+    record = {"compilation_metrics": failed, "frame_id": 0, "frame_compile_id": 0, "attempt": 0}
+    trace, page = tmp_path / "trace.log", tmp_path / "report.html"
+    trace.write_text(f"V1124 10:00:01.000000 7 torch/x.py:1] {json.dumps(record)}\n")
+    for form in ([], ["--json"]):
+        assert main(["trace", str(trace), *form]) == 0
+        assert "hunter2" in capsys.readouterr().out
+        assert main(["trace", str(trace), "--redact", *form, "-o", str(page)]) == 0
+        assert "hunter2" not in capsys.readouterr().out + page.read_text()
 
 
 def test_one_thing_of_a_report_is_shown_for_pipes(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import compilescope as cs
 import pytest
@@ -22,7 +25,7 @@ from compilescope.report import (
 )
 from compilescope.report.errors import CompilescopeError
 
-from .. import subjects
+from .. import secret_subjects, subjects
 from ..views_report import report
 
 pytestmark = pytest.mark.slow
@@ -183,6 +186,84 @@ def test_no_literal_is_left() -> None:
         *("x: float32[4, 8] cpu", "s: (left out)", "n: (left out)", "b: True")
     ]
     assert redacted.problems[0].what == "The subject raised MyTrouble: (left out)"
+
+
+def _watched() -> Report:
+    with cs.watch() as live:
+        compiled = torch.compile(secret_subjects.again, backend="eager")
+        for word in ("hunter2 first", "hunter2 second", "hunter2 third"):
+            compiled(torch.ones(2), word)
+    assert len(live.compilations) == 3
+    return live
+
+
+def _traced(tmp_path: Path) -> Report:
+    """Of a trace, with what no view reads, a failure and a break."""
+    lines = [
+        'V1124 10:00:00.000000 7 torch/x.py:22] {"str": ["/home/hunter2/m.py", 0]}',
+        _record({"dynamo_start": {"stack": [_FRAME]}}),
+        _record({"artifact": {"name": "new_of_torch", "encoding": "string"}}, "hunter2 payload"),
+        _record({"artifact": {"name": "dynamo_error", "encoding": "string"}}, _FAILED),
+        _record({"compilation_metrics": {"co_filename": "/home/hunter2/m.py", **_METRICS}}),
+    ]
+    path = tmp_path / "trace.log"
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return cs.read_trace(path)
+
+
+_FRAME = {"line": 3, "name": "step", "filename": 0, "loc": "y = f(x, 'hunter2 loc')"}
+_FAILED = "Traceback (most recent call last):\nValueError: hunter2 failure"
+_METRICS = {
+    "co_name": "step",
+    "fail_type": "ValueError",
+    "fail_reason": "hunter2 reason",
+    "fail_user_frame_filename": "/home/hunter2/m.py",
+    "fail_user_frame_lineno": 3,
+}
+
+
+def _record(event: dict[str, Any], payload: str = "") -> str:
+    told = event | {"frame_id": 0, "frame_compile_id": 0, "attempt": 0}
+    if payload:
+        told["has_payload"] = hashlib.md5(payload.encode()).hexdigest()
+    lines = "".join(f"\n\t{line}" for line in payload.split("\n")) if payload else ""
+    return f"V1124 10:00:01.000000 7 torch/_dynamo/x.py:1] {json.dumps(told)}{lines}"
+
+
+def test_no_text_of_the_users_is_left_in_a_real_report(tmp_path: Path) -> None:
+    fn, args = secret_subjects.net()
+    x = torch.randn(4, 4)
+    made = {
+        "net": cs.inspect(fn, args, variants=("python", "cpp"), run=False),
+        "checked": cs.inspect(secret_subjects.checked, (x, "hunter2"), run=False),
+        "raised": cs.inspect(secret_subjects.raised, (x, "hunter2"), run=False),
+        "watched": _watched(),
+        "traced": _traced(tmp_path),
+    }
+    for name, one in made.items():
+        assert SECRET in one.to_json(), name
+        saved = one.save(tmp_path / f"{name}.json", redact=True).read_text("utf-8")
+        assert _around(saved) == [], name
+        page = one.save(tmp_path / f"{name}.html", redact=True).read_text("utf-8")
+        assert _around(page) == [], name
+        assert _around(str(one.redacted())) == [], name
+    compilation = made["net"].variant("cpp").compilations[-1]
+    assert "hunter2 operator" in (compilation.code.cpp or "")
+    assert made["watched"].compilations[1].recompile is not None
+
+
+def _around(text: str) -> list[str]:
+    return [text[max(0, one.start() - 60) : one.end() + 30] for one in re.finditer(SECRET, text)]
+
+
+def test_a_path_that_torch_cuts_off_is_left_out() -> None:
+    made = report()
+    recompile = made.compilation("0/0").recompile
+    assert recompile is not None
+    recompile.reasons = ["0/0: L['n'] == 3  # y = x if n == 3 else n  # omebody/m.py:23 in step"]
+    left = made.redacted().compilation("0/0").recompile
+    assert left is not None
+    assert left.reasons == ["0/0: L['n'] == …  # (left out)  # m.py:23 in step"]
 
 
 def test_a_report_that_is_nested_too_deep_is_refused_clearly() -> None:

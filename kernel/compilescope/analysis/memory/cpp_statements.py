@@ -29,14 +29,17 @@ _COPY = re.compile(r"aoti_torch_copy_\((\w+), (\w+)")
 _SUFFIX = re.compile(r"(?<=\d)L\b")
 _CAST = re.compile(r"static_cast<int64_t>")
 _DIVISION = re.compile(r"c10::div_floor_integer\(")
+_ROUNDS = 2
+"""As in a Python wrapper."""
 _ALLOC_ARGUMENTS = 6
 _POOL_ARGUMENTS = 7
 _EMPTY = "()"
 
 
 def read_cpp(text: str, regions: Sequence[Region], ledger: StorageTracker) -> None:
-    """Follow the wrapper's entry function. Both branches of a condition count, one after the other.
+    """Follow the wrapper's entry function.
 
+    Both branches of a condition count, one after the other; of a loop two rounds do.
     Triton kernels' scratch memory, which the functions that launch them may take, does not count.
     """
     lines = text.split("\n")
@@ -45,8 +48,7 @@ def read_cpp(text: str, regions: Sequence[Region], ledger: StorageTracker) -> No
         return
     launches = {number: r for r in regions if r.kind == "launch" for number in _lines(r)}
     reader = _Reader(launches, ledger)
-    for statement, line in _statements(lines, entry.start, entry.end):
-        reader.statement(statement, line)
+    reader.run(list(_statements(lines, entry.start, entry.end)))
 
 
 def _lines(region: Region) -> range:
@@ -59,6 +61,32 @@ class _Reader:
         self.ledger = ledger
         self.arrays: dict[str, str] = {}
         self.last: Region | None = None
+
+    def run(self, statements: Sequence[tuple[str, int]]) -> None:
+        """Follow statements as they run, loops unrolled."""
+        number = 0
+        while number < len(statements):
+            text, line = statements[number]
+            number += 1
+            if not text.startswith("while ("):
+                self.statement(text, line)
+                continue
+            end = _block_end(statements, number)
+            block = statements[number:end]
+            for _ in range(_ROUNDS):
+                self._block(block)
+            # The condition is asked once more.
+            ends = (i for i, (one, _) in enumerate(block) if one.endswith(" break;"))
+            self._block(block[: next(ends, 0)])
+            number = end + 1
+
+    def _block(self, statements: Sequence[tuple[str, int]]) -> None:
+        """Follow a block, whose own names end with it."""
+        before = set(self.ledger.scope)
+        self.run(statements)
+        self.last = None
+        for name in set(self.ledger.scope) - before:
+            self.ledger.drop(name)
 
     def statement(self, text: str, line: int) -> None:
         ledger = self.ledger
@@ -167,6 +195,17 @@ def _statements(lines: Sequence[str], start: int, end: int) -> Iterator[tuple[st
         number += 1
         if text and not text.startswith("//"):
             yield " ".join(parts), number
+
+
+def _block_end(statements: Sequence[tuple[str, int]], number: int) -> int:
+    """The place of the bracket that ends a block."""
+    level = 1
+    while number < len(statements):
+        level += depth(statements[number][0], "{}")
+        if level <= 0:
+            break
+        number += 1
+    return number
 
 
 def _runs(text: str) -> bool:

@@ -15,24 +15,28 @@ _POOL = re.compile(r"(\w+) = alloc_from_pool\(")
 _REUSE = re.compile(r"(\w+) = (?:reinterpret_tensor\()?(\w+)\b(.*?);.*# reuse")
 _VIEW = re.compile(r"(\w+) = (?:reinterpret_tensor|torch\.as_strided)\((\w+),")
 _DELETE = re.compile(r"del ([\w, ]+)")
-_LIST = re.compile(r"(\w+) = \[([\w, ]*)\]")
+_LIST = re.compile(r"(\w+) = \[([\w, \[\]]*)\]$")
 _ITEM = re.compile(r"(\w+) = (\w+)\[(\d+)\]$")
-_ALIAS = re.compile(r"(\w+) = (\w+)(?:; del (\w+))?$")
+_ALIAS = re.compile(r"(\w+|\w+\[\d+\]) = (\w+)(?:; del (\w+))?$")
 _UNPACK = re.compile(r"\(?([\w, ]+?),?\)? = args$")
 _RETURN = re.compile(r"return \(?(.*?)\)?$")
-_CALLED = re.compile(r"(?:\(?([\w, ]+?),?\)? = )?(?:self\.)?(partitions\[(\d+)\]|\w+)\((\w+)\)$")
+_CALLED = re.compile(
+    r"(?:\(?([\w, \[\]]+?),?\)? = )?(?:self\.)?(partitions\[(\d+)\]|\w+)\((\w+)\)$"
+)
 _RESULT = re.compile(r"(\w+) = ([\w.]+)\(")
 _COPY = re.compile(r"(\w+)\.copy_\((\w+)")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _VIEWED = re.compile(r"reinterpret_tensor\((\w+),")
 _TYPE = re.compile(r"torch\.(\w+)$")
+_ROUNDS = 2
+"""How often a loop runs here: from the second round on it also holds what the last one gave."""
 _POOL_ARGUMENTS = 5
 
 
 def read_python(text: str, regions: Sequence[Region], ledger: StorageTracker) -> None:
     """Follow the wrapper's call, through partitions and branches.
 
-    Both branches of a condition count, one after the other.
+    Both branches of a condition count, one after the other; of a loop two rounds do.
     """
     lines = text.split("\n")
     functions = {region.label: region for region in regions if region.kind == "entry"}
@@ -63,7 +67,7 @@ class _Reader:
         region = self.functions[name]
         self.running.append(name)
         returned: list[list[Storage]] = []
-        for statement, line, end in statements(self.lines, region.start, region.end):
+        for statement, line, end in self._rounds(region.start, region.end):
             if statement.startswith("return"):
                 match = _RETURN.match(statement)
                 values = split_list(match.group(1)) if match else []
@@ -74,6 +78,29 @@ class _Reader:
                 self._statement(statement, line, end)
         self.running.pop()
         return returned
+
+    def _rounds(self, start: int, end: int) -> Iterator[tuple[str, int, int]]:
+        """The statements of lines from ``start`` to ``end`` as they run, loops unrolled."""
+        skipped = 0
+        for statement, line, last in statements(self.lines, start, end):
+            if line <= skipped:
+                continue
+            if not statement.startswith("while "):
+                yield statement, line, last
+                continue
+            skipped = self._block_end(line, end)
+            for _ in range(_ROUNDS):
+                yield from self._rounds(last, skipped)
+
+    def _block_end(self, line: int, end: int) -> int:
+        """The last line of the block that a line begins; both from 1."""
+        indent = _indent(self.lines[line - 1])
+        found = line
+        while found < end and (
+            not self.lines[found].strip() or _indent(self.lines[found]) > indent
+        ):
+            found += 1
+        return found
 
     def _unpack(self, names: list[str], line: int) -> None:
         ledger = self.ledger
@@ -106,7 +133,9 @@ class _Reader:
             self._from_pool(pool, text, line)
         elif view := _VIEW.match(text):
             ledger.hold(view.group(1), ledger.scope.get(view.group(2), ()))
-        elif item := _ITEM.match(text):
+        elif (item := _ITEM.match(text)) and (slot := text.partition(" = ")[2]) in ledger.scope:
+            ledger.hold(item.group(1), ledger.scope[slot])
+        elif item:
             ledger.item(item.group(1), item.group(2), item.group(3), line)
         elif made := _LIST.match(text):
             held = [one for name in split_list(made.group(2)) for one in self._storages(name)]
@@ -161,7 +190,9 @@ class _Reader:
         )
 
     def _storages(self, value: str) -> list[Storage]:
-        """What a value is made of: a name, or a view of one."""
+        """What a value is made of: a name, a place in a list, or a view of one."""
+        if value in self.ledger.scope:
+            return list(self.ledger.scope[value])
         match = _VIEWED.match(value) or _NAME.match(value)
         name = match.group(match.lastindex or 0) if match else ""
         return list(self.ledger.scope.get(name, ()))
@@ -188,6 +219,10 @@ def statements(lines: Sequence[str], start: int, end: int) -> Iterator[tuple[str
         number += 1
         if first and not first.startswith("#"):
             yield " ".join(parts), begin + 1, number
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _allocated(match: re.Match[str], text: str, line: int) -> Storage:

@@ -26,6 +26,7 @@ _LAST = re.compile(
     r"^([A-Za-z_][\w.]*): .*?(?=\n\nTraceback|\n\nDuring|\n\nThe above|\Z)", re.M | re.S
 )
 _TENSOR = re.compile(r"\w+\[[^\]]*\] [\w:]+")
+_EXCEPTION = re.compile(r"(?:Error|Exception|Warning|Interrupt|Exit)$")
 _PLAIN = ("None", "True", "False")
 _VALUES = ("value", "global", "keys", "attribute", "identity", "other", "")
 """Kinds of failed guards whose old and new value is one of the user's."""
@@ -40,6 +41,11 @@ def strings(text: str) -> str:
         return match.group() if before.endswith(_KEPT_BEFORE) else f"'{_OUT}'"
 
     return _STRING.sub(replaced, text)
+
+
+def quoted(text: str) -> list[str]:
+    """The quoted texts in it, without their quotes."""
+    return [found[1:-1] for found in _STRING.findall(text) if len(found) > len("''")]
 
 
 def guard(text: str) -> str:
@@ -114,6 +120,15 @@ def without_literals(value: dict[str, Any]) -> dict[str, Any]:
             value = value | {
                 name: _each(clean)(value[name]) for name, clean in fields.items() if name in value
             }
+    if {"severity", "facts"} <= value.keys() and _EXCEPTION.search(
+        value["facts"].get("fail_type", "")
+    ):
+        # Of an exception torch writes the message alone, and its traceback behind it.
+        _, mark, trace = value["detail"].partition("\n\nTraceback")
+        value = value | {
+            "why": value["why"] and _LEFT_OUT,
+            "detail": value["detail"] and f"{_LEFT_OUT}{mark}{trace}",
+        }
     if {"guard", "old", "new", "kind"} <= value.keys() and value["kind"] in _VALUES:
         value = value | {side: _LEFT_OUT for side in ("old", "new") if value[side]}
     return value

@@ -9,9 +9,10 @@ functions, modules and variables, which the graphs and the generated code are ma
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
-from .literals import without_literals
+from .literals import quoted, without_literals
 
 _POSIX = re.compile(r"(?<![\w.:/<~-])~?(?:/[^\s/:\"'()<>|,;\\]+)+/([^\s/:\"'()<>|,;\\]*)")
 _WINDOWS = re.compile(r"(?<!\w)[A-Za-z]:(?:\\\\?[^\s\\:\"'()<>|,;]+)+\\\\?([^\s\\:\"'()<>|,;]*)")
@@ -21,6 +22,8 @@ torch 2.15 tells of a backward's node; in a break's explanation:
 ``# File "model.py", line 3, in forward, code: y = x + 1``."""
 _GUARD_COMMENT = re.compile(r"(\s# )[^\n]*?(\s+# [^#\n]*?[^#\s]:\d+ in [\w<>.]+)")
 """Behind a guard: ``# y = x + 1  # model.py:3 in forward``."""
+_CUT_PATH = re.compile(r"(\s# )[^#\n]*[\\/]([^#\s/\\]+:\d+ in [\w<>.]+)")
+"""Behind a guard, of a path that torch cut off in front: ``# omebody/model.py:3 in forward``."""
 _TRACEBACK = re.compile(
     r"^(\s*File .*, line \d+(?:, in .*)?)\n[ \t]+(?!File )\S.*(?:\n[ \t]*[~^ ]+$)?", re.M
 )
@@ -29,6 +32,10 @@ _ADVICE_FIELDS = {"kind", "what", "code", "where"}
 _SETTINGS = ("specialize_float", "module_int")
 """Kinds of advice whose code is long, and yet holds names alone."""
 _SOURCE_FIELDS = {"file", "line", "function", "code"}
+_NODE_FIELDS = {"op", "target", "args"}
+_OPERATOR = re.compile(r"torch\.ops\.(\w+)\.")
+_TORCHS = ("aten", "prim", "prims", "inductor", "higher_order", "quantized", "mkldnn", "onednn")
+"""Namespaces of torch's own operators, whose texts are torch's: a mode, an equation."""
 
 
 def redact(report: dict[str, Any]) -> dict[str, Any]:
@@ -57,11 +64,18 @@ class _Cleaner:
         code: set[str] = {
             line.strip() for text in report.get("files", {}).values() for line in text.splitlines()
         }
-        for source in _sources(report):
-            files.add(source["file"])
-            code.add(source["code"].strip())
+        texts: set[str] = set()
+        for one in _dictionaries(report):
+            if one.keys() == _SOURCE_FIELDS:
+                files.add(one["file"])
+                code.add(one["code"].strip())
+            elif one.keys() >= _NODE_FIELDS and _is_custom(one["target"]):
+                texts.update(quoted(one["args"]))
         paths = sorted((file for file in files if _base(file) != file), key=len, reverse=True)
         self.paths = re.compile("|".join(map(re.escape, paths))) if paths else None
+        own = "|".join(re.escape(text) for text in sorted(texts, key=len, reverse=True))
+        self.texts = re.compile(rf"(['\"])(?:{own})\1") if own else None
+        """Texts that operators of the user's get, in the graphs and in the generated code."""
         self.code = {line for line in code if len(line) > 1}
 
     def __call__(self, value: Any) -> Any:
@@ -72,18 +86,30 @@ class _Cleaner:
                 return value | {"file": _base(value["file"]), "code": ""}
             if value.keys() == _ADVICE_FIELDS and _is_written(value):
                 value = value | {"code": ""}
-            value = without_literals(value)
+            value = without_literals(
+                {key: _LEFT_OUT if self.is_code(item) else item for key, item in value.items()}
+            )
             return {self.text(key): self(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
             return [self(item) for item in value]
         return value
 
+    def is_code(self, value: object) -> bool:
+        """Whether it is a line of the user's code, and not just a name."""
+        if not isinstance(value, str) or "\n" in value:
+            return False
+        line = value.strip()
+        return line in self.code and not line.isidentifier()
+
     def text(self, text: str) -> str:
-        if "\n" not in text and text.strip() in self.code and not text.strip().isidentifier():
+        if self.is_code(text):
             return _LEFT_OUT
+        if self.texts is not None:
+            text = self.texts.sub(r"\1…\1", text)
         if "File " in text or " in " in text:
             text = _CODE_COMMENT.sub(rf"\1{_LEFT_OUT}", text)
             text = _GUARD_COMMENT.sub(rf"\1{_LEFT_OUT}\2", text)
+            text = _CUT_PATH.sub(r"\1\2", text)
             text = _TRACEBACK.sub(r"\1", text)
         if "/" not in text and "\\" not in text:
             return text
@@ -97,20 +123,21 @@ def _is_written(advice: dict[str, Any]) -> bool:
     return advice["kind"] not in _SETTINGS and "\n" in advice["code"]
 
 
-def _sources(value: Any) -> list[dict[str, Any]]:
-    """All `SourceLine` in the data."""
-    found = []
+def _is_custom(target: str) -> bool:
+    operator = _OPERATOR.match(target)
+    return operator is not None and operator.group(1) not in _TORCHS
+
+
+def _dictionaries(value: Any) -> Iterator[dict[str, Any]]:
+    """All structs in the data."""
     waiting = [value]
     while waiting:
         one = waiting.pop()
         if isinstance(one, dict):
-            if one.keys() == _SOURCE_FIELDS:
-                found.append(one)
-            else:
-                waiting.extend(one.values())
+            yield one
+            waiting.extend(one.values())
         elif isinstance(one, list):
             waiting.extend(one)
-    return found
 
 
 def _base(file: str) -> str:

@@ -2,8 +2,9 @@
 
 Stands on ``torch._guards`` (TracingContext, CompileContext),
 ``torch._inductor.compile_fx.compile_fx``, ``GraphLowering.compile_to_module`` and
-``torch._inductor.graph.get_donated_idxs``, with what AOTAutograd does at a graph's first backward
-(``_get_current_graph_task_keep_graph``); the same from 2.11 to 2.15.
+``torch._inductor.graph.get_donated_idxs``,
+``torch._library.fake_class_registry.FakeScriptObject``, with what AOTAutograd does at a graph's
+first backward (``_get_current_graph_task_keep_graph``); the same from 2.11 to 2.15.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from torch._dynamo.exc import RestartAnalysis, TensorifyScalarRestartAnalysis
 from torch._dynamo.symbolic_convert import TensorifyState
 from torch._functorch import config as functorch_config
 from torch._guards import CompileContext, CompileId, TracingContext, compile_context, tracing
+from torch._library.fake_class_registry import FakeScriptObject
 from torch._logging._internal import trace_structured
 
 from ..dynamo.leftovers import forgotten
@@ -297,7 +299,8 @@ def _copied(graph: fx.GraphModule) -> fx.GraphModule:
 
 def _fake(example: Any, given: Any, mode: Any) -> Any:
     """A placeholder's fake value; sizes of dynamic shapes are plain numbers or symbols already."""
-    if example is None:
+    if example is None or isinstance(example, FakeScriptObject):
+        # A process group or a device mesh: torch fakes it itself, and refuses one that is fake.
         return given
     number = _number(example)
     if number is None:

@@ -108,6 +108,7 @@ def _kernel(kernel: Kernel, markup: Markup, limits: Limits, hint: str) -> str:
         for artifact, numbers in _launches(kernel).items()
     ]
     told += [f"from {escape(_source(source))}" for source in kernel.sources[-4:]]
+    told += [f"of {escape(', '.join(kernel.modules[:4]))}" for _ in kernel.modules[:1]]
     told += [escape(one) for one in [plans.kernel(kernel)] if one]
     told += [escape(one) for one in [routes.descriptors(kernel.descriptors)] if one]
     told += [f"no {escape(what)}: {escape(why)}" for what, why in kernel.absent.items()]

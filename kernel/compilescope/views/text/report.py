@@ -315,7 +315,8 @@ def _kernel(kernel: Kernel) -> str:
     called = f", called {times} times" if times > 1 else ""
     ops = f": {', '.join(kernel.ops)}" if kernel.ops else ""
     fused = ", ".join(plans.fusion(kernel))
-    told = [f"{kernel.name} ({language}{called}){ops}", fused]
+    of = f"of {', '.join(kernel.modules[:4])}" if kernel.modules else ""
+    told = [f"{kernel.name} ({language}{called}){ops}", of, fused]
     return ". ".join(one for one in [*told, routes.descriptors(kernel.descriptors)] if one)
 
 

@@ -1,0 +1,47 @@
+"""Which modules a kernel's nodes belong to, and the user's line where torch has none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...report import Code, Compilation, SourceLine
+
+
+def add_modules(compilation: Compilation) -> None:
+    """Names the modules of each kernel's nodes, in the nodes' order."""
+    known = {
+        node.name: f"{node.module}: {(node.module_type or '').rpartition('.')[2]}"
+        for graph in compilation.graphs.values()
+        for node in graph.nodes
+        if node.module and node.op.startswith("call")
+    }
+    for kernel in compilation.kernels:
+        found = (known[name].removesuffix(": ") for name in kernel.nodes if name in known)
+        kernel.modules = list(dict.fromkeys(found))
+
+
+def link_to_call(compilation: Compilation, call: SourceLine) -> None:
+    """Leads kernels to the line of the call, where no node has a line of the user's.
+
+    So it is where all that runs is torch's own, as in a bare ``nn.Sequential``: torch leaves its
+    own modules' lines out.
+    """
+    nodes = [node for graph in compilation.graphs.values() for node in graph.nodes]
+    if not nodes or any(node.sources for node in nodes):
+        return
+    for kernel in compilation.kernels:
+        if not kernel.sources:
+            kernel.sources = [call]
+            kernel.absent.pop("sources", None)
+    for code in _codes(compilation.code):
+        for regions in code.regions.values():
+            for region in regions:
+                if region.kind in ("kernel", "launch") and not region.sources:
+                    region.sources = [call]
+
+
+def _codes(code: Code | None) -> Iterable[Code]:
+    while code is not None:
+        yield code
+        yield from code.others
+        code = code.backward

@@ -1,0 +1,73 @@
+"""Calls with a secret text in every place where Python code can have one."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import torch
+from torch import nn
+
+SECRET = "hunter2"
+CONFIG = {"hunter2 key": 1, "token": "hunter2 value"}
+
+
+@dataclasses.dataclass
+class Settings:
+    """What a guard looks at."""
+
+    name: str = "hunter2 default"
+
+
+@torch.library.custom_op("compilescope_tests::tag", mutates_args=())
+def tag(x: torch.Tensor, name: str) -> torch.Tensor:
+    """An operator that gets a text."""
+    return x.clone()
+
+
+@tag.register_fake
+def _(x: torch.Tensor, name: str) -> torch.Tensor:
+    return torch.empty_like(x)
+
+
+class Net(nn.Module):
+    """Texts in globals, attributes, arguments, keys, defaults, breaks, operators, comments."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.note = "hunter2 attribute"
+        self.inner = nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor, word: str, table: dict[str, str], by: Settings) -> Any:
+        if CONFIG["token"] == "hunter2 value" and word.startswith("hunter2"):
+            x = x + 1
+        if self.note == "hunter2 attribute" and by.name != "hunter2 other":
+            x = x * 2
+        x = x + len(table["hunter2 entry"])
+        print("hunter2 printed")  # hunter2 comment
+        x = torch.ops.compilescope_tests.tag(x, "hunter2 operator")
+        return self.inner(x)
+
+
+def net() -> tuple[Any, tuple[Any, ...]]:
+    """The call."""
+    return Net(), (torch.randn(4, 4), "hunter2 w", {"hunter2 entry": "hunter2 item"}, Settings())
+
+
+def checked(x: torch.Tensor, word: str) -> torch.Tensor:
+    """Its message holds an argument."""
+    torch._check(x.shape[0] > 100, lambda: "hunter2 check " + word)
+    return x + 1
+
+
+def raised(x: torch.Tensor, word: str) -> torch.Tensor:
+    """Fails on several lines, for a reason."""
+    try:
+        return x + {"a": 1}[word]
+    except KeyError as error:
+        raise RuntimeError(f"no {word}\nhunter2 second line") from error
+
+
+def again(x: torch.Tensor, word: str) -> torch.Tensor:
+    """Compiled anew for each text."""
+    return x + 1 if word == "hunter2 first" else x.sin()
