@@ -27,7 +27,7 @@ EAGER = "eager"
 
 
 class KeptBuild(msgspec.Struct, kw_only=True, eq=False):
-    """A build. Its call may only be made while its code is installed, inside `BuiltVariants.open`."""
+    """A build. Its call is made while its code is installed, inside `BuiltVariants.open`."""
 
     variant: Variant
     call: Callable[[], object]
