@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import socket
-import tempfile
 import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from pathlib import Path
 from typing import Any
 
 import cloudpickle
@@ -17,6 +15,7 @@ import torch
 import torch.distributed as dist
 
 from ..analysis.changes.ranks import compare
+from ..processes.folders import temporary
 from ..processes.runner import Ended, Limits, describe_exit, run
 from ..progress.progress import Monitor
 from ..report import Report, Subject
@@ -68,14 +67,14 @@ def run_ranks(
     steps: dict[int, str] = {}
     port = _free_port()
     with (
-        tempfile.TemporaryDirectory(prefix="compilescope-ranks-") as folder,
+        temporary("ranks") as folder,
         ThreadPoolExecutor(size, thread_name_prefix="compilescope-rank") as pool,
     ):
         made = [
             pool.submit(
                 _run,
                 task,
-                _Place(rank, size, backend, group, str(Path(folder) / "meeting"), port),
+                _Place(rank, size, backend, group, str(folder / "meeting"), port),
                 timeout_s,
                 monitor,
                 failed,

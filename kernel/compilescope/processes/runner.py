@@ -13,7 +13,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +23,7 @@ import msgspec
 import psutil
 
 from ..package_folder import PACKAGE
+from .folders import temporary
 
 TASK, HEADER, RESULT, STEPS, CACHES = "task", "header.json", "result", "steps", "caches"
 """Files in the process's folder: what it is given, and what it leaves."""
@@ -98,8 +98,7 @@ def run(
     OSError
         The process cannot be started, or the disk is full.
     """
-    with tempfile.TemporaryDirectory(prefix="compilescope-", ignore_cleanup_errors=True) as made:
-        place = Path(made)
+    with temporary() as place:
         (place / TASK).write_bytes(task)
         (place / HEADER).write_text(json.dumps(dict(header)), encoding="utf-8")
         caches = folder or place / CACHES

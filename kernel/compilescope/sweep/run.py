@@ -5,7 +5,6 @@ from __future__ import annotations
 import concurrent.futures as futures
 import itertools
 import logging
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -15,6 +14,7 @@ from typing import Any
 import msgspec
 
 from ..analysis.settings.variant_code import code_of
+from ..processes.folders import temporary
 from ..report.problem import Problem
 from ..report.sweeps import SweepCell
 from . import ranking
@@ -92,10 +92,8 @@ class Running:
     def _run(self) -> None:
         start = time.perf_counter()
         try:
-            with tempfile.TemporaryDirectory(
-                prefix="compilescope-sweep-", ignore_cleanup_errors=True
-            ) as scratch:
-                self._scratch = Path(scratch)
+            with temporary("sweep") as scratch:
+                self._scratch = scratch
                 (self._scratch / GO).touch()
                 self._work()
             self.sweep.state = "cancelled" if self._cancelled.is_set() else "done"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 import msgspec
 
 from ...analysis.packages.ahead_of_time import add_code
+from ...processes.folders import temporary
 from ...processes.runner import Ended, Limits, run
 from ...progress.progress import Cancelled
 from ...report import Package
@@ -53,13 +53,13 @@ def make_package(study: Study, *, built: bool) -> None:
     given = task(variant, packed(study))
     study.monitor.step("starting", variant=report.name, fraction=0.0)
     steps = iter(range(1, 9))
-    with tempfile.TemporaryDirectory(prefix="compilescope-package-") as folder:
+    with temporary("package") as folder:
         ended = run(
             ("-c", COMMAND.format(imports=FIRST_IMPORTS)),
             given,
             header={
                 **pickled_subject.header(),
-                "folder": folder,
+                "folder": str(folder),
                 "built": built,
                 "vectors": vector_sets(),
             },
@@ -69,7 +69,7 @@ def make_package(study: Study, *, built: bool) -> None:
                 step, variant=report.name, fraction=next(steps, 8) / (8 if built else 4)
             ),
         )
-        package = _package(ended, Path(folder) / MADE)
+        package = _package(ended, folder / MADE)
     report.absent.pop("package", None)
     if report.compilations:
         compilation = next(

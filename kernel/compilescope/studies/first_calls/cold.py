@@ -6,13 +6,13 @@ then how long a call takes. As it is, first and last: what those two differ by i
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
 from ...analysis.phases.cold import compare
+from ...processes.folders import temporary
 from ...report import ColdSwitch
 from ...report.errors import CompilescopeError
 from ...report.problem import Problem
@@ -57,8 +57,8 @@ def study_cold(study: Study) -> None:
         compare(rows)
         study.report.cold = list(rows)
 
-    with tempfile.TemporaryDirectory(prefix="compilescope-cold-") as folder:
-        headers = Path(folder) / _HEADERS
+    with temporary("cold") as folder:
+        headers = folder / _HEADERS
         first = ColdSwitch(switch=AS_IT_IS, title="torch's settings as they are here", how=HOW)
         looks.row(first, _NONE, headers)
         add(first)
@@ -103,8 +103,8 @@ class _Looks:
 
     def row(self, row: ColdSwitch, switch: Switch, headers: Path | None = None) -> None:
         """Fills in a row: a first call in empty caches, and one in what this has filled."""
-        with tempfile.TemporaryDirectory(prefix="compilescope-cold-") as folder:
-            caches = Path(folder)
+        with temporary("cold") as folder:
+            caches = folder
             for cache in ("cold", "warm"):
                 if row.problem is None:
                     self._call(row, switch, caches, headers or caches / _HEADERS, cache)
@@ -112,8 +112,8 @@ class _Looks:
 
     def cold(self, row: ColdSwitch, headers: Path) -> None:
         """Fills in the first call in empty caches alone, with headers that there are."""
-        with tempfile.TemporaryDirectory(prefix="compilescope-cold-") as folder:
-            self._call(row, _NONE, Path(folder), headers, "cold")
+        with temporary("cold") as folder:
+            self._call(row, _NONE, folder, headers, "cold")
 
     def _call(
         self,

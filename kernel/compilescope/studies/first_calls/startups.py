@@ -6,12 +6,12 @@ empty cache otherwise.
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
+from ...processes.folders import temporary
 from ...report import Startup
 from ...report.problem import Problem
 from ..table import Study
@@ -37,14 +37,14 @@ def study_startups(study: Study) -> None:
     with_headers = (True, False) if variant.cpp_wrapper else (True,)
     todo = [(headers, cache) for headers in with_headers for cache in _KINDS]
     for headers in with_headers:
-        with tempfile.TemporaryDirectory(prefix="compilescope-startup-") as caches:
+        with temporary("startup") as caches:
             for cache in _KINDS:
                 study.monitor.step(
                     f"a first call, {_title(cache, headers)}",
                     variant=study.report.name,
                     fraction=len(found) / len(todo),
                 )
-                found.append(_startup(study, given, Path(caches), cache, headers=headers))
+                found.append(_startup(study, given, caches, cache, headers=headers))
     study.report.startups = found
 
 

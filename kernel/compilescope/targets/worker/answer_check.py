@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 import pickle
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import msgspec
 import torch
 
+from ...processes.folders import temporary
 from ...report.target import KernelCheck
 from ...torch_api.targets import interpreter
 from ...torch_api.targets.lowered import LoweredGraph, Shape
@@ -39,9 +39,9 @@ def answer(world: Any, payload: bytes, step: Callable[[str], None]) -> bytes:
     until = time.monotonic() + asked.limits.total_s
     found: dict[str, list[KernelCheck]] = {}
     saved: dict[str, dict[str, Any]] = {}
-    with tempfile.TemporaryDirectory(prefix="compilescope-check-") as folder:
+    with temporary("check") as folder:
         for number, graph in enumerate(graphs):
-            place = Path(folder) / str(number)
+            place = folder / str(number)
             place.mkdir()
             given = saved.get(graph.compile_id, {}) if graph.backward else {}
             checks, results = _checked(graph, given, place, asked.limits, until, step)

@@ -1,0 +1,224 @@
+"""Whether what compilescope shows is what torch generates, for calls that no test was made of.
+
+    python benchmarks/foreign_subjects.py [--only NAME …] [--limit N] [--build]
+
+Each call of ``foreign_cases`` is compiled by plain ``torch.compile`` in a process that has never
+loaded compilescope, under either wrapper, with the backward of what it returns; and inspected with
+``compilescope.inspect(run=False)`` in another. The text of each wrapper is compared character by
+character, but for comments (torch's provenance, which compilescope has on, writes more of them),
+blank lines, and torch's own numbers of a compilation and of kernels' files.
+
+Without ``--build`` the plain process stops torch where the generated code would be compiled by the
+C++ compiler, and runs the graph in its place. With it everything is built, and the text is what
+torch writes to its output code. ``same`` counts graphs whose text is equal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import multiprocessing
+import re
+import sys
+import tempfile
+import traceback
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import torch
+import torch._inductor.compile_fx
+from foreign_cases import CASES
+from torch._inductor.graph import GraphLowering
+
+WRAPPERS = ("python", "cpp")
+_COMMENT = {"python": re.compile(r"^\s*#.*$"), "cpp": re.compile(r"^\s*//.*$")}
+_NUMBERS = re.compile(r"(?<=compiled_module_main\(')[^']*")
+_CPP = re.compile(r"^(cpp_wrapper_src|kernel_src)\s*=\s*\(?\s*[rR]('''|\"\"\")(.*?)\2", re.M | re.S)
+"""The C++ in the Python that torch writes: the wrapper, and the kernels if they are built apart."""
+
+Texts = dict[str, list[str]]
+"""Wrapper → the text of each graph's."""
+
+
+def main() -> None:
+    """Compares, and prints a table and totals."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", action="append", choices=CASES, metavar="NAME")
+    parser.add_argument("--limit", type=int, help="only this many, spread over all")
+    parser.add_argument("--build", action="store_true", help="build the plain side's code")
+    options = parser.parse_args()
+    names = options.only or list(CASES)
+    if options.limit is not None and options.limit < len(names):
+        names = [names[i * len(names) // options.limit] for i in range(options.limit)]
+    totals = {"same": 0, "graphs": 0, "refused": 0, "subjects": len(names)}
+    print(f"{'subject':28} {'python':>8} {'C++':>8}   what differs", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            plain = _in_a_process(_plain, Path(folder), name, options.build)
+            shown = _in_a_process(_shown, Path(folder), name)
+            cells, remarks = [], []
+            for wrapper in WRAPPERS:
+                same, graphs, remark = _compared(plain, shown, wrapper)
+                totals["same"] += same
+                totals["graphs"] += graphs
+                totals["refused"] += not graphs
+                cells.append(f"{same}/{graphs}" if graphs else "-")
+                remarks += [f"{wrapper}: {remark}"] if remark else []
+            print(f"{name:28} {cells[0]:>8} {cells[1]:>8}   {'; '.join(remarks)}", flush=True)
+    print(
+        f"{totals['same']} of {totals['graphs']} graphs are the same, of {totals['subjects']} "
+        f"subjects; {totals['refused']} wrappers were refused by torch too"
+    )
+
+
+def _compared(plain: Texts, shown: Texts, wrapper: str) -> tuple[int, int, str]:
+    """How many graphs are the same, of how many, and what differs first."""
+    error, ours = plain.get(f"{wrapper} error"), shown.get(f"{wrapper} error")
+    if error or ours:
+        if error and ours:
+            return 0, 0, f"both fail: {error[0][:60]}"
+        return (
+            0,
+            1,
+            f"torch: {(error or ['compiles'])[0][:60]}; here: {(ours or ['shown'])[0][:60]}",
+        )
+    expected = sorted(_without_noise(one, wrapper) for one in plain[wrapper])
+    found = sorted(_without_noise(one, wrapper) for one in shown[wrapper])
+    if len(expected) != len(found):
+        return 0, max(len(expected), len(found)), f"{len(expected)} graphs, shown {len(found)}"
+    same = sum(one == other for one, other in zip(expected, found, strict=True))
+    for one, other in zip(expected, found, strict=True):
+        if one != other:
+            lines = difflib.unified_diff(one.split("\n"), other.split("\n"), lineterm="", n=0)
+            first = [line for line in lines if line[0] in "+-" and line[:3] not in ("+++", "---")]
+            return same, len(expected), " | ".join(line.strip()[:70] for line in first[:2])
+    return same, len(expected), ""
+
+
+def _without_noise(text: str, wrapper: str) -> str:
+    """The text without comments and blank lines, and of a C++ wrapper the C++ alone."""
+    if wrapper == "cpp" and (parts := _CPP.findall(text)):
+        text = "\n".join(body for _, _, body in sorted(parts))
+    comment = _COMMENT[wrapper]
+    lines = [line.rstrip() for line in text.split("\n") if not comment.match(line)]
+    return _NUMBERS.sub("", "\n".join(line for line in lines if line))
+
+
+def _plain(name: str, build: bool) -> Texts:
+    """What torch generates, in a process without compilescope."""
+    assert "compilescope" not in sys.modules
+    texts: Texts = {}
+    for wrapper in WRAPPERS:
+        torch._dynamo.reset()
+        torch.manual_seed(0)
+        fn, args = CASES[name]()
+        generated: list[str] = []
+        try:
+            with _collecting(generated, build=build):
+                compiled = torch.compile(fn, options={"cpp_wrapper": wrapper == "cpp"})
+                _backward(compiled(*args))
+        except Exception as error:  # noqa: BLE001 - what torch refuses is a result
+            texts[f"{wrapper} error"] = [f"{type(error).__name__}: {error}".replace("\n", " ")]
+        texts[wrapper] = generated
+    return texts
+
+
+def _backward(output: Any) -> None:
+    roots = [
+        one
+        for one in torch.utils._pytree.tree_leaves(output)
+        if isinstance(one, torch.Tensor) and one.requires_grad and one.grad_fn is not None
+    ]
+    if roots:
+        torch.autograd.backward(roots, [torch.ones_like(one) for one in roots])
+
+
+def _collecting(texts: list[str], *, build: bool) -> Any:
+    """Appends what is generated in the block to ``texts``."""
+    original = GraphLowering.compile_to_module
+
+    def compile_to_module(self: Any) -> Any:
+        wrapper, _ = self.codegen_with_cpp_wrapper() if self.cpp_wrapper else self.codegen()
+        texts.append(wrapper.value)
+        graph = self.orig_gm
+
+        def call(args: list[Any]) -> list[Any]:
+            given = list(args)
+            args.clear()
+            return list(graph(*given))
+
+        return SimpleNamespace(
+            call=call,
+            runner=SimpleNamespace(recursively_apply_fns=lambda wrappers: None, partitions=[]),
+            __file__=None,
+            __name__="generated",
+        )
+
+    def save_output_code(code: str) -> None:
+        texts.append(code)
+
+    if build:
+        assert original is GraphLowering.compile_to_module
+        return mock.patch.object(GraphLowering, "save_output_code", save_output_code)
+    return mock.patch.object(GraphLowering, "compile_to_module", compile_to_module)
+
+
+def _shown(name: str) -> Texts:
+    """What compilescope shows before anything is built."""
+    import compilescope
+
+    torch.manual_seed(0)
+    fn, args = CASES[name]()
+    report = compilescope.inspect(fn, args, variants=WRAPPERS, run=False)
+    texts: Texts = {}
+    for wrapper in WRAPPERS:
+        variant = report.variant(wrapper)
+        errors = [one.what for one in variant.problems if one.severity == "error"]
+        if errors:
+            texts[f"{wrapper} error"] = errors
+        codes = [
+            each
+            for compilation in variant.compilations
+            for code in (compilation.code, compilation.code.backward)
+            if code is not None
+            for each in (code, *code.others)
+        ]
+        found = [getattr(one, wrapper) for one in codes]
+        texts[wrapper] = [one for one in found if one]
+    return texts
+
+
+def _in_a_process(work: Callable[..., Texts], folder: Path, *given: Any) -> Texts:
+    """Does the work in a fork of this process, which has imported torch and nothing of ours."""
+    result = folder / "result.json"
+    result.unlink(missing_ok=True)
+    process = multiprocessing.get_context("fork").Process(target=_run, args=(work, result, given))
+    process.start()
+    process.join()
+    if not result.exists():
+        raise SystemExit(f"{work.__name__} of {given[0]} ended with {process.exitcode}")
+    texts: Texts = json.loads(result.read_text())
+    return texts
+
+
+def _run(work: Callable[..., Texts], result: Path, given: tuple[Any, ...]) -> None:
+    folder = tempfile.mkdtemp(dir=result.parent)
+    warnings.simplefilter("ignore")
+    torch._inductor.config.force_disable_caches = True
+    with mock.patch.dict("os.environ", {"TORCHINDUCTOR_CACHE_DIR": folder}):
+        try:
+            texts = work(*given)
+        except Exception as error:  # noqa: BLE001 - it stands in the table
+            traceback.print_exc()
+            told = [f"{type(error).__name__}: {error}".replace("\n", " ")]
+            texts = {f"{wrapper} error": told for wrapper in WRAPPERS}
+    result.write_text(json.dumps(texts))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""Temporary folders that do not stay, however the process that made them ends.
+
+Each holds a file that its process has locked. A lock ends with its process, so a folder whose lock
+can be had belongs to nobody: the next process that makes one removes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import functools
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+PREFIX = "compilescope-"
+_LOCK = ".in-use"
+
+
+@contextlib.contextmanager
+def temporary(kind: str = "") -> Iterator[Path]:
+    """A new folder that is removed after the block, or later by another process.
+
+    Parameters
+    ----------
+    kind
+        A part of its name, to know it by.
+
+    Raises
+    ------
+    OSError
+        There is no room for it.
+    """
+    remove_abandoned(Path(tempfile.gettempdir()))
+    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{kind}{kind and '-'}"))
+    try:
+        # Locked before it has its name: nobody finds it unlocked while this process lives.
+        unnamed = folder / f"{_LOCK}.new"
+        with unnamed.open("xb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            unnamed.rename(folder / _LOCK)
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@functools.cache
+def remove_abandoned(place: Path) -> None:
+    """Removes this user's folders there whose processes have ended; looks once in a process."""
+    for folder in place.glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError):
+            found = folder.lstat()
+            if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid():
+                _remove_if_abandoned(folder)
+
+
+def _remove_if_abandoned(folder: Path) -> None:
+    # What is not there was not made by `temporary`; what is a link is not followed.
+    number = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
+    with os.fdopen(number, "r+b", 0) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder, ignore_errors=True)
