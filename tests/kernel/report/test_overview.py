@@ -126,6 +126,17 @@ def test_no_winner_is_named_between_equals() -> None:
     assert slower.suggestions[0].what == "Do not compile this call, or compile more at once"
 
 
+def test_what_cannot_be_compared_with_the_fastest_is_not_called_equal() -> None:
+    # All far faster than eager, but the two wrappers' samples say nothing of each other.
+    report = made(spread=1.0, eager=10_000.0, python=50.0, cpp=45.0)
+    between_them = between(report.variant("python"), report.variant("cpp"))
+    assert between_them is not None
+    assert between_them.standing == "noisy"
+    found = overview(report)
+    assert "Too noisy to compare it with" in found.headline
+    assert "no difference" not in found.headline
+
+
 def test_what_is_too_noisy_is_not_judged() -> None:
     found = overview(made(spread=3.0, eager=100.0, python=80.0, cpp=70.0))
     assert found.headline.startswith("Too noisy to judge")

@@ -112,19 +112,19 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
     timed = [one for one in shown if one.timing is not None]
     compiled = [one for one in timed if one.requested.backend is not None]
     if best is not None and best.timing is not None:
-        found = over_baseline(best.timing)
-        gain = f"{found.text} than {found.over}" if found is not None else ""
-        others = [
-            title(one)
-            for one in compiled
-            if one is not best
-            and (pair := between(one, best)) is not None
-            and pair.standing not in ("faster", "slower")
-        ]
-        if others:
-            listed = " and ".join([title(best), *others[:1]])
-            return f"{listed} show no difference: {duration(best.timing.median_us)} a call, {gain}."
-        return f"{title(best)} is fastest: {duration(best.timing.median_us)} a call, {gain}."
+        over = over_baseline(best.timing)
+        gain = f"{over.text} than {over.over}" if over is not None else ""
+        takes = f"{duration(best.timing.median_us)} a call, {gain}"
+        pairs = [(each, between(each, best)) for each in compiled if each is not best]
+        beside_best = {title(each): pair.standing for each, pair in pairs if pair is not None}
+        same = [name for name, standing in beside_best.items() if standing == "same"]
+        if same:
+            return f"{title(best)} and {same[0]} show no difference: {takes}."
+        for name, standing in beside_best.items():
+            if standing in ("noisy", "few"):
+                why = "Too noisy" if standing == "noisy" else "Too few rounds"
+                return f"{title(best)} takes {takes}. {why} to compare it with {name}."
+        return f"{title(best)} is fastest: {takes}."
     failed = [one for one in shown if one.stage == "failed"]
     if compiled:
         standings = [
