@@ -21,9 +21,8 @@ def frame_of(records: Sequence[Record]) -> SourceLine | None:
             called = detail.get("compiled") if isinstance(detail, dict) else None
             if isinstance(called, dict):
                 return _line(called)
-            stack = _stack(record)
-            if stack:
-                return _line(stack[-1])
+    if (traced := traced_frame(records)) is not None:
+        return traced
     for record in records:
         if record.event == "compilation_metrics":
             detail = record.metadata.get(record.event)
@@ -33,6 +32,14 @@ def frame_of(records: Sequence[Record]) -> SourceLine | None:
                     line=_number(detail.get("co_firstlineno")),
                     function=str(detail.get("co_name") or ""),
                 )
+    return None
+
+
+def traced_frame(records: Sequence[Record]) -> SourceLine | None:
+    """The frame whose arguments guards speak of: torch's own function, where that is around."""
+    for record in records:
+        if record.event == "dynamo_start" and (stack := _stack(record)):
+            return _line(stack[-1])
     return None
 
 

@@ -11,7 +11,7 @@ from ...capture.records import Record
 from ...report import Compilation, Recompile
 from .advice import advise, raise_limit
 from .compiled_values import Values
-from .frames import caller_of
+from .frames import caller_of, traced_frame
 from .recompile_reason import read_failure
 from .symbols import read_symbols
 
@@ -123,14 +123,18 @@ def _complete(
         if memory.failed.setdefault((failure.compilation, failure.guard), compilation.id)
         != compilation.id
     ]
+    traced = traced_frame(records) or compilation.frame
     recompile.advice = advise(
         failures,
-        frame=compilation.frame,
+        frame=traced,
         caller=caller_of(records),
         settings=settings,
         seen=seen,
         became=list(became),
     )
+    for advice in recompile.advice:
+        if advice.where == traced:
+            advice.where = compilation.frame
     if given_up and recompile.limit is not None:
         recompile.advice.append(raise_limit(recompile.limit))
 
