@@ -99,6 +99,7 @@ export function kernelOf(name: string, change: Partial<Kernel> = {}): Kernel {
     direction: 'inference',
     source: '',
     ops: [],
+    modules: [],
     launches: [],
     nodes: [],
     sources: [],
