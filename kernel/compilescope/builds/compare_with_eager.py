@@ -139,7 +139,7 @@ class Reference:
                 with quiet(), with_other_rounding(seed):
                     outcome = outcome_of(self._call(), gradients_of(self._snapshot))
                     values = with_changes(outcome, self._snapshot).values()
-            except Exception:  # noqa: BLE001 - then nothing is said of rounding
+            except Exception:  # noqa: BLE001 - the result stays out of tolerance
                 values = {}
             finally:
                 self._snapshot.restore()

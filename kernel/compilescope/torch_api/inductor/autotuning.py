@@ -2,7 +2,7 @@
 
 Two places choose by measuring. Inductor's algorithm selector times library calls and templates for
 a matrix product or a convolution, while it compiles. A Triton kernel's autotuner times launch
-configurations, at the kernel's first call. Both are told as artifacts of the trace
+configurations, at the kernel's first call. Both are logged as artifacts of the trace
 (`torch_api.trace.artifact_names.AUTOTUNING`); `analysis.settings.autotune` reads them.
 
 Stands on ``torch._inductor.select_algorithm`` (AlgorithmSelectorCache.__call__ and

@@ -1,6 +1,6 @@
 """How kernels come to be there, in compilations of our own: compiled, loaded, first run.
 
-While `watched` is on, the steps below are told as artifacts of the trace (`KERNEL_LOAD`), which
+While `watched` is on, the steps below are logged as artifacts of the trace (`KERNEL_LOAD`), which
 `analysis.kernels.loads` reads. Outside of it nothing is patched and nothing is paid.
 
 Stands on ``torch._inductor.codecache`` (_worker_compile_cpp; CppCodeCache and

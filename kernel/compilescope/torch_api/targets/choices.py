@@ -1,8 +1,8 @@
 """What torch would measure on the device before it chooses, decided by rule where there is none.
 
 Each rule is torch's own for where nothing may be measured: no padding, and the first library call
-among the algorithms. What is decided is told as an artifact of the trace (`DECISION`), which
-`analysis.target.decisions` reads; algorithms are told by `torch_api.inductor.autotuning`.
+among the algorithms. What is decided is logged as an artifact of the trace (`DECISION`), which
+`analysis.target.decisions` reads; algorithms are logged by `torch_api.inductor.autotuning`.
 
 Stands on ``torch._inductor.fx_passes.pad_mm`` (_should_pad, get_cached_should_pad) and
 ``torch._inductor.select_algorithm.AlgorithmSelectorCache`` (__call__, do_autotuning,
