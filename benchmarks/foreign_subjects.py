@@ -1,6 +1,6 @@
 """Whether what compilescope shows is what torch generates, for calls that no test was made of.
 
-    python benchmarks/foreign_subjects.py [--only NAME …] [--limit N] [--build]
+    python benchmarks/foreign_subjects.py [--only NAME …] [--limit N] [--build] [--device cuda]
 
 Each call of ``foreign_cases`` is compiled by plain ``torch.compile`` in a process that has never
 loaded compilescope, under either wrapper, with the backward of what it returns; and inspected with
@@ -8,9 +8,10 @@ loaded compilescope, under either wrapper, with the backward of what it returns;
 character, but for comments (torch's provenance, which compilescope has on, writes more of them),
 blank lines, and torch's own numbers of a compilation and of kernels' files.
 
-Without ``--build`` the plain process stops torch where the generated code would be compiled by the
-C++ compiler, and runs the graph in its place. With it everything is built, and the text is what
-torch writes to its output code. ``same`` counts graphs whose text is equal.
+``--jobs`` compares that many subjects at a time. Without ``--build`` the plain process stops torch
+where the generated code would be compiled by the C++ compiler, and runs the graph in its place. With
+it everything is built, and the text is what torch writes to its output code. ``same`` counts graphs
+whose text is equal.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import tempfile
 import traceback
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -51,16 +53,22 @@ def main() -> None:
     parser.add_argument("--only", action="append", choices=CASES, metavar="NAME")
     parser.add_argument("--limit", type=int, help="only this many, spread over all")
     parser.add_argument("--build", action="store_true", help="build the plain side's code")
+    parser.add_argument("--device", default="cpu", help="where the subjects' tensors are")
+    parser.add_argument("--jobs", type=int, default=1, help="subjects compared at a time")
     options = parser.parse_args()
     names = options.only or list(CASES)
     if options.limit is not None and options.limit < len(names):
         names = [names[i * len(names) // options.limit] for i in range(options.limit)]
     totals = {"same": 0, "graphs": 0, "refused": 0, "subjects": len(names)}
     print(f"{'subject':28} {'python':>8} {'C++':>8}   what differs", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        for name in names:
-            plain = _in_a_process(_plain, Path(folder), name, options.build)
-            shown = _in_a_process(_shown, Path(folder), name)
+
+    def texts_of(name: str) -> tuple[Texts, Texts]:
+        with tempfile.TemporaryDirectory() as folder:
+            plain = _in_a_process(_plain, Path(folder), name, options.device, options.build)
+            return plain, _in_a_process(_shown, Path(folder), name, options.device)
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for name, (plain, shown) in zip(names, pool.map(texts_of, names), strict=True):
             cells, remarks = [], []
             for wrapper in WRAPPERS:
                 same, graphs, remark = _compared(plain, shown, wrapper)
@@ -109,14 +117,13 @@ def _without_noise(text: str, wrapper: str) -> str:
     return _NUMBERS.sub("", "\n".join(line for line in lines if line))
 
 
-def _plain(name: str, build: bool) -> Texts:
+def _plain(name: str, device: str, build: bool) -> Texts:
     """What torch generates, in a process without compilescope."""
     assert "compilescope" not in sys.modules
     texts: Texts = {}
     for wrapper in WRAPPERS:
         torch._dynamo.reset()
-        torch.manual_seed(0)
-        fn, args = CASES[name]()
+        fn, args = _subject(name, device)
         generated: list[str] = []
         try:
             with _collecting(generated, build=build):
@@ -168,12 +175,18 @@ def _collecting(texts: list[str], *, build: bool) -> Any:
     return mock.patch.object(GraphLowering, "compile_to_module", compile_to_module)
 
 
-def _shown(name: str) -> Texts:
+def _subject(name: str, device: str) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """The call to compile, its parameters and arguments made on the device."""
+    torch.manual_seed(0)
+    with torch.device(device):
+        return CASES[name]()
+
+
+def _shown(name: str, device: str) -> Texts:
     """What compilescope shows before anything is built."""
     import compilescope
 
-    torch.manual_seed(0)
-    fn, args = CASES[name]()
+    fn, args = _subject(name, device)
     report = compilescope.inspect(fn, args, variants=WRAPPERS, run=False)
     texts: Texts = {}
     for wrapper in WRAPPERS:
