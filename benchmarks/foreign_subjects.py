@@ -9,9 +9,9 @@ character, but for comments (torch's provenance, which compilescope has on, writ
 blank lines, and torch's own numbers of a compilation and of kernels' files.
 
 ``--jobs`` compares that many subjects at a time. Without ``--build`` the plain process stops torch
-where the generated code would be compiled by the C++ compiler, and runs the graph in its place. With
-it everything is built, and the text is what torch writes to its output code. ``same`` counts graphs
-whose text is equal.
+where the generated code would be compiled by the C++ compiler, and runs the graph in its place.
+With it everything is built, and the text is what torch writes to its output code. ``same`` counts
+graphs whose text is equal.
 """
 
 from __future__ import annotations
