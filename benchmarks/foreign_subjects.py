@@ -43,6 +43,9 @@ _NUMBERS = re.compile(r"(?<=compiled_module_main\(')[^']*")
 _CPP = re.compile(r"^(cpp_wrapper_src|kernel_src)\s*=\s*\(?\s*[rR]('''|\"\"\")(.*?)\2", re.M | re.S)
 """The C++ in the Python that torch writes: the wrapper, and the kernels if they are built apart."""
 
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(["__main__"])
+
 Texts = dict[str, list[str]]
 """Wrapper → the text of each graph's."""
 
@@ -207,10 +210,10 @@ def _shown(name: str, device: str) -> Texts:
 
 
 def _in_a_process(work: Callable[..., Texts], folder: Path, *given: Any) -> Texts:
-    """Does the work in a fork of this process, which has imported torch and nothing of ours."""
+    """Does the work in a process that has imported torch and nothing of ours."""
     result = folder / "result.json"
     result.unlink(missing_ok=True)
-    process = multiprocessing.get_context("fork").Process(target=_run, args=(work, result, given))
+    process = _FORKS.Process(target=_run, args=(work, result, given))
     process.start()
     process.join()
     if not result.exists():
