@@ -39,7 +39,8 @@ from torch._inductor.graph import GraphLowering
 
 WRAPPERS = ("python", "cpp")
 _COMMENT = {"python": re.compile(r"^\s*#.*$"), "cpp": re.compile(r"^\s*//.*$")}
-_NUMBERS = re.compile(r"(?<=compiled_module_main\(')[^']*")
+_NUMBERS = re.compile(r"(?<=compiled_module_main\(')[^']*|(?<=loadKernel\(\")[^\"]*(?=/)")
+"""Torch's own number of a compilation, and the temporary folder that a cubin lies in."""
 _CPP = re.compile(r"^(cpp_wrapper_src|kernel_src)\s*=\s*\(?\s*[rR]('''|\"\"\")(.*?)\2", re.M | re.S)
 """The C++ in the Python that torch writes: the wrapper, and the kernels if they are built apart."""
 
@@ -226,6 +227,8 @@ def _run(work: Callable[..., Texts], result: Path, given: tuple[Any, ...]) -> No
     folder = tempfile.mkdtemp(dir=result.parent)
     warnings.simplefilter("ignore")
     torch._inductor.config.force_disable_caches = True
+    # torch compiles a small library for every vector instruction set to see whether it runs here.
+    torch._inductor.config.cpp.vec_isa_ok = True
     with mock.patch.dict("os.environ", {"TORCHINDUCTOR_CACHE_DIR": folder}):
         try:
             texts = work(*given)
