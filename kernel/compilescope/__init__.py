@@ -23,6 +23,7 @@ from .report.callers import line_of
 from .report.errors import CompilescopeError
 from .report.saving.storage import load
 from .report.variant import Variant
+from .studies.table import lists_studies
 from .version import __version__
 
 if TYPE_CHECKING:
@@ -158,8 +159,9 @@ def chart(report: Report, what: str = "latency") -> Figure:
     return draw(report, what)
 
 
+@lists_studies
 def study(report: Report, *studies: str, variants: object = None) -> Report:
-    """Takes a closer look at variants of a report.
+    """Makes extra measurements of variants of a report.
 
     >>> cs.study(report, "layers", "kernels")                 # doctest: +SKIP
 
@@ -168,21 +170,16 @@ def study(report: Report, *studies: str, variants: object = None) -> Report:
     report
         Of an inspection made in this kernel.
     *studies
-        ``layers``: where one call's time goes. ``kernels``: the time of every kernel launch.
-        ``steps``: what each step of a wrapper costs the host. ``routes``: what reaching custom
-        operators costs. ``startups``: first calls in processes of their own, with empty and with
-        warm caches. ``cold``: what torch's settings change in those. ``package``: what AOTInductor
-        generates; ``aot``: the same built, checked and timed. ``accuracy``: results against higher
-        precision. Of variants for a target, ``assembly``: every kernel compiled down to machine
-        code, ``check``: every kernel run in Triton's interpreter and compared. If none is named,
-        all that apply but ``cold`` and ``aot``, which take minutes.
+        Their names; if none is given, all that apply and are not "made only if named":
+
+        {studies}
     variants
         As for `measure`; all that are built if None.
 
     Returns
     -------
     Report
-        The same, with what was found. A study that fails is a problem of its variant.
+        The same, completed. A study that fails is a problem of its variant.
 
     Raises
     ------

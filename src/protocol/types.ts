@@ -142,20 +142,91 @@ export const FORM_LANGUAGES: Record<string, string> = {
 };
 
 /**
- * The closer looks that a kernel can take at a variant.
+ * Name of a study → what it does, how long it takes, what it applies to.
  */
-export type StudyName =
-  | 'layers'
-  | 'kernels'
-  | 'steps'
-  | 'routes'
-  | 'startups'
-  | 'cold'
-  | 'package'
-  | 'aot'
-  | 'accuracy'
-  | 'assembly'
-  | 'check';
+export const STUDIES = {
+  layers: {
+    summary:
+      "Break down a call's time: guards, bytecode, AOTAutograd, wrapper, kernels",
+    duration: 'seconds and a compilation',
+    for_targets: false,
+    needs_build: true
+  },
+  kernels: {
+    summary: 'Build the variant with timers and time every kernel launch',
+    duration: 'a compilation',
+    for_targets: false,
+    needs_build: true
+  },
+  steps: {
+    summary:
+      'Build the wrapper with clock reads and time each of its steps on the host',
+    duration: 'a compilation',
+    for_targets: false,
+    needs_build: true
+  },
+  routes: {
+    summary:
+      'Time the overhead of calling each custom operator from the wrapper',
+    duration: 'about a second for each operator',
+    for_targets: false,
+    needs_build: true
+  },
+  startups: {
+    summary:
+      'Time first calls in new processes, with empty and with warm caches',
+    duration: 'a few compilations',
+    for_targets: false,
+    needs_build: true
+  },
+  cold: {
+    summary:
+      'Time first calls in new processes under settings that affect compiling',
+    duration: 'minutes',
+    for_targets: false,
+    needs_build: true
+  },
+  package: {
+    summary:
+      "Export the call and generate AOTInductor's sources in a new process",
+    duration: 'seconds',
+    for_targets: false,
+    needs_build: false
+  },
+  aot: {
+    summary:
+      'Build the AOTInductor package, load it, compare it with eager and time it',
+    duration: 'about a minute',
+    for_targets: false,
+    needs_build: false
+  },
+  accuracy: {
+    summary:
+      'Compare with eager in higher precision; find the first kernel that deviates',
+    duration: 'a few compilations',
+    for_targets: false,
+    needs_build: true
+  },
+  assembly: {
+    summary:
+      'Compile every Triton kernel for the target: PTX, SASS, registers, occupancy',
+    duration: 'seconds',
+    for_targets: true,
+    needs_build: false
+  },
+  check: {
+    summary:
+      "Run every Triton kernel in Triton's interpreter and compare it with eager",
+    duration: 'seconds to minutes',
+    for_targets: true,
+    needs_build: false
+  }
+};
+
+/**
+ * The extra measurements of a variant that the kernel offers.
+ */
+export type StudyName = keyof typeof STUDIES;
 
 /**
  * Asks for the sources of a variant that the report may not have yet.

@@ -9,7 +9,8 @@ from compilescope.isolation.code_swap import CodeCopies
 from compilescope.isolation.user_state import preserved
 from compilescope.progress.progress import Monitor
 from compilescope.report import VariantReport
-from compilescope.studies.table import STUDIES, Study
+from compilescope.studies.context import StudyContext
+from compilescope.studies.table import STUDIES
 from compilescope.subject.functions import functions_of
 from compilescope.torch_api.dynamo.process_state import isolated
 from compilescope.torch_api.inductor import workers
@@ -26,8 +27,10 @@ def study(
     with preserved(fn, args) as snapshot:
         code_copies = CodeCopies(functions_of(fn, args, {}))
         with code_copies.guarded(), isolated(), workers.temporary():
-            STUDIES[name](
-                Study(
+            run = STUDIES[name].run
+            assert run is not None
+            run(
+                StudyContext(
                     fn=fn,
                     args=args,
                     kwargs={},

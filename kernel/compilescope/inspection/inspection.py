@@ -33,7 +33,8 @@ from ..report.problem import Problem, fault
 from ..report.variant import Variant
 from ..report.what_if import WhatIf
 from ..studies.run import study_variants
-from ..studies.table import UNBUILT
+from ..studies.table import STUDIES
+from ..studies.table import names as study_names
 from ..subject import arguments
 from ..subject.functions import functions_of
 from ..subject.subject import describe, unwrap
@@ -199,7 +200,7 @@ class Inspection:
             self._run(wanted, monitor)
         aims = [one for one in found if one.requested.target is not None]
         if aims:
-            self.study([one.name for one in aims], list(target_variants.STUDIES), monitor)
+            self.study([one.name for one in aims], study_names(target=True), monitor)
 
     def _run(self, wanted: Mapping[str, Variant], monitor: Monitor) -> None:
         with self._open() as snapshot:
@@ -312,7 +313,7 @@ class Inspection:
         }
         stages = {one.name: one.stage for one in self.report.variants}
         missing = {name: one for name, one in wanted.items() if stages[name] != "built"}
-        built = any(one not in UNBUILT for one in studies)
+        built = any(STUDIES[study].needs_build for study in studies)
         if missing and built:
             with self._open() as snapshot:
                 self._build(missing, snapshot, monitor)

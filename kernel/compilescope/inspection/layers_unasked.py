@@ -8,9 +8,8 @@ from ..analysis.figures.wording import duration
 from ..analysis.overview.variants import current
 from ..measure.layers import SECONDS
 from ..report import Report
-from ..studies.table import StudyName
 
-BREAKDOWN: tuple[StudyName, ...] = ("layers",)
+BREAKDOWN = ("layers",)
 AFFORDABLE_S = 15.0
 """How long a breakdown may take, by what the variant's build took, to be made unasked."""
 TOO_LONG = (

@@ -12,6 +12,7 @@ from IPython.core.magic_arguments import MagicArgumentParser
 
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
+from ..studies.table import STUDIES
 
 LAST = "_report"
 """The variable that holds the last report, as ``_`` holds the last output."""
@@ -58,7 +59,8 @@ def _parser() -> Any:
     add("--target", metavar="DEVICES", help="what to generate code for (the arguments' device)")
     add("--no-run", action="store_true", help="generate the code; build and time nothing")
     add("--measure", type=seconds, metavar="SECONDS", help="then measure for so long, in turns")
-    add("--study", metavar="NAMES", help="then look closer (layers,kernels,startups,accuracy,...)")
+    known = ", ".join(STUDIES)
+    add("--study", metavar="NAMES", help=f"then study the variants: names of {known}")
     add("--no-widget", action="store_true", help="show the report without its switches")
     add("--name", default=LAST, metavar="VAR", help=f"keep the report in this variable ({LAST})")
     add("--help", action="store_true", help="print this")

@@ -13,7 +13,7 @@ from ..progress.progress import Progress
 from ..report import Report
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
-from ..studies.table import ON_DEMAND, STUDY_NAMES, applies
+from ..studies.table import usual as usual_studies
 from .session import Session
 
 Tell = Callable[[Progress], None]
@@ -61,9 +61,7 @@ def study(
     inspection = _inspection(session, report)
     wanted = _wanted(session, inspection, variants, "study")
     if not studies:
-        kinds = {variant.target is not None for variant in wanted.values()}
-        meant = [one for one in STUDY_NAMES if any(applies(one, target=kind) for kind in kinds)]
-        studies = [one for one in meant if one not in ON_DEMAND]
+        studies = usual_studies(targets=(one.target is not None for one in wanted.values()))
     return session.study(report.subject.id, studies, wanted, progress=progress)
 
 

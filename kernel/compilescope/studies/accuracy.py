@@ -18,8 +18,8 @@ from ..report.variant import Variant
 from ..torch_api.kernels.results import Findings, Lowered, lowerings, record_kernel_results
 from ..torch_api.process import caches
 from .builds import build_for
+from .context import StudyContext
 from .first_wrong_kernel import Search, nothing_found
-from .table import Study
 
 SAME_NUMBERS = "both drawing eager's random numbers (fallback_random)"
 NOT_BUILT = "The variant could not be built again to be compared. {}"
@@ -27,7 +27,7 @@ NO_KERNELS = "The backend {!r} generates no kernels."
 EAGER_FAILED = "The subject fails in eager. {}"
 
 
-def study_accuracy(study: Study) -> None:
+def study_accuracy(study: StudyContext) -> None:
     """Fills a variant's errors, and its departure where a result is wrong.
 
     A subject that draws random numbers is compiled with ``fallback_random``, so that both draw the
@@ -77,7 +77,7 @@ def study_accuracy(study: Study) -> None:
     _find_departure(study, reference, options)
 
 
-def _find_departure(study: Study, reference: Reference, options: dict[str, Any]) -> None:
+def _find_departure(study: StudyContext, reference: Reference, options: dict[str, Any]) -> None:
     """Runs the variant under a Python wrapper, launch by launch, and names the first wrong one."""
     report = study.report
     variant = msgspec.structs.replace(
@@ -99,7 +99,7 @@ def _find_departure(study: Study, reference: Reference, options: dict[str, Any])
         report.departure = found
 
 
-def _looked(study: Study, built: Built, lowered: list[Lowered], search: Search) -> Findings:
+def _looked(study: StudyContext, built: Built, lowered: list[Lowered], search: Search) -> Findings:
     try:
         with (
             quiet(),
@@ -112,7 +112,7 @@ def _looked(study: Study, built: Built, lowered: list[Lowered], search: Search) 
 
 
 @contextlib.contextmanager
-def _built(study: Study, variant: Variant) -> Iterator[Built]:
+def _built(study: StudyContext, variant: Variant) -> Iterator[Built]:
     """The variant built once more, with its outcome; the state is put back."""
     folder = caches.new_folder()
     try:
@@ -126,7 +126,7 @@ def _built(study: Study, variant: Variant) -> Iterator[Built]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _same_numbers(study: Study) -> bool:
+def _same_numbers(study: StudyContext) -> bool:
     return "fallback_random" in study.report.config
 
 

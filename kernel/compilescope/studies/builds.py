@@ -8,11 +8,11 @@ from typing import Any
 
 from ..builds.build import Built, build
 from ..report.variant import Variant
-from .table import Study
+from .context import StudyContext
 
 
 def build_for(
-    study: Study,
+    study: StudyContext,
     variant: Variant,
     folder: Path,
     *,

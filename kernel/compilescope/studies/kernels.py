@@ -23,7 +23,7 @@ from ..torch_api.kernels import timers
 from ..torch_api.kernels.profiler_events import GraphRun, ProfiledCall
 from ..torch_api.process import caches
 from .builds import build_for
-from .table import Study
+from .context import StudyContext
 
 SECONDS = 2.0
 """About how long calls are profiled."""
@@ -47,7 +47,7 @@ PROFILED = "torch's profiler is on already; it is one of a kind. Ask again when 
 HOW_BUILT = "Built for this, with cpp.enable_kernel_profile."
 
 
-def study_kernels(study: Study) -> None:
+def study_kernels(study: StudyContext) -> None:
     """Fills the times of the launches of a built variant."""
     report, variant = study.report, study.report.requested
     if variant.backend != "inductor":
@@ -78,7 +78,7 @@ def study_kernels(study: Study) -> None:
 
 
 def _measured(
-    study: Study, options: Mapping[str, Any], on_device: bool, seconds: float
+    study: StudyContext, options: Mapping[str, Any], on_device: bool, seconds: float
 ) -> Measured | None:
     """Builds the variant with options of the study's own, and profiles its calls."""
     report = study.report
@@ -113,7 +113,9 @@ def _measured(
     )
 
 
-def _profiled(study: Study, built: Built, on_device: bool, seconds: float) -> timers.Profiler:
+def _profiled(
+    study: StudyContext, built: Built, on_device: bool, seconds: float
+) -> timers.Profiler:
     """Warms up, then profiles calls until the time is up: one at least.
 
     State goes on from call to call: put back in between, an optimiser's would have to be compiled
@@ -138,7 +140,7 @@ def _profiled(study: Study, built: Built, on_device: bool, seconds: float) -> ti
 
 
 def _with_first_calls(
-    study: Study,
+    study: StudyContext,
     built: Built,
     profiler: timers.Profiler,
     graphs: Sequence[Graph],
@@ -158,7 +160,7 @@ def _with_first_calls(
     ]
 
 
-def _call(study: Study, built: Built) -> Callable[[], object]:
+def _call(study: StudyContext, built: Built) -> Callable[[], object]:
     return lambda: outcome_of(built.call(*study.args, **study.kwargs), dict)
 
 

@@ -17,7 +17,7 @@ from ..measure.routes import Cost, reaching
 from ..report import Route
 from ..torch_api.kernels import timers
 from ..torch_api.operators.calls import Dispatched, Made, is_python, recorded, timed_inside
-from .table import Study
+from .context import StudyContext
 
 MOST = 20
 """As many operators of a variant are timed; torch's own come last."""
@@ -44,7 +44,7 @@ LESS_RANGE = "less the profiler's range of the operator"
 HOW = "{way}, {less}; the median of {rounds} rounds on the host, outside of the wrapper."
 
 
-def study_routes(study: Study) -> None:
+def study_routes(study: StudyContext) -> None:
     """Fills in what reaching operators costs in a built variant.
 
     Raises

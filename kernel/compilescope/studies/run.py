@@ -1,4 +1,4 @@
-"""Studies made of variants, one after the other; one that fails is not the others' matter."""
+"""Runs studies of variants one after the other; one that fails does not stop the others."""
 
 from __future__ import annotations
 
@@ -10,46 +10,33 @@ from ..progress.progress import Cancelled, Monitor, Progress
 from ..report import Report, VariantReport
 from ..report.errors import CompilescopeError
 from ..report.problem import Problem
-from ..targets import target_variants
-from ..targets.target_variants import Shipment
+from ..targets.target_variants import NOT_HERE, Shipment
 from ..torch_api.dynamo.process_state import begin, isolated
 from ..torch_api.failures import failures
 from ..torch_api.inductor import workers
-from .table import STUDIES, STUDY_NAMES, Study, applies
+from .context import StudyContext, TargetContext
+from .table import STUDIES, Study
 
 FAILED = "The study of {} failed."
-_TITLES = {
-    "layers": "where a call's time goes",
-    "kernels": "each kernel's time",
-    "steps": "what each step of the wrapper costs",
-    "routes": "ways to custom operators",
-    "startups": "first calls in processes of their own",
-    "cold": "settings and the first call",
-    "package": "sources for ahead of time",
-    "aot": "compiled ahead of time",
-    "accuracy": "accuracy against higher precision",
-    "assembly": "kernels compiled for the target",
-    "check": "kernels checked in Triton's interpreter",
-}
 
 
 def check_studies(studies: Sequence[str]) -> None:
-    """Refuses studies that there are not.
+    """Checks names of studies.
 
     Raises
     ------
     CompilescopeError
-        One of them; the message lists those there are.
+        There is no study of one of the names; the message lists those that exist.
     """
     for name in studies:
-        if name not in STUDY_NAMES:
+        if name not in STUDIES:
             raise CompilescopeError(
-                f"There is no study {name!r}.", remedy=f"There are {', '.join(STUDY_NAMES)}."
+                f"There is no study {name!r}.", remedy=f"The studies are {', '.join(STUDIES)}."
             )
 
 
 def study_variants(
-    kept: BuiltVariants,
+    built: BuiltVariants,
     shipment: Shipment,
     report: Report,
     variants: Sequence[VariantReport],
@@ -57,90 +44,125 @@ def study_variants(
     monitor: Monitor,
     changed: Callable[[VariantReport], None],
 ) -> None:
-    """Makes studies of variants, and puts what they find into their reports.
+    """Runs studies of variants; each completes its variant's report.
 
     Parameters
     ----------
-    kept
-        Says what is called; not open.
+    built
+        The subject's call and its code copies; not open.
     shipment
-        The same call, for targets' processes.
+        The same call, for the processes of targets.
     report
-        Of the subject.
+        The subject's.
     variants
-        Built; or those for a target, which have their code.
+        Built, or generated for a target.
     studies
-        Names of `STUDIES`. One that applies to some of the variants leaves the others out.
+        Names of `STUDIES`. A study leaves out variants that it does not apply to.
     changed
         Called with a variant after each study of it.
-    """
-    todo = [(name, variant) for name in studies for variant in _meant(name, variants)]
-    for index, (name, variant) in enumerate(todo):
 
-        def step(now: Progress, name: str = name, index: int = index) -> None:
+    Raises
+    ------
+    Cancelled
+        The monitor was cancelled.
+    """
+    runs = [
+        (STUDIES[name], variant)
+        for name in studies
+        for variant in _applicable(STUDIES[name], variants)
+    ]
+    for index, (study, variant) in enumerate(runs):
+
+        def step(now: Progress, title: str = study.title, index: int = index) -> None:
             within = now.fraction if now.fraction is not None else 0.0
             monitor.step(
-                f"{_TITLES.get(name, name)}: {now.step}",
+                f"{title}: {now.step}",
                 variant=now.variant,
-                fraction=(index + within) / len(todo),
+                fraction=(index + within) / len(runs),
             )
 
-        monitor.step(_TITLES.get(name, name), variant=variant.name, fraction=index / len(todo))
-        variant.problems = [one for one in variant.problems if one.what != FAILED.format(name)]
+        monitor.step(study.title, variant=variant.name, fraction=index / len(runs))
+        failed = FAILED.format(study.name)
+        variant.problems = [problem for problem in variant.problems if problem.what != failed]
         try:
             if variant.requested.target is not None:
-                target_variants.study(variant, name, shipment, monitor.within(step))
+                study_target(study, variant, shipment, monitor.within(step))
             else:
-                _study(kept, report, variant, name, monitor.within(step))
+                _study_here(study, variant, built, report, monitor.within(step))
         except Cancelled:
             raise
-        except Exception as error:  # noqa: BLE001 - it is this study's problem alone
-            variant.problems = [*variant.problems, _failed(name, error)]
+        except Exception as error:  # noqa: BLE001 - a failed study is a problem of its variant
+            variant.problems = [*variant.problems, _failure(failed, error)]
         else:
-            variant.studied = list(dict.fromkeys([*variant.studied, name]))
+            variant.studied = list(dict.fromkeys([*variant.studied, study.name]))
         changed(variant)
 
 
-def _meant(name: str, variants: Sequence[VariantReport]) -> Sequence[VariantReport]:
-    """The variants that a study is of; where there is none, each says why not."""
-    meant = [one for one in variants if applies(name, target=one.requested.target is not None)]
-    return meant or variants
+def _applicable(study: Study, variants: Sequence[VariantReport]) -> Sequence[VariantReport]:
+    """The variants that a study applies to; all if there is none, so that each says why not."""
+    applicable = [
+        variant
+        for variant in variants
+        if (variant.requested.target is not None) == study.for_targets
+    ]
+    return applicable or variants
 
 
-def _study(
-    kept: BuiltVariants, report: Report, variant: VariantReport, name: str, monitor: Monitor
+def _study_here(
+    study: Study, variant: VariantReport, built: BuiltVariants, report: Report, monitor: Monitor
 ) -> None:
-    if name not in STUDIES:
+    if study.run is None:
         raise CompilescopeError(
-            f"The study {name!r} is of code for a target.",
+            f"The study {study.name!r} is of code for a target.",
             remedy="Add a variant with a target: compilescope.Variant(target='h100').",
         )
     with (
-        preserved(kept.fn, kept.args, kept.kwargs) as snapshot,
-        kept.code_copies.guarded(),
+        preserved(built.fn, built.args, built.kwargs) as snapshot,
+        built.code_copies.guarded(),
         isolated(),
         workers.temporary(),
     ):
         begin()
-        STUDIES[name](
-            Study(
-                fn=kept.fn,
-                args=kept.args,
-                kwargs=kept.kwargs,
+        study.run(
+            StudyContext(
+                fn=built.fn,
+                args=built.args,
+                kwargs=built.kwargs,
                 report=variant,
                 peaks=report.peaks,
-                code_copies=kept.code_copies,
+                code_copies=built.code_copies,
                 snapshot=snapshot,
                 monitor=monitor,
             )
         )
 
 
-def _failed(name: str, error: Exception) -> Problem:
+def study_target(
+    study: Study, variant: VariantReport, shipment: Shipment, monitor: Monitor
+) -> None:
+    """Runs a study of a variant for a target.
+
+    Raises
+    ------
+    CompilescopeError
+        The study needs the device, which is not in this machine.
+    """
+    device = variant.target.device.name if variant.target is not None else variant.requested.target
+    if study.run_for_target is None:
+        what, *why_and_remedy = study.not_for_targets or (NOT_HERE,)
+        raise CompilescopeError(what.format(device), *why_and_remedy)
+
+    def step(now: Progress) -> None:
+        monitor.step(now.step, variant=variant.name, fraction=now.fraction)
+
+    study.run_for_target(TargetContext(variant, shipment, monitor.within(step)))
+
+
+def _failure(what: str, error: Exception) -> Problem:
     problem = error.problem if isinstance(error, CompilescopeError) else failures.explain(error)
     return Problem(
         severity="warning",
-        what=FAILED.format(name),
+        what=what,
         why=" ".join(part for part in (problem.what, problem.why) if part),
         remedy=problem.remedy,
         where=problem.where,

@@ -23,8 +23,8 @@ from ..torch_api.dynamo.compiled_graphs import KeptFrame, KeptGraph, keeping_lay
 from ..torch_api.inductor.marked_wrappers import MarkedWrapper, marked_cpp, marked_python, marking
 from ..torch_api.process import caches
 from .builds import build_for
+from .context import StudyContext
 from .step_marks import Marked, marked
-from .table import Study
 
 SECONDS = 2.0
 """About how long calls of all graphs are timed."""
@@ -55,7 +55,7 @@ INTO_CPP = "With the way from Python into C++: the inputs become handles."
 OUT_OF_CPP = "With the way back to Python: handles become tensors."
 
 
-def study_steps(study: Study) -> None:
+def study_steps(study: StudyContext) -> None:
     """Fills the times of the steps of a built variant."""
     report, variant = study.report, study.report.requested
     if variant.backend != "inductor":
@@ -94,7 +94,7 @@ def _cpp_text(text: str) -> str | None:
     return made.text if made is not None else None
 
 
-def _runs_of(study: Study, built: Built, graphs: Sequence[KeptGraph]) -> dict[int, Run]:
+def _runs_of(study: StudyContext, built: Built, graphs: Sequence[KeptGraph]) -> dict[int, Run]:
     """Place of a graph → what it is given in a call, and in the backward behind it."""
     found: dict[int, Run] = {}
 
@@ -130,7 +130,9 @@ def _watched(graphs: Sequence[KeptGraph], found: dict[int, Run]) -> Iterator[Non
             graph.inner = inner
 
 
-def _measure(study: Study, built: Built, graphs: Sequence[KeptGraph], runs: dict[int, Run]) -> None:
+def _measure(
+    study: StudyContext, built: Built, graphs: Sequence[KeptGraph], runs: dict[int, Run]
+) -> None:
     """Times the graphs that ran, and fills in the report's steps."""
     report = study.report
     artifact = artifact_of(report.compilations[0]) if report.compilations else "python"
@@ -189,7 +191,7 @@ def _marked_of(graph: KeptGraph, artifact: Artifact) -> tuple[Marked, MarkedWrap
 
 
 def _times(
-    study: Study,
+    study: StudyContext,
     graph: KeptGraph,
     run: Run,
     made: Marked,

@@ -1,96 +1,262 @@
-"""Studies: closer looks at a variant than its first timing, each made when somebody asks.
+"""The studies: one record each, from which everything else that names studies is derived.
 
-A study builds the variant once more, with whatever it needs in place, and completes the variant's
-report. `STUDIES` lists them; adding one is one function and one line.
+Validation, progress, ``cs.study``'s docstring, ``%%compile --help``, ``docs/studies.md`` and the
+panel's constants come from `STUDIES`. Adding a study is one record here and one module.
+
+Importing this module imports neither torch nor the studies: each ``run`` imports its own module.
 """
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Mapping, Sequence
+import re
+import textwrap
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..isolation.code_swap import CodeCopies
-from ..isolation.user_state import Snapshot
-from ..progress.progress import Monitor
-from ..report import Peaks, VariantReport
+if TYPE_CHECKING:
+    from .context import StudyContext, TargetContext
 
-StudyName = Literal[
-    "layers",
-    "kernels",
-    "steps",
-    "routes",
-    "startups",
-    "cold",
-    "package",
-    "aot",
-    "accuracy",
-    "assembly",
-    "check",
-]
-STUDY_NAMES: tuple[str, ...] = get_args(StudyName)
-"""layers: where one call's time goes. kernels: each launch's time. steps: what each step of a
-wrapper costs the host. routes: what reaching custom operators costs. startups: first calls in
-processes of their own. cold: what settings change in a first call. package: the sources of a
-package compiled ahead of time. aot: that package built and timed. accuracy: against eager in higher
-precision. Of a variant for a target, assembly: its kernels compiled. check: its kernels interpreted
-and compared."""
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass
+@dataclass(frozen=True, kw_only=True)
 class Study:
-    """What a study is given. It runs on the thread that may call the subject.
+    """An extra measurement of a variant, made on request. Exactly one of the two runs is given.
 
-    The caller keeps ``snapshot``; the study restores it whenever the subject's state must be as it
-    was, and need not at its end. Dynamo is isolated and the code copies guarded around it, as in
-    `builds.build_and_time`.
+    A study completes the variant's report in place. An exception becomes a problem of the variant.
     """
 
-    fn: Callable[..., Any]
-    args: Sequence[Any]
-    kwargs: Mapping[str, Any]
-    report: VariantReport
-    """The variant, built. The study fills in what it found, in place, once it has it."""
-    peaks: list[Peaks]
-    """The report's; a study may add a device's."""
-    code_copies: CodeCopies
-    snapshot: Snapshot
-    monitor: Monitor
+    name: str
+    title: str
+    """A noun phrase, shown before each step of the study's progress."""
+    summary: str
+    """What it does, without a final period."""
+    duration: str
+    """How long it takes, to be read after "takes"."""
+    run: Callable[[StudyContext], None] | None = None
+    """Runs it for a variant that runs on this machine."""
+    run_for_target: Callable[[TargetContext], None] | None = None
+    """Runs it for a variant for a target."""
+    needs_build: bool = True
+    """Whether the variant must be built first."""
+    on_demand: bool = False
+    """Whether it runs only when named: it takes minutes."""
+    not_for_targets: tuple[str, str, str] | None = None
+    """What to say where it is requested of a variant for a target (what, why, remedy), with ``{}``
+    for the device's name; None: that the device is not here."""
+
+    @property
+    def for_targets(self) -> bool:
+        """Whether it is a study of variants for a target, not of those that run here."""
+        return self.run_for_target is not None
 
 
-def _loaded(name: str, module: str) -> Callable[[Study], None]:
-    """The function ``study_…`` of a module, loaded when the study is made."""
+def _layers(context: StudyContext) -> None:
+    from .layers.layers import study_layers
 
-    def study(given: Study) -> None:
-        getattr(importlib.import_module(module), f"study_{name}")(given)
-
-    return study
+    study_layers(context)
 
 
-_OF_TARGETS = ("assembly", "check")
-ON_DEMAND = ("cold", "aot")
-"""Those that take minutes: made only when they are named."""
-UNBUILT = ("package", "aot")
-"""Those of variants that need not be built."""
+def _kernels(context: StudyContext) -> None:
+    from .kernels import study_kernels
 
-STUDIES: dict[str, Callable[[Study], None]] = {
-    name: _loaded(name, module)
-    for name, module in {
-        "layers": "compilescope.studies.layers.layers",
-        "kernels": "compilescope.studies.kernels",
-        "steps": "compilescope.studies.steps",
-        "routes": "compilescope.studies.routes",
-        "startups": "compilescope.studies.first_calls.startups",
-        "cold": "compilescope.studies.first_calls.cold",
-        "package": "compilescope.studies.ahead_of_time.package",
-        "aot": "compilescope.studies.ahead_of_time.aot",
-        "accuracy": "compilescope.studies.accuracy",
-    }.items()
+    study_kernels(context)
+
+
+def _steps(context: StudyContext) -> None:
+    from .steps import study_steps
+
+    study_steps(context)
+
+
+def _routes(context: StudyContext) -> None:
+    from .routes import study_routes
+
+    study_routes(context)
+
+
+def _startups(context: StudyContext) -> None:
+    from .first_calls.startups import study_startups
+
+    study_startups(context)
+
+
+def _cold(context: StudyContext) -> None:
+    from .first_calls.cold import study_cold
+
+    study_cold(context)
+
+
+def _package(context: StudyContext) -> None:
+    from .ahead_of_time.make_package import make_package
+
+    make_package(context, built=False)
+
+
+def _aot(context: StudyContext) -> None:
+    from .ahead_of_time.make_package import make_package
+
+    make_package(context, built=True)
+
+
+def _accuracy(context: StudyContext) -> None:
+    from .accuracy import study_accuracy
+
+    study_accuracy(context)
+
+
+def _assembly(context: TargetContext) -> None:
+    from ..targets.assembly import add_assembly
+    from ..targets.worker_pool import shared_pool
+
+    add_assembly(context.report, shared_pool(), context.monitor)
+
+
+def _check(context: TargetContext) -> None:
+    from ..targets.checking import add_check
+    from ..targets.worker_pool import shared_pool
+
+    add_check(context.report, context.shipment.packed(), shared_pool(), context.monitor)
+
+
+_NO_PACKAGE = (
+    "No package is made for {}.",
+    "The device is not here, and AOTInductor compiles the kernels while it generates the code.",
+    "Make the package on that GPU, and open it here: compilescope.open_package('model.pt2').",
+)
+
+STUDIES: dict[str, Study] = {
+    study.name: study
+    for study in (
+        Study(
+            name="layers",
+            title="time by layer",
+            summary="Break down a call's time: guards, bytecode, AOTAutograd, wrapper, kernels",
+            duration="seconds and a compilation",
+            run=_layers,
+        ),
+        Study(
+            name="kernels",
+            title="time per kernel",
+            summary="Build the variant with timers and time every kernel launch",
+            duration="a compilation",
+            run=_kernels,
+        ),
+        Study(
+            name="steps",
+            title="host time of wrapper steps",
+            summary="Build the wrapper with clock reads and time each of its steps on the host",
+            duration="a compilation",
+            run=_steps,
+        ),
+        Study(
+            name="routes",
+            title="overhead of custom operators",
+            summary="Time the overhead of calling each custom operator from the wrapper",
+            duration="about a second for each operator",
+            run=_routes,
+        ),
+        Study(
+            name="startups",
+            title="first calls in new processes",
+            summary="Time first calls in new processes, with empty and with warm caches",
+            duration="a few compilations",
+            run=_startups,
+        ),
+        Study(
+            name="cold",
+            title="cold start by setting",
+            summary="Time first calls in new processes under settings that affect compiling",
+            duration="minutes",
+            run=_cold,
+            on_demand=True,
+        ),
+        Study(
+            name="package",
+            title="AOTInductor sources",
+            summary="Export the call and generate AOTInductor's sources in a new process",
+            duration="seconds",
+            run=_package,
+            needs_build=False,
+            not_for_targets=_NO_PACKAGE,
+        ),
+        Study(
+            name="aot",
+            title="AOTInductor package",
+            summary="Build the AOTInductor package, load it, compare it with eager and time it",
+            duration="about a minute",
+            run=_aot,
+            needs_build=False,
+            on_demand=True,
+            not_for_targets=_NO_PACKAGE,
+        ),
+        Study(
+            name="accuracy",
+            title="accuracy in higher precision",
+            summary="Compare with eager in higher precision; find the first kernel that deviates",
+            duration="a few compilations",
+            run=_accuracy,
+        ),
+        Study(
+            name="assembly",
+            title="kernels compiled for the target",
+            summary="Compile every Triton kernel for the target: PTX, SASS, registers, occupancy",
+            duration="seconds",
+            run_for_target=_assembly,
+            needs_build=False,
+        ),
+        Study(
+            name="check",
+            title="kernels checked in Triton's interpreter",
+            summary="Run every Triton kernel in Triton's interpreter and compare it with eager",
+            duration="seconds to minutes",
+            run_for_target=_check,
+            needs_build=False,
+        ),
+    )
 }
-"""Name → study of a variant that runs here; `target_variants.STUDIES` has the others."""
+"""Name → study, in the order in which several are made."""
 
 
-def applies(name: str, *, target: bool) -> bool:
-    """Whether a study is of variants for a target, or of those that run here."""
-    return (name in _OF_TARGETS) == target
+def names(*, target: bool) -> list[str]:
+    """The studies of variants for a target, or of variants that run here."""
+    return [study.name for study in STUDIES.values() if study.for_targets == target]
+
+
+def usual(*, targets: Iterable[bool]) -> list[str]:
+    """The studies to make when none is named.
+
+    Parameters
+    ----------
+    targets
+        For each variant, whether it is for a target.
+    """
+    kinds = set(targets)
+    return [
+        study.name
+        for study in STUDIES.values()
+        if study.for_targets in kinds and not study.on_demand
+    ]
+
+
+def lists_studies(function: F) -> F:
+    """Puts the list of studies where a function's docstring has a line ``{studies}``."""
+    if function.__doc__ is not None:  # python -OO leaves docstrings out
+        function.__doc__ = re.sub(
+            r"^( *)\{studies\}$", lambda line: _listing(line[1]), function.__doc__, flags=re.M
+        )
+    return function
+
+
+def _listing(indent: str) -> str:
+    return "\n".join(
+        textwrap.fill(
+            f"- ``{study.name}``{' (of a target)' if study.for_targets else ''}: {study.summary}; "
+            f"takes {study.duration}{', made only if named' if study.on_demand else ''}.",
+            width=100,
+            initial_indent=indent,
+            subsequent_indent=f"{indent}  ",
+        )
+        for study in STUDIES.values()
+    )

@@ -22,17 +22,10 @@ from ..report.devices import Device
 from ..report.errors import CompilescopeError
 from ..report.variant import Variant
 from . import known_devices, packed_call
-from .assembly import add_assembly
-from .checking import add_check
 from .sources_request import SourcesAsked, SourcesGiven
-from .worker_pool import WorkerPool, shared_pool
+from .worker_pool import shared_pool
 
 NOT_HERE = "Nothing runs for {}: it is not here. What its code would take is estimated."
-
-NO_PACKAGE = (
-    "It is not here, and AOTInductor has the kernels compiled while it generates the code.",
-    "Make the package on that GPU, and open it here: compilescope.open_package('model.pt2').",
-)
 
 
 class Shipment:
@@ -115,40 +108,6 @@ def generate(
         target=_report(variant, device, given, shipment),
         problems=given.problems,
     )
-
-
-def study(variant: VariantReport, name: str, shipment: Shipment, monitor: Monitor) -> None:
-    """Takes a closer look at a variant for a target.
-
-    Raises
-    ------
-    CompilescopeError
-        It cannot be taken of code for a device that is not here.
-    """
-    monitor = _named(monitor, variant.name)
-    title = variant.target.device.name if variant.target is not None else variant.requested.target
-    if name in ("package", "aot"):
-        raise CompilescopeError(f"No package is made for {title}.", *NO_PACKAGE)
-    if name not in STUDIES:
-        raise CompilescopeError(NOT_HERE.format(title))
-    STUDIES[name](variant, shipment, shared_pool(), monitor)
-
-
-def _assembly(
-    variant: VariantReport, shipment: Shipment, pool: WorkerPool, monitor: Monitor
-) -> None:
-    add_assembly(variant, pool, monitor)
-
-
-def _check(variant: VariantReport, shipment: Shipment, pool: WorkerPool, monitor: Monitor) -> None:
-    add_check(variant, shipment.packed(), pool, monitor)
-
-
-STUDIES: dict[str, Callable[[VariantReport, Shipment, WorkerPool, Monitor], None]] = {
-    "assembly": _assembly,
-    "check": _check,
-}
-"""Studies of a variant for a target: its kernels compiled; its kernels interpreted and compared."""
 
 
 def refuse(variants: Mapping[str, Variant], what: str) -> None:

@@ -1,23 +1,19 @@
 import * as React from 'react';
 import { isActive } from '../../model/jobs';
-import type { StudyName, VariantReport } from '../../protocol/types';
+import { STUDIES, type StudyName } from '../../protocol/types';
+import type { VariantReport } from '../../protocol/types';
 import type { IViewContext } from '../views';
 
 /**
- * Starts a closer look at the variants that are measured; says why it cannot. A
- * report from a file has no such button.
+ * Starts a study of variants, or says why it cannot. A report from a file has no
+ * such button.
  */
 export function StudyButton(props: {
   study: StudyName;
   label: string;
 
   /**
-   * What it does, and how long that takes.
-   */
-  title: string;
-
-  /**
-   * The variants to look at; those that are built count.
+   * The variants to study; those that the study does not apply to are left out.
    */
   variants: readonly (Pick<VariantReport, 'name' | 'requested'> & {
     readonly stage: string;
@@ -29,7 +25,8 @@ export function StudyButton(props: {
   unbuilt?: string;
   context: IViewContext;
 }): JSX.Element | null {
-  const { study, label, title, variants, context } = props;
+  const { study, label, variants, context } = props;
+  const { summary, duration, for_targets, needs_build } = STUDIES[study];
   const { model, trans } = context;
   const reason = React.useId();
   if (!model.isLive) {
@@ -39,11 +36,8 @@ export function StudyButton(props: {
     .filter(
       each =>
         each.requested.backend !== null &&
-        (FOR_TARGETS.has(study)
-          ? each.requested.target !== null && each.stage !== 'failed'
-          : each.requested.target === null &&
-            (each.stage === 'built' ||
-              (UNBUILT.has(study) && each.stage !== 'failed')))
+        (each.requested.target !== null) === for_targets &&
+        (each.stage === 'built' || (!needs_build && each.stage !== 'failed'))
     )
     .map(each => each.name);
   const { job, status } = model;
@@ -71,7 +65,7 @@ export function StudyButton(props: {
         type="button"
         className="jp-Compilescope-button"
         disabled={why !== ''}
-        title={title}
+        title={trans.__('%1; takes %2.', summary, duration)}
         aria-describedby={why ? reason : undefined}
         onClick={() => void model.startStudies([study], built)}
       >
@@ -80,17 +74,6 @@ export function StudyButton(props: {
     </span>
   );
 }
-
-/**
- * What is looked at of variants for a device that is not there, which no other
- * study can: nothing runs on it. They need not be built.
- */
-const FOR_TARGETS: ReadonlySet<StudyName> = new Set(['assembly', 'check']);
-
-/**
- * What needs no build of the variant: it makes its own, or none.
- */
-const UNBUILT: ReadonlySet<StudyName> = new Set(['package', 'aot']);
 
 /**
  * A part of the view: its title, a button, what there is.

@@ -33,9 +33,6 @@ export function ColdPart(props: {
         <StudyButton
           study="cold"
           label={trans.__('Measure')}
-          title={trans.__(
-            'A first call for each setting, with empty caches and with filled ones, each in a process of its own: takes minutes'
-          )}
           variants={[variant]}
           unbuilt={trans.__('Build and time the variant first.')}
           context={context}

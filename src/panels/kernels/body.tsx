@@ -182,9 +182,6 @@ export function KernelsBody(props: {
             label={
               isTimed ? trans.__('Measure again') : trans.__('Measure kernels')
             }
-            title={trans.__(
-              'Build it once more with timers, and time every launch; takes a compile time'
-            )}
             variants={[summary]}
             unbuilt={trans.__('Build and time it first.')}
             context={context}

@@ -26,9 +26,6 @@ export function TargetButtons(props: {
         <StudyButton
           study="assembly"
           label={trans.__('Compile for %1', title)}
-          title={trans.__(
-            'Have Triton compile every kernel in every configuration: its assembly, registers, occupancy'
-          )}
           variants={[variant]}
           unbuilt={unbuilt}
           context={context}
@@ -38,9 +35,6 @@ export function TargetButtons(props: {
         <StudyButton
           study="check"
           label={trans.__('Check without the device')}
-          title={trans.__(
-            'Interpret every kernel and compare it with eager; takes seconds to minutes'
-          )}
           variants={[variant]}
           unbuilt={unbuilt}
           context={context}

@@ -90,9 +90,6 @@ export function LimitCard(props: {
             <StudyButton
               study="layers"
               label={trans.__('Break down the time')}
-              title={trans.__(
-                'Build it once more and measure each layer of a call by itself'
-              )}
               variants={[variant]}
               unbuilt={trans.__('Measure first.')}
               context={context}

@@ -75,9 +75,6 @@ function Controls(props: {
       <StudyButton
         study="package"
         label={trans.__('Generate the sources')}
-        title={trans.__(
-          'Export the call and generate the package’s sources, in a process of its own; takes seconds'
-        )}
         variants={[variant]}
         unbuilt={
           variant.requested.target === null
@@ -92,9 +89,6 @@ function Controls(props: {
       <StudyButton
         study="aot"
         label={trans.__('Build and time')}
-        title={trans.__(
-          'Build the package too, load it, compare it with eager and time the ways to call it; takes a minute'
-        )}
         variants={[variant]}
         unbuilt=""
         context={context}

@@ -42,9 +42,6 @@ export function Routes(props: {
         <StudyButton
           study="routes"
           label={trans.__('Measure the ways')}
-          title={trans.__(
-            'Times what reaching each custom operator costs, without its own work: about a second for each'
-          )}
           variants={variants}
           unbuilt={trans.__('Build and time the variants first.')}
           context={context}

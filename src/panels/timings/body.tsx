@@ -120,9 +120,6 @@ export function TimingsBody(props: {
             <StudyButton
               study="layers"
               label={trans.__('Look closer')}
-              title={trans.__(
-                'Measure each layer of a call by calling it; takes seconds'
-              )}
               variants={studied}
               context={context}
             />
@@ -137,9 +134,6 @@ export function TimingsBody(props: {
             <StudyButton
               study="startups"
               label={trans.__('Measure first calls')}
-              title={trans.__(
-                'Start a process for each: takes a few compile times'
-              )}
               variants={studied}
               context={context}
             />
@@ -154,9 +148,6 @@ export function TimingsBody(props: {
             <StudyButton
               study="accuracy"
               label={trans.__('Check in higher precision')}
-              title={trans.__(
-                'Compare with eager in higher precision, and look for the first kernel that departs'
-              )}
               variants={studied}
               context={context}
             />

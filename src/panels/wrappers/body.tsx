@@ -90,9 +90,6 @@ export function WrappersBody(props: {
         <StudyButton
           study="steps"
           label={trans.__('Measure steps')}
-          title={trans.__(
-            'Build each wrapper once more so that it notes the time of its steps; takes a compile time'
-          )}
           variants={variants}
           unbuilt={trans.__('Build the variants first: the sidebar does.')}
           context={context}

@@ -19,6 +19,8 @@ from compilescope.processes.runner import Ended
 from compilescope.progress.progress import Monitor
 from compilescope.report import Package, Report, VariantReport
 from compilescope.studies.ahead_of_time import make_package
+from compilescope.studies.run import study_target
+from compilescope.studies.table import STUDIES
 from compilescope.targets import target_variants
 from torch import nn
 
@@ -344,5 +346,5 @@ def test_for_a_gpu_that_is_not_here_there_is_none() -> None:
     shipment = target_variants.Shipment(scored, (), {}, [])
     for name in ("package", "aot"):
         with pytest.raises(cs.CompilescopeError, match="No package is made") as refused:
-            target_variants.study(variant, name, shipment, Monitor())
+            study_target(STUDIES[name], variant, shipment, Monitor())
         assert "open_package" in refused.value.problem.remedy

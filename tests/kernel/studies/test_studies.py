@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -10,13 +11,14 @@ import pytest
 import torch
 from compilescope.analysis.figures.payback import paybacks
 from compilescope.inspection.inspection import Inspection
+from compilescope.inspection.layers_unasked import BREAKDOWN
+from compilescope.notebook.options import usage
 from compilescope.report import CompileTime, Layer, Layers, Peaks, Startup, Timing, VariantReport
 from compilescope.report.variant import Variant
 from compilescope.session import requests
 from compilescope.session.session import Session
 from compilescope.studies import table
-from compilescope.studies.table import Study
-from compilescope.targets import target_variants
+from compilescope.studies.context import StudyContext
 
 from .. import subjects
 from ..isolation.test_isolation import Mine
@@ -27,11 +29,13 @@ VARIANTS = {"quick": cs.Variant(backend="eager"), "aot": cs.Variant(backend="aot
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[Study], None]]:
+def made(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[StudyContext], None]]:
     """The studies that there are, as a test wants them."""
-    found: dict[str, Callable[[Study], None]] = {}
-    for name in table.STUDY_NAMES:
-        monkeypatch.setitem(table.STUDIES, name, lambda study, name=name: found[name](study))
+    found: dict[str, Callable[[StudyContext], None]] = {}
+    for name, record in table.STUDIES.items():
+        if not record.for_targets:
+            run = lambda study, name=name: found[name](study)  # noqa: E731
+            monkeypatch.setitem(table.STUDIES, name, dataclasses.replace(record, run=run))
     return found
 
 
@@ -44,12 +48,12 @@ def inspected(fn: Callable[..., Any], *args: Any) -> tuple[Session, Inspection]:
 
 
 def test_a_study_is_given_what_is_built_and_leaves_everything_as_it_was(
-    made: dict[str, Callable[[Study], None]],
+    made: dict[str, Callable[[StudyContext], None]],
 ) -> None:
     mine = Mine()
     seen: list[tuple[str, str]] = []
 
-    def layers(study: Study) -> None:
+    def layers(study: StudyContext) -> None:
         assert study.report.stage == "built"
         study.monitor.step("calling", fraction=0.5)
         code_set = study.code_copies.copy()
@@ -77,17 +81,17 @@ def test_a_study_is_given_what_is_built_and_leaves_everything_as_it_was(
         assert report.variant(name).studied == ["layers", "kernels"]
         assert report.variant(name).layers
     assert len(report.peaks) == 2
-    assert ("where a call's time goes: calling", 0.125) in steps
-    fractions = [fraction for step, fraction in steps if "'s time" in step]
+    assert ("time by layer: calling", 0.125) in steps
+    fractions = [fraction for step, fraction in steps if step.startswith("time ")]
     assert fractions == sorted(fractions, key=lambda one: one or 0.0)
 
 
 def test_one_that_fails_is_a_problem_and_the_others_go_on(
-    made: dict[str, Callable[[Study], None]],
+    made: dict[str, Callable[[StudyContext], None]],
 ) -> None:
     failing = [True]
 
-    def layers(study: Study) -> None:
+    def layers(study: StudyContext) -> None:
         if study.report.name == "quick" and failing:
             raise RuntimeError("no clock")
 
@@ -110,8 +114,8 @@ def test_one_that_fails_is_a_problem_and_the_others_go_on(
     assert quick.studied == ["accuracy", "layers"]
 
 
-def test_a_study_can_be_cancelled(made: dict[str, Callable[[Study], None]]) -> None:
-    def layers(study: Study) -> None:
+def test_a_study_can_be_cancelled(made: dict[str, Callable[[StudyContext], None]]) -> None:
+    def layers(study: StudyContext) -> None:
         current = session.jobs.current
         assert current is not None
         session.jobs.cancel(current.id)
@@ -137,8 +141,14 @@ def test_what_is_no_study_is_refused() -> None:
             ask()
 
 
-def test_every_study_is_there() -> None:
-    assert [*table.STUDIES, *target_variants.STUDIES] == list(table.STUDY_NAMES)
+def test_a_record_holds_all_that_names_a_study() -> None:
+    for record in table.STUDIES.values():
+        assert (record.run is None) != (record.run_for_target is None)
+        assert f"- ``{record.name}``" in (cs.study.__doc__ or "")
+        assert record.name in usage()
+    assert set(BREAKDOWN) <= set(table.STUDIES)
+    assert "cold" not in table.usual(targets=[False])
+    assert table.usual(targets=[True]) == table.names(target=True) == ["assembly", "check"]
 
 
 def timed(ratio: float | None, differs: bool | None = True) -> VariantReport:

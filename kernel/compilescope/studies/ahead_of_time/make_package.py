@@ -15,6 +15,7 @@ from ...report.problem import Problem
 from ...subject import pickled_subject
 from ...torch_api.inductor.ahead_of_time import vector_sets
 from ...torch_api.inductor.headers import FIRST_IMPORTS
+from ..context import StudyContext
 from ..first_calls.processes import (
     AFTER_DEATH,
     AFTER_TIMEOUT,
@@ -23,7 +24,6 @@ from ..first_calls.processes import (
     packed,
     task,
 )
-from ..table import Study
 from .process import COMMAND, MADE
 
 TIMEOUT_S = 900.0
@@ -31,7 +31,7 @@ TIMEOUT_S = 900.0
 OTHER_BACKEND = "AOTInductor is Inductor ahead of time: the backend {!r} has no such thing."
 
 
-def make_package(study: Study, *, built: bool) -> None:
+def make_package(study: StudyContext, *, built: bool) -> None:
     """Fills in a variant's package, and its code.
 
     Parameters

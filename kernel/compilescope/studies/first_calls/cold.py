@@ -20,7 +20,7 @@ from ...report.timings import AS_IT_IS, HEADERS_KEPT, ONCE_MORE
 from ...report.variant import Variant
 from ...subject.subject import describe
 from ...torch_api.inductor.cold_switches import INDUCTOR, Switch, switches
-from ..table import Study
+from ..context import StudyContext
 from .cold_process import COMMAND, Found
 from .processes import first_call, packed, task
 
@@ -32,7 +32,7 @@ _HEADERS = "precompiled_headers"
 _NONE = Switch({}, "")
 
 
-def study_cold(study: Study) -> None:
+def study_cold(study: StudyContext) -> None:
     """Fills in what each setting changes, row by row: what was measured before a cancel stays.
 
     Raises
@@ -95,7 +95,7 @@ class _Looks:
         How many rows there will be with two processes each.
     """
 
-    def __init__(self, study: Study, subject: bytes, rows: int) -> None:
+    def __init__(self, study: StudyContext, subject: bytes, rows: int) -> None:
         self._study = study
         self._subject = subject
         self._rows = rows

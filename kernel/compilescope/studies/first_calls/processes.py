@@ -15,7 +15,7 @@ from ...report.problem import Problem
 from ...report.variant import Variant
 from ...subject import pickled_subject
 from ...torch_api.inductor.headers import FIRST_IMPORTS
-from ..table import Study
+from ..context import StudyContext
 
 TIMEOUT_S = 600.0
 AFTER_TIMEOUT = "Give the study a call that compiles faster: a part of the model, say."
@@ -24,7 +24,7 @@ _LAST = 2000
 """How much of what a process wrote is shown when it died."""
 
 
-def packed(study: Study) -> bytes:
+def packed(study: StudyContext) -> bytes:
     """The subject, as `task` takes it.
 
     Raises
@@ -48,7 +48,7 @@ def task(variant: Variant, subject: bytes) -> bytes:
 
 
 def first_call(
-    study: Study,
+    study: StudyContext,
     command: str,
     given: bytes,
     caches: Path,

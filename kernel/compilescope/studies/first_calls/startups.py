@@ -14,14 +14,14 @@ import msgspec
 from ...processes.folders import temporary
 from ...report import Startup
 from ...report.problem import Problem
-from ..table import Study
+from ..context import StudyContext
 from .processes import first_call, packed, task
 from .startup_process import COMMAND
 
 _KINDS: tuple[Literal["cold", "warm"], ...] = ("cold", "warm")
 
 
-def study_startups(study: Study) -> None:
+def study_startups(study: StudyContext) -> None:
     """Fills in the variant's startups.
 
     Raises
@@ -55,7 +55,12 @@ def _title(cache: str, headers: bool) -> str:
 
 
 def _startup(
-    study: Study, given: bytes, caches: Path, cache: Literal["cold", "warm"], *, headers: bool
+    study: StudyContext,
+    given: bytes,
+    caches: Path,
+    cache: Literal["cold", "warm"],
+    *,
+    headers: bool,
 ) -> Startup:
     header = {"cache": cache, "precompiled_headers": headers}
     found = first_call(study, COMMAND, given, caches, header)

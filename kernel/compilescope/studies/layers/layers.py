@@ -25,7 +25,7 @@ from ...torch_api.kernels import timers
 from ...torch_api.kernels.driver_calls import driver_us
 from ...torch_api.process import caches
 from ..builds import build_for
-from ..table import Study
+from ..context import StudyContext
 from . import calls as at
 from .calls import Calls
 from .parts import KERNELS_GPU, Costs, Parts, merged
@@ -47,7 +47,7 @@ GRAPHS_TRAIN = (
 TOO_MANY = "The call runs {count} compiled graphs; layers are measured of {most} at most."
 
 
-def study_layers(study: Study) -> None:
+def study_layers(study: StudyContext) -> None:
     """Fills the layers of a built variant."""
     report = study.report
     variant = report.requested
@@ -77,7 +77,7 @@ def study_layers(study: Study) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _on_gpu_alone(study: Study) -> bool:
+def _on_gpu_alone(study: StudyContext) -> bool:
     """Whether the variant has kernels and none of them is C++."""
     languages = [kernel.language for one in study.report.compilations for kernel in one.kernels]
     return "triton" in languages and "cpp" not in languages
@@ -87,7 +87,7 @@ class _Looking:
     """One look at a variant that was built with its layers kept."""
 
     def __init__(
-        self, study: Study, built: Built, graphs: list[KeptGraph], frames: list[KeptFrame]
+        self, study: StudyContext, built: Built, graphs: list[KeptGraph], frames: list[KeptFrame]
     ) -> None:
         self._study = study
         self._graphs = graphs

@@ -1,0 +1,44 @@
+"""What a study is given: the variant's report to complete, and what it may use to do so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..isolation.code_swap import CodeCopies
+from ..isolation.user_state import Snapshot
+from ..progress.progress import Monitor
+from ..report import Peaks, VariantReport
+from ..targets.target_variants import Shipment
+
+
+@dataclass
+class StudyContext:
+    """A study of a variant that runs on this machine.
+
+    The study runs on the thread that may call the subject. It restores ``snapshot`` whenever the
+    subject's state must be as it was; the caller does so at the end. The caller isolates Dynamo and
+    guards the code copies, as in `builds.build_and_time`.
+    """
+
+    fn: Callable[..., Any]
+    args: Sequence[Any]
+    kwargs: Mapping[str, Any]
+    report: VariantReport
+    """The variant, which the study completes in place."""
+    peaks: list[Peaks]
+    """The report's peaks; a study may add a device's."""
+    code_copies: CodeCopies
+    snapshot: Snapshot
+    monitor: Monitor
+
+
+@dataclass
+class TargetContext:
+    """A study of a variant for a target: nothing of it is called in this process."""
+
+    report: VariantReport
+    """The variant, which the study completes in place."""
+    shipment: Shipment
+    monitor: Monitor
