@@ -4,7 +4,7 @@ from ..analysis.overview.overview import overview
 from ..report import concluding, renderers
 from ..report.checkup import faces
 from . import page
-from .html import checkup, report, sweep
+from .html import checkup, report
 from .text import report as text
 from .text import sweep as text_sweep
 
@@ -13,4 +13,4 @@ from .text import sweep as text_sweep
 concluding.update(overview=overview)
 renderers.update(text=text.render, html=report.render, page=page.render)
 faces.update(text=checkup.text, html=checkup.html)
-renderers.update({"sweep html": sweep.render, "sweep text": text_sweep.render})
+renderers.update({"sweep html": report.render_sweep, "sweep text": text_sweep.render})

@@ -67,6 +67,15 @@ def near_the_limit(recompile: Recompile) -> str:
     return f"compiled {count} times; from {limit} on torch leaves it to eager"
 
 
+def recompile_lines(recompile: Recompile) -> list[str]:
+    """Return why a frame was compiled again, and what follows from that, a line each."""
+    return [
+        *reasons(recompile),
+        *(f"dynamic from now on: {symbol}" for symbol in recompile.became_dynamic),
+        *filter(None, [near_the_limit(recompile)]),
+    ]
+
+
 def deviations(report: Report) -> list[tuple[VariantReport, Effective]]:
     """Return where torch did something else than a variant asked for."""
     return [

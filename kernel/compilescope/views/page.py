@@ -5,11 +5,13 @@ from __future__ import annotations
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
-from html import escape
 from pathlib import Path
+
+from markupsafe import Markup
 
 from ..report import Report
 from .html import report as html
+from .html.templating import render as render_template
 
 _BUILT = Path(__file__).parent / "built"
 _POLICY = (
@@ -18,7 +20,7 @@ _POLICY = (
 )
 """The browser itself refuses whatever would come from elsewhere, and any script but ours."""
 
-_UNBUILT = (
+_UNBUILT = Markup(
     "<p>This compilescope was installed without its views: graph, guards and the others are left "
     "out here. <code>make setup</code> builds them.</p>"
 )
@@ -34,22 +36,19 @@ def render(report: Report) -> str:
         _built, ("page.js", "worker.js", "page.css", "licenses.txt")
     )
     if script is None or worker is None or style is None or licenses is None:
-        return html.render(report, full=True).replace("<main>", f"<main>{_UNBUILT}", 1)
-    # In a script element nothing may look like its end, or like a comment.
-    data = report.to_json().replace("<", "\\u003c")
+        return html.render(report, full=True, notice=_UNBUILT)
     script = f"\n{script}\n"
-    policy = _POLICY.format(script=_hash(script))
-    return (
-        '<!doctype html>\n<html lang="en" data-theme="light"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{escape(report.subject.name)} - compilescope</title>\n<style>\n{style}\n</style>"
-        "</head>\n<body><noscript>This page shows the report with a script, which it holds itself: "
-        "it needs no network.</noscript>\n"
-        f'<script type="application/json" id="report">{data}</script>\n'
-        f'<script type="text/plain" id="layout-worker">{worker}</script>\n'
-        f'<script type="text/plain" id="licenses">\n{licenses}</script>\n'
-        f"<script>{script}</script></body></html>\n"
+    return render_template(
+        "saved_page.html",
+        page=True,
+        title=report.subject.name,
+        policy=_POLICY.format(script=_hash(script)),
+        style=Markup(style),
+        # In a script element nothing may look like its end, or like a comment.
+        data=Markup(report.to_json().replace("<", "\\u003c")),
+        worker=Markup(worker),
+        licenses=Markup(licenses),
+        script=Markup(script),
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from html import escape
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
 
 from . import shell
 
@@ -117,11 +118,11 @@ def _seconds(seconds: int) -> str:
 
 def _bundle(step: str, fraction: float | None, waited: str = "") -> dict[str, str]:
     """A step as a notebook's output."""
-    value = "" if fraction is None else f' value="{fraction:.3f}" max="1"'
     percent = "" if fraction is None else f" ({fraction:.0%})"
-    bar = f'<progress{value} aria-label="progress of the inspection"></progress>'
+    value = "" if fraction is None else Markup(' value="{:.3f}" max="1"').format(fraction)
+    bar = Markup('<progress{} aria-label="progress of the inspection"></progress>').format(value)
     time_text = f", {waited}" if waited else ""
     return {
-        "text/html": f"{bar} {escape(step)}{time_text}",
+        "text/html": Markup("{} {}{}").format(bar, step, time_text),
         "text/plain": f"{step}{percent}{time_text} …",
     }

@@ -21,6 +21,13 @@ def environment(report: Report) -> str:
     return " · ".join(part for part in known if part)
 
 
+def device(report: Report) -> str:
+    """Return torch's version and the device where the report was made."""
+    made = report.environment
+    torch = f"torch {made.torch}" if made.torch else ""
+    return " · ".join(filter(None, [torch, made.gpus[0] if made.gpus else made.cpu]))
+
+
 def problems(report: Report) -> list[tuple[str, Problem]]:
     """Return all problems, worst first, each once, with the variants that have it.
 

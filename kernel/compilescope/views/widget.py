@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as widgets
+from markupsafe import Markup, escape
 
 from ..report import Report
 from ..report.errors import CompilescopeError
@@ -139,8 +139,10 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
             return
         figure = wording.duration(made.timing.median_us) if made.timing else ""
         told = ", ".join(part for part in (wording.stage(made), figure) if part)
-        errors = "".join(f"<br>{escape(one.what)} {escape(one.remedy)}" for one in made.problems)
-        self.status.value = f"<b>{escape(made.name)}</b>: {escape(told)}{errors}"
+        problems = [Markup("<br>{} {}").format(one.what, one.remedy) for one in made.problems]
+        self.status.value = Markup("<b>{}</b>: {}{}").format(
+            made.name, told, Markup().join(problems)
+        )
         side = {"right": made.name} if variant.cpp_wrapper else {"left": made.name}
         self._show(self._report, **side)
 
@@ -154,7 +156,7 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
 
     def _fail(self, message: str) -> None:
         self.progress.layout.display = "none"
-        self.status.value = f"<b>Not done.</b> {escape(message)}"
+        self.status.value = Markup("<b>Not done.</b> {}").format(message)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = super()._repr_mimebundle_(**kwargs)

@@ -89,6 +89,7 @@ def test_the_wheel_holds_both_packages_and_the_front_end_once(release: Release) 
     names = zipfile.ZipFile(release.wheel).namelist()
     assert "compilescope/report/report.py" in names
     assert "compilescope/py.typed" in names
+    assert "compilescope/views/html/templates/page.html" in names
     assert "jupyterlab_compilescope/__init__.py" in names
     shared = [name.partition(".data/data/")[2] for name in names if ".data/data/" in name]
     assert f"{SHARE}package.json" in shared

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from compilescope.report import Region, Report
+from compilescope.report import Problem, Region, Report, Sweep, renderers
 from compilescope.views.html import highlight
 from compilescope.views.html import report as html
-from compilescope.views.html.style import PALETTE, STYLES, Markup
+from compilescope.views.html.style import PALETTE, STYLES
 from compilescope.views.rows import side_by_side
 from compilescope.views.wrapper_pairs import pairs
 
@@ -59,6 +59,15 @@ def evil() -> Report:
     compiled.breaks[0].reason = compiled.breaks[0].link = compiled.breaks[0].hints[0] = EVIL
     compiled.absent["joint"] = EVIL
     return made
+
+
+def test_problems_of_a_sweep_are_shown_whatever_their_severity() -> None:
+    made = report()
+    problems = [Problem(severity=one, what=f"{one} {EVIL}") for one in ("info", "warning", "error")]
+    made.sweep = Sweep(id="w1", problems=problems)
+    page = Page(renderers["sweep html"](made))
+    assert page.text.count(EVIL) == 3
+    assert "script" not in page.tags
 
 
 @pytest.mark.parametrize("full", [False, True])
@@ -293,16 +302,16 @@ def test_highlighting_keeps_every_line(text: str, language: str) -> None:
 
 
 def test_code_is_coloured() -> None:
-    shown = highlight.html(highlight.lines("def f(): return 1", "python"), Markup(page=True))
+    shown = html.render(report(), full=True)
     assert '<span class="cs-tok-keyword">def</span>' in shown
-    assert '<span class="cs-tok-define">f</span>' in shown
+    assert '<span class="cs-tok-define">call</span>' in shown
 
 
 def test_advice_keeps_its_indent_and_deviations_stand_at_the_top() -> None:
     made = html.render(report())
     assert "size 0 of x was 4 and is 5" in made
     assert "<code>with torch.no_grad():</code>" in made
-    assert "<code>&nbsp;&nbsp;&nbsp;&nbsp;f(x)</code>" in made
+    assert "<code>\u00a0\u00a0\u00a0\u00a0f(x)</code>" in made
     assert "<b>cudagraphs</b> in python: asked for on, got off" in made
     assert made.index("<b>cudagraphs</b>") < made.index("<b>Compilation 0/0</b>")
     assert "in eager: <code>print(x)</code>" in made

@@ -1,14 +1,12 @@
-"""Generated code as coloured, numbered lines of HTML."""
+"""Generated code as lines of coloured pieces."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
-from html import escape
 from itertools import groupby
 
 from ... import extras
-from .style import Markup
 
 _LEXERS = {
     "python": "python",
@@ -62,31 +60,6 @@ def lines(text: str, language: str) -> tuple[Line, ...]:
 def split(text: str) -> list[str]:
     """Split a text into its lines; a line break at the end begins no further one."""
     return text.removesuffix("\n").split("\n") if text else []
-
-
-def html(shown: Sequence[Line], markup: Markup, start: int = 1) -> str:
-    """Return lines as a ``<pre>``, numbered from ``start``.
-
-    Each line keeps its line break inside its element: where a site strips the styles, the lines
-    still stand below one another.
-    """
-    body = "".join(_row(start + at, line, markup) for at, line in enumerate(shown))
-    return markup.element("pre", "code", body)
-
-
-def _row(number: int, line: Line, markup: Markup) -> str:
-    return markup.element("span", "row", f"{_number(number, markup)}{_pieces(line, markup)}\n")
-
-
-def _number(number: int, markup: Markup) -> str:
-    return markup.element("span", "number", f"{number:>4}  ")
-
-
-def _pieces(line: Line, markup: Markup) -> str:
-    return "".join(
-        markup.element("span", f"tok-{style}", escape(text)) if style else escape(text)
-        for style, text in line
-    )
 
 
 def _pieces_of(text: str, language: str) -> Iterable[tuple[str, str]]:

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from html import escape
+from markupsafe import Markup
 
 from ... import extras
 from ...report import Report, conclude
-from .. import wording
-from ..limits import CELL, FULL, Limits
-from ..summary import environment
-from ..wrapper_pairs import as_written, compilations
-from .cell import answer, sections
-from .changes import changes
-from .code import wrappers
-from .cold import cold
-from .compilations import compilation_details
-from .overview import follows, result
-from .package import package
-from .ranks import cuda_graphs, rank
-from .routes import loads, routes
-from .steps import steps
-from .style import Markup, style_sheet
-from .summary import details, deviations, problems, variants
-from .sweep import sweep
-from .target import targets
-from .watch import watched
+from ..limits import CELL, FULL
+from ..wrapper_pairs import pairs
+from .answer import answer
+from .style import style_sheet
+from .templating import render as render_template
 
 
 def render(
@@ -35,6 +21,7 @@ def render(
     left: str | None = None,
     right: str | None = None,
     name: str = "report",
+    notice: Markup | None = None,
 ) -> str:
     """Return a report as HTML without scripts and without anything from outside.
 
@@ -52,103 +39,25 @@ def render(
         and the first with a C++ wrapper.
     name
         The variable that holds the report, for the notes that say how to see all.
+    notice
+        What stands above a whole page.
     """
-    markup = Markup(page=full)
-    limits = FULL if full else CELL
-    hint = f'{name}.save("report.html")'
-    if report.subject.kind == "watch":
-        body = markup.element("div", "root", watched(report, markup, limits, hint))
-        return _page(report, body) if full else body
-    if full:
-        found = conclude(report)
-        parts = [
-            _head(report, markup),
-            result(found, markup),
-            problems(report, markup, limits.problems),
-            follows(found, markup),
-            *_parts(report, markup, limits, hint, left=left, right=right),
-        ]
-    elif panel:
-        parts = [answer(report, markup, panel=True)]
-    else:
-        depth = _parts(report, markup, limits, hint, left=left, right=right)
-        parts = [answer(report, markup, panel=False), sections(report, markup, limits, depth)]
-    told = "\n".join(part for part in parts if part)
-    if full:
-        return _page(report, markup.element("div", "root", told))
-    return markup.element("div", "root scroll", markup.element("div", "least", told))
-
-
-def _parts(
-    report: Report,
-    markup: Markup,
-    limits: Limits,
-    hint: str,
-    *,
-    left: str | None,
-    right: str | None,
-) -> list[str]:
-    """What stands below the overview: in a cell folded, in a page in full."""
-    found = compilations(report)
-    missed = extras.missed("pygments")
-    parts = [
-        markup.element("p", "line", escape(missed)) if missed else "",
-        rank(report, markup),
-        variants(report, markup),
-        sweep(report.sweep, markup) if report.sweep is not None else "",
-        deviations(report, markup),
-        cuda_graphs(report, markup),
-        changes(report, markup),
-        routes(report, markup),
-        loads(report, markup),
-        steps(report, markup),
-        cold(report, markup),
-        package(report, markup),
-        targets(report, markup, limits, hint),
-        wrappers(report, markup, limits, hint, left=left, right=right),
-        *(compilation_details(*one, markup, limits, hint) for one in found[: limits.compilations]),
-    ]
-    if len(found) > limits.compilations:
-        left_out = wording.count(len(found) - limits.compilations, "more compilation")
-        parts.append(markup.element("p", "gap", f"{left_out}: <code>{escape(hint)}</code>"))
-    written = as_written(report)
-    if written:
-        inside = "".join(compilation_details(*one, markup, limits, hint) for one in written)
-        count = wording.count(len(written), "compilation")
-        parts.append(details(f"<b>Compiled by the cell itself</b> · {count}", inside, markup))
-    return [part for part in parts if part]
-
-
-def _head(report: Report, markup: Markup) -> str:
-    subject = report.subject
-    where = f"{subject.kind}, {wording.place(subject.where)}" if subject.where else subject.kind
-    lines = [f"{escape(subject.name)} {markup.element('span', 'muted', escape(f'({where})'))}"]
-    title = markup.element("p", "title", lines[0])
-    told = [escape(argument) for argument in subject.arguments[:_ARGUMENTS]]
-    if len(subject.arguments) > len(told):
-        told.append(wording.count(len(subject.arguments) - len(told), "more argument"))
-    made = f'<span title="{escape(environment(report))}">{escape(_made(report))}</span>'
-    line = markup.element("p", "line", " · ".join([*told, made]))
-    return title + line
-
-
-_ARGUMENTS = 4
-
-
-def _made(report: Report) -> str:
-    """Where the report was made, in a few words; all of them stand behind it."""
-    here = report.environment
-    device = here.gpus[0] if here.gpus else here.cpu
-    return " · ".join(
-        part for part in (f"torch {here.torch}" if here.torch else "", device) if part
+    return render_template(
+        "page.html" if full else "cell.html",
+        page=full,
+        panel=panel,
+        report=report,
+        overview=conclude(report),
+        answer=answer(report),
+        limits=FULL if full else CELL,
+        hint=f'{name}.save("report.html")',
+        missed=extras.missed("pygments"),
+        wrapper_pairs=pairs(report, left, right),
+        notice=notice or "",
+        style_sheet=Markup(style_sheet()) if full else "",
     )
 
 
-def _page(report: Report, body: str) -> str:
-    title = escape(f"{report.subject.name} - compilescope")
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{title}</title><style>\n{style_sheet()}</style></head>\n"
-        f"<body><main>{body}</main></body></html>\n"
-    )
+def render_sweep(report: Report) -> str:
+    """Return a report's sweep as a fragment for a cell, with inline styles."""
+    return render_template("swept.html", report=report)

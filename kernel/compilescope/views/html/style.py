@@ -7,8 +7,10 @@ whole page names classes instead, which is smaller and follows the reader's colo
 from __future__ import annotations
 
 import re
-from html import escape
+from functools import lru_cache
 from typing import NamedTuple
+
+from markupsafe import Markup
 
 
 class Colour(NamedTuple):
@@ -128,26 +130,32 @@ summary:focus-visible{outline:2px solid var(--cs-info);outline-offset:2px}
 """
 
 
-class Markup:
-    """Writes elements with their style inline (``page=False``) or by class (``page=True``)."""
+class Styles:
+    """Writes an element's style inline (``page=False``) or as classes (``page=True``)."""
 
     def __init__(self, *, page: bool = False) -> None:
         self.page = page
 
-    def attributes(self, *names: str, extra: str = "") -> str:
-        """Return the attributes, with a leading space, that give an element these styles.
+    def attributes(self, names: str = "", extra: str = "") -> Markup:
+        """Return the attributes, with a leading space, that give an element its styles.
 
-        ``extra`` is CSS of this one element: a width, a hue.
+        Parameters
+        ----------
+        names
+            Names in `STYLES`, with spaces between.
+        extra
+            CSS of this one element: a width, a hue.
         """
-        if self.page:
-            listed = f' class="{" ".join("cs-" + name for name in names)}"' if names else ""
-            return listed + (f' style="{escape(extra)}"' if extra else "")
-        return f' style="{escape("".join(_inline(name) for name in names) + extra)}"'
+        return _attributes(names, extra, self.page)
 
-    def element(self, tag: str, style: str, body: str, extra: str = "", title: str = "") -> str:
-        """Return ``<tag>body</tag>``; ``body`` is markup already escaped, ``title`` plain text."""
-        hover = f' title="{escape(title)}"' if title else ""
-        return f"<{tag}{hover}{self.attributes(*style.split(), extra=extra)}>{body}</{tag}>"
+
+@lru_cache(maxsize=1024)
+def _attributes(names: str, extra: str, page: bool) -> Markup:
+    listed = names.split()
+    css = extra if page else "".join(_inline(name) for name in listed) + extra
+    classes = " ".join(f"cs-{name}" for name in listed) if page else ""
+    written = Markup(' class="{}"').format(classes) if classes else Markup()
+    return written + (Markup(' style="{}"').format(css) if css else "")
 
 
 def style_sheet() -> str:

@@ -53,6 +53,17 @@ def others(changes: Changes) -> list[Row]:
     ]
 
 
+def lines(variant: VariantReport, changes: Changes, most: int) -> list[str]:
+    """Return what a variant changed, a line each, and how many lines are left out."""
+    rows = [*kernels(changes), *others(changes)]
+    left_out = len(rows) - most
+    return [
+        *filter(None, [only_inductor(variant, changes)]),
+        *filter(None, (f"{row.what}. {row.why}".strip() for row in rows[:most])),
+        *([f"and {left_out} more: .variant({variant.name!r}).changes"] if left_out > 0 else []),
+    ]
+
+
 def _kernel(one: KernelChange) -> str:
     name = one.kernel or one.baseline
     told = f"{name}: {OUTCOMES[one.outcome]}"

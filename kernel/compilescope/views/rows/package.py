@@ -8,6 +8,9 @@ from ...report import Package, Report, VariantReport
 from .. import wording
 
 ENTRIES = ("entry", "median", "95 % interval", "vs eager")
+FILES = ("file", "kind", "size")
+_FILES = 40
+"""Rows of the table of files."""
 
 
 def packaged(report: Report) -> Iterator[VariantReport]:
@@ -60,4 +63,13 @@ def entries(made: Package) -> list[tuple[str, ...]]:
             wording.speedup(entry.timing),
         )
         for entry in made.entries
+    ]
+
+
+def files(made: Package) -> list[tuple[str, ...]]:
+    """Return the files in the order of `FILES`, and how many are left out."""
+    left_out = len(made.files) - _FILES
+    return [
+        *((file.path, file.kind, f"{file.bytes:,} bytes") for file in made.files[:_FILES]),
+        *([(f"… and {left_out} more", "", "")] if left_out > 0 else []),
     ]

@@ -43,6 +43,15 @@ def graphs_why(found: CudaGraphs) -> list[str]:
     ]
 
 
+def partition_lines(found: CudaGraphs) -> list[str]:
+    """Return what became of each part of the graphs, a line each."""
+    return [
+        f"{part.compilation} {part.name}: {'captured' if part.captured else 'not captured'}, "
+        f"{wording.count(part.kernels, 'launch', 'launches')}. {part.why}"
+        for part in found.partitions
+    ]
+
+
 def rank_line(report: Report) -> str:
     """Which rank the report is of; nothing where it is of none."""
     rank = report.rank
@@ -59,6 +68,20 @@ def differences(report: Report) -> list[RankDifference]:
     """What differs from other ranks, what may hang first."""
     found = report.rank.differences if report.rank is not None else []
     return sorted(found, key=lambda one: not one.serious)
+
+
+def lines(report: Report, most: int) -> list[str]:
+    """Return the first differences from other ranks and the first collectives, a line each."""
+    rank = report.rank
+    if rank is None:
+        return []
+    calls = rank.collectives
+    left_out = len(calls) - most
+    return [
+        *(difference_line(one, rank.rank) for one in differences(report)[:most]),
+        *(f"{call.variant}: {collective_line(call)}" for call in calls[:most]),
+        *([f"and {wording.count(left_out, 'more collective')}"] if left_out > 0 else []),
+    ]
 
 
 def difference_line(one: RankDifference, rank: int) -> str:

@@ -14,6 +14,7 @@ from ...report import (
     Decision,
     Kernel,
     KernelCheck,
+    KernelConfig,
     Launch,
     Report,
     TargetReport,
@@ -109,6 +110,16 @@ def estimate_lines(variant: VariantReport) -> Iterator[str]:
         yield estimate.how
 
 
+def lines(variant: VariantReport, target: TargetReport) -> list[str]:
+    """Return what is known of a variant for a target beside its kernels and decisions."""
+    return [
+        nothing_ran(target),
+        *estimate_lines(variant),
+        *filter(None, [checked(variant)]),
+        *(f"no {what}: {why}" for what, why in target.absent.items()),
+    ]
+
+
 def kernels(variant: VariantReport) -> list[tuple[str, ...]]:
     """Return the words of `HEAD`, a row for each kernel."""
     return [
@@ -168,6 +179,31 @@ def checked(variant: VariantReport) -> str:
 def forms(kernel: Kernel) -> list[str]:
     """Return the forms that a kernel was compiled to, in the compiler's order."""
     return [form for form in FORMS if kernel.assembly.get(form)]
+
+
+def form_title(form: str) -> str:
+    """Return what a compiled form is called; a form that is not known, by its own name."""
+    return FORMS[form][0] if form in FORMS else form
+
+
+def form_titles(kernel: Kernel) -> str:
+    """Return the forms that a kernel was compiled to, by title."""
+    return ", ".join(form_title(form) for form in forms(kernel))
+
+
+def compiled(variant: VariantReport) -> list[Kernel]:
+    """Return the kernels that were compiled, or have other launch configurations."""
+    return [
+        kernel
+        for compilation in variant.compilations
+        for kernel in compilation.kernels
+        if forms(kernel) or kernel.configs
+    ]
+
+
+def configuration(config: KernelConfig) -> str:
+    """Return what a launch configuration takes, or why it was not compiled."""
+    return config.why or ", ".join(f"{name} {value:g}" for name, value in config.resources.items())
 
 
 def _row(kernel: Kernel, launches: list[Launch]) -> tuple[str, ...]:

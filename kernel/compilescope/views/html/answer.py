@@ -1,0 +1,103 @@
+"""What the cell's output says in about eight lines; the rest is in the panel or folded."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...report import Overview, Report, Result, TargetResult, conclude
+from .. import summary, wording
+
+_ROWS = 5
+"""Variants in the table: more are in the panel, and in the fold where there is none."""
+_TARGETS = 3
+
+
+class Error(NamedTuple):
+    """The worst problem of a report, where it is an error."""
+
+    variant: str
+    text: str
+
+
+class Answer(NamedTuple):
+    """The lines of the cell's output; empty where there is nothing to say."""
+
+    results: list[Result]
+    targets: list[TargetResult]
+    left_out: str
+    """How many variants and targets are not in the table."""
+    error: Error | None
+    lines: list[tuple[str, str]]
+    """Titles and texts."""
+    counts: str
+    foot: str
+    """What the report is of, and where it was made."""
+    hover: str
+    """The arguments and the versions."""
+
+
+def answer(report: Report) -> Answer:
+    """Return what a report comes to, short enough for a cell."""
+    overview = conclude(report)
+    return Answer(
+        results=_rows(overview.results),
+        targets=overview.targets[:_TARGETS],
+        left_out=_left_out(overview),
+        error=_error(report),
+        lines=_lines(overview),
+        counts=_counts(report, overview),
+        foot=_foot(report),
+        hover="\n".join([*report.subject.arguments, summary.environment(report)]),
+    )
+
+
+def _rows(results: list[Result]) -> list[Result]:
+    """Return the rows to show: eager and the fastest before others, the timed before the rest."""
+
+    def rank(result: Result) -> int:
+        if result.latency_us is None:
+            return 2
+        return 0 if result.best or result.speedup is None else 1
+
+    first = sorted(results, key=rank)[:_ROWS]
+    return [result for result in results if result in first]
+
+
+def _left_out(overview: Overview) -> str:
+    rows, targets = len(overview.results) - _ROWS, len(overview.targets) - _TARGETS
+    parts = [wording.count(rows, "more variant") if rows > 0 else ""]
+    parts += [wording.count(targets, "more target") if targets > 0 else ""]
+    return " · ".join(filter(None, parts))
+
+
+def _error(report: Report) -> Error | None:
+    worst = next(iter(summary.problems(report)), None)
+    if worst is None or worst[1].severity != "error":
+        return None
+    variant, problem = worst
+    return Error(variant, " → ".join(filter(None, [problem.what, problem.remedy])))
+
+
+def _lines(overview: Overview) -> list[tuple[str, str]]:
+    timed = any(result.latency_us is not None for result in overview.results)
+    limit = overview.limit
+    lines = []
+    # Where nothing is timed, the headline says so.
+    if overview.wrapper is not None and timed:
+        lines.append(("C++ wrapper?", overview.wrapper.headline))
+    if limit is not None and limit.bound != "unknown":
+        lines.append(("What limits a call?", limit.headline))
+    return lines
+
+
+def _counts(report: Report, overview: Overview) -> str:
+    texts = [count.text for count in overview.counts]
+    problems = len(summary.problems(report))
+    return " · ".join([*texts, *([wording.count(problems, "problem")] if problems else [])])
+
+
+def _foot(report: Report) -> str:
+    subject = report.subject
+    where = wording.place(subject.where)
+    kind = f"{subject.kind}, {where}" if where else subject.kind
+    return " · ".join(filter(None, [f"{subject.name} ({kind})", summary.device(report)]))

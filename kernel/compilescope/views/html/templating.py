@@ -1,0 +1,111 @@
+"""Renders the templates of this package's HTML, in which every value is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from ...report import STAGES, is_record
+from .. import deviations, summary, wording
+from ..rows import (
+    changes,
+    cold,
+    compilation,
+    kernels,
+    package,
+    plans,
+    ranks,
+    routes,
+    steps,
+    sweep,
+    target,
+    variants,
+    watch,
+)
+from ..wrapper_pairs import as_written, compilations
+from . import highlight, wrappers
+from .style import Styles
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_GLOBALS = {
+    "STAGES": STAGES,
+    "as_written": as_written,
+    "br": Markup("<br>"),
+    "changes": changes,
+    "cold": cold,
+    "compilation_rows": compilation,
+    "compilations": compilations,
+    "deviations": deviations,
+    "highlight": highlight,
+    "is_record": is_record,
+    "kernels": kernels,
+    "packages": package,
+    "plans": plans,
+    "ranks": ranks,
+    "severity_style": lambda severity: "" if severity == "info" else f" problem-{severity}",
+    "routes": routes,
+    "steps": steps,
+    "summary": summary,
+    "sweeps": sweep,
+    "targets": target,
+    "variants": variants,
+    "watches": watch,
+    "wording": wording,
+    "wrappers": wrappers,
+}
+"""What templates call. The module of one thing's rows is named in the plural: `package` is free
+for the package that a loop is at."""
+
+
+def render(template: str, *, page: bool = False, **values: object) -> str:
+    """Return a template's HTML.
+
+    Parameters
+    ----------
+    template
+        The name of a file in ``templates``.
+    page
+        Whether elements name classes, for a page with a style sheet, or carry their styles.
+    values
+        What the template reads beside the globals. A `str` is escaped where it is written; a
+        `markupsafe.Markup` is not.
+    """
+    return _environment(page).get_template(template).render(page=page, **values)
+
+
+@cache
+def _environment(page: bool) -> Environment:
+    # Importing Jinja2 takes a tenth of a second, which `import compilescope` need not.
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        _GLOBALS,
+        css=Styles(page=page).attributes,
+        shown_columns=_shown_columns,
+        title=_title,
+    )
+    return environment
+
+
+def _shown_columns(head: Sequence[str], rows: Sequence[Sequence[str]], sparse: bool) -> list[int]:
+    """Return the columns to show; ``sparse``: without those in which every row is empty."""
+    return [at for at in range(len(head)) if not sparse or any(row[at] for row in rows)]
+
+
+def _title(tag: str, text: str) -> Markup | str:
+    """Return the title of a row, in an element where a tag is named."""
+    return Markup("<{0}>{1}</{0}>").format(tag, text) if tag else text

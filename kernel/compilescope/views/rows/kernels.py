@@ -1,0 +1,48 @@
+"""A kernel in lines: where it is launched, the code that it is from, what it fuses."""
+
+from __future__ import annotations
+
+from ...report import Kernel, SourceLine
+from .. import wording
+from . import plans, routes
+
+_WRAPPERS = {"cpp": "C++", "python": "Python", "aot": "ahead of time"}
+_SOURCES, _MODULES = 4, 4
+"""How many of each a kernel names."""
+
+
+def language(kernel: Kernel) -> str:
+    """Return a kernel's language, or that it is a library's."""
+    return "library call" if kernel.language == "extern" else kernel.language
+
+
+def modules(kernel: Kernel) -> str:
+    """Return the modules that a kernel runs: ``of layers.0, layers.1``; empty where none is."""
+    return f"of {', '.join(kernel.modules[:_MODULES])}" if kernel.modules else ""
+
+
+def lines(kernel: Kernel) -> list[str]:
+    """Return what there is to say of a kernel beside its name, its operators and its code."""
+    return [
+        *_launches(kernel),
+        *(f"from {_source(source)}" for source in kernel.sources[-_SOURCES:]),
+        *filter(
+            None, [modules(kernel), plans.kernel(kernel), routes.descriptors(kernel.descriptors)]
+        ),
+        *(f"no {what}: {why}" for what, why in kernel.absent.items()),
+    ]
+
+
+def _launches(kernel: Kernel) -> list[str]:
+    lines: dict[str, dict[int, None]] = {}
+    for launch in kernel.launches:
+        lines.setdefault(_WRAPPERS[launch.artifact], {})[launch.line] = None
+    return [
+        f"{wrapper} wrapper, line {', '.join(map(str, numbers))}"
+        for wrapper, numbers in lines.items()
+    ]
+
+
+def _source(source: SourceLine) -> str:
+    code = source.code.strip()
+    return f"{wording.place(source)}: {code}" if code else wording.place(source)
