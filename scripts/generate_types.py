@@ -116,6 +116,24 @@ def interface(name: str, schema: dict[str, Any]) -> str:
     return "\n".join([*doc, f"export interface {name} {{", *body, "}"])
 
 
+def parts() -> str:
+    """The parts of a compilation with their fields."""
+    rows = [
+        _entry(name, f"[{', '.join(map(literal, fields))}]")
+        for name, fields in report.PARTS.items()
+    ]
+    return "\n".join(
+        [
+            comment("Part of a compilation that is fetched when a view needs it → its fields."),
+            "export const PARTS = {",
+            ",\n".join(rows),
+            "} as const;",
+            "",
+            "export type CompilationPart = keyof typeof PARTS;",
+        ]
+    )
+
+
 def studies() -> str:
     """The records of the studies, without what only the kernel can use."""
     rows = [
@@ -230,6 +248,17 @@ def generate() -> str:
             "Form of a compiled kernel → its language.",
             {form: language for form, (_, language) in report.FORMS.items()},
         ),
+        titles(
+            "WRAPPERS",
+            "Generated wrapper of a `Code` → its title.",
+            {name: title for name, (title, _) in report.WRAPPERS.items()},
+        ),
+        titles(
+            "WRAPPER_LANGUAGES",
+            "Generated wrapper of a `Code` → its language.",
+            {name: language for name, (_, language) in report.WRAPPERS.items()},
+        ),
+        parts(),
         studies(),
         *(interface(name, components[name]) for name in sorted(components)),
         commands(),

@@ -9,6 +9,7 @@ import type {
   CheckupResult,
   Choices,
   Compilation,
+  CompilationPart,
   Graph,
   JobState,
   Problem,
@@ -113,19 +114,6 @@ export interface ITextPosition {
    */
   readonly besideVariant?: string;
 }
-
-/**
- * The parts of a compilation that are fetched when they are looked at.
- */
-export type CompilationPart =
-  | 'guards'
-  | 'kernels'
-  | 'phases'
-  | 'autotunings'
-  | 'crossings'
-  | 'steps'
-  | 'memory'
-  | 'decompositions';
 
 /**
  * What is selected in every view at once. Whoever selects gives what it knows;

@@ -1,5 +1,5 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { Decision, Kernel } from '../protocol/types';
+import type { CompilationPart, Decision, Kernel } from '../protocol/types';
 import {
   estimateText,
   isStudied,
@@ -7,7 +7,6 @@ import {
   launchTimeText
 } from '../words/launchTime';
 import { formatMicroseconds } from '../words/format';
-import type { CompilationPart } from '../tokens';
 import type { IAddress, Side } from './artifacts';
 import { costsOf, type ICosts } from './costs';
 import { NO_COSTS, type IDrawnCosts } from './editor/costs';

@@ -2,29 +2,13 @@ import type { IConnection } from '../protocol/connection';
 import type {
   ArtifactResult,
   Compilation,
+  CompilationPart,
   Graph,
   VariantReport
 } from '../protocol/types';
-import type { CompilationPart } from '../tokens';
+import { PARTS } from '../protocol/types';
 import { AnswerCache } from './answers';
 import { unpack } from './packing';
-
-/**
- * Part → the fields of a compilation that it brings.
- */
-export const PART_FIELDS: Record<
-  CompilationPart,
-  readonly (keyof Compilation)[]
-> = {
-  guards: ['guards', 'guard_tree'],
-  kernels: ['kernels', 'decisions'],
-  phases: ['phases', 'warm_phases'],
-  autotunings: ['autotunings'],
-  crossings: ['crossings', 'routes'],
-  steps: ['steps'],
-  memory: ['memory', 'layouts'],
-  decompositions: ['decompositions']
-};
 
 /**
  * Reads the parts of the selected subject's report as they are looked at.
@@ -100,7 +84,7 @@ export class ReportReader {
     const answers = await Promise.all(parts.map(part => ask([part])));
     const merged = { ...answers[0] };
     parts.forEach((part, index) => {
-      for (const field of PART_FIELDS[part]) {
+      for (const field of PARTS[part]) {
         Object.assign(merged, { [field]: answers[index][field] });
       }
     });

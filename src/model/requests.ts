@@ -4,13 +4,13 @@ import type {
   ArtifactResult,
   CheckupResult,
   Compilation,
+  CompilationPart,
   Problem,
   SaveReportResult,
   VariantReport,
   WhatIfResult
 } from '../protocol/types';
 import { PACKAGE_VERSION } from '../protocol/types';
-import type { CompilationPart } from '../tokens';
 import { ReportReader } from './reader';
 import { ModelSignals } from './signals';
 

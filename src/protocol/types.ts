@@ -142,6 +142,42 @@ export const FORM_LANGUAGES: Record<string, string> = {
 };
 
 /**
+ * Generated wrapper of a `Code` → its title.
+ */
+export const WRAPPERS: Record<string, string> = {
+  python: 'Python wrapper',
+  cpp: 'C++ wrapper',
+  shell: 'Python around the C++ wrapper',
+  aot: 'AOTInductor C++'
+};
+
+/**
+ * Generated wrapper of a `Code` → its language.
+ */
+export const WRAPPER_LANGUAGES: Record<string, string> = {
+  python: 'python',
+  cpp: 'cpp',
+  shell: 'python',
+  aot: 'cpp'
+};
+
+/**
+ * Part of a compilation that is fetched when a view needs it → its fields.
+ */
+export const PARTS = {
+  kernels: ['kernels', 'decisions'],
+  guards: ['guards', 'guard_tree'],
+  phases: ['phases', 'warm_phases'],
+  autotunings: ['autotunings'],
+  crossings: ['crossings', 'routes'],
+  steps: ['steps'],
+  memory: ['memory', 'layouts'],
+  decompositions: ['decompositions']
+} as const;
+
+export type CompilationPart = keyof typeof PARTS;
+
+/**
  * Name of a study → what it does, how long it takes, what it applies to.
  */
 export const STUDIES = {
@@ -881,7 +917,7 @@ export interface GetCheckup {
 }
 
 /**
- * Asks for some parts of a compilation; see `PARTS`.
+ * Asks for some parts of a compilation; see `report.PARTS`.
  */
 export interface GetCompilation {
   subject: string;

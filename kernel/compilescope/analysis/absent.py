@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..capture.records import LOOSE, Record
-from ..report import STAGES, Compilation
+from ..report import COMPILATION_PARTS, STAGES, Compilation
 from .problems.compile_failures import failed
 
 NOTHING = "Dynamo put no operation of this frame into a graph"
@@ -53,12 +53,15 @@ def explain(compilation: Compilation, records: Sequence[Record]) -> dict[str, st
                 absent[stage] = FAILED.format(failure)
     if loose:
         absent["id"] = NO_ID
-    if not compilation.guards:
-        absent["guards"] = "torch logged no guards: the frame was not kept as compiled code."
-    else:
+    absent |= {
+        field: part.absent
+        for field, part in COMPILATION_PARTS.items()
+        if part.absent and not getattr(compilation, field)
+    }
+    if any(_is_timing(record) for record in records):
+        absent.pop("phases", None)  # `assemble` adds them afterwards
+    if compilation.guards:
         absent |= {"guard_costs": UNMEASURED, "guard_hits": UNCOUNTED}
-    if not compilation.phases and not any(r.event == "chromium_event" for r in records):
-        absent["phases"] = "torch logged no times for this compilation."
     if not compilation.cache:
         off = any("cache_disabled" in (r.payload or "") for r in records if _is_timing(r))
         absent["cache"] = (

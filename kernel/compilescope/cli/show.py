@@ -5,11 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..report import Compilation, Report
+from ..report import WRAPPERS, Compilation, Report
 from ..report.errors import CompilescopeError
 from . import files
-
-_WRAPPERS = ("python", "cpp", "shell", "aot")
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -21,7 +19,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("file", type=Path, help=files.FILE)
     thing = parser.add_mutually_exclusive_group()
-    thing.add_argument("--code", choices=_WRAPPERS, help="the generated wrapper")
+    thing.add_argument("--code", choices=WRAPPERS, help="the generated wrapper")
     thing.add_argument("--kernel", metavar="NAME", help="a kernel's source")
     thing.add_argument("--graph", metavar="STAGE", help="a graph: dynamo, joint, post_grad, …")
     thing.add_argument("--guards", action="store_true", help="the guards, one a line")
@@ -76,7 +74,7 @@ def _text(compilation: Compilation, options: argparse.Namespace) -> str:
         code = compilation.code
         text: str | None = getattr(code, options.code)
         if text is None:
-            has = [name for name in _WRAPPERS if getattr(code, name) is not None]
+            has = [name for name in WRAPPERS if getattr(code, name) is not None]
             raise _missing(compilation, f"{options.code} wrapper", has)
         return text
     if options.kernel:
@@ -104,7 +102,7 @@ def _listing(report: Report) -> list[str]:
     for variant in report.variants:
         lines.append(variant.name)
         for compilation in variant.compilations:
-            code = [name for name in _WRAPPERS if getattr(compilation.code, name) is not None]
+            code = [name for name in WRAPPERS if getattr(compilation.code, name) is not None]
             kernels = [kernel.name for kernel in compilation.kernels]
             lines.append(f"  {compilation.id}")
             for title, names in (

@@ -6,23 +6,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ..report import Code, Compilation, Graph, Report, VariantReport
+from ..report import COMPILATION_PARTS, PARTS, Code, Compilation, Graph, Report, VariantReport
 from ..report.errors import CompilescopeError
 from ..report.saving.graph_stacks import pack
 from . import package_files, target_kernels
-from .messages import PARTS
-
-_LARGE = {
-    "guards": ("guards", "guard_tree"),
-    "kernels": ("kernels", "decisions"),
-    "phases": ("phases", "warm_phases"),
-    "autotunings": ("autotunings",),
-    "crossings": ("crossings", "routes"),
-    "steps": ("steps",),
-    "memory": ("memory", "layouts"),
-    "decompositions": ("decompositions",),
-}
-"""Part → the fields of a compilation that it brings."""
 
 
 def variant(report: Report, name: str) -> VariantReport:
@@ -49,13 +36,13 @@ def compilation(report: Report, variant: str, compile_id: str, parts: Sequence[s
     CompilescopeError
         The report has no such compilation, or there is no such part.
     """
-    unknown = [part for part in parts if part not in _LARGE]
+    unknown = [part for part in parts if part not in PARTS]
     if unknown:
         raise CompilescopeError(
             f"A compilation has no part {unknown[0]!r}.", remedy=f"It has {', '.join(PARTS)}."
         )
     found = _find(report, variant, compile_id)
-    filled = {field: getattr(found, field) for part in parts for field in _LARGE[part]}
+    filled = {field: getattr(found, field) for part in parts for field in PARTS[part]}
     if "kernels" in filled:
         filled["kernels"] = [target_kernels.without_texts(kernel) for kernel in found.kernels]
     return msgspec.structs.replace(_outline(found), **filled)
@@ -89,5 +76,5 @@ def _find(report: Report, variant: str, compile_id: str) -> Compilation:
 
 
 def _outline(found: Compilation) -> Compilation:
-    empty: dict[str, list[object]] = {field: [] for fields in _LARGE.values() for field in fields}
+    empty: dict[str, list[object]] = {field: [] for field in COMPILATION_PARTS}
     return msgspec.structs.replace(found, **empty, graphs={}, code=Code(), raw=[])

@@ -10,6 +10,7 @@ import msgspec
 from ..jobs.jobs import Job
 from ..report import (
     STAGES,
+    WRAPPERS,
     Changes,
     Code,
     Compilation,
@@ -38,13 +39,6 @@ from .messages import (
     WatchedCompilation,
     WatchState,
 )
-
-_WRAPPERS = {
-    "python": ("Python wrapper", "python"),
-    "cpp": ("C++ wrapper", "cpp"),
-    "shell": ("Python around the C++ wrapper", "python"),
-    "aot": ("AOTInductor C++", "cpp"),
-}
 
 
 def subject(report: Report, revision: int) -> SubjectSummary:
@@ -250,7 +244,7 @@ def _artifacts(compilation: Compilation) -> Iterator[tuple[Artifact, str, list[R
 
 
 def _code(code: Code, prefix: str, suffix: str) -> Iterator[tuple[Artifact, str, list[Region]]]:
-    for name, (label, language) in _WRAPPERS.items():
+    for name, (label, language) in WRAPPERS.items():
         text: str | None = getattr(code, name)
         if text is not None:
             one = _describe(prefix + name, label + suffix, "code", language, text)
@@ -272,7 +266,7 @@ def _raw_label(event: RawEvent) -> str:
 
 
 def _label(name: str) -> str:
-    known, _ = _WRAPPERS.get(name.removeprefix("backward."), (name, ""))
+    known, _ = WRAPPERS.get(name.removeprefix("backward."), (name, ""))
     return known
 
 

@@ -1,6 +1,8 @@
 """A report: everything known of a subject under some variants, as plain typed structs."""
 
+from .artifacts import COMPILATION_PARTS as COMPILATION_PARTS
 from .artifacts import GUARD_TYPES as GUARD_TYPES
+from .artifacts import PARTS as PARTS
 from .artifacts import PHASE_KINDS as PHASE_KINDS
 from .artifacts import STAGES as STAGES
 from .artifacts import Advice as Advice
@@ -44,6 +46,7 @@ from .package import Constant as Constant
 from .package import Entry as Entry
 from .package import Package as Package
 from .package import PackageFile as PackageFile
+from .parts import WRAPPERS as WRAPPERS
 from .plans import Baked as Baked
 from .plans import Buffer as Buffer
 from .plans import Decomposition as Decomposition

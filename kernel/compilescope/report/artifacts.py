@@ -6,10 +6,11 @@ Units are in the names (``_ns``, ``_us``, ``_s``, ``_bytes``).
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
+from .parts import Part, fields_of
 from .plans import Baked, Decomposition, Fusion, LayoutChange, Memory, Tiling
 from .problem import SourceLine, Struct
 from .target import Decision, KernelCheck, KernelConfig
@@ -359,18 +360,23 @@ class Compilation(Struct):
     graphs: dict[str, Graph] = {}
     """Stage → graph; the stages are `STAGES`."""
     code: Code = msgspec.field(default_factory=Code)
-    kernels: list[Kernel] = []
-    guards: list[Guard] = []
+    kernels: Annotated[list[Kernel], Part("kernels")] = []
+    guards: Annotated[
+        list[Guard],
+        Part("guards", absent="torch logged no guards: the frame was not kept as compiled code."),
+    ] = []
     breaks: list[Break] = []
     recompile: Recompile | None = None
-    phases: list[Phase] = []
+    phases: Annotated[
+        list[Phase], Part("phases", absent="torch logged no times for this compilation.")
+    ] = []
     cache: list[CacheEvent] = []
     absent: dict[str, str] = {}
-    guard_tree: list[GuardManager] = []
+    guard_tree: Annotated[list[GuardManager], Part("guards")] = []
     """Parents before children."""
-    autotunings: list[Autotuning] = []
-    crossings: list[Crossing] = []
-    warm_phases: list[Phase] = []
+    autotunings: Annotated[list[Autotuning], Part("autotunings")] = []
+    crossings: Annotated[list[Crossing], Part("crossings")] = []
+    warm_phases: Annotated[list[Phase], Part("phases")] = []
     """The same compilation done again with warm caches."""
     warm_cache: list[CacheEvent] = []
     started_s: float | None = None
@@ -392,18 +398,27 @@ class Compilation(Struct):
     """The number of the cell's execution: ``In[3]``."""
     cell_file: str = ""
     """What Python calls the cell's lines, as in `SourceLine.file`."""
-    decisions: list[Decision] = []
+    decisions: Annotated[list[Decision], Part("kernels")] = []
     """What a target that is not there could not decide."""
-    steps: list[Steps] = []
+    steps: Annotated[list[Steps], Part("steps")] = []
     """What each wrapper does, step by step."""
-    routes: list[Route] = []
+    routes: Annotated[list[Route], Part("crossings")] = []
     """How the wrappers reach operators that have no generated kernel."""
-    memory: list[Memory] = []
-    layouts: list[LayoutChange] = []
-    decompositions: list[Decomposition] = []
+    memory: Annotated[list[Memory], Part("memory")] = []
+    layouts: Annotated[list[LayoutChange], Part("memory")] = []
+    decompositions: Annotated[list[Decomposition], Part("decompositions")] = []
     raw: list[RawEvent] = []
     """Of a trace: the rest of what torch logged."""
 
+
+COMPILATION_PARTS: dict[str, Part] = fields_of(Compilation)
+"""Field of a compilation → the part that it belongs to."""
+
+PARTS: dict[str, tuple[str, ...]] = {
+    part.name: tuple(field for field, of in COMPILATION_PARTS.items() if of.name == part.name)
+    for part in COMPILATION_PARTS.values()
+}
+"""Part of a compilation → its fields."""
 
 PHASE_KINDS: dict[str, str] = {
     "dynamo": "Dynamo",

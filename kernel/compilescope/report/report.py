@@ -22,6 +22,7 @@ from .cuda_graphs import CudaGraphs
 from .errors import CompilescopeError
 from .overview import Overview
 from .package import Package
+from .parts import WRAPPERS
 from .problem import Problem, SourceLine, Struct
 from .ranks import Rank
 from .saving.graph_stacks import pack
@@ -319,7 +320,7 @@ def _completed(codes: list[Code]) -> Code:
     code = codes[0]
     missing = {
         name: next((text for other in codes if (text := getattr(other, name)) is not None), None)
-        for name in ("python", "cpp", "shell", "aot")
+        for name in WRAPPERS
         if getattr(code, name) is None
     }
     backward = [other.backward for other in codes if other.backward is not None]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ..report import STAGES, Code, Compilation, Graph, Phase
+from ..report import COMPILATION_PARTS, PARTS, STAGES, WRAPPERS, Code, Compilation, Graph, Phase
 
 _NODE_BYTES = 1500
 _GUARD_BYTES = 700
@@ -22,7 +22,7 @@ def held_bytes(compilation: Compilation) -> int:
     for graph in compilation.graphs.values():
         size += len(graph.text) + _NODE_BYTES * len(graph.nodes)
     for code in _codes(compilation.code):
-        size += sum(len(text or "") for text in (code.python, code.cpp, code.shell))
+        size += sum(len(getattr(code, name) or "") for name in WRAPPERS)
         size += _REGION_BYTES * sum(len(regions) for regions in code.regions.values())
     for kernel in compilation.kernels:
         size += 1000 + len(kernel.source) + sum(map(len, kernel.assembly.values()))
@@ -53,30 +53,25 @@ def reduce(compilation: Compilation, why: str) -> Compilation:
         "guards": len(compilation.guards),
         "lines": sum(_lines(code) for code in _codes(compilation.code)),
     }
-    gone = (*STAGES, "guards", "code", "kernels")
+    dropped = [field for field in COMPILATION_PARTS if field != "phases"]
+    empty: dict[str, list[object]] = {field: [] for field in dropped}
+    gone = [part for part in PARTS if part != "phases" and getattr(compilation, PARTS[part][0])]
+    code = compilation.code
     return msgspec.structs.replace(
         compilation,
         graphs={},
         code=Code(
-            direction=compilation.code.direction,
-            path=compilation.code.path,
-            absent=dict.fromkeys(("python", "cpp", "shell"), why),
+            direction=code.direction,
+            path=code.path,
+            absent=code.absent
+            | {name: why for name in WRAPPERS if getattr(code, name) is not None},
         ),
-        kernels=[],
-        guards=[],
-        guard_tree=[],
-        autotunings=[],
-        crossings=[],
-        steps=[],
-        memory=[],
-        layouts=[],
-        decompositions=[],
-        warm_phases=[],
+        **empty,
         phases=[msgspec.structs.replace(phase, children=[]) for phase in compilation.phases],
         cache=[msgspec.structs.replace(one, detail=one.detail[:200]) for one in compilation.cache],
         counts=counts,
         reduced=why,
-        absent=compilation.absent | dict.fromkeys(gone, why),
+        absent=compilation.absent | dict.fromkeys((*STAGES, "code", *gone), why),
     )
 
 
@@ -94,7 +89,7 @@ def _codes(code: Code | None) -> list[Code]:
 
 
 def _lines(code: Code) -> int:
-    return sum((text or "").count("\n") for text in (code.python, code.cpp, code.shell))
+    return sum((getattr(code, name) or "").count("\n") for name in WRAPPERS)
 
 
 def _count(phases: Iterable[Phase]) -> int:

@@ -3,12 +3,13 @@ import { Signal } from '@lumino/signaling';
 import type { EventOf, IConnection } from '../../protocol/connection';
 import type {
   Commands,
+  CompilationPart,
   HelloResult,
   Report,
   SaveReportResult
 } from '../../protocol/types';
 import { PROTOCOL_VERSION } from '../../protocol/types';
-import type { CompilationPart, IStatus } from '../../tokens';
+import type { IStatus } from '../../tokens';
 import { NO_CHOICES } from '../variants';
 import { missing } from './missing';
 import type { IPage } from './page';

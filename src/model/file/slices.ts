@@ -1,12 +1,12 @@
 import type {
   Code,
   Compilation,
+  CompilationPart,
   Graph,
   Report,
   VariantReport
 } from '../../protocol/types';
-import type { CompilationPart } from '../../tokens';
-import { PART_FIELDS } from '../reader';
+import { PARTS } from '../../protocol/types';
 import { withoutTexts } from './compiled';
 import { missing } from './missing';
 import { withoutTexts as withoutPackaged } from './packaged';
@@ -47,7 +47,7 @@ export function compilationOf(
 ): Compilation {
   const found = findCompilation(report, variant, id);
   const filled: Record<string, unknown> = {};
-  for (const field of parts.flatMap(part => PART_FIELDS[part])) {
+  for (const field of parts.flatMap(part => PARTS[part])) {
     filled[field] = found[field];
   }
   if (parts.includes('kernels')) {
@@ -110,7 +110,7 @@ export function findCompilation(
 
 function outline(found: Compilation): Compilation {
   const empty: Record<string, unknown> = {};
-  for (const field of Object.values(PART_FIELDS).flat()) {
+  for (const field of Object.values(PARTS).flat()) {
     empty[field] = [];
   }
   return { ...found, ...empty, graphs: {}, code: NO_CODE, raw: [] };

@@ -13,7 +13,7 @@ import type {
   VariantReport,
   VariantSummary
 } from '../../protocol/types';
-import { STAGES } from '../../protocol/types';
+import { STAGES, WRAPPER_LANGUAGES, WRAPPERS } from '../../protocol/types';
 import {
   artifactName,
   compiledOf,
@@ -24,17 +24,6 @@ import {
 import { missing } from './missing';
 import { isPackaged, packagedOf } from './packaged';
 import { findCompilation, findVariant } from './slices';
-
-const WRAPPERS: readonly [
-  'python' | 'cpp' | 'shell' | 'aot',
-  label: string,
-  language: string
-][] = [
-  ['python', 'Python wrapper', 'python'],
-  ['cpp', 'C++ wrapper', 'cpp'],
-  ['shell', 'Python around the C++ wrapper', 'python'],
-  ['aot', 'AOTInductor C++', 'cpp']
-];
 
 /**
  * A report as a row of the list of subjects; this and what follows as
@@ -125,7 +114,7 @@ export function artifactOf(
     return { artifact, ...result };
   }
   const plain = name.replace(/^backward\./, '');
-  const label = WRAPPERS.find(([key]) => key === plain)?.[1] ?? name;
+  const label = WRAPPERS[plain] ?? name;
   throw missing(
     `The variant '${variant}' has no ${label} of ${id}.`,
     reasonOf(found, name),
@@ -270,14 +259,14 @@ function* codeOf(
   prefix: string,
   suffix: string
 ): Iterable<ArtifactResult> {
-  for (const [name, label, language] of WRAPPERS) {
-    const text = code[name];
+  for (const [name, label] of Object.entries(WRAPPERS)) {
+    const text = code[name as keyof Code] as string | null;
     if (text !== null) {
       yield describe(
         prefix + name,
         label + suffix,
         'code',
-        language,
+        WRAPPER_LANGUAGES[name],
         text,
         code.regions[name]
       );

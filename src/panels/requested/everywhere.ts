@@ -1,5 +1,8 @@
-import type { Compilation, VariantReport } from '../../protocol/types';
-import type { CompilationPart } from '../../tokens';
+import type {
+  Compilation,
+  CompilationPart,
+  VariantReport
+} from '../../protocol/types';
 import type { IViewContext } from '../views';
 
 /**

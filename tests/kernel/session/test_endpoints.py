@@ -17,7 +17,7 @@ from compilescope.comms import commands, messages
 from compilescope.comms.endpoints import Endpoints
 from compilescope.inspection.inspection import Inspection
 from compilescope.jobs.jobs import Job
-from compilescope.report import Report, Timing
+from compilescope.report import PARTS, Report, Timing
 from compilescope.report.checkup import Check, Checkup
 from compilescope.report.what_if import GuardOutcome, WhatIf
 from compilescope.session.session import Session
@@ -97,7 +97,7 @@ ASKED: list[dict[str, Any]] = [
         subject=SUBJECT,
         variant="cpp",
         compilation="0/0",
-        parts=list(messages.PARTS),
+        parts=list(PARTS),
     ),
     request("get_compilation", subject=SUBJECT, variant="cpp", compilation="0/0", parts=["graphs"]),
     request("get_graph", subject=SUBJECT, variant="cpp", compilation="0/0", stage="dynamo"),

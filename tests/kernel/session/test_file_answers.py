@@ -13,7 +13,7 @@ import compilescope as cs
 import msgspec
 from compilescope.comms import messages, slices, summaries
 from compilescope.comms.clients import plain
-from compilescope.report import Report
+from compilescope.report import PARTS, Report
 from compilescope.report.errors import CompilescopeError
 
 DATA = Path(__file__).parents[2] / "data"
@@ -37,7 +37,7 @@ def answered(report: Report) -> Iterator[tuple[str, dict[str, Any], messages.Mes
         )
         for compilation in variant.compilations[:1]:
             which = named | {"compilation": compilation.id}
-            parts = list(messages.PARTS)
+            parts = list(PARTS)
             yield (
                 "get_compilation",
                 which | {"parts": parts},

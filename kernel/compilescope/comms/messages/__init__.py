@@ -44,7 +44,6 @@ from .pushes import ReportChanged as ReportChanged
 from .pushes import SubjectsChanged as SubjectsChanged
 from .pushes import SweepChanged as SweepChanged
 from .pushes import WatchChanged as WatchChanged
-from .reading import PARTS as PARTS
 from .reading import ArtifactResult as ArtifactResult
 from .reading import CompilationResult as CompilationResult
 from .reading import Forget as Forget

@@ -40,7 +40,8 @@ class ArtifactResult(Message):
 class GetVariant(Message):
     """Asks for a variant with its compilations in outline.
 
-    That is what every one is, why it was made and what broke, without code, graphs and `PARTS`.
+    That is what every one is, why it was made and what broke, without code, graphs and
+    `report.PARTS`.
     """
 
     subject: str
@@ -55,7 +56,7 @@ class VariantResult(Message):
 
 
 class GetCompilation(Message):
-    """Asks for some parts of a compilation; see `PARTS`."""
+    """Asks for some parts of a compilation; see `report.PARTS`."""
 
     subject: str
     variant: str
@@ -72,20 +73,6 @@ class CompilationResult(Message):
 
     revision: int
     compilation: Compilation
-
-
-PARTS = (
-    "guards",
-    "kernels",
-    "phases",
-    "autotunings",
-    "crossings",
-    "steps",
-    "memory",
-    "decompositions",
-)
-"""The parts of a compilation that `GetCompilation` knows. ``guards`` brings the guard tree with it,
-``kernels`` the decisions, ``phases`` the warm ones too."""
 
 
 class GetGraph(Message):

@@ -1,0 +1,40 @@
+"""What is declared once of a compilation's artifacts, from which everything else is derived.
+
+A field of `report.artifacts.Compilation` that is annotated with a `Part` is left out of outlines,
+fetched by the panel when a view needs it, and dropped when a watch runs out of memory.
+"""
+
+from __future__ import annotations
+
+import typing
+from dataclasses import dataclass
+from typing import Any
+
+WRAPPERS: dict[str, tuple[str, str]] = {
+    "python": ("Python wrapper", "python"),
+    "cpp": ("C++ wrapper", "cpp"),
+    "shell": ("Python around the C++ wrapper", "python"),
+    "aot": ("AOTInductor C++", "cpp"),
+}
+"""Field of `Code` that holds a generated wrapper → its title and its language."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Marks a list of a compilation as a part, or as a field of one."""
+
+    name: str
+    """Fields with one name are fetched together."""
+    absent: str = ""
+    """Why the list is empty where torch logged nothing; empty if an empty list says enough."""
+
+
+def fields_of(struct: type[Any]) -> dict[str, Part]:
+    """The fields of a struct that are annotated with a `Part`, in their order."""
+    hints = typing.get_type_hints(struct, include_extras=True)
+    return {
+        field: mark
+        for field, hint in hints.items()
+        for mark in getattr(hint, "__metadata__", ())
+        if isinstance(mark, Part)
+    }
