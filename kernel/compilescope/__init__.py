@@ -44,6 +44,7 @@ __all__ = [
     "Variant",
     "__version__",
     "add_target",
+    "budget",
     "chart",
     "doctor",
     "grid",
@@ -488,6 +489,60 @@ def watch(*, memory_mb: float = 256.0) -> Iterator[Report]:
 
     with session().watcher.block(memory_mb, caller()) as report:
         yield report
+
+
+@contextmanager
+def budget(
+    *,
+    compilations: int | None = None,
+    recompiles: int | None = None,
+    graph_breaks: int | None = None,
+    kernels: int | None = None,
+    guards: int | None = None,
+    compile_seconds: float | None = None,
+    page: str | Path | None = None,
+) -> Iterator[Report]:
+    """Fails if the block compiles more than it may.
+
+    >>> with cs.budget(recompiles=0, graph_breaks=0):         # doctest: +SKIP
+    ...     train()
+
+    The block is watched as `watch` does; what was compiled before it, and is only called in it,
+    does not count. The pytest plugin does the same for tests marked ``compilescope``.
+
+    Parameters
+    ----------
+    compilations, recompiles, graph_breaks, kernels, guards, compile_seconds
+        Upper limits; None is no limit. A graph break counts once for each place in the code;
+        kernels, guards and seconds are summed over all compilations.
+    page
+        An ``.html`` file that is written if a limit is exceeded.
+
+    Yields
+    ------
+    Report
+        What is compiled, as it happens.
+
+    Raises
+    ------
+    BudgetError
+        An ``AssertionError`` that says which limit is exceeded, by how much, and where in the code.
+    CompilescopeError
+        A limit is negative or no number.
+    """
+    from .budgets.budget import Budget, check
+
+    limits = Budget(
+        compilations=compilations,
+        recompiles=recompiles,
+        graph_breaks=graph_breaks,
+        kernels=kernels,
+        guards=guards,
+        compile_seconds=compile_seconds,
+    )
+    with watch() as report:
+        yield report
+    check(limits, report, None if page is None else Path(page))
 
 
 def read_trace(path: str | Path) -> Report:

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from ...report import Kernel, Report, SourceLine, Struct, VariantReport
+from ..figures.counts import FIGURES, counts
 from ..figures.wording import duration
-
-FIGURES = ("compilations", "recompiles", "graph breaks", "kernels", "guards")
-"""What is counted of a variant, by name."""
 
 _LANGUAGES = {"cpp": "C++", "triton": "Triton", "extern": "extern"}
 
@@ -104,30 +102,19 @@ def _pairs(before: Report, after: Report) -> Iterator[tuple[VariantReport, Varia
 
 
 def _variant_difference(before: VariantReport, after: VariantReport) -> VariantDifference:
-    counts = zip(FIGURES, _counts(before), _counts(after), strict=True)
+    first, second = counts(before), counts(after)
     gone, new = _only_in_one(_things(before), _things(after))
     changed = gone & new
     return VariantDifference(
         before=before.name,
         after=after.name,
         figures=[
-            FigureChange(name=name, before=first, after=second) for name, first, second in counts
+            FigureChange(name=name, before=first[name], after=second[name]) for name in FIGURES
         ],
         latency=_latency(before, after),
         gone=_listed(gone - changed),
         new=_listed(new - changed),
         changed=_listed(changed),
-    )
-
-
-def _counts(variant: VariantReport) -> tuple[int, ...]:
-    compilations = variant.compilations
-    return (
-        len(compilations),
-        sum(each.recompile is not None for each in compilations),
-        len(variant.breaks),
-        sum(len(each.kernels) for each in compilations),
-        sum(len(each.guards) for each in compilations),
     )
 
 

@@ -1,0 +1,42 @@
+"""How much a variant compiled, as numbers that can be compared."""
+
+from __future__ import annotations
+
+from ...report import Compilation, VariantReport
+
+FIGURES = ("compilations", "recompiles", "graph breaks", "kernels", "guards")
+"""What `counts` counts, by name."""
+
+
+def counts(variant: VariantReport) -> dict[str, int]:
+    """Count what a variant compiled.
+
+    Parameters
+    ----------
+    variant
+        Of an inspection, a watch or a trace.
+
+    Returns
+    -------
+    dict
+        Name of `FIGURES` → number. A graph break counts once for each place in the code, however
+        often it was met; kernels and guards are summed over all compilations.
+    """
+    compilations = variant.compilations
+    return {
+        "compilations": len(compilations),
+        "recompiles": sum(each.recompile is not None for each in compilations),
+        "graph breaks": len(variant.breaks),
+        "kernels": sum(kernel_count(each) for each in compilations),
+        "guards": sum(guard_count(each) for each in compilations),
+    }
+
+
+def kernel_count(compilation: Compilation) -> int:
+    """How many kernels it has, or had before a watch dropped its texts to save memory."""
+    return len(compilation.kernels) or compilation.counts.get("kernels", 0)
+
+
+def guard_count(compilation: Compilation) -> int:
+    """How many guards it has, or had before a watch dropped its texts to save memory."""
+    return len(compilation.guards) or compilation.counts.get("guards", 0)

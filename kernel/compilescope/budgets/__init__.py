@@ -1,0 +1,1 @@
+"""Limits on what a block of code may compile, for tests and CI."""

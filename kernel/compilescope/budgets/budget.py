@@ -1,0 +1,216 @@
+"""Budgets: how much a block of code may compile, and what exceeded it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from ..analysis.figures.counts import counts, guard_count, kernel_count
+from ..analysis.figures.wording import count
+from ..report import Compilation, Report, SourceLine, VariantReport
+from ..report.errors import CompilescopeError
+
+_MOST_PLACES = 5
+"""How many places a message names for one figure."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """Upper limits on what may be compiled; a figure that is None has no limit.
+
+    Parameters
+    ----------
+    compilations
+        Frames compiled, recompiles included.
+    recompiles
+        Frames compiled again because a guard failed.
+    graph_breaks
+        Places in the code that break a graph.
+    kernels
+        Generated and extern kernels, summed over all compilations.
+    guards
+        Guards, summed over all compilations.
+    compile_seconds
+        Time spent in compiling, in seconds, of all threads together.
+
+    Raises
+    ------
+    CompilescopeError
+        A limit is negative or not a number.
+    """
+
+    compilations: int | None = None
+    recompiles: int | None = None
+    graph_breaks: int | None = None
+    kernels: int | None = None
+    guards: int | None = None
+    compile_seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, limit in self.limits().items():
+            if not isinstance(limit, int | float) or not limit >= 0:
+                raise CompilescopeError(
+                    f"The budget {name}={limit!r} is not a number of zero or more.",
+                    remedy="Leave it out, or give a number.",
+                )
+
+    def limits(self) -> dict[str, Any]:
+        """Figure → limit, of those that have one."""
+        limits = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: limit for name, limit in limits.items() if limit is not None}
+
+
+@dataclass(frozen=True)
+class Excess:
+    """A figure that is over its limit."""
+
+    figure: str
+    """Name of the field of `Budget`."""
+    value: float
+    limit: float
+    places: tuple[str, ...] = ()
+    """Where in the user's code, and why."""
+
+    def __str__(self) -> str:
+        over = self.value - self.limit
+        text = f"{self.figure}: {_number(self.value)}, budget {_number(self.limit)}"
+        lines = [f"{text} ({_number(over)} over)"]
+        lines += [f"  {place}" for place in self.places[:_MOST_PLACES]]
+        hidden = len(self.places) - _MOST_PLACES
+        if hidden > 0:
+            lines.append(f"  and {hidden} more")
+        return "\n".join(lines)
+
+
+class BudgetError(AssertionError):
+    """A block compiled more than its budget allows.
+
+    Parameters
+    ----------
+    excesses
+        Every figure over its limit.
+    report
+        What was compiled.
+    page
+        The page that shows it, if one was written.
+    """
+
+    def __init__(self, excesses: list[Excess], report: Report, page: Path | None = None) -> None:
+        lines = [f"{count(len(excesses), 'compile budget')} exceeded"]
+        lines += [str(excess) for excess in excesses]
+        if page is not None:
+            lines.append(f"The report is in {page}")
+        super().__init__("\n".join(lines))
+        self.excesses = excesses
+        self.report = report
+        self.page = page
+
+
+def excesses(budget: Budget, report: Report) -> list[Excess]:
+    """Compare what a report's variants compiled with a budget.
+
+    Parameters
+    ----------
+    budget
+        The limits.
+    report
+        Of a watch, a trace or an inspection; its variants are summed.
+
+    Returns
+    -------
+    list of Excess
+        The figures that are over their limit, in the order of `Budget`'s fields.
+    """
+    figures = [(variant, counts(variant)) for variant in report.variants]
+    over = []
+    for name, limit in budget.limits().items():
+        if name == "compile_seconds":
+            value = math.fsum(each.duration_s or 0.0 for each in report.compilations)
+        else:
+            value = sum(figure[name.replace("_", " ")] for _, figure in figures)
+        if value > limit:
+            places = tuple(place for variant in report.variants for place in _PLACES[name](variant))
+            over.append(Excess(name, value, limit, places))
+    return over
+
+
+def check(budget: Budget, report: Report, page: Path | None = None) -> None:
+    """Raise if a report exceeds a budget.
+
+    Parameters
+    ----------
+    budget
+        The limits.
+    report
+        What was compiled.
+    page
+        Where the report is written, as one HTML file, if a limit is exceeded; its folder is made.
+
+    Raises
+    ------
+    BudgetError
+        At least one limit is exceeded.
+    """
+    over = excesses(budget, report)
+    if not over:
+        return
+    if page is not None:
+        page.parent.mkdir(parents=True, exist_ok=True)
+        report.save(page)
+    raise BudgetError(over, report, page)
+
+
+def _compilation_places(variant: VariantReport) -> Iterator[str]:
+    for compilation in variant.compilations:
+        yield _line(compilation.frame, f"compiled as {compilation.id}")
+
+
+def _recompile_places(variant: VariantReport) -> Iterator[str]:
+    for compilation in variant.compilations:
+        if compilation.recompile is not None:
+            reasons = compilation.recompile.reasons
+            yield _line(compilation.frame, reasons[0] if reasons else "no reason recorded")
+
+
+def _break_places(variant: VariantReport) -> Iterator[str]:
+    for graph_break in variant.breaks:
+        yield _line(graph_break.cause.where, graph_break.cause.reason)
+
+
+def _largest(
+    figure: Callable[[Compilation], float], describe: Callable[[float], str]
+) -> Callable[[VariantReport], Iterator[str]]:
+    def places(variant: VariantReport) -> Iterator[str]:
+        for compilation in sorted(variant.compilations, key=figure, reverse=True):
+            yield _line(compilation.frame, f"{describe(figure(compilation))} in {compilation.id}")
+
+    return places
+
+
+def _seconds(compilation: Compilation) -> float:
+    return compilation.duration_s or 0.0
+
+
+_PLACES: dict[str, Callable[[VariantReport], Iterator[str]]] = {
+    "compilations": _compilation_places,
+    "recompiles": _recompile_places,
+    "graph_breaks": _break_places,
+    "kernels": _largest(kernel_count, lambda number: count(int(number), "kernel")),
+    "guards": _largest(guard_count, lambda number: count(int(number), "guard")),
+    "compile_seconds": _largest(_seconds, lambda seconds: f"{seconds:.2f} s"),
+}
+
+
+def _line(where: SourceLine | None, text: str) -> str:
+    first = text.strip().splitlines()[0] if text.strip() else ""
+    if where is None:
+        return first
+    function = f" in {where.function}" if where.function else ""
+    return f"{where.file}:{where.line}{function}: {first}"
+
+
+def _number(value: float) -> str:
+    return f"{value:d}" if isinstance(value, int) else f"{value:.2f}"

@@ -1,0 +1,123 @@
+"""Compile budgets: the context manager, and the pytest plugin in a run of its own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.budgets.budget import BudgetError
+
+pytest_plugins = ["pytester"]
+pytestmark = pytest.mark.usefixtures("fresh_dynamo")
+
+
+def broken(x: torch.Tensor) -> torch.Tensor:
+    x = x + 1
+    torch._dynamo.graph_break()
+    return x * 2
+
+
+def test_a_block_within_its_budget_passes() -> None:
+    compiled = torch.compile(broken, backend="eager")
+    with cs.budget(recompiles=0, graph_breaks=1, compilations=2, guards=1000) as report:
+        compiled(torch.ones(3))
+    assert len(report.compilations) == 2
+
+
+def test_every_exceeded_limit_is_named_with_its_place(tmp_path: Path) -> None:
+    compiled = torch.compile(broken, backend="eager", dynamic=False)
+    page = tmp_path / "pages" / "budget.html"
+
+    def run() -> None:
+        with cs.budget(recompiles=0, graph_breaks=0, compilations=10, page=page):
+            compiled(torch.ones(3))
+            compiled(torch.ones(4))
+
+    with pytest.raises(BudgetError) as raised:
+        run()
+    assert [excess.figure for excess in raised.value.excesses] == ["recompiles", "graph_breaks"]
+    text = str(raised.value)
+    assert text.startswith("2 compile budgets exceeded\n")
+    assert "recompiles: 2, budget 0 (2 over)" in text
+    line = broken.__code__.co_firstlineno
+    assert re.search(rf"{re.escape(__file__)}:{line} in broken: .*size mismatch", text)
+    assert f"{__file__}:{line + 2}" in text
+    assert page.read_text().startswith("<!doctype html>")
+
+
+def test_what_was_compiled_before_does_not_count() -> None:
+    compiled = torch.compile(broken, backend="eager")
+    compiled(torch.ones(3))
+    with cs.budget(compilations=0):
+        compiled(torch.ones(3))
+
+
+def test_an_error_in_the_block_is_not_replaced() -> None:
+    def run() -> None:
+        with cs.budget(compilations=0):
+            torch.compile(broken, backend="eager")(torch.ones(3))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run()
+
+
+@pytest.mark.parametrize("limit", [-1, float("nan"), "3"])
+def test_a_limit_is_a_number_of_zero_or_more(limit: object) -> None:
+    budget = cs.budget(recompiles=limit)  # type: ignore[arg-type]
+    with pytest.raises(cs.CompilescopeError, match="is not a number of zero or more"):
+        budget.__enter__()
+
+
+def test_the_plugin_fails_marked_tests_alone_and_keeps_their_reports(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        import torch
+
+        def fn(x):
+            return x + 1
+
+        def compile_twice():
+            compiled = torch.compile(fn, backend="eager", dynamic=False)
+            compiled(torch.ones(3))
+            compiled(torch.ones(4))
+
+        @pytest.mark.compilescope(recompiles=0)
+        def test_over():
+            compile_twice()
+
+        @pytest.mark.compilescope(recompiles=1, kernels=0)
+        def test_within():
+            torch._dynamo.reset()
+            compile_twice()
+
+        def test_unmarked():
+            compile_twice()
+
+        @pytest.mark.compilescope(recompile=0)
+        def test_misspelt():
+            pass
+        """
+    )
+    plugin = "compilescope.budgets.pytest_plugin"
+    arguments = ("-p", plugin, "--strict-markers", "--compilescope-report=reports")
+    result = pytester.runpytest_inprocess(*arguments)
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines(
+        ["*1 compile budget exceeded", "*recompiles: 1, budget 0 (1 over)", "*size mismatch*"]
+    )
+    result.stdout.fnmatch_lines(["*compilescope: *unexpected keyword argument 'recompile'*"])
+    kept = sorted(path.name for path in (pytester.path / "reports").iterdir())
+    name = "test_the_plugin_fails_marked_tests_alone_and_keeps_their_reports.py-test_"
+    assert kept == [
+        f"{name}over.compilescope.json",
+        f"{name}over.html",
+        f"{name}within.compilescope.json",
+    ]
+    assert cs.load(pytester.path / "reports" / f"{name}over.compilescope.json").compilations
