@@ -1185,6 +1185,15 @@ export interface KernelLoad {
 }
 
 /**
+ * A variant whose kernels were measured to take longer than a whole call.
+ */
+export interface KernelTimeConflict {
+  variant: string;
+  text: string;
+  latency_us: number;
+}
+
+/**
  * A call of a kernel in a wrapper.
  */
 export interface Launch {
@@ -1382,6 +1391,7 @@ export interface Overview {
   limit: Limit | null;
   suggestions: Suggestion[];
   counts: Count[];
+  conflicts: KernelTimeConflict[];
 }
 
 /**

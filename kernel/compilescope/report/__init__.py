@@ -36,6 +36,7 @@ from .cuda_graphs import Skip as Skip
 from .errors import CompilescopeError as CompilescopeError
 from .overview import Answer as Answer
 from .overview import Count as Count
+from .overview import KernelTimeConflict as KernelTimeConflict
 from .overview import Limit as Limit
 from .overview import Overview as Overview
 from .overview import Part as Part

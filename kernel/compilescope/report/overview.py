@@ -111,6 +111,16 @@ class Count(Struct):
     """It costs time or is not as asked for."""
 
 
+class KernelTimeConflict(Struct):
+    """A variant whose kernels were measured to take longer than a whole call."""
+
+    variant: str
+    text: str
+    """Both figures, why they may differ, and what to do."""
+    latency_us: float
+    """What a call takes at most; a kernel above it cannot be right."""
+
+
 class Overview(Struct):
     """What a report comes to."""
 
@@ -126,3 +136,4 @@ class Overview(Struct):
     suggestions: list[Suggestion] = []
     """At most five, the largest gain first."""
     counts: list[Count] = []
+    conflicts: list[KernelTimeConflict] = []

@@ -66,7 +66,16 @@ export function KernelsBody(props: {
   const isTimed = rows.some(({ time }) => time !== null);
   const summary = model.report?.variants.find(each => each.name === variant);
   const target = summary?.target?.title ?? null;
-  const columns = columnsOf(context, origin, isTimed, target, onLaunch);
+  const conflict = model.report?.overview?.conflicts.find(
+    each => each.variant === variant
+  );
+  const columns = columnsOf(context, {
+    origin,
+    isTimed,
+    target,
+    latencyUs: conflict?.latency_us ?? null,
+    onLaunch
+  });
   const shown = React.useMemo(
     () => sorted(filtered(rows, filter), columns, sort),
     [rows, filter, sort]
@@ -188,6 +197,11 @@ export function KernelsBody(props: {
           />
         )}
       </div>
+      {conflict && (
+        <p className="jp-Compilescope-notice jp-mod-warning" role="alert">
+          {conflict.text}
+        </p>
+      )}
       {props.whyUntimed && (
         <p className="jp-Compilescope-hint jp-Compilescope-kernelsWhy">
           {trans.__('Not measured: %1', props.whyUntimed)}

@@ -19,21 +19,41 @@ import { targetColumns } from './targetColumns';
 import { formatIntensity, formatOperations } from '../../words/operations';
 
 /**
+ * What decides which columns the table of kernels has, and what they show.
+ */
+export interface IColumnOptions {
+  readonly origin: object;
+
+  /**
+   * Whether any launch was measured: else there is no column for that.
+   */
+  readonly isTimed: boolean;
+
+  /**
+   * What the device is called that the code is for and that is not there; null
+   * where it is that of the arguments.
+   */
+  readonly target: string | null;
+
+  /**
+   * What a call takes at most, in µs, where the kernels' times do not agree with
+   * it; else null.
+   */
+  readonly latencyUs: number | null;
+
+  /**
+   * Shows a launch in the code view.
+   */
+  readonly onLaunch: (row: IRow, launch: Launch) => void;
+}
+
+/**
  * The columns of the table of kernels. A narrow one has fewer: each comes where
  * it leaves the name some 30 characters.
- *
- * @param isTimed - Whether any launch was measured: else there is no column for
- * that.
- * @param target - What the device is called that the code is for and that is not
- * there; null where it is that of the arguments.
- * @param onLaunch - Shows a launch in the code view.
  */
 export function columnsOf(
   context: IViewContext,
-  origin: object,
-  isTimed: boolean,
-  target: string | null,
-  onLaunch: (row: IRow, launch: Launch) => void
+  { origin, isTimed, target, latencyUs, onLaunch }: IColumnOptions
 ): IColumn<IRow>[] {
   const { trans } = context;
   // Where further columns stand, the usual ones come later.
@@ -124,7 +144,7 @@ export function columnsOf(
       { fused: from(640, 1100, 1180), saved: from(860, 1180, 1240) },
       trans
     ),
-    ...(isTimed ? timeColumns(trans) : []),
+    ...(isTimed ? timeColumns(latencyUs, trans) : []),
     ...(target !== null ? targetColumns(target, trans) : []),
     {
       id: 'bytes',
@@ -236,8 +256,14 @@ export function columnsOf(
 
 /**
  * What was measured. Without the sign and the slant of an estimate.
+ *
+ * @param latencyUs - What a call takes at most, where a kernel above it cannot be
+ * right.
  */
-function timeColumns(trans: TranslationBundle): IColumn<IRow>[] {
+function timeColumns(
+  latencyUs: number | null,
+  trans: TranslationBundle
+): IColumn<IRow>[] {
   const none = ({ kernel }: IRow) => (
     <Absent why={kernel.absent.time ?? trans.__('Not measured')} />
   );
@@ -278,10 +304,24 @@ function timeColumns(trans: TranslationBundle): IColumn<IRow>[] {
       'time',
       trans.__('time'),
       trans.__('Measured: what all launches of one call take on their device'),
-      '72px',
+      '84px',
       undefined,
       ({ us }) => us,
-      (_, us) => formatMicroseconds(us)
+      (_, us) =>
+        latencyUs !== null && us > latencyUs ? (
+          <span
+            className="jp-Compilescope-contradicted"
+            title={trans.__(
+              'Longer than a whole call, which takes %1: this time cannot be right',
+              formatMicroseconds(latencyUs)
+            )}
+          >
+            <span aria-hidden>⚠ </span>
+            {formatMicroseconds(us)}
+          </span>
+        ) : (
+          formatMicroseconds(us)
+        )
     ),
     column(
       'share',

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from compilescope.analysis.overview.overview import overview
 from compilescope.analysis.overview.verdict import verdict
 from compilescope.report import (
     Compilation,
@@ -210,3 +211,16 @@ def test_layers_that_do_not_add_up_are_no_evidence() -> None:
     found = verdict(variant, report(variant))
     assert found is not None
     assert "3729" not in found.evidence
+
+
+def test_kernels_longer_than_the_call_are_a_conflict() -> None:
+    agreeing = built(timing=timing(100), compilations=[compilation((90, 0.9, 0.1))])
+    profiled_under_load = built(
+        "loaded", timing=timing(21.6), compilations=[compilation((19_500, 0.0, 0.0), (9, 0.1, 0.1))]
+    )
+    for launch in (each.launches[0] for each in profiled_under_load.compilations[0].kernels):
+        launch.variant = "loaded"
+    (conflict,) = overview(report(agreeing, profiled_under_load)).conflicts
+    assert conflict.variant == "loaded"
+    for figure in ("19.5 ms", "21.6 µs", "kernel_0 alone"):
+        assert figure in conflict.text

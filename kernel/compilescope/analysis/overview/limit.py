@@ -6,6 +6,7 @@ from ...report import Limit, Part, Report, VariantReport
 from ...report.overview import Limited
 from ...report.timings import LayerKind
 from ..figures.wording import duration, percent
+from .conflicts import conflict
 from .variants import title
 from .wrapper import trusted
 
@@ -62,6 +63,9 @@ def limit(now: VariantReport, report: Report) -> Limit | None:
         if all(one.agrees for one in variant.layers):
             return found
         found.text = " ".join(one.why for one in variant.layers if one.why) or found.text
+        return found
+    if not variant.layers and (contradiction := conflict(variant)) is not None:
+        found.headline, found.text = "Too noisy to judge.", contradiction.text
         return found
     found.basis = "estimated" if verdict.estimated else "measured"
     found.text = verdict.evidence

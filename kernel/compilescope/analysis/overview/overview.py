@@ -8,6 +8,7 @@ from ...report import Count, Overview, Report, Result, TargetResult, VariantRepo
 from ..figures.speedups import between, is_noisy, over_baseline
 from ..figures.wording import count, duration
 from ..problems.distinct_breaks import distinct_breaks
+from .conflicts import conflicts
 from .limit import limit
 from .suggestions import suggestions
 from .variants import current, places, title
@@ -39,6 +40,7 @@ def overview(report: Report) -> Overview:
         limit=limit(now, report) if now is not None else None,
         suggestions=suggestions(report, now),
         counts=_counts(report, now),
+        conflicts=conflicts(report),
     )
 
 

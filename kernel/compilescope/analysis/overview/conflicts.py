@@ -1,0 +1,61 @@
+"""Where kernels' measured times and a call's latency cannot both be right."""
+
+from __future__ import annotations
+
+from ...report import KernelTimeConflict, Launch, Report, VariantReport
+from ..figures.wording import count, duration
+
+_TOLERANCE = 1.5
+"""Kernels and calls are timed in separate builds; below this ratio, noise explains a difference."""
+
+
+def conflicts(report: Report) -> list[KernelTimeConflict]:
+    """Return the variants whose kernels take longer than the call that launches them.
+
+    Kernels are timed under the profiler, in a build with timers. Something else that ran meanwhile
+    can make each launch appear a thousand times as long as it is.
+    """
+    return [found for one in report.variants if (found := conflict(one)) is not None]
+
+
+def conflict(variant: VariantReport) -> KernelTimeConflict | None:
+    """Compare a variant's kernel times with its latency; None where they agree.
+
+    Launches of a backward do not count, since a timed call need not run it, nor do those of a graph
+    that ran in few of the profiled calls, as an optimiser's first step does.
+    """
+    timing = variant.timing
+    if timing is None:
+        return None
+    known = [(kernel, launch.time) for kernel, launch in _launches(variant) if launch.time]
+    usual = max((time.calls for _, time in known), default=0)
+    times = [(kernel, time.us) for kernel, time in known if 2 * time.calls >= usual]
+    latency = max(timing.interval_us[1], timing.median_us)
+    total = sum(us for _, us in times)
+    if total <= latency * _TOLERANCE:
+        return None
+    name, longest = max(times, key=lambda each: each[1])
+    kernels = count(len(times), "measured launch", "measured launches")
+    text = (
+        f"Kernel times and latency do not agree: {kernels} add up to {duration(total)}, but a call "
+        f"takes {duration(timing.median_us)}."
+    )
+    if longest > latency and len(times) > 1:
+        text += f" {name} alone has {duration(longest)}."
+    text += (
+        " Kernels are timed under the profiler, in a separate build; other load on the machine "
+        "then makes them appear slower. Trust the latency, and measure the kernels again."
+    )
+    return KernelTimeConflict(variant=variant.name, text=text, latency_us=latency)
+
+
+def _launches(variant: VariantReport) -> list[tuple[str, Launch]]:
+    artifact = "cpp" if variant.requested.cpp_wrapper else "python"
+    return [
+        (kernel.name, launch)
+        for compilation in variant.compilations
+        for kernel in compilation.kernels
+        if kernel.direction != "backward"
+        for launch in kernel.launches
+        if launch.artifact == artifact and launch.variant in ("", variant.name)
+    ]
