@@ -52,7 +52,7 @@ export function whyNothing(
     variant.problems[0] ??
     info(
       trans.__('Nothing was compiled for “%1”.', variant.name),
-      trans.__('torch.compile met no operation that it could capture.'),
+      trans.__('torch.compile captured no operation.'),
       trans.__('Check that the call works on tensors.')
     )
   );
@@ -76,7 +76,7 @@ function whyNoVariants(
     report.problems.find(item => item.severity === 'error') ??
     info(
       trans.__('No code was generated for “%1”.', report.subject.name),
-      trans.__('The work on it was stopped before there was any.'),
+      trans.__('Code generation was cancelled.'),
       trans.__('Press “Go on” above, or run the cell again.')
     )
   );
@@ -104,13 +104,13 @@ export function whyEmpty(
     case 'busy':
       return info(
         trans.__('Waiting for the kernel…'),
-        trans.__('It runs a cell, and answers when that is done.')
+        trans.__('It is running a cell and answers when the cell is done.')
       );
     default:
       return info(
         trans.__('No report to show'),
-        trans.__('There is no kernel with compilescope here.'),
-        trans.__('The Compilescope sidebar says what is missing.')
+        trans.__('No kernel with compilescope is connected.'),
+        trans.__('The Compilescope sidebar shows what is missing.')
       );
   }
 }

@@ -54,11 +54,11 @@ export class Revealer {
       Notification.info(
         /^<|ipykernel_|^<?ipython/.test(file)
           ? trans.__(
-              'Line %1 is of a cell that has been edited or deleted since it was compiled.',
+              'The cell with line %1 was edited or deleted after it was compiled.',
               line
             )
           : trans.__(
-              '%1:%2 lies outside of the folder that JupyterLab shows.',
+              '%1:%2 is outside the folder that JupyterLab serves.',
               file,
               line
             ),

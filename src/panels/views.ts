@@ -188,9 +188,7 @@ export const VIEWS: readonly IView[] = [
     group: 'speed',
     label: trans => trans.__('Timings'),
     caption: trans =>
-      trans.__(
-        'How long a call takes, where its time goes, and how sure that is'
-      ),
+      trans.__('Latency, speedup, and where the time of a call goes'),
     about: ['timing', 'layers', 'startups', 'accuracy', 'target'],
     nothing: trans => trans.__('Nothing was timed'),
     makes: true
@@ -199,7 +197,7 @@ export const VIEWS: readonly IView[] = [
     id: 'compile-time',
     group: 'speed',
     label: trans => trans.__('Compile time'),
-    caption: trans => trans.__('Where the time of the first call went'),
+    caption: trans => trans.__('Where the time of the first call goes'),
     about: ['phases', 'compile_time'],
     nothing: trans => trans.__('No compilation was timed')
   },
@@ -208,7 +206,7 @@ export const VIEWS: readonly IView[] = [
     group: 'causes',
     label: trans => trans.__('Guards'),
     caption: trans =>
-      trans.__('What is checked before a compilation is used again'),
+      trans.__('What is checked before a compilation is reused'),
     about: ['guards'],
     nothing: trans => trans.__('There are no guards')
   },
@@ -217,7 +215,7 @@ export const VIEWS: readonly IView[] = [
     group: 'causes',
     label: trans => trans.__('Recompiles & breaks'),
     caption: trans =>
-      trans.__('What was compiled again, where graphs ended early, and why'),
+      trans.__('Recompiles and graph breaks, with their causes and fixes'),
     about: ['recompile', 'breaks'],
     nothing: trans => trans.__('No recompiles and no graph breaks')
   },
@@ -226,13 +224,14 @@ export const VIEWS: readonly IView[] = [
     group: 'causes',
     label: trans => trans.__('Settings'),
     caption: trans =>
-      trans.__('What each variant asked for, and what torch made of it')
+      trans.__('Requested and effective settings of each variant')
   },
   {
     id: 'wrappers',
     group: 'more',
     label: trans => trans.__('Wrappers'),
-    caption: trans => trans.__('What both wrappers do in a call, step by step'),
+    caption: trans =>
+      trans.__('The steps of both wrappers in a call, with their cost'),
     about: ['steps'],
     nothing: trans => trans.__('No wrapper was generated')
   },
@@ -243,16 +242,13 @@ export const VIEWS: readonly IView[] = [
     caption: trans => trans.__('What a variant changed in the code, and why'),
     about: ['changes'],
     nothing: trans =>
-      trans.__(
-        'There is nothing to compare with: it takes two variants for one device'
-      )
+      trans.__('Nothing to compare: it needs two variants for the same device')
   },
   {
     id: 'memory',
     group: 'more',
     label: trans => trans.__('Memory'),
-    caption: trans =>
-      trans.__('What memory is used for, and which buffers share it'),
+    caption: trans => trans.__('Buffers of a call: sizes, lifetimes, reuse'),
     about: ['memory'],
     nothing: trans => trans.__('No wrapper was generated')
   },
@@ -262,7 +258,7 @@ export const VIEWS: readonly IView[] = [
     label: trans => trans.__('Compare'),
     menuLabel: trans => trans.__('Compare…'),
     caption: trans =>
-      trans.__('Many variants and shapes, and which of them is best'),
+      trans.__('Many variants and shapes, timed against each other'),
     about: ['sweep'],
     nothing: trans => trans.__('Nothing was compared'),
     makes: true,
@@ -273,9 +269,9 @@ export const VIEWS: readonly IView[] = [
     group: 'more',
     label: trans => trans.__('Autotune'),
     caption: trans =>
-      trans.__('What torch chose by measuring, and why the others lost'),
+      trans.__('What torch chose by measuring, and the alternatives'),
     about: ['autotunings'],
-    nothing: trans => trans.__('torch chose nothing by measuring'),
+    nothing: trans => trans.__('Nothing was autotuned'),
     isTabWhenFilled: true
   },
   {
@@ -294,9 +290,9 @@ export const VIEWS: readonly IView[] = [
     group: 'more',
     label: trans => trans.__('Ranks'),
     caption: trans =>
-      trans.__('What one rank calls together with the others, and differs in'),
+      trans.__('Collectives, and differences between the ranks'),
     about: ['rank'],
-    nothing: trans => trans.__('It was inspected in one process'),
+    nothing: trans => trans.__('Inspected in one process'),
     isTabWhenFilled: true
   }
 ];

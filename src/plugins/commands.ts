@@ -69,7 +69,7 @@ export function addViewCommands(options: {
     },
     caption: args =>
       viewOf(args)?.caption(trans) ??
-      trans.__('Show what torch.compile made of the current notebook’s code'),
+      trans.__('Show the compilations of the current notebook'),
     icon: compilescopeIcon,
     describedBy: {
       args: {
@@ -99,9 +99,7 @@ export function addViewCommands(options: {
   });
   commands.addCommand(CommandIDs.openCode, {
     label: trans.__('Open the Generated Code'),
-    caption: trans.__(
-      'Show what torch.compile made of the current notebook’s code'
-    ),
+    caption: trans.__('Show the compilations of the current notebook'),
     icon: compilescopeIcon,
     describedBy: { args: { type: 'object', properties: { path } } },
     isEnabled,

@@ -67,7 +67,7 @@ export function addModelCommands(
   disposables.add(
     commands.addCommand(CommandIDs.cancel, {
       label: trans.__('Cancel Building and Timing'),
-      caption: trans.__('Stop the work that compilescope does in the kernel'),
+      caption: trans.__('Stop compilescope’s current job in the kernel'),
       icon: stopIcon,
       describedBy: NO_ARGUMENTS,
       isEnabled: () => isActive(model()?.job ?? null),
@@ -77,7 +77,7 @@ export function addModelCommands(
   disposables.add(
     commands.addCommand(CommandIDs.toggleCppWrapper, {
       label: trans.__('Use the C++ Wrapper'),
-      caption: trans.__('Flip cpp_wrapper for the selected subject'),
+      caption: trans.__('Toggle cpp_wrapper for the selected subject'),
       icon: compilescopeIcon,
       describedBy: NO_ARGUMENTS,
       isToggleable: true,
@@ -100,7 +100,7 @@ export function addModelCommands(
           ? trans.__('Save the Report as HTML')
           : trans.__('Save the Report as JSON');
       },
-      caption: trans.__('Download everything known of the selected subject'),
+      caption: trans.__('Download the whole report of the selected subject'),
       icon: downloadIcon,
       describedBy: {
         args: {
@@ -134,7 +134,7 @@ export function addModelCommands(
   disposables.add(
     commands.addCommand(CommandIDs.forget, {
       label: trans.__('Forget the Selected Subject'),
-      caption: trans.__('Drop the subject, its report and its captures'),
+      caption: trans.__('Delete the subject, its report and its captures'),
       icon: closeIcon,
       describedBy: NO_ARGUMENTS,
       isEnabled: isLive,
@@ -143,9 +143,9 @@ export function addModelCommands(
   );
   disposables.add(
     commands.addCommand(CommandIDs.doctor, {
-      label: trans.__('Check What torch.compile Needs'),
+      label: trans.__('Check the Environment of torch.compile'),
       caption: trans.__(
-        'Try the compiler, headers, Triton, caches and versions of the kernel'
+        'Check the kernel’s compiler, headers, Triton, caches and versions'
       ),
       icon: compilescopeIcon,
       describedBy: NO_ARGUMENTS,

@@ -79,7 +79,7 @@ export class ReportWidget extends MainAreaWidget<ReportShell> {
     const { path } = this.notebook.context;
     const view = this.content.label;
     this.title.label = this._trans.__('%1 of %2', view, PathExt.basename(path));
-    this.title.caption = this._trans.__('What torch.compile made in %1', path);
+    this.title.caption = this._trans.__('Compilations of %1', path);
   }
 
   private _trans;

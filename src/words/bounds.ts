@@ -29,12 +29,12 @@ export function boundMeaning(
 ): string {
   switch (bound) {
     case 'cpu':
-      return trans.__('What the host does around the kernels takes longest');
+      return trans.__('Most time is spent on the host, around the kernels');
     case 'memory':
-      return trans.__('Kernels wait for memory: fewer bytes would be faster');
+      return trans.__('Memory-bound: moving fewer bytes would be faster');
     case 'compute':
-      return trans.__('Kernels reckon all the time: less work would be faster');
+      return trans.__('Compute-bound: less arithmetic would be faster');
     case 'unclear':
-      return trans.__('The figures point to no one thing');
+      return trans.__('No single limit stands out');
   }
 }

@@ -10,7 +10,7 @@ export function decisionTitle(
 ): string {
   switch (kind) {
     case 'dispatch':
-      return trans.__('Which kernel an operator has');
+      return trans.__('Kernel of an operator');
     case 'padding':
       return trans.__('Padding');
     case 'autotuning':

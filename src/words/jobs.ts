@@ -23,7 +23,7 @@ export function stoppedText(
   trans: TranslationBundle
 ): string {
   if (job.kind === 'measure') {
-    return trans.__('The measurement is paused; nothing is lost.');
+    return trans.__('The measurement is paused; results so far are kept.');
   }
   const variants = report?.variants.filter(isCompiled) ?? [];
   const names = (stage: string) =>

@@ -59,15 +59,15 @@ export function launchTimeText(
         trans.__('%1B/s', formatRate(bytes)),
         time.bandwidth_share,
         (time.bandwidth_share ?? 0) > 1
-          ? trans.__('of the memory’s peak: from a cache')
-          : trans.__('of the memory’s peak'),
+          ? trans.__('of peak bandwidth (served from a cache)')
+          : trans.__('of peak bandwidth'),
         trans
       ),
     operations !== null &&
       withShare(
         trans.__('%1FLOP/s', formatRate(operations)),
         time.compute_share,
-        trans.__('of the arithmetic’s peak'),
+        trans.__('of peak arithmetic'),
         trans
       ),
     time.how
@@ -134,13 +134,11 @@ export function estimateText(
   trans: TranslationBundle
 ): string {
   const by =
-    bound === 'memory'
-      ? trans.__('its memory’s bandwidth')
-      : trans.__('its arithmetic');
+    bound === 'memory' ? trans.__('memory bandwidth') : trans.__('arithmetic');
   return us === null
     ? ''
     : trans.__(
-        'Estimated, not measured: at least %1 on %2, by %3. Without what launching it costs.',
+        'Estimated, not measured: at least %1 on %2, limited by %3; excludes the launch.',
         formatMicroseconds(us),
         title,
         by

@@ -34,7 +34,7 @@ export function layerTitle(
     case 'eager':
       return trans.__('eager');
     case 'other':
-      return trans.__('not told apart');
+      return trans.__('not attributed');
   }
 }
 

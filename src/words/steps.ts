@@ -18,7 +18,7 @@ export function kindTitle(
     case 'entry':
       return trans.__('entry');
     case 'check':
-      return trans.__('inputs checked');
+      return trans.__('input checks');
     case 'constant':
       return trans.__('constants and sizes');
     case 'stream':
@@ -28,11 +28,11 @@ export function kindTitle(
     case 'view':
       return trans.__('view');
     case 'load':
-      return trans.__('kernel loaded');
+      return trans.__('kernel load');
     case 'launch':
       return trans.__('kernel launch');
     case 'call':
-      return trans.__('operator called');
+      return trans.__('extern call');
     case 'free':
       return trans.__('free');
     case 'return':

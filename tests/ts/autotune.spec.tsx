@@ -119,7 +119,9 @@ describe('AutotuneBody', () => {
   it('lists the candidates of the first one, the chosen one marked in words', () => {
     show([tuning(CHOICES), tuning([], { operator: 'addmm', skipped: 'tiny' })]);
     expect(rows()).toEqual(['✓ chosen: best', 'mm', 'slow', 'big']);
-    expect(page.text()).toContain('2 autotunings, 3.00 s of measuring, 1 skip');
+    expect(page.text()).toContain(
+      '2 autotunings, 3.00 s spent measuring, 1 skip'
+    );
     expect(page.text()).toContain('1.50× as fast as the library');
     expect(page.text()).toContain('out of shared memory');
     page.click(page.button(/addmm/));
@@ -187,7 +189,7 @@ describe('AutotuneBody', () => {
       variants: [variantSummary('python', { mode: 'max-autotune' })]
     });
     show([]);
-    expect(page.text()).toContain('torch tunes when it builds');
+    expect(page.text()).toContain('torch autotunes when it builds');
     page.click(page.button('Build and time'));
     expect(model.run).toHaveBeenCalled();
   });

@@ -86,7 +86,7 @@ describe('ChangesBody', () => {
   it('tells of every variant in a sentence, and turns to it', () => {
     draw(null);
     expect(place.text()).toContain(CHANGES.summary);
-    expect(place.text()).toContain('is what the others are compared with');
+    expect(place.text()).toContain('is the baseline');
     place.click(place.button('python dynamic'));
     expect(model.variant).toBe('python dynamic');
   });
@@ -109,7 +109,7 @@ describe('ChangesBody', () => {
     draw(CHANGES);
     place.click(place.all('.jp-Compilescope-tableRow')[0]);
     expect(place.text()).toContain('3 lines differ.');
-    place.click(place.button('Both in the code view'));
+    place.click(place.button('Compare in Code'));
     expect(model.select).toHaveBeenCalledWith(
       expect.objectContaining({
         text: {

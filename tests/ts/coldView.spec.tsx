@@ -94,7 +94,7 @@ describe('what settings change in the first call', () => {
 
   it('is measured when it is asked for, and only what is built', () => {
     show([]);
-    expect(page.text()).toContain('Precompiled headers, the wrapper');
+    expect(page.text()).toContain('How precompiled headers');
     page.click(page.button('Measure'));
     expect(model.startStudies).toHaveBeenCalledWith(['cold'], ['cpp']);
     show([], false);
@@ -107,7 +107,7 @@ describe('what settings change in the first call', () => {
       .all('tbody tr')
       .map(each => [...each.children].map(cell => cell.textContent));
     expect(cells[0].slice(0, 6)).toEqual([
-      'as it is',
+      'current settings',
       '20.0 s',
       '',
       '2.00 s',
@@ -137,17 +137,17 @@ describe('what settings change in the first call', () => {
 
   it('says what helps most, or that nothing does', () => {
     expect(coldVerdict(ROWS, trans)).toBe(
-      'What shortens it most: in empty caches precompiled headers kept (8.00 s, 12.0 s less); ' +
-        'in filled ones cpp_wrapper_build_separate = True, ' +
+      'Largest gain: with cold caches precompiled headers kept (8.00 s, 12.0 s less); ' +
+        'with warm caches cpp_wrapper_build_separate = True, ' +
         'aot_inductor.compile_wrapper_opt_level = O0 (1.50 s, 500 ms less).'
     );
     expect(coldVerdict([ROWS[0], ROWS[3]], trans)).toContain(
-      'in empty caches nothing; in filled ones nothing.'
+      'with cold caches nothing; with warm caches nothing.'
     );
     expect(coldVerdict([ROWS[0]], trans)).toBe('');
     expect(
       coldTitle(row({ switch: 'as it is', value: 'once more' }), trans)
-    ).toBe('as it is, once more');
+    ).toBe('current settings, again');
   });
 
   it('draws what was measured', () => {

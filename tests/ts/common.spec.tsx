@@ -148,7 +148,7 @@ describe('ReportView', () => {
 
   it.each([
     ['ready', [], 'Nothing inspected yet'],
-    ['ready', [{}], 'Getting the report'],
+    ['ready', [{}], 'Loading the report'],
     ['busy', [], 'Kernel busy, queued'],
     ['missing', [], 'No report to show']
   ])('without a report, %s: %#', async (kind, subjects, expected) => {

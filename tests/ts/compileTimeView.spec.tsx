@@ -175,8 +175,8 @@ describe('CompileTimeBody', () => {
 
   it('says what the first call took, and the compiler’s part apart', () => {
     show();
-    expect(page.text()).toContain('First call: 2.50 s with empty caches');
-    expect(page.text()).toContain('250 ms with filled ones');
+    expect(page.text()).toContain('First call: 2.50 s with cold caches');
+    expect(page.text()).toContain('250 ms with warm caches');
     expect(page.text()).toContain(
       'C++ compiler: cold 1.50 s (60 %); warm none'
     );
@@ -189,7 +189,7 @@ describe('CompileTimeBody', () => {
       ['Dynamo', '500 ms', '20 %', '200 ms', '80 %'],
       ['C++ build', '1.50 s', '60 %', '–', ''],
       ['outside torch’s phases', '500 ms', '20 %', '50.0 ms', '20 %'],
-      ['in all', '2.50 s', '100 %', '250 ms', '100 %']
+      ['total', '2.50 s', '100 %', '250 ms', '100 %']
     ]);
   });
 
@@ -210,7 +210,7 @@ describe('CompileTimeBody', () => {
     const item = page.all('[role=treeitem]')[0];
     expect(item.id).toBe(tree.getAttribute('aria-activedescendant'));
     expect(item.textContent).toBe(
-      'g++, main.cpp; C++ build; Duration 1.50 s (75 %); Itself 1.50 s; ' +
+      'g++, main.cpp; C++ build; Duration 1.50 s (75 %); Self 1.50 s; ' +
         'Starts at 500 ms; Compilation 0/0, cold'
     );
     expect(item.getAttribute('aria-level')).toBe('2');
@@ -225,15 +225,15 @@ describe('CompileTimeBody', () => {
       phases: [phase('again', 9, 1e6)]
     });
     show([ONE, two], BUILT, 7);
-    expect(page.text()).toContain('7 more can be picked');
-    expect(page.text()).toContain('in all3.00 s');
+    expect(page.text()).toContain('pick one of 7 others');
+    expect(page.text()).toContain('total3.00 s');
     page.choose(page.all('select')[0], 'one');
-    expect(page.text()).toContain('in all2.00 s');
+    expect(page.text()).toContain('total2.00 s');
   });
 
   it('says when only sources were made, and offers to build', () => {
     show([ONE], { ...BUILT, stage: 'sources', compile_time: null });
-    expect(page.text()).toContain('Only the sources were made');
+    expect(page.text()).toContain('The code was generated but not built');
     page.click(page.button('Build and time'));
     expect(model.run).toHaveBeenCalled();
   });
@@ -245,7 +245,7 @@ describe('CompileTimeBody', () => {
       absent: { warm_compile_time: 'The second call failed.' }
     });
     expect(page.text()).toContain('The second call failed.');
-    expect(page.text()).toContain('torch gave no phases');
+    expect(page.text()).toContain('torch logged no phases');
     expect(page.text()).toContain('dynamo500 ms');
   });
 
@@ -260,9 +260,7 @@ describe('CompileTimeBody', () => {
     const [own, other] = page
       .all('.jp-mod-loads tbody tr')
       .map(row => row.textContent);
-    expect(own).toBe(
-      'fused_0 0/0meanwhile, in the background2.00 s500 µs–120 µs12.0 µs'
-    );
+    expect(own).toBe('fused_0 0/0in the background2.00 s500 µs–120 µs12.0 µs');
     expect(other).toContain('at its first launchcached');
     expect(other).toContain(HOSTILE);
   });
@@ -350,7 +348,7 @@ describe('CompileTimeBody', () => {
       'k, run; first run of a kernel; Duration 120 µs; Starts at 2.10 s; Compilation 0/0, cold'
     );
     expect(said(2)).toContain('Compilation 0/0, a later call');
-    expect(said(4)).toContain('Thread alongside 1');
+    expect(said(4)).toContain('Thread in parallel, 1');
   });
 
   it('shows names as text', () => {
@@ -398,7 +396,7 @@ describe('exportTrace', () => {
       [1, 'python, cold'],
       [1, '0/0, main thread'],
       [1, '0/0, kernels, first call, main thread'],
-      [1, '0/0, kernels, first call, alongside 1'],
+      [1, '0/0, kernels, first call, in parallel, 1'],
       [2, 'python, warm'],
       [2, '0/0, main thread'],
       [3, 'python, a later call'],

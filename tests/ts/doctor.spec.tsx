@@ -77,7 +77,7 @@ describe('the doctor', () => {
       return answers[Math.min(asked.length, answers.length) - 1];
     });
     expect(host.querySelector('[role=status]')?.textContent).toContain(
-      'still looking at: Cache folders'
+      'still checking: Cache folders'
     );
     expect(host.querySelector('button')?.disabled).toBe(true);
     await act(async () => jest.advanceTimersByTime(5000));

@@ -186,6 +186,7 @@ export function overview(change: Partial<Overview> = {}): Overview {
     limit: null,
     suggestions: [],
     counts: [],
+    conflicts: [],
     ...change
   };
 }

@@ -433,7 +433,7 @@ describe('GuardsView', () => {
       'batch[:2],\n  rate';
     await show(manyGuards(4));
     const button = all('button').find(
-      each => each.textContent === 'Take the selection'
+      each => each.textContent === 'Use the selection'
     );
     await click(button!);
     const [input] = all('.jp-Compilescope-call input') as HTMLInputElement[];
@@ -447,7 +447,7 @@ describe('GuardsView', () => {
     await show(manyGuards(4));
     const [input] = all('.jp-Compilescope-call input') as HTMLInputElement[];
     expect(input.disabled).toBe(true);
-    expect(view.node.textContent).toContain('not in a report from a file');
+    expect(view.node.textContent).toContain('this report is from a file');
   });
 });
 

@@ -136,7 +136,9 @@ describe('MemoryBody', () => {
 
   it('has nothing of the other direction', () => {
     page.choose(page.all('select')[0], '1');
-    expect(page.text()).toContain('None: every value lies as the graph has it');
+    expect(page.text()).toContain(
+      'None: every value has the layout of the graph'
+    );
   });
 });
 

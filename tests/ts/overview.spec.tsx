@@ -54,7 +54,7 @@ const FULL: Partial<Overview> = {
       title: 'h100',
       device: 'H100 SXM',
       call_us: 11,
-      text: 'about 11.0 µs a call, held up by launches'
+      text: 'about 11.0 µs per call, limited by launches'
     }
   ],
   wrapper: {
@@ -174,7 +174,7 @@ describe('The Overview', () => {
     expect(texts('tr.jp-mod-best th')).toEqual(['C++ wrapper']);
     expect(texts('.jp-mod-up')).toEqual(['2.50× faster']);
     expect(texts('.jp-Compilescope-estimates li')[0]).toContain(
-      'H100 SXM about 11.0 µs a call'
+      'H100 SXM about 11.0 µs per call'
     );
     const bars = page.all('.jp-Compilescope-stackBar > span');
     expect(bars.map(each => each.style.width)).toEqual(['75%', '25%']);

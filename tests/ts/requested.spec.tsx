@@ -179,9 +179,9 @@ describe('RequestedBody', () => {
     await show([
       variantReport('python', { effective: [effective('a', 'on', 'on')] })
     ]);
-    expect(page.text()).toContain('Everything is in effect as requested');
-    expect(page.text()).toContain('no operator goes through Python');
-    expect(page.text()).toContain('as it comes');
+    expect(page.text()).toContain('All settings are in effect as requested');
+    expect(page.text()).toContain('no operator is called through Python');
+    expect(page.text()).toContain('has its defaults');
   });
 
   it('says why nothing is known', async () => {

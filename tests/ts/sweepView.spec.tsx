@@ -58,7 +58,7 @@ describe('planOf', () => {
   it.each<[Partial<IForm>, RegExp]>([
     [{ modes: [] }, /at least one value/],
     [{ options: 'fast' }, /“fast” is no setting/],
-    [{ shapes: [{ name: 'a', args: '' }] }, /a name and its arguments/],
+    [{ shapes: [{ name: 'a', args: '' }] }, /a name and arguments/],
     [
       {
         shapes: [
@@ -66,7 +66,7 @@ describe('planOf', () => {
           { name: 'b', args: 'x' }
         ]
       },
-      /“x” is there twice/
+      /“x” is listed twice/
     ]
   ])('says why %j cannot be started', (change, why) => {
     expect(planOf(form(change), trans).obstacle).toMatch(why);
@@ -109,7 +109,7 @@ describe('verdictOf', () => {
     expect(
       say(sweep([done('cpp', 50, 6.5), done('python', 80, 2)], { winners }))
     ).toBe(
-      'cpp is fastest: 50.0 µs a call. It is 2.00× faster than eager. Its first call takes 6.50 s.'
+      'cpp is fastest: 50.0 µs per call. It is 2.00× faster than eager. Its first call takes 6.50 s.'
     );
   });
 
@@ -126,7 +126,7 @@ describe('verdictOf', () => {
   it('counts no rival that is wrong', () => {
     const wrong = done('python', 51, 2, { accurate: false });
     expect(say(sweep([done('cpp', 50, 6.5), wrong], { winners }))).toContain(
-      'the only one measured'
+      'Only cpp is measured'
     );
   });
 });
@@ -152,9 +152,7 @@ describe('standingOf', () => {
       { state: 'cancelled', took_s: 600 }
     );
     const { text, more } = standingOf(found, rowsOf(found), 0, trans);
-    expect(text).toBe(
-      'Cancelled after 1 of 2 cells; the rest can be gone on with'
-    );
+    expect(text).toBe('Cancelled after 1 of 2 cells; you can resume');
     expect(more).toBe('in 10 min · 1 without a result');
   });
 });
@@ -271,7 +269,7 @@ describe('SweepBody', () => {
       Array.from({ length: 9 }, (_, i) => `a=${i}`).join('\n')
     );
     expect(page.text()).toContain('40 cells');
-    expect(page.text()).toContain('That is many');
+    expect(page.text()).toContain('Too many cells');
   });
 
   it('shows problems in words, and each in full', () => {
@@ -321,7 +319,7 @@ describe('SweepBody', () => {
       })
     );
     expect(row('python').textContent).toContain('no difference');
-    expect(row('python').textContent).toContain('best trade');
+    expect(row('python').textContent).toContain('Pareto-optimal');
     expect(row('cpp').textContent).toContain('fastest');
     expect(page.all('pre')[0].textContent).toBe('compiled = torch.compile(f)');
   });

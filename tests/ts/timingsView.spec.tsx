@@ -139,7 +139,7 @@ describe('The Timings view', () => {
     expect(page.text()).toContain('Kernel busy, queued');
     model.job = job({ kind: 'build', state: 'running', step: 'building C++' });
     plain();
-    expect(page.text()).toContain('The kernel is at work: building C++');
+    expect(page.text()).toContain('The kernel is busy: building C++');
     expect((page.button('Start') as HTMLButtonElement).disabled).toBe(true);
   });
 
@@ -178,7 +178,7 @@ describe('The Timings view', () => {
     ]);
     expect(cells('eager')[2]).toBe('baseline');
     expect(page.text()).toContain(
-      'restored before every sample: net.bn.running_mean'
+      'state restored before every sample: net.bn.running_mean'
     );
     const labels = page
       .all('[role=img]')
@@ -249,7 +249,9 @@ describe('The Timings view', () => {
     const [stack] = page.all('[role=listitem]');
     expect(stack.textContent).toContain('cpp · backward');
     expect(stack.textContent).toContain('sum 20.0 µs of 24.7 µs');
-    expect(stack.textContent).toContain('off by more than a tenth');
+    expect(stack.textContent).toContain(
+      'differs from the call by more than 10 %'
+    );
     expect(stack.textContent).toContain('The engine’s thread.');
     expect(cells('Dynamo entry')).toEqual(['4.00 µs', '16 %']);
     expect(page.all('details dd').map(each => each.textContent)).toEqual([
@@ -383,13 +385,13 @@ describe('The Timings view', () => {
 
   it('starts studies of what is built and ticked, or says why not', () => {
     draw([eager(), full('python', { stage: 'sources' }), full('cpp')]);
-    page.click(page.button('Look closer'));
+    page.click(page.button('Break down the time'));
     expect(model.startStudies).toHaveBeenCalledWith(['layers'], ['cpp']);
     draw([eager(), full('python', { stage: 'sources' })]);
-    expect((page.button('Look closer') as HTMLButtonElement).disabled).toBe(
-      true
-    );
-    expect(page.text()).toContain('No ticked variant is built yet');
+    expect(
+      (page.button('Break down the time') as HTMLButtonElement).disabled
+    ).toBe(true);
+    expect(page.text()).toContain('No selected variant is built yet');
   });
 
   it('only shows, where there is no kernel', () => {

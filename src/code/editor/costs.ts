@@ -137,11 +137,11 @@ function costText(
   return [
     us === null
       ? trans.__(
-          '%1: not measured, the calls did not come by here',
+          '%1: not measured, this path was not executed',
           kindTitle(kind, trans)
         )
       : trans.__(
-          '%1: costs the host %2 in one call, %3 of all steps',
+          '%1: %2 of host time per call, %3 of all steps',
           kindTitle(kind, trans),
           formatMicroseconds(us),
           share

@@ -131,7 +131,7 @@ function titlesOf(
   const list = decisions.map(
     ({ operator, chosen }) => `${operator}: ${chosen}`
   );
-  return [trans.__('Decided by a rule, without the device'), ...list].join(
+  return [trans.__('Decided by a heuristic, without the device'), ...list].join(
     '\n'
   );
 }
@@ -169,7 +169,7 @@ function render(
       }
     };
     row(trans.__('Chosen'), decision.chosen);
-    row(trans.__('By the rule'), decision.rule);
+    row(trans.__('By heuristic'), decision.rule);
     row(trans.__('On the device'), decision.instead);
   }
   return node;

@@ -83,7 +83,7 @@ export function AutotuneBody(props: {
             ? trans._n('%1 autotuning', '%1 autotunings', entries.length)
             : trans.__('%1 of %2 autotunings', shown.length, entries.length)}
           {duration !== null &&
-            `, ${trans.__('%1 of measuring', formatSeconds(duration))}`}
+            `, ${trans.__('%1 spent measuring', formatSeconds(duration))}`}
           {skipped > 0 && `, ${trans.__('%1 skipped', skipped)}`}
         </span>
       </div>

@@ -37,9 +37,9 @@ export function Candidates(props: {
             <th
               scope="col"
               className="jp-mod-number"
-              title={trans.__('Its time over the best time')}
+              title={trans.__('Its time relative to the best')}
             >
-              {trans.__('of best')}
+              {trans.__('vs. best')}
             </th>
             <td />
             {columns.map((name, index) => (
@@ -56,7 +56,7 @@ export function Candidates(props: {
                 <code>{name}</code>
               </th>
             ))}
-            {isWhy && <th scope="col">{trans.__('Why not')}</th>}
+            {isWhy && <th scope="col">{trans.__('Reason')}</th>}
           </tr>
         </thead>
         <tbody>
@@ -129,7 +129,7 @@ function withChosen(candidates: readonly ICandidate[]): ICandidate[] {
 function kindTitle(kind: string, trans: TranslationBundle): string {
   switch (kind) {
     case 'extern':
-      return trans.__('library call');
+      return trans.__('extern call');
     case 'triton template':
       return trans.__('Triton template');
     case 'cpp template':

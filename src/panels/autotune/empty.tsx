@@ -63,10 +63,10 @@ export function NothingTuned(props: {
           why ||
           (isBuilt
             ? trans.__(
-                'torch found no operator here that it has more than one way for on this device.'
+                'No operator here has more than one implementation on this device.'
               )
             : trans.__(
-                'Only the sources were made: torch tunes when it builds.'
+                'Only the code was generated: torch autotunes when it builds.'
               ))
         }
         remedy={isBuilt ? '' : trans.__('Build and time the variant.')}

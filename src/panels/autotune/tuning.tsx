@@ -102,7 +102,7 @@ export function TuningCard(props: {
                   <button
                     type="button"
                     className="jp-Compilescope-link jp-mod-code"
-                    title={trans.__('Show it among the kernels')}
+                    title={trans.__('Show in Kernels')}
                     onClick={() => {
                       model.select({ kernel: tuning.kernel, origin });
                       context.open('kernels');

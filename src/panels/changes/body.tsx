@@ -24,7 +24,7 @@ export function ChangesBody(props: {
   return (
     <div className="jp-Compilescope-changesBody">
       <section>
-        <h3>{trans.__('Each variant against the one most like it')}</h3>
+        <h3>{trans.__('Changes from the closest variant')}</h3>
         <ul className="jp-Compilescope-changesList">
           {variants.map(({ name, changed }) => (
             <li
@@ -42,9 +42,7 @@ export function ChangesBody(props: {
               >
                 {name}
               </button>
-              <span>
-                {changed?.summary ?? trans.__('nothing before it to compare')}
-              </span>
+              <span>{changed?.summary ?? trans.__('baseline')}</span>
             </li>
           ))}
         </ul>
@@ -59,7 +57,7 @@ export function ChangesBody(props: {
       ) : (
         <p className="jp-Compilescope-hint">
           {trans.__(
-            '%1 is what the others are compared with: choose one of them.',
+            '%1 is the baseline. Select another variant to see its changes.',
             variant.name
           )}
         </p>
@@ -84,7 +82,7 @@ function Details(props: {
           <p className="jp-Compilescope-changesOnly">
             <strong>{trans.__('Inductor only:')}</strong>{' '}
             {trans.__(
-              '%1. This back end gives none of it.',
+              '%1. This backend does not produce it.',
               changes.only_inductor.join(', ')
             )}
           </p>
@@ -97,12 +95,12 @@ function Details(props: {
           />
         ) : (
           <p className="jp-Compilescope-hint">
-            {trans.__('There is no kernel to compare.')}
+            {trans.__('No kernels to compare.')}
           </p>
         )}
       </section>
       <section>
-        <h3>{trans.__('What else differs')}</h3>
+        <h3>{trans.__('Other differences')}</h3>
         <OtherChanges variant={variant} changes={changes} trans={trans} />
       </section>
     </>

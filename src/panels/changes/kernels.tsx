@@ -121,8 +121,8 @@ function KernelDetails(props: {
             onClick={open}
           >
             {kernel && row.baseline
-              ? trans.__('Both in the code view')
-              : trans.__('Its code')}
+              ? trans.__('Compare in Code')
+              : trans.__('Show code')}
           </button>
         </footer>
       )}
@@ -146,8 +146,8 @@ function OutcomeBadge(props: {
     identical: [trans.__('identical'), trans.__('The same code')],
     renamed: [trans.__('renamed'), trans.__('The same but for its name')],
     differs: [trans.__('differs'), trans.__('Other code')],
-    added: [trans.__('new'), trans.__('The baseline has none like it')],
-    removed: [trans.__('gone'), trans.__('Only the baseline has it')]
+    added: [trans.__('new'), trans.__('Not in the baseline')],
+    removed: [trans.__('removed'), trans.__('Only in the baseline')]
   };
   const [label, title] = words[outcome];
   return (
@@ -164,7 +164,7 @@ function columnsOf(
   return [
     {
       id: 'outcome',
-      label: trans.__('outcome'),
+      label: trans.__('change'),
       width: '84px',
       render: ({ outcome }) => <OutcomeBadge outcome={outcome} trans={trans} />,
       compare: (a, b) => ORDER.indexOf(a.outcome) - ORDER.indexOf(b.outcome)

@@ -28,9 +28,9 @@ export class ChangesView extends ReportView<VariantReport> {
     }
     const { trans } = this;
     return {
-      what: trans.__('There is nothing to compare with'),
+      what: trans.__('Nothing to compare'),
       why: trans.__(
-        'What a switch changes is seen between two variants for one device.'
+        'Changes are shown between two variants for the same device.'
       ),
       remedy: this.model.isLive
         ? trans.__('Flip a switch in the sidebar.')

@@ -174,7 +174,7 @@ function Header(props: IHeaderProps): JSX.Element {
             value={text.config}
             onChange={config => pickText(text.form, config)}
           >
-            <option value="">{trans.__('usual config')}</option>
+            <option value="">{trans.__('first config')}</option>
             {text.kernel.configs.map(config => (
               <option key={config} value={config}>
                 {config}
@@ -240,7 +240,7 @@ function groupLabel(
     case 'kernel':
       return trans.__('Kernels');
     case 'raw':
-      return trans.__('Other records of the trace');
+      return trans.__('Other trace records');
   }
 }
 

@@ -70,19 +70,19 @@ function Legend(
         className="jp-Compilescope-code-legendHead"
         aria-expanded={isOpen}
         title={trans.__(
-          'Measured with a clock between the steps: what the host does, not what a device does meanwhile. The call was measured without the clock, too.'
+          'Host time, read from a clock between the steps; it excludes work on a device. The whole call was also timed without the clock.'
         )}
         onClick={() => setWanted(!isOpen)}
       >
         <span aria-hidden="true">{isOpen ? '▾ ' : '▸ '}</span>
         {trans.__(
-          'Steps of a call: sum %1; the call %2',
+          'Steps of a call: %1 in total; whole call %2',
           onSides(({ sum_us }) => sum_us),
           onSides(({ whole_us }) => whole_us)
         )}
       </button>
       {isOpen && (
-        <ul aria-label={trans.__('What the steps of each kind cost')}>
+        <ul aria-label={trans.__('Cost by kind of step')}>
           {kinds.map(kind => (
             <li key={kind}>
               <span className={kindClass(kind)} aria-hidden="true" />

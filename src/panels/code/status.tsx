@@ -133,9 +133,9 @@ function Status(props: IStatusProps): JSX.Element {
       ) : told ? null : (
         <span className="jp-Compilescope-code-hint">
           {props.unmatched
-            ? trans.__('Nothing here comes from %1.', props.unmatched)
+            ? trans.__('No line here comes from %1.', props.unmatched)
             : trans.__(
-                'Click a line to find its partner. Alt+↓ next launch, Esc clears.'
+                'Click a line to find its counterpart. Alt+↓: next launch. Esc: clear.'
               )}
         </span>
       )}
@@ -157,7 +157,7 @@ function announcement(props: IStatusProps, nodes: string): string {
   if (!region) {
     return [
       props.unmatched &&
-        trans.__('Nothing here comes from %1.', props.unmatched),
+        trans.__('No line here comes from %1.', props.unmatched),
       cost
     ]
       .filter(Boolean)

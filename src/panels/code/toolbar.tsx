@@ -140,24 +140,24 @@ function modeHint(mode: Mode, props: IToolbarProps): string {
   switch (mode) {
     case 'aligned':
       if (!props.modes.includes('aligned')) {
-        return trans.__('The two texts launch no kernel in common');
+        return trans.__('The two files have no kernel launch in common');
       }
       return props.stacked
-        ? trans.__('Widen the panel to see both sides at one height')
-        : trans.__('The same kernel launch stands at the same height');
+        ? trans.__('Widen the panel to align both sides')
+        : trans.__('Align both sides by kernel launch');
     case 'diff':
       return props.modes.includes('diff')
-        ? trans.__('Compare the two texts line by line')
-        : trans.__('Both sides need a text to be compared');
+        ? trans.__('Compare both sides line by line')
+        : trans.__('A diff needs a file on both sides');
     case 'independent':
-      return trans.__('Each side scrolls for itself');
+      return trans.__('Scroll each side independently');
   }
 }
 
 function summary(props: IToolbarProps): string {
   const { changes, launches, trans } = props;
   if (props.identical) {
-    return trans.__('Identical: both sides show the same text');
+    return trans.__('Identical: both sides show the same code');
   }
   if (props.mode === 'diff') {
     return changes === null ? '' : trans._n('%1 change', '%1 changes', changes);

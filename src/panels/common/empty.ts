@@ -33,7 +33,7 @@ export function whyNothing(
       return {
         kind: 'empty',
         what: trans.__('No code was generated'),
-        why: trans.__('The work on it was stopped before there was any.'),
+        why: trans.__('Code generation was cancelled.'),
         remedy: model.isLive
           ? trans.__('Press “Go on” above, or run the cell again.')
           : trans.__('Run the cell again.')
@@ -48,7 +48,7 @@ export function whyNothing(
           what: trans.__('Nothing was compiled'),
           why:
             problems[0]?.what ??
-            trans.__('torch.compile met no operation that it could capture.'),
+            trans.__('torch.compile captured no operation.'),
           remedy:
             problems[0]?.remedy ||
             trans.__('Run the cell again, or pick another variant.')
@@ -73,8 +73,8 @@ export function whyOnlyInductor(
     : {
         kind: 'empty',
         what: trans.__('Inductor only'),
-        why: trans.__('The back end %1 gives nothing of this.', backend),
-        remedy: trans.__('Pick a variant whose back end is inductor.')
+        why: trans.__('The backend %1 does not produce this.', backend),
+        remedy: trans.__('Pick a variant whose backend is inductor.')
       };
 }
 
@@ -100,7 +100,7 @@ function whyNoReport(
         return { kind: 'error', problem };
       }
       return subjects.length > 0
-        ? { kind: 'loading', label: trans.__('Getting the report…') }
+        ? { kind: 'loading', label: trans.__('Loading the report…') }
         : {
             kind: 'empty',
             what: trans.__('Nothing inspected yet'),
@@ -117,7 +117,7 @@ function whyNoReport(
   return {
     kind: 'empty',
     what: trans.__('No report to show'),
-    why: trans.__('There is no kernel with compilescope here.'),
-    remedy: trans.__('The Compilescope sidebar says what is missing.')
+    why: trans.__('No kernel with compilescope is connected.'),
+    remedy: trans.__('The Compilescope sidebar shows what is missing.')
   };
 }

@@ -9,7 +9,7 @@ export { Prose } from './prose';
 export { SearchField, Select, Check } from './search';
 export { CodeBlock } from './snippet';
 export { isSelected, reveal, SourceLink } from './source';
-export { compareNumbers, sorted, VirtualTable } from './table';
+export { compareNumbers, filled, sorted, VirtualTable } from './table';
 export type { IColumn, Sort } from './table';
 export { ReportView } from './view';
 export type { IShown } from './view';

@@ -2,6 +2,7 @@ import * as React from 'react';
 import type { SourceLine } from '../../protocol/types';
 import { formatPlace } from '../../words/format';
 import type { IViewContext } from '../views';
+import { Elided } from './elided';
 
 /**
  * A line of the user's code. A click selects it in all views and shows it where
@@ -30,6 +31,7 @@ export function SourceLink(props: {
   const { model, trans } = context;
   const place = `${where.file}:${where.line}`;
   const code = where.code.trim();
+  const label = formatPlace(where, model.report?.files ?? {}, trans.__('cell'));
   return (
     <span className="jp-Compilescope-source">
       <button
@@ -46,7 +48,7 @@ export function SourceLink(props: {
           reveal(context, where, origin);
         }}
       >
-        {formatPlace(where, model.report?.files ?? {}, trans.__('cell'))}
+        {props.isInRow ? <Elided text={label} /> : label}
       </button>
       {props.isWithCode && code && <code>{code}</code>}
     </span>

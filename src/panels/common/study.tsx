@@ -44,14 +44,14 @@ export function StudyButton(props: {
   const isOn = isActive(job) && job?.kind === 'study';
   const why = isActive(job)
     ? isOn
-      ? job?.step || trans.__('At it…')
-      : trans.__('The kernel is at work.')
+      ? job?.step || trans.__('Running…')
+      : trans.__('The kernel is busy.')
     : status.kind !== 'ready'
-      ? trans.__('There is no kernel to ask.')
+      ? trans.__('No kernel is connected.')
       : built.length === 0
         ? (props.unbuilt ??
           trans.__(
-            'No ticked variant is built yet: start a measurement first.'
+            'No selected variant is built yet: start a measurement first.'
           ))
         : '';
   return (

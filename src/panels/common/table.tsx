@@ -32,6 +32,21 @@ export interface IColumn<T> {
    * In a table that is narrower than this, in pixels, it is left out.
    */
   readonly from?: number;
+
+  /**
+   * Whether a row has something in it; see `filled`.
+   */
+  readonly hasValue?: (row: T) => boolean;
+}
+
+/**
+ * The columns in which some row has something: none of dashes alone.
+ */
+export function filled<T>(
+  columns: readonly IColumn<T>[],
+  rows: readonly T[]
+): readonly IColumn<T>[] {
+  return columns.filter(({ hasValue }) => !hasValue || rows.some(hasValue));
 }
 
 /**

@@ -139,7 +139,7 @@ export abstract class ReportView<T> extends ReactWidget {
     this._key = key;
     this._place = place;
     if (!isSame) {
-      this._set({ kind: 'loading', label: trans.__('Getting it…') });
+      this._set({ kind: 'loading', label: trans.__('Loading…') });
     }
     void this._load(shown, ++this._ticket);
   }

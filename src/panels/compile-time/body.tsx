@@ -141,10 +141,10 @@ export function CompileTimeBody(props: {
         )}
         {shown.length > 1 && (
           <Check
-            label={trans.__('Start all at 0')}
+            label={trans.__('Align at 0')}
             isOn={by === 'start'}
             title={trans.__(
-              'Each compilation from its own start, instead of when it happened'
+              'Start each compilation at 0 instead of when it happened'
             )}
             onChange={on => setAlign(on ? 'start' : 'time')}
           />
@@ -204,7 +204,7 @@ export function CompileTimeBody(props: {
         {data.omitted > 0 && (
           <p className="jp-Compilescope-hint">
             {trans.__(
-              'The %1 compilations that took longest; %2 more can be picked above.',
+              'Showing the %1 longest compilations; pick one of %2 others above.',
               data.compilations.length,
               data.omitted
             )}
@@ -212,7 +212,7 @@ export function CompileTimeBody(props: {
         )}
         {chart.lanes.length === 0 ? (
           <p className="jp-Compilescope-hint">
-            {trans.__('torch gave no phases for this compilation.')}{' '}
+            {trans.__('torch logged no phases for this compilation.')}{' '}
             {shown[0]?.absent.phases ?? ''}
           </p>
         ) : isTable ? (
@@ -238,7 +238,7 @@ export function CompileTimeBody(props: {
               ) : (
                 <p className="jp-Compilescope-hint">
                   {trans.__(
-                    'Ctrl and wheel zooms, dragging moves. Arrow keys walk the phases, + and − zoom, Enter fits one, 0 all.'
+                    'Ctrl+wheel: zoom. Drag: pan. Arrow keys: select a phase. + and −: zoom. Enter: fit the phase. 0: fit all.'
                   )}
                 </p>
               )}

@@ -29,7 +29,7 @@ export function Caches(props: {
   if (rows.length === 0) {
     return (
       <p className="jp-Compilescope-hint">
-        {trans.__('torch said nothing of its caches.')}
+        {trans.__('torch logged no cache lookups.')}
       </p>
     );
   }
@@ -37,7 +37,7 @@ export function Caches(props: {
     <div className="jp-Compilescope-timeWide">
       <table className="jp-Compilescope-timeCaches">
         <caption className="jp-Compilescope-hidden">
-          {trans.__('What torch’s compile caches said')}
+          {trans.__('Lookups in torch’s compile caches')}
         </caption>
         <thead>
           <tr>

@@ -153,7 +153,7 @@ export function Chart(props: {
         className="jp-Compilescope-timeScroller"
         role="tree"
         tabIndex={0}
-        aria-label={trans.__('Phases on an axis of time')}
+        aria-label={trans.__('Compile timeline')}
         aria-activedescendant={figures ? id : undefined}
         style={{ height: Math.min(layout.height + AXIS_HEIGHT + 2, 4000) }}
         onScroll={draw}

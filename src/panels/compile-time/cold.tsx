@@ -28,7 +28,7 @@ export function ColdPart(props: {
   return (
     <Part
       name="cold"
-      title={trans.__('What settings change')}
+      title={trans.__('Effect of settings on the first call')}
       action={
         <StudyButton
           study="cold"
@@ -43,7 +43,7 @@ export function ColdPart(props: {
         <p className="jp-Compilescope-hint">
           {variant.absent.cold ??
             trans.__(
-              'Precompiled headers, the wrapper built apart or without optimisation, caches, compile threads: what each is worth to the first call in a new process, and what a call takes afterwards.'
+              'How precompiled headers, a separately built or unoptimised wrapper, caches and compile threads change the first call in a new process, and the latency afterwards.'
             )}
         </p>
       ) : (
@@ -79,19 +79,19 @@ function ColdTable(props: {
     <Figures
       label={trans.__('First calls by setting, in figures')}
       name="cold"
-      caption={trans.__('First calls by setting, each in a process of its own')}
+      caption={trans.__('First calls by setting, each in a new process')}
       heads={[
         { label: trans.__('Setting') },
-        { label: trans.__('empty caches'), isNumber: true },
+        { label: trans.__('cold caches'), isNumber: true },
         { spoken: trans.__('Its parts, drawn') },
-        { label: trans.__('filled caches'), isNumber: true },
+        { label: trans.__('warm caches'), isNumber: true },
         { spoken: trans.__('Its parts, drawn') },
         {
-          label: trans.__('a call afterwards'),
-          title: trans.__('The median of calls after the first one'),
+          label: trans.__('later calls'),
+          title: trans.__('Median latency after the first call'),
           isNumber: true
         },
-        { label: trans.__('what it does') }
+        { label: trans.__('what it changes') }
       ]}
     >
       {props.rows.map((row, index) => (

@@ -41,8 +41,8 @@ export function coldChartOf(
     const usual = plotted.find(isAsItIs);
     return {
       traces: [
-        bars(plotted, 'cold_s', trans.__('empty caches'), 0, theme),
-        bars(plotted, 'warm_s', trans.__('filled caches'), 2, theme)
+        bars(plotted, 'cold_s', trans.__('cold caches'), 0, theme),
+        bars(plotted, 'warm_s', trans.__('warm caches'), 2, theme)
       ],
       layout: {
         barmode: 'group',

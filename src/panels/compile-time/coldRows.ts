@@ -28,8 +28,8 @@ export function isMeasured(row: ColdSwitch): boolean {
 export function coldTitle(row: ColdSwitch, trans: TranslationBundle): string {
   if (isAsItIs(row)) {
     return row.value === ''
-      ? trans.__('as it is')
-      : trans.__('as it is, once more');
+      ? trans.__('current settings')
+      : trans.__('current settings, again');
   }
   if (row.switch === HEADERS_KEPT) {
     return trans.__('precompiled headers kept');
@@ -67,7 +67,7 @@ export function coldVerdict(
   };
   return rows.some(row => isMeasured(row) && !isAsItIs(row))
     ? trans.__(
-        'What shortens it most: in empty caches %1; in filled ones %2.',
+        'Largest gain: with cold caches %1; with warm caches %2.',
         told('cold_s', 'cold_more_s'),
         told('warm_s', 'warm_more_s')
       )

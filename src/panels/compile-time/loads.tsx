@@ -29,13 +29,13 @@ export function LoadsPart(props: {
     <Part name="loads" title={trans.__('Kernel by kernel')}>
       <p className="jp-Compilescope-hint">
         {trans.__(
-          'Compiled, loaded, tuned and run for the first time, from the start of the first call to the last of these steps; the chart above has them beside torch’s phases. Last, a launch in the next call.'
+          'When each kernel was compiled, loaded, tuned and first run, from the start of the first call. The chart above shows the same beside torch’s phases. The last column is a launch in the next call.'
         )}
       </p>
       <Figures
         label={trans.__('Kernels as they were loaded, in figures')}
         name="loads"
-        caption={trans.__('How each kernel came to be there')}
+        caption={trans.__('Compile and load time of each kernel')}
         heads={[
           { label: trans.__('Kernel') },
           { label: trans.__('when') },
@@ -133,7 +133,7 @@ function whenText(load: KernelLoad, trans: TranslationBundle): string {
     return trans.__('at its first launch');
   }
   return load.background
-    ? trans.__('meanwhile, in the background')
+    ? trans.__('in the background')
     : trans.__('while it was compiled');
 }
 

@@ -24,12 +24,14 @@ export function Notes(props: {
         <p className="jp-Compilescope-timeHeadline">
           {trans.__('First call:')}{' '}
           <strong>{formatSeconds(cold.total_s)}</strong>{' '}
-          {cold.cold ? trans.__('with empty caches') : trans.__('as it came')}
+          {cold.cold
+            ? trans.__('with cold caches')
+            : trans.__('with the caches as they were')}
           {warm && (
             <>
               {', '}
               <strong>{formatSeconds(warm.total_s)}</strong>{' '}
-              {trans.__('with filled ones')}
+              {trans.__('with warm caches')}
             </>
           )}
         </p>
@@ -39,7 +41,7 @@ export function Notes(props: {
         <p className="jp-Compilescope-timeNote">
           <span>
             {trans.__(
-              'Only the sources were made: the times are of that, without a build.'
+              'The code was generated but not built: the times exclude the build.'
             )}
           </span>
           {model.isLive && (
@@ -55,7 +57,7 @@ export function Notes(props: {
       )}
       {isBuilt && !runs.some(({ run }) => run === 'warm') && (
         <p className="jp-Compilescope-hint">
-          {trans.__('Not measured with filled caches.')}{' '}
+          {trans.__('Not measured with warm caches.')}{' '}
           {absent.warm_phases ?? absent.warm_compile_time ?? ''}
         </p>
       )}
@@ -81,7 +83,7 @@ function Compiler(props: {
       text: [
         run === 'cold' ? trans.__('cold %1', text) : trans.__('warm %1', text),
         alongside > 0 &&
-          trans.__('%1 alongside', formatSeconds(alongside / 1e6))
+          trans.__('%1 in parallel', formatSeconds(alongside / 1e6))
       ]
         .filter(Boolean)
         .join(', ')

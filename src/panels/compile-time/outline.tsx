@@ -89,8 +89,8 @@ function columnsOf(
     },
     {
       id: 'self',
-      label: trans.__('Itself'),
-      title: trans.__('Without the phases inside it'),
+      label: trans.__('Self'),
+      title: trans.__('Excluding nested phases'),
       width: '76px',
       isNumber: true,
       compare: (a, b) => a.span.self - b.span.self,

@@ -65,7 +65,7 @@ export function trackTitle(
   isMain: boolean,
   trans: TranslationBundle
 ): string {
-  return isMain ? trans.__('main thread') : trans.__('alongside %1', track);
+  return isMain ? trans.__('main thread') : trans.__('in parallel, %1', track);
 }
 
 /**
@@ -104,7 +104,7 @@ export function figuresOf(
     [trans.__('Duration'), duration(span, whole)]
   ];
   if (isPhase) {
-    lines.push([trans.__('Itself'), formatTime(span.self)]);
+    lines.push([trans.__('Self'), formatTime(span.self)]);
   }
   lines.push(
     [trans.__('Starts at'), formatTime(span.start)],

@@ -61,7 +61,7 @@ export function Shares(props: {
                       'On other threads and in other processes, at the same time: not part of the sum'
                     )}
                   >
-                    {trans.__('alongside')}
+                    {trans.__('in parallel')}
                   </th>
                 )}
               </React.Fragment>
@@ -105,7 +105,7 @@ export function Shares(props: {
         </tbody>
         <tfoot>
           <tr>
-            <th scope="row">{trans.__('in all')}</th>
+            <th scope="row">{trans.__('total')}</th>
             {runs.map(({ run, whole }) => (
               <React.Fragment key={run}>
                 <td>{time(whole)}</td>

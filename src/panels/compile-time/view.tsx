@@ -59,9 +59,9 @@ export class CompileTimeView extends ReportView<ICompileTime> {
           why:
             variant.absent.phases ??
             variant.absent.compile_time ??
-            trans.__('torch gave no phases for this variant.'),
+            trans.__('torch logged no phases for this variant.'),
           remedy: trans.__(
-            'Build and time the variants: the sidebar has the button.'
+            'Build and time the variants, with the button in the sidebar.'
           )
         }
       : null;

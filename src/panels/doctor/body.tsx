@@ -57,7 +57,7 @@ export function CheckupBody(props: {
             ? summaryOf(checkup, trans)
             : problem
               ? ''
-              : trans.__('Asking the kernel …')}
+              : trans.__('Running the checks…')}
         </span>
         <button
           className="jp-mod-styled jp-mod-minimal"

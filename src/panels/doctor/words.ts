@@ -56,7 +56,7 @@ export function summaryOf(checkup: Checkup, trans: TranslationBundle): string {
     trans.__('%1 not needed', count('not needed'))
   ].join(', ');
   return checkup.waiting.length
-    ? trans.__('%1; still looking at: %2', told, checkup.waiting.join(', '))
+    ? trans.__('%1; still checking: %2', told, checkup.waiting.join(', '))
     : told;
 }
 

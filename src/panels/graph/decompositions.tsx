@@ -35,7 +35,7 @@ export function Decompositions(props: {
       compilation,
       model.report?.revision
     ]),
-    trans.__('Getting it…')
+    trans.__('Loading…')
   );
   return (
     <aside
@@ -48,7 +48,7 @@ export function Decompositions(props: {
         show={({ decompositions }) =>
           decompositions.length === 0 ? (
             <p className="jp-Compilescope-hint">
-              {trans.__('No operator became another.')}
+              {trans.__('No operator was decomposed.')}
             </p>
           ) : (
             <ul>
@@ -119,6 +119,6 @@ function byTitle(by: Decomposition['by'], trans: TranslationBundle): string {
     case 'pass':
       return trans.__('pass');
     case 'unknown':
-      return trans.__('not known');
+      return trans.__('unknown');
   }
 }

@@ -46,7 +46,7 @@ export function nodeFacts(
     add(
       trans.__('Removed'),
       trans.__(
-        'it was in “%1”, and nothing here comes from it',
+        'in “%1”; nothing here comes from it',
         stageTitle(prepared.diff?.before ?? '', trans)
       )
     );
@@ -58,9 +58,9 @@ export function nodeFacts(
     const roles = {
       input: trans.__('an input of the graph'),
       parameter: trans.__('a parameter, buffer or constant'),
-      saved: trans.__('kept by the forward for the backward')
+      saved: trans.__('saved by the forward for the backward')
     };
-    add(trans.__('Is'), roles[role]);
+    add(trans.__('Role'), roles[role]);
   }
   add(trans.__('Arguments'), node.args);
   add(trans.__('Shape'), node.shape && `[${node.shape.join(', ')}]`);
@@ -81,14 +81,14 @@ export function nodeFacts(
     add(
       trans.__('Kernel'),
       trans._n('%2, of %1 node', '%2, of %1 nodes', nodes.length, kernel.name) +
-        (isGuess ? trans.__(' (grouped by how they hang together)') : '')
+        (isGuess ? trans.__(' (grouped by connectivity)') : '')
     );
     const time = fusionTime(fusion);
     add(
       trans.__('Measured'),
       time === null
         ? null
-        : trans.__('%1, the launch as a whole', formatMicroseconds(time))
+        : trans.__('%1 for the whole launch', formatMicroseconds(time))
     );
   }
   const source = node.sources[node.sources.length - 1];
@@ -106,7 +106,7 @@ export function nodeFacts(
       facts.push({ label, value: list.join(', '), nodes: list });
     }
   };
-  link(trans.__('Takes'), names(node.inputs));
+  link(trans.__('Inputs'), names(node.inputs));
   link(trans.__('Users (%1)', names(node.users).length), names(node.users));
   const change = prepared.diff?.changes.get(node.name);
   if (change && change.kind !== 'same' && prepared.diff) {

@@ -47,8 +47,8 @@ export function GraphHeader(props: {
       {hits && (
         <span role="status">
           {hits.at >= 0
-            ? trans.__('hit %1 of %2', hits.at + 1, hits.count)
-            : trans._n('%1 hit', '%1 hits', hits.count)}
+            ? trans.__('match %1 of %2', hits.at + 1, hits.count)
+            : trans._n('%1 match', '%1 matches', hits.count)}
         </span>
       )}
       {layout.isBusy && (
@@ -67,7 +67,7 @@ export function GraphHeader(props: {
         <Badge
           title={[
             trans.__(
-              'There is no worker here, so graphs are laid out in slices on the page itself.'
+              'No web worker is available: graphs are laid out on the main thread, in slices.'
             ),
             layout.fallback
           ]
@@ -101,8 +101,8 @@ function whyBasis(
       if (grouping.inferred > 0) {
         said.push(
           trans._n(
-            '%1 node without one stands with its neighbours.',
-            '%1 nodes without one stand with their neighbours.',
+            '%1 node without a module is placed with its neighbours.',
+            '%1 nodes without a module are placed with their neighbours.',
             grouping.inferred
           )
         );
@@ -114,7 +114,7 @@ function whyBasis(
       );
       break;
     case 'kernel':
-      said.push(trans.__('Grouped by the kernel that nodes became part of.'));
+      said.push(trans.__('Grouped by kernel.'));
       break;
     default:
       said.push(trans.__('Not grouped.'));

@@ -77,14 +77,10 @@ export function Legend(props: {
         <div id={id}>
           {props.instead && <p>{props.instead}</p>}
           {mode === 'time' && used.length > 0 && (
-            <p>{trans.__('measured, a launch')}</p>
+            <p>{trans.__('measured, per launch')}</p>
           )}
           {mode === 'kernel' && !isLastStage(prepared.stage) && (
-            <p>
-              {trans.__(
-                'of the nodes that the passes up to the generated code left alone'
-              )}
-            </p>
+            <p>{trans.__('only nodes that no later pass changed')}</p>
           )}
           {mode === 'change' && prepared.diff && (
             <p>
@@ -108,7 +104,7 @@ export function Legend(props: {
           {used.length > AT_FIRST && (
             <button type="button" onClick={() => setAll(!isAll)}>
               {isAll
-                ? trans.__('Fewer')
+                ? trans.__('Show fewer')
                 : trans.__('%1 more', used.length - AT_FIRST)}
             </button>
           )}
@@ -132,18 +128,16 @@ function whyNone({
   switch (colouring.mode) {
     case 'kernel':
       return trans.__(
-        'Kernels are made from the nodes after the post-grad passes; look at that stage.'
+        'Kernels are generated from the post-grad graph: switch to that stage.'
       );
     case 'time':
       return trans.__(
-        'No kernel was measured: “Measure kernels” in the Kernels view does that.'
+        'No kernel is measured: use “Measure kernels” in the Kernels view.'
       );
     case 'change':
-      return prepared.diff
-        ? ''
-        : trans.__('This is the first stage: there is none before it.');
+      return prepared.diff ? '' : trans.__('This is the first stage.');
     default:
-      return trans.__('torch gives none for these nodes.');
+      return trans.__('torch records none for these nodes.');
   }
 }
 

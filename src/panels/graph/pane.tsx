@@ -48,7 +48,7 @@ export function Pane(props: {
       isCompared,
       isCompared && beside
     ]),
-    trans.__('Getting the graph…')
+    trans.__('Loading the graph…')
   );
   const found = loaded.kind === 'data' ? loaded.data : null;
   const prepared = React.useMemo(
@@ -90,7 +90,7 @@ export function Pane(props: {
           <ViewFrame
             state={
               loaded.kind === 'data'
-                ? { kind: 'loading', label: trans.__('Getting the graph…') }
+                ? { kind: 'loading', label: trans.__('Loading the graph…') }
                 : loaded
             }
             trans={trans}

@@ -136,13 +136,13 @@ export function GraphToolbar(props: {
         />
         <Button
           icon={caretUpIcon}
-          label={trans.__('Previous hit')}
+          label={trans.__('Previous match')}
           disabled={!settings.query}
           onClick={() => handle()?.find(-1)}
         />
         <Button
           icon={caretDownIcon}
-          label={trans.__('Next hit')}
+          label={trans.__('Next match')}
           disabled={!settings.query}
           onClick={() => handle()?.find(1)}
         />
@@ -167,12 +167,12 @@ export function GraphToolbar(props: {
       <span className="jp-Compilescope-graph-buttons">
         <Button
           icon={openIcon}
-          label={trans.__('Open all groups')}
+          label={trans.__('Expand all groups')}
           onClick={() => props.onAll(true)}
         />
         <Button
           icon={shutIcon}
-          label={trans.__('Close all groups')}
+          label={trans.__('Collapse all groups')}
           onClick={() => props.onAll(false)}
         />
       </span>

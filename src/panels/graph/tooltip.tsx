@@ -136,7 +136,7 @@ export function describe(
       : node.name,
     shortTarget(node),
     shapeText(node),
-    node.inputs.length > 0 && trans.__('takes %1', node.inputs.join(', ')),
+    node.inputs.length > 0 && trans.__('inputs: %1', node.inputs.join(', ')),
     trans._n('%1 user', '%1 users', node.users.length),
     node.module && trans.__('in %1', node.module),
     source && trans.__('line %1', source.line)

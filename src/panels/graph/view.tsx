@@ -38,7 +38,9 @@ export class GraphView extends ReportView<IGraphData> {
           what: trans.__('No graph'),
           why:
             absent.dynamo ??
-            trans.__('torch traced nothing in this frame: it runs as Python.'),
+            trans.__(
+              'torch captured no graph in this frame: it runs as Python.'
+            ),
           remedy: trans.__('Pick another compilation.')
         };
   }

@@ -69,8 +69,8 @@ export function tableColumns(options: IColumnContext): IColumn<IEntry>[] {
     {
       id: 'line',
       label: trans.__('From'),
-      title: trans.__('The line that made torch add it'),
-      width: 'minmax(70px, 120px)',
+      title: trans.__('The source line that caused the guard'),
+      width: 'minmax(70px, 150px)',
       from: 460,
       render: ({ guard }) => (
         <Origin guard={guard} context={context} view={view} />
@@ -113,7 +113,7 @@ export function treeColumns(options: IColumnContext): IColumn<Content>[] {
     {
       id: 'type',
       label: trans.__('Type'),
-      width: 'minmax(80px, 190px)',
+      width: 'minmax(80px, 250px)',
       from: 880,
       render: content => {
         const text =
@@ -126,7 +126,7 @@ export function treeColumns(options: IColumnContext): IColumn<Content>[] {
     {
       id: 'line',
       label: trans.__('From'),
-      title: trans.__('The line that made torch add it'),
+      title: trans.__('The source line that caused the guard'),
       width: 'minmax(70px, 120px)',
       from: 460,
       render: content =>
@@ -187,7 +187,7 @@ function counts<T>(
       id: 'cost',
       label: trans.__('Cost'),
       title: trans.__(
-        'One check, measured on a clone of the guards; the bar is its part of all of them, in a table against the costliest'
+        'Time of one check, measured on a clone of the guards. The bar is its share of all guards; in a table, relative to the costliest'
       ),
       width: '104px',
       isNumber: true,
@@ -206,8 +206,8 @@ function counts<T>(
     },
     {
       id: 'hits',
-      label: trans.__('Held'),
-      title: trans.__('How often it held'),
+      label: trans.__('Passed'),
+      title: trans.__('How often the check passed'),
       width: '48px',
       isNumber: true,
       from: 560,
@@ -217,7 +217,7 @@ function counts<T>(
     {
       id: 'fails',
       label: trans.__('Failed'),
-      title: trans.__('How often it failed'),
+      title: trans.__('How often the check failed'),
       width: '48px',
       isNumber: true,
       from: 400,
@@ -258,7 +258,7 @@ function Expression(props: {
  */
 export function whySlow(guard: Guard, trans: TranslationBundle): string {
   const slow = trans.__(
-    'Checked in Python: about a microsecond at every call, and it takes the GIL.'
+    'Checked in Python: about 1 µs per call, and it takes the GIL.'
   );
   return guard.why ? `${slow} ${guard.why}` : slow;
 }
@@ -273,7 +273,7 @@ function BranchName(props: {
     source ||
     manager?.kind ||
     (props.branch.key === 'none'
-      ? trans.__('without a place in the tree')
+      ? trans.__('not in the tree')
       : trans.__('without a source'));
   return (
     <>
@@ -286,7 +286,7 @@ function BranchName(props: {
         {manager?.shortcut && (
           <span
             title={trans.__(
-              'While none of the dictionaries below has changed, torch skips them all: a call then costs less than its parts.'
+              'torch skips these checks while none of the dictionaries below has changed, so a call costs less than their sum.'
             )}
           >
             {' · '}
@@ -313,7 +313,7 @@ function Origin(props: {
       isInRow
     />
   ) : (
-    <Absent why={trans.__('torch names no line for it')} />
+    <Absent why={trans.__('torch records no source line for it')} />
   );
 }
 

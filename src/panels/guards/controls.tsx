@@ -85,7 +85,7 @@ export function Controls(props: {
       <Check
         label={trans.__('Python only')}
         title={trans.__(
-          'Only guards that are checked in Python: they are slow'
+          'Only guards that are checked in Python, which is slow'
         )}
         isOn={options.language === 'python'}
         disabled={!hasPython && options.language === ''}

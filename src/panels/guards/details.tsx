@@ -23,7 +23,7 @@ export function Details(props: {
   return (
     <section
       className="jp-Compilescope-guardDetails"
-      aria-label={trans.__('The chosen guard')}
+      aria-label={trans.__('Selected guard')}
     >
       <header>
         <h3>{guard.type || trans.__('Guard')}</h3>
@@ -36,7 +36,7 @@ export function Details(props: {
           <span>{formatNanoseconds(guard.cost_ns)}</span>
         )}
         {guard.hits !== null && (
-          <span>{trans.__('held %1 times', guard.hits)}</span>
+          <span>{trans.__('passed %1 times', guard.hits)}</span>
         )}
         {guard.fails !== null && (
           <span>{trans.__('failed %1 times', guard.fails)}</span>
@@ -76,7 +76,7 @@ export function Details(props: {
               isWithCode
             />
           ) : (
-            trans.__('torch names no line for it')
+            trans.__('torch records no source line for it')
           )}
         </dd>
         {path.length > 0 && (

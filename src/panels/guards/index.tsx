@@ -39,11 +39,11 @@ export class GuardsView extends ReportView<Compilation> {
     return guards.length > 0
       ? null
       : {
-          what: trans.__('No guards of %1', id),
+          what: trans.__('No guards for %1', id),
           why:
             reduced ||
             absent.guards ||
-            trans.__('torch gave none: the attempt ended before it had any.'),
+            trans.__('The compilation ended before torch created any.'),
           remedy: trans.__('Pick another compilation above.')
         };
   }
@@ -196,7 +196,7 @@ export class GuardsView extends ReportView<Compilation> {
     const { model, trans } = this;
     if (!model.isLive) {
       return trans.__(
-        'Other arguments can be tried where the kernel is that made the report, not in a report from a file.'
+        'Trying other arguments needs the kernel that made the report; this report is from a file.'
       );
     }
     return model.status.kind === 'ready'

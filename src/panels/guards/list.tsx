@@ -46,7 +46,7 @@ export function GuardList(props: {
     () => filterOf(options, guard => isSelected(columns.context, guard.origin)),
     [options, selection, linked]
   );
-  const none = trans.__('No guard fits the filter.');
+  const none = trans.__('No guard matches the filter.');
   // What was selected here is in sight already.
   const revealKey = selection.origin === columns.view ? null : linked;
   const shared = { ...props, entries, keep, none, trans, revealKey };

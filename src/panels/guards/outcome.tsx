@@ -36,7 +36,7 @@ export function Outcome(props: {
         <div className="jp-Compilescope-scroll">
           <table
             className="jp-Compilescope-outcomes"
-            aria-label={trans.__('What the guards of each compilation say')}
+            aria-label={trans.__('Result of the guards of each compilation')}
           >
             <thead>
               <tr>
@@ -77,7 +77,7 @@ function Row(props: {
       <th scope="row">{compilation}</th>
       {passes ? (
         <td colSpan={3}>
-          <Badge kind="good">{trans.__('All hold')}</Badge>
+          <Badge kind="good">{trans.__('All pass')}</Badge>
         </td>
       ) : (
         <>
@@ -120,26 +120,26 @@ export function verdictOf(
       return {
         kind: 'good',
         title: trans.__('Reuses %1', result.reuses),
-        text: trans.__('All its guards hold: nothing would be compiled.')
+        text: trans.__('All its guards pass: nothing would be compiled.')
       };
     case 'recompile':
       return {
         kind: 'warning',
         title: trans.__('Recompiles'),
-        text: trans.__('No compilation serves this call: torch would make one.')
+        text: trans.__('No compilation matches; this call would recompile.')
       };
     case 'limit':
       return {
         kind: 'error',
         title: trans.__('Limit reached'),
         text: trans.__(
-          'No compilation serves this call, and torch makes no more: it would run in eager.'
+          'No compilation matches and the recompile limit is reached: this call would run eagerly.'
         )
       };
     case 'unknown':
       return {
         kind: 'info',
-        title: trans.__('Cannot be told'),
+        title: trans.__('Unknown'),
         text: ''
       };
   }

@@ -46,7 +46,7 @@ export function Summary(props: {
         <Badge
           kind="warning"
           title={trans.__(
-            'A guard that is checked in Python costs about a microsecond at every call, and takes the GIL.'
+            'A guard that is checked in Python costs about 1 µs per call, and takes the GIL.'
           )}
         >
           {trans.__('%1 in Python', python)}
@@ -57,7 +57,7 @@ export function Summary(props: {
           {trans._n('%1 has failed', '%1 have failed', failing)}
         </Badge>
       ) : (
-        counted && <span title={noHits}>{trans.__('none has failed')}</span>
+        counted && <span title={noHits}>{trans.__('none failed')}</span>
       )}
     </p>
   );

@@ -97,7 +97,7 @@ export function WhatIf(props: {
           <button
             type="button"
             className="jp-Compilescope-button"
-            title={trans.__('Take what is selected in the notebook’s cell')}
+            title={trans.__('Use the text selected in the notebook cell')}
             disabled={!!off}
             onClick={() => {
               const piece = selectedText().trim();
@@ -106,7 +106,7 @@ export function WhatIf(props: {
               }
             }}
           >
-            {trans.__('Take the selection')}
+            {trans.__('Use the selection')}
           </button>
         )}
       </form>

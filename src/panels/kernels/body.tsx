@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { Decision, Kernel, Launch } from '../../protocol/types';
 import type { Sort } from '../common';
-import { SearchField, Select, sorted, VirtualTable } from '../common';
+import { filled, SearchField, Select, sorted, VirtualTable } from '../common';
 import { formatBytes, formatMicroseconds } from '../../words/format';
 import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
@@ -69,13 +69,16 @@ export function KernelsBody(props: {
   const conflict = model.report?.overview?.conflicts.find(
     each => each.variant === variant
   );
-  const columns = columnsOf(context, {
-    origin,
-    isTimed,
-    target,
-    latencyUs: conflict?.latency_us ?? null,
-    onLaunch
-  });
+  const columns = filled(
+    columnsOf(context, {
+      origin,
+      isTimed,
+      target,
+      latencyUs: conflict?.latency_us ?? null,
+      onLaunch
+    }),
+    rows
+  );
   const shown = React.useMemo(
     () => sorted(filtered(rows, filter), columns, sort),
     [rows, filter, sort]
@@ -144,7 +147,7 @@ export function KernelsBody(props: {
                 isLeast
                 format={formatMicroseconds}
                 of={trans.__(
-                  'The least that the launches of one call take on %1',
+                  'Lower bound for all launches of one call on %1',
                   target ?? ''
                 )}
                 why=""
@@ -224,7 +227,7 @@ export function KernelsBody(props: {
           none={trans.__('No kernel matches the filter.')}
           trans={trans}
         />
-        {selected && (
+        {selected ? (
           <Details
             key={selected.id}
             row={selected}
@@ -245,6 +248,12 @@ export function KernelsBody(props: {
               open(selected, { artifact, beside });
             }}
           />
+        ) : (
+          <p className="jp-Compilescope-hint jp-Compilescope-kernelsWhy">
+            {trans.__(
+              'Select a kernel to see its launches, its source lines and how it was fused.'
+            )}
+          </p>
         )}
       </div>
     </>

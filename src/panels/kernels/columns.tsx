@@ -3,6 +3,7 @@ import * as React from 'react';
 import type { Launch } from '../../protocol/types';
 import type { IColumn } from '../common';
 import { Absent, compareNumbers, SourceLink } from '../common';
+import { Elided } from '../common/elided';
 import {
   formatBytes,
   formatMicroseconds,
@@ -74,12 +75,13 @@ export function columnsOf(
     title,
     width: '58px',
     from: from(580, 1040, 1120),
+    hasValue: row => row[id].length > 0,
     compare: byNumber(row => row[id][0]?.line ?? null),
     render: row => (
       <LaunchCell
         launches={row[id]}
         onOpen={launch => onLaunch(row, launch)}
-        none={trans.__('This wrapper does not launch it, or was not made')}
+        none={trans.__('This wrapper does not launch it, or was not generated')}
         title={launch => trans.__('Show line %1 in the code', launch.line)}
       />
     )
@@ -88,7 +90,7 @@ export function columnsOf(
     {
       id: 'name',
       label: trans.__('Kernel'),
-      width: 'minmax(130px, 3fr)',
+      width: 'minmax(200px, 3fr)',
       compare: byText(({ kernel }) => kernel.name),
       render: ({ kernel }) => (
         <>
@@ -100,7 +102,9 @@ export function columnsOf(
               {trans.__('TMA')}
             </span>
           )}
-          <code title={kernel.name}>{kernel.name}</code>
+          <code>
+            <Elided text={kernel.name} tail={12} />
+          </code>
         </>
       )
     },
@@ -117,6 +121,7 @@ export function columnsOf(
       label: trans.__('Direction'),
       width: '74px',
       from: from(1080, 1320, 1300),
+      hasValue: ({ kernel }) => kernel.direction !== 'inference',
       compare: byText(({ kernel }) => kernel.direction),
       render: ({ kernel }) => directionTitle(kernel.direction, trans)
     },
@@ -133,7 +138,7 @@ export function columnsOf(
     {
       id: 'launches',
       label: trans.__('Launches'),
-      title: trans.__('How often one call launches it, by the wrapper’s text'),
+      title: trans.__('Launches per call, counted in the wrapper’s code'),
       width: '62px',
       isNumber: true,
       from: from(undefined, 330, 800),
@@ -141,14 +146,14 @@ export function columnsOf(
       render: ({ own }) => own.length
     },
     ...fusionColumns(
-      { fused: from(640, 1100, 1180), saved: from(860, 1180, 1240) },
+      { fused: from(640, 1100, 1360), saved: from(860, 1180, 1440) },
       trans
     ),
     ...(isTimed ? timeColumns(latencyUs, trans) : []),
     ...(target !== null ? targetColumns(target, trans) : []),
     {
       id: 'bytes',
-      label: trans.__('est. bytes'),
+      label: trans.__('Est. bytes'),
       title: trans.__(
         'Estimated: what all launches read and write together, from the sizes of their buffers'
       ),
@@ -168,7 +173,7 @@ export function columnsOf(
     },
     {
       id: 'operations',
-      label: trans.__('est. operations'),
+      label: trans.__('Est. operations'),
       title: trans.__(
         'Estimated: arithmetic operations of all launches together; a multiply-add counts as two'
       ),
@@ -188,7 +193,7 @@ export function columnsOf(
     },
     {
       id: 'intensity',
-      label: trans.__('est. op/B'),
+      label: trans.__('Est. op/B'),
       title: trans.__(
         'Arithmetic intensity: estimated operations for each estimated byte'
       ),
@@ -216,9 +221,7 @@ export function columnsOf(
         kernel.grid ? (
           <code title={kernel.grid}>{kernel.grid}</code>
         ) : (
-          <Absent
-            why={kernel.absent.grid ?? trans.__('No grid is known of it')}
-          />
+          <Absent why={kernel.absent.grid ?? trans.__('Launch grid unknown')} />
         )
     },
     {
@@ -236,7 +239,7 @@ export function columnsOf(
           <Absent
             why={
               kernel.absent.sources ??
-              trans.__('torch names no line of your code for it')
+              trans.__('torch records no line of your code for it')
             }
           />
         )
@@ -302,7 +305,7 @@ function timeColumns(
   return [
     column(
       'time',
-      trans.__('time'),
+      trans.__('Time'),
       trans.__('Measured: what all launches of one call take on their device'),
       '84px',
       undefined,
@@ -325,9 +328,9 @@ function timeColumns(
     ),
     column(
       'share',
-      trans.__('of peak'),
+      trans.__('Of peak'),
       trans.__(
-        'The measured time against the device’s peak: of its memory, or of its arithmetic where that is nearer'
+        'Share of the device’s peak that the kernel reaches: memory bandwidth or arithmetic, whichever is closer'
       ),
       '108px',
       440,

@@ -53,7 +53,7 @@ export function Compiled(props: {
       ) : (
         <p className="jp-Compilescope-muted">
           {absent.assembly ??
-            trans.__('Not compiled yet: the button above does that.')}
+            trans.__('Not compiled yet: use the button above.')}
         </p>
       )}
       <h4>{trans.__('Checked without the device')}</h4>
@@ -90,13 +90,13 @@ function Configs(props: {
         <thead>
           <tr>
             <th scope="col">{trans.__('Configuration')}</th>
-            <th scope="col" title={trans.__('A thread')}>
+            <th scope="col" title={trans.__('Per thread')}>
               {trans.__('Regs')}
             </th>
-            <th scope="col" title={trans.__('Bytes a thread')}>
+            <th scope="col" title={trans.__('Bytes per thread')}>
               {trans.__('Spills')}
             </th>
-            <th scope="col" title={trans.__('A block')}>
+            <th scope="col" title={trans.__('Per block')}>
               {trans.__('Shared')}
             </th>
             <th scope="col">{trans.__('Occupancy')}</th>
@@ -128,7 +128,7 @@ function Row(props: {
     return (
       <td className="jp-mod-number">
         {value === undefined ? (
-          <Absent why={trans.__('The compiler does not say')} />
+          <Absent why={trans.__('Not reported by the compiler')} />
         ) : (
           show(value)
         )}
@@ -143,11 +143,11 @@ function Row(props: {
           <span
             className="jp-Compilescope-muted"
             title={trans.__(
-              'None is timed, so this one stands for the kernel: the first that torch would try'
+              'Configurations are not timed here; this is the first that torch would try'
             )}
           >
             {' '}
-            {trans.__('usual')}
+            {trans.__('first')}
           </span>
         )}
         <span className="jp-Compilescope-configForms">

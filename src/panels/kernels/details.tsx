@@ -72,13 +72,13 @@ export function Details(props: {
             className="jp-Compilescope-button"
             onClick={onSource}
           >
-            {trans.__('Open its source')}
+            {trans.__('Open source')}
           </button>
         ) : (
           <span className="jp-Compilescope-muted">
             {kernel.language === 'extern'
-              ? trans.__('A library call: there is no generated source.')
-              : trans.__('Its source is not in the report.')}
+              ? trans.__('Extern kernel: no generated source.')
+              : trans.__('The source is not in the report.')}
           </span>
         )}
       </header>
@@ -202,7 +202,7 @@ export function Details(props: {
             sources={sources}
             why={
               kernel.absent.sources ??
-              trans.__('torch names no line of your code for it.')
+              trans.__('torch records no line of your code for it.')
             }
             context={context}
             origin={origin}
@@ -260,7 +260,7 @@ function Launches(props: {
   if (launches.length === 0) {
     return (
       <Absent
-        why={trans.__('This wrapper does not launch it, or was not made')}
+        why={trans.__('This wrapper does not launch it, or was not generated')}
       />
     );
   }

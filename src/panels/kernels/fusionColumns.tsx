@@ -23,15 +23,16 @@ export function fusionColumns(
   const saved = ({ kernel }: IRow) => kernel.fusion?.saved_bytes ?? null;
   const why = ({ kernel }: IRow) =>
     (kernel.fusion ? kernel.fusion.why : kernel.absent.fusion) ||
-    trans.__('Not known of this kernel');
+    trans.__('Unknown for this kernel');
   return [
     {
       id: 'fused',
-      label: trans.__('fused'),
+      label: trans.__('Fused'),
       title: trans.__('How many operators of the graph are in this kernel'),
       width: '52px',
       isNumber: true,
       from: from.fused,
+      hasValue: row => fused(row) !== null,
       compare: (a, b) => compareNumbers(fused(a), fused(b)),
       render: row => {
         const count = fused(row);
@@ -44,13 +45,14 @@ export function fusionColumns(
     },
     {
       id: 'saved',
-      label: trans.__('est. saved'),
+      label: trans.__('Est. saved'),
       title: trans.__(
-        'Estimated: bytes that its operators would write and read between them, were they not in one kernel; in each launch'
+        'Estimated bytes per launch that its operators would exchange through memory as separate kernels'
       ),
       width: '80px',
       isNumber: true,
       from: from.saved,
+      hasValue: row => saved(row) !== null,
       compare: (a, b) => compareNumbers(saved(a), saved(b)),
       render: row => {
         const stay = row.kernel.fusion?.saved ?? [];
@@ -60,7 +62,7 @@ export function fusionColumns(
             format={formatBytes}
             of={
               stay.length > 0
-                ? trans.__('Stay inside: %1', stay.join(', '))
+                ? trans.__('Kept inside: %1', stay.join(', '))
                 : undefined
             }
             why={why(row)}

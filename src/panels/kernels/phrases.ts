@@ -20,7 +20,7 @@ export function languageTitle(
     case 'triton':
       return trans.__('Triton');
     case 'extern':
-      return trans.__('library');
+      return trans.__('extern');
     case 'python':
       return trans.__('Python');
     case 'fx':
@@ -42,21 +42,21 @@ export function resourceText(
   const count = value.toLocaleString('en');
   switch (name) {
     case 'registers':
-      return [trans.__('Registers a thread'), count];
+      return [trans.__('Registers per thread'), count];
     case 'scalar_registers':
-      return [trans.__('Scalar registers a wave'), count];
+      return [trans.__('Scalar registers per wave'), count];
     case 'spills':
-      return [trans.__('Spilled, a thread'), formatBytes(value)];
+      return [trans.__('Spills per thread'), formatBytes(value)];
     case 'shared_bytes':
-      return [trans.__('Shared memory a block'), formatBytes(value)];
+      return [trans.__('Shared memory per block'), formatBytes(value)];
     case 'warps':
-      return [trans.__('Warps a block'), count];
+      return [trans.__('Warps per block'), count];
     case 'stages':
       return [trans.__('Pipeline stages'), count];
     case 'occupancy':
       return [trans.__('Occupancy'), formatShare(value)];
     case 'blocks_per_multiprocessor':
-      return [trans.__('Blocks a multiprocessor'), count];
+      return [trans.__('Blocks per multiprocessor'), count];
     case 'n_regs':
       return [trans.__('Registers'), count];
     case 'n_spills':
@@ -131,9 +131,9 @@ export function leastText(
   const [bound] = bounds.size === 1 ? bounds : [''];
   const by =
     bound === 'memory'
-      ? trans.__('At best: what it reads and writes, at the memory’s bandwidth')
+      ? trans.__('Lower bound: bytes read and written, at peak bandwidth')
       : bound === 'compute'
-        ? trans.__('At best: its operations, at the peak rate')
+        ? trans.__('Lower bound: operations, at the peak rate')
         : '';
   return [by, sumText(least, formatMicroseconds, trans)]
     .filter(Boolean)

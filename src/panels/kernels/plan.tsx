@@ -36,7 +36,7 @@ export function Plan(props: {
           <Line
             label={trans.__('Saved')}
             title={trans.__(
-              'What its operators would move one by one, less what the kernel moves. Stay inside: %1',
+              'Memory traffic of its operators run one by one, minus that of the kernel. Kept inside: %1',
               fusion.saved.join(', ')
             )}
           >
@@ -121,9 +121,9 @@ function bakedText({ kind, name, value }: Baked): string {
 function kindLabel(kind: Baked['kind'], trans: TranslationBundle): string {
   switch (kind) {
     case 'size':
-      return trans.__('Baked sizes');
+      return trans.__('Specialized sizes');
     case 'stride':
-      return trans.__('Baked strides');
+      return trans.__('Specialized strides');
     case 'divisible':
       return trans.__('Divisible by 16');
     case 'aligned':
@@ -137,18 +137,18 @@ function kindTitle(kind: Baked['kind'], trans: TranslationBundle): string {
   switch (kind) {
     case 'size':
       return trans.__(
-        'Numbers of elements, and blocks of fixed size: another size is another kernel'
+        'Numbers of elements and fixed block sizes: another size compiles another kernel'
       );
     case 'stride':
       return trans.__(
         "Distances between elements in memory, as numbers in the kernel's addresses"
       );
     case 'divisible':
-      return trans.__('Compiled for numbers that 16 divides');
+      return trans.__('Integer arguments divisible by 16');
     case 'aligned':
-      return trans.__('Compiled for addresses that 16 divides');
+      return trans.__('16-byte-aligned pointers');
     case 'value':
-      return trans.__('Numbers of the program, as constants');
+      return trans.__('Scalars of the program, inlined as constants');
   }
 }
 

@@ -18,7 +18,7 @@ export function TargetButtons(props: {
 }): JSX.Element {
   const { variant, title, context } = props;
   const { trans } = context;
-  const unbuilt = trans.__('There is no code of it.');
+  const unbuilt = trans.__('No code was generated.');
   const isCompiled = (variant.target?.compiled ?? 0) > 0;
   return (
     <span className="jp-Compilescope-targetButtons">

@@ -38,6 +38,7 @@ export function targetColumns(
       width,
       from,
       isNumber: true,
+      hasValue: row => of(row) !== null,
       compare: (a, b) => compareNumbers(of(a), of(b)),
       render: row => {
         const value = of(row);
@@ -52,9 +53,9 @@ export function targetColumns(
   return [
     {
       id: 'least',
-      label: trans.__('est. time'),
+      label: trans.__('Est. time'),
       title: trans.__(
-        'Estimated: the least that all launches of one call take on %1; nothing runs there',
+        'Estimated lower bound for all launches of one call on %1; nothing runs there',
         target
       ),
       width: '82px',
@@ -75,7 +76,7 @@ export function targetColumns(
     resource(
       'registers',
       trans.__('Regs'),
-      trans.__('Registers that a thread takes'),
+      trans.__('Registers per thread'),
       '48px',
       520,
       value => value
@@ -83,7 +84,7 @@ export function targetColumns(
     resource(
       'spills',
       trans.__('Spills'),
-      trans.__('Bytes a thread that do not fit into its registers'),
+      trans.__('Register spills per thread, in bytes'),
       '58px',
       600,
       value =>
@@ -96,7 +97,7 @@ export function targetColumns(
     resource(
       'shared_bytes',
       trans.__('Shared'),
-      trans.__('Shared memory that a block takes'),
+      trans.__('Shared memory per block'),
       '70px',
       680,
       value => formatBytes(value)
@@ -105,7 +106,7 @@ export function targetColumns(
       'occupancy',
       trans.__('Occupancy'),
       trans.__(
-        'How many of a multiprocessor’s threads can be in flight, by the resources; reckoned by the compiler’s figures'
+        'Share of a multiprocessor’s threads that can be resident, from the compiler’s figures'
       ),
       '78px',
       430,
@@ -127,7 +128,7 @@ export function targetColumns(
           check={row.kernel.check}
           why={
             row.kernel.language === 'extern'
-              ? trans.__('A library call: there is nothing to interpret')
+              ? trans.__('Extern kernel: nothing to interpret')
               : (row.kernel.absent.check ?? trans.__('Not checked yet'))
           }
           trans={trans}
@@ -146,7 +147,7 @@ function rank({ kernel: { check } }: IRow): number {
 function whyNot({ kernel }: IRow, trans: TranslationBundle): string {
   const { absent, language } = kernel;
   if (language === 'extern') {
-    return trans.__('A library call: it is not compiled here');
+    return trans.__('Extern kernel: not compiled here');
   }
   return (
     absent.resources ?? absent.assembly ?? trans.__('Not compiled for it yet')

@@ -96,7 +96,7 @@ export function MemoryBody(props: {
             make={figure}
             height={heightOf(rows)}
             label={trans.__(
-              'Live bytes at each launch, and from when to when each memory is taken'
+              'Live bytes at each launch, and the lifetime of each buffer'
             )}
             onClick={step => {
               const key = memory.keys[Number(step)];
@@ -109,7 +109,7 @@ export function MemoryBody(props: {
         {lines > MOST_LINES && (
           <p className="jp-Compilescope-hint">
             {trans.__(
-              'The %1 largest of %2 memories are drawn.',
+              'Showing the %1 largest of %2 buffers.',
               MOST_LINES,
               lines
             )}
@@ -126,7 +126,7 @@ export function MemoryBody(props: {
           onSelect={row => (row.place === chosen ? open(row) : choose(row))}
           isMarked={isMarked}
           revealKey={model.selection.origin === origin ? null : model.linked}
-          none={trans.__('The wrapper takes no memory.')}
+          none={trans.__('The wrapper allocates no memory.')}
           trans={trans}
         />
         <Layouts layouts={layouts} context={context} origin={origin} />

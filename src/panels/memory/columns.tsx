@@ -37,7 +37,7 @@ export function columnsOf(
       compare: (a, b) => compareNumbers(a.buffer.bytes, b.buffer.bytes),
       render: ({ buffer }) =>
         buffer.bytes === null ? (
-          <Absent why={trans.__('The wrapper does not say how large it is')} />
+          <Absent why={trans.__('The wrapper does not state its size')} />
         ) : (
           <span title={buffer.bytes.toLocaleString('en')}>
             {formatBytes(buffer.bytes)}
@@ -58,7 +58,7 @@ export function columnsOf(
     {
       id: 'from',
       label: trans.__('From'),
-      title: trans.__('The launch that needs it first'),
+      title: trans.__('The first launch that uses it'),
       width: '52px',
       from: 440,
       isNumber: true,
@@ -70,7 +70,7 @@ export function columnsOf(
     {
       id: 'to',
       label: trans.__('To'),
-      title: trans.__('The launch after which it is free'),
+      title: trans.__('The last launch that uses it'),
       width: '52px',
       isNumber: true,
       compare: (a, b) => a.buffer.dies - b.buffer.dies,
@@ -80,14 +80,14 @@ export function columnsOf(
     },
     {
       id: 'reuses',
-      label: trans.__('Takes over'),
-      title: trans.__('The buffer whose memory it takes over'),
+      label: trans.__('Reuses'),
+      title: trans.__('The buffer whose memory it reuses'),
       width: '72px',
       render: ({ buffer }) => buffer.reuses && <code>{buffer.reuses}</code>
     },
     {
       id: 'nodes',
-      label: trans.__('Holds'),
+      label: trans.__('Nodes'),
       title: trans.__('The nodes whose values it holds'),
       width: 'minmax(80px, 1fr)',
       from: 640,

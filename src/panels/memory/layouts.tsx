@@ -25,11 +25,11 @@ export function Layouts(props: {
   const shown = isWhole ? layouts : layouts.slice(0, MOST);
   return (
     <section aria-labelledby="jp-Compilescope-layouts">
-      <h3 id="jp-Compilescope-layouts">{trans.__('Changes of layout')}</h3>
+      <h3 id="jp-Compilescope-layouts">{trans.__('Layout changes')}</h3>
       {layouts.length === 0 && (
         <p className="jp-Compilescope-hint">
           {trans.__(
-            'None: every value lies as the graph has it, and no copy changes strides.'
+            'None: every value has the layout of the graph, and no copy changes strides.'
           )}
         </p>
       )}

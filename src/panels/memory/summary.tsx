@@ -31,16 +31,14 @@ export function Summary(props: {
       <Fact label={trans.__('Peak')} value={formatBytes(peak)} />
       <Fact
         label={trans.__('Without reuse')}
-        title={trans.__(
-          'If no buffer took over memory, and none were freed before the end'
-        )}
+        title={trans.__('If no buffer were reused, or freed before the end')}
         value={against(memory.peak_without_reuse_bytes)}
       />
       {memory.peak_unfused_bytes !== null && (
         <Fact
           label={trans.__('Unfused')}
           title={trans.__(
-            'If each operator of the graph wrote its result, freed after its last use'
+            'If each operator wrote its own result, freed after its last use'
           )}
           value={against(memory.peak_unfused_bytes)}
         />

@@ -26,8 +26,16 @@ export class MemoryView extends ReportView<Compilation> {
     return memory.length > 0
       ? null
       : {
-          what: this.trans.__('No wrapper was generated'),
-          why: absent.code ?? absent.memory
+          what: this.trans.__('No buffers'),
+          why:
+            absent.code ??
+            absent.memory ??
+            this.trans.__(
+              'torch generated no wrapper for this compilation, or the report is of a version that did not record its buffers.'
+            ),
+          remedy: this.trans.__(
+            'Pick another compilation, or a variant whose backend is inductor.'
+          )
         };
   }
 

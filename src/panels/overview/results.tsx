@@ -201,7 +201,7 @@ function Targets(props: {
   const { trans } = context;
   return (
     <div className="jp-Compilescope-estimates">
-      <h3>{trans.__('Estimated for devices that are not here')}</h3>
+      <h3>{trans.__('Estimated for other devices')}</h3>
       <ul>
         {targets.map(each => (
           <li key={each.variant}>
@@ -262,7 +262,7 @@ function Measure(props: {
   if (isActive(job) && job?.subject === model.subject) {
     return (
       <p className="jp-Compilescope-hint" role="status">
-        {job.step || trans.__('The kernel is at work.')}
+        {job.step || trans.__('The kernel is busy.')}
       </p>
     );
   }
@@ -281,7 +281,7 @@ function Measure(props: {
         type="button"
         className="jp-Compilescope-button"
         title={trans.__(
-          'Build what is not built, and time it in turns with eager'
+          'Build missing variants and time them in turns with eager'
         )}
         onClick={() =>
           void model.startMeasure({

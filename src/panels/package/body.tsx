@@ -44,7 +44,9 @@ export function PackageBody(props: {
             }
             remedy={
               context.model.isLive
-                ? trans.__('The sources take seconds, building them a minute.')
+                ? trans.__(
+                    'Generating the sources takes seconds; building takes about a minute.'
+                  )
                 : trans.__(
                     'Call %1 in a notebook.',
                     'compilescope.study(report, "package")'
@@ -80,7 +82,7 @@ function Controls(props: {
           variant.requested.target === null
             ? trans.__('This variant has no code.')
             : trans.__(
-                'Its device is not here: make the package there, and open it with %1.',
+                'Its device is not available: build the package there and open it with %1.',
                 'compilescope.open_package'
               )
         }

@@ -60,7 +60,7 @@ export function Constants(props: {
                 <td>{each.shape.join(' × ') || trans.__('a scalar')}</td>
                 <td className="jp-mod-number">
                   {each.bytes === null ? (
-                    <Absent why={trans.__('The code does not say.')} />
+                    <Absent why={trans.__('Not stated in the code.')} />
                   ) : (
                     formatBytes(each.bytes)
                   )}

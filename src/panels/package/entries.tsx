@@ -22,11 +22,11 @@ export function Entries(props: {
       <Wide label={trans.__('Entries in figures')}>
         <table className="jp-Compilescope-figures">
           <caption className="jp-Compilescope-hidden">
-            {trans.__('How long a call takes, by entry')}
+            {trans.__('Latency by entry point')}
           </caption>
           <thead>
             <tr>
-              <th scope="col">{trans.__('Entry')}</th>
+              <th scope="col">{trans.__('Entry point')}</th>
               <th scope="col" className="jp-mod-number">
                 {trans.__('median')}
               </th>
@@ -72,7 +72,7 @@ export function Entries(props: {
       </Wide>
       <p className="jp-Compilescope-hint">
         {trans.__(
-          'Timed in turns, without gradients, in a process of its own. Standalone, no guard is checked; the loader alone is what C++ calls.'
+          'Timed in turns, without gradients, in a new process. The standalone entry checks no guards; C++ calls only the loader.'
         )}
       </p>
     </>

@@ -97,7 +97,7 @@ function FileText(props: {
   const state = useLoaded(
     () => model.getArtifact(variant, model.compilation, `package:${path}`),
     `${variant} ${path} ${model.report?.revision}`,
-    trans.__('Getting it…')
+    trans.__('Loading…')
   );
   return (
     <section aria-label={path}>

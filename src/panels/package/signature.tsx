@@ -17,9 +17,7 @@ export function Signature(props: {
     [trans.__('outputs'), outputs],
     [
       trans.__('sizes'),
-      dynamic.length > 0
-        ? dynamic
-        : [trans.__('all fixed when it was exported')]
+      dynamic.length > 0 ? dynamic : [trans.__('all static at export')]
     ]
   ];
   return (
@@ -50,7 +48,7 @@ export function Metadata(props: {
     <Wide label={trans.__('Metadata in words')}>
       <table className="jp-Compilescope-figures">
         <caption className="jp-Compilescope-hidden">
-          {trans.__('What the package says of itself')}
+          {trans.__('Metadata of the package')}
         </caption>
         <tbody>
           {Object.entries(metadata).map(([name, value]) => (

@@ -31,10 +31,10 @@ export function RequestedBody(props: {
     <div className="jp-Compilescope-requestedBody">
       {settings.length === 0 ? (
         <Empty
-          what={trans.__('Nothing is known of what torch made of the settings')}
+          what={trans.__('The effective settings are not known')}
           why={reasons.map(([name, why]) => `${name}: ${why}`).join('\n')}
           remedy={trans.__(
-            'Build and time the variants: the sidebar has the button.'
+            'Build and time the variants, with the button in the sidebar.'
           )}
         />
       ) : (
@@ -47,7 +47,7 @@ export function RequestedBody(props: {
                     '%1 settings are not in effect as requested',
                     differing.length
                   )
-                : trans.__('Everything is in effect as requested')}
+                : trans.__('All settings are in effect as requested')}
             </h3>
             {differing.length > 0 ? (
               <Deviations
@@ -57,7 +57,7 @@ export function RequestedBody(props: {
               />
             ) : (
               <p className="jp-Compilescope-requestedGood">
-                {trans.__('torch did what the variants asked for.')}
+                {trans.__('torch applied every requested setting.')}
               </p>
             )}
           </section>

@@ -19,11 +19,11 @@ export function Config(props: {
       <h3>{title}</h3>
       {rows.length === 0 ? (
         <p className="jp-Compilescope-hint">
-          {trans.__('None: all of torch’s configuration is as it comes.')}
+          {trans.__('None: torch’s configuration has its defaults.')}
         </p>
       ) : (
         <VariantTable
-          head={trans.__('Setting of torch')}
+          head={trans.__('torch setting')}
           label={title}
           variants={variants}
           rows={rows.map(({ name, values }) => ({

@@ -30,16 +30,16 @@ export function Crossings(props: {
         ({ crossings }) => crossings
       ),
     key,
-    trans.__('Looking for crossings…')
+    trans.__('Loading calls into Python…')
   );
   return (
     <section aria-labelledby="jp-Compilescope-crossings">
       <h3 id="jp-Compilescope-crossings">
-        {trans.__('Operators that go through Python')}
+        {trans.__('Operators called through Python')}
       </h3>
       <p className="jp-Compilescope-hint">
         {trans.__(
-          'The generated code calls these through Python’s dispatcher: each call takes the GIL. Counted in the generated code, not measured.'
+          'The generated code calls these through Python; each call takes the GIL. Counted in the code, not measured.'
         )}
       </p>
       <ViewFrame
@@ -49,7 +49,7 @@ export function Crossings(props: {
           <>
             {found.length === 0 ? (
               <p className="jp-Compilescope-requestedGood">
-                {trans.__('None: no operator goes through Python.')}
+                {trans.__('None: no operator is called through Python.')}
               </p>
             ) : (
               <ul className="jp-Compilescope-crossings">
@@ -62,10 +62,7 @@ export function Crossings(props: {
             )}
             {omitted > 0 && (
               <p className="jp-Compilescope-hint">
-                {trans.__(
-                  '%1 further compilations were not looked at.',
-                  omitted
-                )}
+                {trans.__('%1 further compilations are not shown.', omitted)}
               </p>
             )}
           </>

@@ -138,5 +138,5 @@ function figures(graphs: CudaGraphs, trans: TranslationBundle): string {
   );
   return graphs.memory_bytes === null
     ? told
-    : `${told}; ${trans.__('their pool holds %1', formatBytes(graphs.memory_bytes))}`;
+    : `${told}; ${trans.__('memory pool: %1', formatBytes(graphs.memory_bytes))}`;
 }

@@ -27,7 +27,7 @@ export function Routes(props: {
   const state = useLoaded(
     () => find(variants, context),
     [model.subject, model.report?.revision].join(' '),
-    trans.__('Looking for operators…')
+    trans.__('Loading operators…')
   );
   const reasons = variants.filter(each => each.absent.routes);
   return (
@@ -37,11 +37,11 @@ export function Routes(props: {
     >
       <header>
         <h3 id="jp-Compilescope-routes">
-          {trans.__('Ways to operators without a generated kernel')}
+          {trans.__('How extern and custom operators are called')}
         </h3>
         <StudyButton
           study="routes"
-          label={trans.__('Measure the ways')}
+          label={trans.__('Measure call overhead')}
           variants={variants}
           unbuilt={trans.__('Build and time the variants first.')}
           context={context}
@@ -49,7 +49,7 @@ export function Routes(props: {
       </header>
       <p className="jp-Compilescope-hint">
         {trans.__(
-          'Who implements each, how the wrapper gets there, and how often a call of the wrapper takes the GIL for it.'
+          'Where each is implemented, how the wrapper calls it, and how often one call takes the GIL for it.'
         )}
       </p>
       <ViewFrame
@@ -58,9 +58,7 @@ export function Routes(props: {
         show={({ found }: IFindings<Route>) =>
           found.length === 0 ? (
             <p className="jp-Compilescope-requestedGood">
-              {trans.__(
-                'None: all that the wrappers launch was generated for them.'
-              )}
+              {trans.__('None: the wrappers launch generated kernels only.')}
             </p>
           ) : (
             <RoutesTable found={found} context={context} />
@@ -83,25 +81,25 @@ function RoutesTable(props: {
   const { trans } = props.context;
   return (
     <Figures
-      label={trans.__('Ways to operators, in figures')}
+      label={trans.__('Calls of operators, in figures')}
       name="routes"
-      caption={trans.__('Ways to operators without a generated kernel')}
+      caption={trans.__('How extern and custom operators are called')}
       heads={[
         { label: trans.__('Operator') },
         { label: trans.__('Variant') },
         { label: trans.__('implemented in') },
-        { label: trans.__('way') },
+        { label: trans.__('called through') },
         {
           label: trans.__('GIL'),
           title: trans.__(
-            'How often one call of the wrapper takes the GIL for it; counted in the code'
+            'How often one call of the wrapper takes the GIL for it, counted in the code'
           ),
           isNumber: true
         },
         {
-          label: trans.__('cost of the way'),
+          label: trans.__('call overhead'),
           title: trans.__(
-            'What reaching it costs in one call of the wrapper, without its own work'
+            'Overhead of calling it in one call of the wrapper, without its own work'
           ),
           isNumber: true
         },
@@ -196,7 +194,7 @@ function registeredTitle(
     case 'triton':
       return trans.__('Triton, by you');
     default:
-      return trans.__('not known here');
+      return trans.__('unknown');
   }
 }
 

@@ -36,7 +36,7 @@ function Cell(props: {
 }): JSX.Element {
   const { effective, trans } = props;
   if (!effective) {
-    return <Absent why={trans.__('Nothing is known of it in this variant')} />;
+    return <Absent why={trans.__('Unknown for this variant')} />;
   }
   const { requested, actual, differs, why } = effective;
   if (!differs) {

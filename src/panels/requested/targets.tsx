@@ -34,22 +34,20 @@ export function Targets(props: {
         decisions.length > 0 ? [decisions] : []
       ),
     key,
-    trans.__('Looking for decisions…')
+    trans.__('Loading decisions…')
   );
   return (
     <>
       <section aria-labelledby="jp-Compilescope-targets">
-        <h3 id="jp-Compilescope-targets">
-          {trans.__('Devices that the code is for')}
-        </h3>
+        <h3 id="jp-Compilescope-targets">{trans.__('Target devices')}</h3>
         <p className="jp-Compilescope-hint">
           {trans.__(
-            'They are not here and nothing runs on them: their figures are the vendors’, or your own.'
+            'Nothing runs on them. Their figures are the vendor’s, or your own.'
           )}
         </p>
         <VariantTable
           head={trans.__('Figure')}
-          label={trans.__('Devices that the code is for')}
+          label={trans.__('Target devices')}
           variants={variants}
           rows={rowsOf(variants, context)}
         />
@@ -60,7 +58,7 @@ export function Targets(props: {
         </h3>
         <p className="jp-Compilescope-hint">
           {trans.__(
-            'Choices that the device itself would make, by its libraries or by measuring. A rule made them here.'
+            'Choices that are made on the device, by its libraries or by measuring. Here a heuristic made them.'
           )}
         </p>
         <ViewFrame
@@ -104,7 +102,7 @@ function Found(
       ))}
       {omitted > 0 && (
         <p className="jp-Compilescope-hint">
-          {trans.__('%1 further compilations were not looked at.', omitted)}
+          {trans.__('%1 further compilations are not shown.', omitted)}
         </p>
       )}
     </>

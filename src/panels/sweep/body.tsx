@@ -103,7 +103,7 @@ export function SweepBody(props: { context: IViewContext }): JSX.Element {
         ) : (
           <p className="jp-Compilescope-hint jp-mod-first">
             {trans.__(
-              'Each cell is a variant on a set of arguments, compiled and timed in a process and caches of its own, in turns with eager. The kernel stays free meanwhile; cells that crash, or take too long or too much memory, end by themselves and say so.'
+              'Each cell is one variant with one set of arguments, compiled and timed in turns with eager, in a process and caches of its own. The kernel stays free. A cell that crashes, times out or runs out of memory is reported as such.'
             )}
           </p>
         )}
@@ -161,7 +161,7 @@ function Cells(props: {
             />
             <p className="jp-Compilescope-hint">
               {trans.__(
-                'The line joins the best trades: what no other beats in both. ★ is the fastest, ○ is beaten, × is wrong.'
+                'The line joins the Pareto-optimal cells. ★ fastest, ○ dominated, × wrong result.'
               )}
             </p>
           </Part>
@@ -195,7 +195,7 @@ function Cells(props: {
       ) : (
         <p className="jp-Compilescope-hint">
           {trans.__(
-            'Choose a row to see all of it: what went wrong, where the compile time went, what torch carried out otherwise.'
+            'Select a row for its details: errors, compile time, settings not applied as requested.'
           )}
         </p>
       )}
@@ -208,7 +208,7 @@ function obstacleOf(
   trans: TranslationBundle
 ): string {
   if (status.kind !== 'ready') {
-    return trans.__('There is no kernel to ask.');
+    return trans.__('No kernel is connected.');
   }
   return report ? '' : trans.__('Nothing is inspected yet.');
 }

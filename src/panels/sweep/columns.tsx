@@ -78,14 +78,14 @@ export function columnsOf(
     {
       id: 'state',
       label: trans.__('State'),
-      title: trans.__('What became of it, and what it is best at'),
+      title: trans.__('State, and where it is best'),
       width: 'minmax(80px, 112px)',
       compare: byText(row => standingText(row, trans)),
       render: row => <State row={row} trans={trans} />
     },
     number(
       'latency',
-      trans.__('a call'),
+      trans.__('latency'),
       trans.__('The median time of a call'),
       '72px',
       undefined,
@@ -133,7 +133,7 @@ export function columnsOf(
     number(
       'throughput',
       trans.__('%1/s', sweep.unit),
-      trans.__('Throughput: how many a second'),
+      trans.__('Throughput per second'),
       '76px',
       1260,
       ({ cell }) => cell.throughput_per_s,
@@ -142,7 +142,7 @@ export function columnsOf(
     number(
       'memory',
       trans.__('memory'),
-      trans.__('The most that a call took beyond what was held before'),
+      trans.__('Peak memory of a call above what was allocated before'),
       '76px',
       830,
       ({ cell }) => cell.memory_bytes,
@@ -162,8 +162,8 @@ export function columnsOf(
     },
     {
       id: 'effective',
-      label: trans.__('otherwise than asked'),
-      title: trans.__('Settings that torch carried out otherwise'),
+      label: trans.__('not as requested'),
+      title: trans.__('Settings that torch did not apply as requested'),
       width: 'minmax(110px, 2fr)',
       from: 1390 + more,
       compare: byNumber(({ cell }) => cell.effective.length),
@@ -195,7 +195,7 @@ function standingText(
   return isWinner
     ? trans.__('fastest')
     : isFront
-      ? trans.__('best trade')
+      ? trans.__('Pareto-optimal')
       : stateTitle(cell.state, trans);
 }
 
@@ -226,10 +226,10 @@ function State(props: { row: IRow; trans: TranslationBundle }): JSX.Element {
       ) : isFront ? (
         <Badge
           title={trans.__(
-            'No other of its shape beats it in both compile time and latency'
+            'No other cell of its shape has both a lower compile time and a lower latency'
           )}
         >
-          {trans.__('best trade')}
+          {trans.__('Pareto-optimal')}
         </Badge>
       ) : (
         stateTitle(cell.state, trans)

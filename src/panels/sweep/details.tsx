@@ -66,7 +66,7 @@ export function Details(props: {
       <dl>
         {timing && (
           <>
-            <Fact label={trans.__('A call')}>
+            <Fact label={trans.__('Latency')}>
               {`${formatMicroseconds(timing.median_us)} (${formatInterval(timing.interval_us)})`}
             </Fact>
             {timing.ratio !== null && cell.variant.backend !== null && (
@@ -107,7 +107,7 @@ export function Details(props: {
           </Fact>
         )}
         {cell.took_s !== null && (
-          <Fact label={trans.__('The cell took')}>
+          <Fact label={trans.__('Total time')}>
             {formatSeconds(cell.took_s)}
           </Fact>
         )}
@@ -150,13 +150,17 @@ function Effectives(props: {
   const { trans } = context;
   return effective.length > 0 ? (
     <div>
-      <h4>{trans.__('Otherwise than asked')}</h4>
+      <h4>{trans.__('Not as requested')}</h4>
       <ul>
         {effective.map((each, index) => (
           <li key={index}>
             <code>{each.setting}</code>
             {': '}
-            {trans.__('%1 asked, %2 done.', each.requested, each.actual)}{' '}
+            {trans.__(
+              '%1 requested, %2 effective.',
+              each.requested,
+              each.actual
+            )}{' '}
             <Prose text={[each.why, each.remedy].filter(Boolean).join(' ')} />
           </li>
         ))}

@@ -94,9 +94,7 @@ export function SweepForm(props: {
               className="jp-Compilescope-button jp-mod-accept"
               disabled={why !== ''}
               aria-describedby={`${id}-why`}
-              title={trans.__(
-                'Compile and time each cell in a process of its own'
-              )}
+              title={trans.__('Compile and time each cell in its own process')}
               onClick={props.onStart}
             >
               <runIcon.react tag="span" width="14px" height="14px" />
@@ -124,7 +122,7 @@ export function SweepForm(props: {
           onChange={value => set({ seconds: Number(value) })}
         />
         <Select
-          label={trans.__('end it after')}
+          label={trans.__('time limit')}
           value={String(form.timeout)}
           options={TIMEOUTS.map(each => ({
             value: String(each * 60),
@@ -136,7 +134,7 @@ export function SweepForm(props: {
           label={trans.__('keep finished cells')}
           isOn={form.resume}
           title={trans.__(
-            'Cells that an earlier sweep has finished are taken over, not measured again'
+            'Reuse the finished cells of an earlier sweep instead of measuring them again'
           )}
           onChange={resume => set({ resume })}
         />
@@ -155,7 +153,8 @@ export function SweepForm(props: {
                 trans._n('%1 cell', '%1 cells', plan.cells),
                 plan.product && ` (${plan.product})`,
                 `, ${spanText(duration, trans)}`,
-                isLong && `. ${trans.__('That is many: tick fewer values.')}`
+                isLong &&
+                  `. ${trans.__('Too many cells: select fewer values.')}`
               ]
                 .filter(Boolean)
                 .join('')}
@@ -206,7 +205,7 @@ export function SweepForm(props: {
             />
             <p id={`${id}-optionsHint`} className="jp-Compilescope-muted">
               {trans.__(
-                'Inductor’s settings. Each line is swept beside the cells without any.'
+                'Inductor settings, one set per line. Each is compared with cells without any.'
               )}
             </p>
           </div>

@@ -90,7 +90,7 @@ export function paretoOf(
         )
       },
       yaxis: {
-        title: trans.__('a call, %1', unit),
+        title: trans.__('latency, %1', unit),
         ...axisOf(
           points.map(({ y }) => y),
           Math.max(3, Math.floor(height / 55))
@@ -174,7 +174,7 @@ function hoverOf(row: IRow, trans: TranslationBundle): string {
   return [
     `<b>${asText(nameOf(cell))}</b>`,
     trans.__(
-      '%1 a call (%2)',
+      'latency %1 (%2)',
       formatMicroseconds(latency!),
       formatInterval(interval)
     ),

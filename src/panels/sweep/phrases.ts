@@ -34,7 +34,7 @@ export function stepText(
   trans: TranslationBundle
 ): string {
   return step === 'waiting'
-    ? trans.__('waits until no other cell measures')
+    ? trans.__('waiting until no other cell measures')
     : step || stateTitle(state, trans);
 }
 
@@ -106,13 +106,13 @@ export function verdictOf(
     !second || second.cell.timing!.interval_us[0] > timing.interval_us[1];
   const first =
     variant.backend === null
-      ? trans.__('No variant is faster than eager: %1 a call.', latency)
+      ? trans.__('No variant is faster than eager: %1 per call.', latency)
       : !second
-        ? trans.__('%1 is the only one measured: %2 a call.', name, latency)
+        ? trans.__('Only %1 is measured: %2 per call.', name, latency)
         : isClear
-          ? trans.__('%1 is fastest: %2 a call.', name, latency)
+          ? trans.__('%1 is fastest: %2 per call.', name, latency)
           : trans.__(
-              'No clear winner: the 95 % intervals of %1 and %2 overlap. %1 has the lower median, %3 a call.',
+              'No clear winner: the 95 % intervals of %1 and %2 overlap. %1 has the lower median, %3 per call.',
               name,
               second.cell.name,
               latency
@@ -189,7 +189,7 @@ export function standingOf(
     : sweep.state === 'done'
       ? trans._n('%1 cell is done', 'All %1 cells are done', all)
       : sweep.state === 'cancelled'
-        ? trans.__('Cancelled after %1; the rest can be gone on with', count)
+        ? trans.__('Cancelled after %1; you can resume', count)
         : trans.__('The sweep failed after %1', count);
   const more = [
     now.length > 0 && trans.__('now %1', now.join(', ')),

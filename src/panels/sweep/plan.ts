@@ -141,17 +141,17 @@ export function planOf(form: IForm, trans: TranslationBundle): IPlan {
 function whyNot(form: IForm, trans: TranslationBundle): string {
   const { modes, wrappers, dynamics, shapes } = form;
   if (!modes.length || !wrappers.length || !dynamics.length) {
-    return trans.__('Tick at least one value of each switch.');
+    return trans.__('Select at least one value of each switch.');
   }
   const names = shapes.map(({ name }) => name.trim());
   const texts = shapes.map(({ args }) => args.trim());
   if (names.includes('') || texts.includes('')) {
-    return trans.__('Every shape takes a name and its arguments.');
+    return trans.__('Every shape needs a name and arguments.');
   }
   const twice = (all: readonly string[]) =>
     all.find((each, index) => all.indexOf(each) < index);
   const same = twice(names) ?? twice(texts);
-  return same === undefined ? '' : trans.__('“%1” is there twice.', same);
+  return same === undefined ? '' : trans.__('“%1” is listed twice.', same);
 }
 
 /**

@@ -78,7 +78,7 @@ export function Shapes(props: {
           </span>
           <IconButton
             icon={closeIcon}
-            label={trans.__('Leave out shape %1', place + 1)}
+            label={trans.__('Remove shape %1', place + 1)}
             onClick={() => onChange(shapes.filter((_, at) => at !== place))}
           />
         </div>
@@ -86,7 +86,7 @@ export function Shapes(props: {
       <button
         type="button"
         className="jp-Compilescope-button"
-        title={trans.__('Names of the notebook and of the call can be used')}
+        title={trans.__('You can use names of the notebook and of the call')}
         onClick={add}
       >
         <addIcon.react tag="span" width="14px" height="14px" />

@@ -33,8 +33,8 @@ export class SweepView extends ReportView<boolean> {
     const { model, trans } = this;
     if (!isThere) {
       return {
-        what: trans.__('No sweep'),
-        why: trans.__('This report was saved before anything was swept.'),
+        what: trans.__('No comparison'),
+        why: trans.__('This report was saved without a comparison.'),
         remedy: trans.__(
           'Call %1 in a notebook.',
           'compilescope.sweep(fn, args)'
@@ -43,9 +43,9 @@ export class SweepView extends ReportView<boolean> {
     }
     return model.report?.subject.kind === 'watch'
       ? {
-          what: trans.__('What is watched cannot be swept'),
+          what: trans.__('A watched loop cannot be compared'),
           why: trans.__(
-            'It runs as part of your own code, once, with arguments that are gone.'
+            'It runs once, as part of your own code, and its arguments are not kept.'
           ),
           remedy: trans.__(
             'Put %1 over a cell that makes the call.',

@@ -22,7 +22,7 @@ export function Winner(props: {
     return (
       <p className="jp-Compilescope-hint">
         {sweep.state === 'running'
-          ? trans.__('As soon as the first cell is measured.')
+          ? trans.__('Appears once the first cell is measured.')
           : trans.__('No cell was measured.')}
       </p>
     );

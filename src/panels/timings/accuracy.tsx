@@ -69,7 +69,7 @@ export function AccuracyPart(props: {
       <Wide label={trans.__('Errors in figures')}>
         <table className="jp-Compilescope-figures">
           <caption className="jp-Compilescope-hidden">
-            {trans.__('How far each output is from eager’s')}
+            {trans.__('Largest error of each output')}
           </caption>
           <thead>
             <tr>
@@ -194,7 +194,7 @@ function DepartureLine(props: {
   };
   return (
     <p className="jp-Compilescope-departure">
-      <strong>{name}</strong> {trans.__('first departs in the kernel')}{' '}
+      <strong>{name}</strong> {trans.__('first deviates in the kernel')}{' '}
       <button
         type="button"
         className="jp-Compilescope-link jp-mod-code"

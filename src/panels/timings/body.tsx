@@ -119,7 +119,7 @@ export function TimingsBody(props: {
           action={
             <StudyButton
               study="layers"
-              label={trans.__('Look closer')}
+              label={trans.__('Break down the time')}
               variants={studied}
               context={context}
             />
@@ -129,7 +129,7 @@ export function TimingsBody(props: {
         </Part>
         <Part
           name="startups"
-          title={trans.__('Cold and warm')}
+          title={trans.__('Cold and warm start')}
           action={
             <StudyButton
               study="startups"
@@ -143,7 +143,7 @@ export function TimingsBody(props: {
         </Part>
         <Part
           name="accuracy"
-          title={trans.__('Do the numbers agree?')}
+          title={trans.__('Accuracy')}
           action={
             <StudyButton
               study="accuracy"
@@ -223,9 +223,9 @@ function Times(props: {
       <p className="jp-Compilescope-hint jp-mod-first">
         {model.isLive
           ? trans.__(
-              'Start builds what is not built yet, warms it up, and times it in turns with eager: A B C, then C A B. Pause whenever you have seen enough; nothing is lost.'
+              'Start builds missing variants, warms them up and times them in turns with eager: A B C, then C A B. Pause at any time; measurements are kept.'
             )
-          : trans.__('This report was saved before anything was measured.')}
+          : trans.__('This report was saved without measurements.')}
       </p>
     );
   }
@@ -240,13 +240,13 @@ function Times(props: {
         <div className="jp-Compilescope-plots">
           <Part
             name="distribution"
-            title={trans.__('How long a call takes')}
+            title={trans.__('Latency per call')}
             action={
               <Check
                 label={trans.__('Log scale')}
                 isOn={distribution.isLog}
                 title={trans.__(
-                  'By itself where times are far apart, until you choose'
+                  'Set automatically where times are far apart, until you choose'
                 )}
                 onChange={setLog}
               />
@@ -261,13 +261,10 @@ function Times(props: {
               )}
             />
           </Part>
-          <Part
-            name="ratios"
-            title={trans.__('How sure that is, as rounds come in')}
-          >
+          <Part name="ratios" title={trans.__('Speedup by round')}>
             {ratios.isEmpty ? (
               <p className="jp-Compilescope-hint">
-                {trans.__('From the eighth round on.')}
+                {trans.__('Shown from the eighth round on.')}
               </p>
             ) : (
               <Chart

@@ -53,7 +53,7 @@ export function Controls(props: {
           <button
             type="button"
             className="jp-Compilescope-button"
-            title={trans.__('Stop here; what was measured stays')}
+            title={trans.__('Pause; measurements are kept')}
             onClick={props.onPause}
           >
             <pauseIcon.react tag="span" width="14px" height="14px" />
@@ -67,9 +67,9 @@ export function Controls(props: {
             aria-describedby={reason}
             title={
               goesOn
-                ? trans.__('Add rounds to those there are')
+                ? trans.__('Add rounds to the measurement')
                 : trans.__(
-                    'Build what is not built, warm it up, and time it in turns with eager'
+                    'Build missing variants, warm them up and time them in turns with eager'
                   )
             }
             onClick={() => props.onStart(false)}
@@ -82,7 +82,7 @@ export function Controls(props: {
           type="button"
           className="jp-Compilescope-button"
           disabled={!hasRounds || isNone || (!isOn && obstacle !== '')}
-          title={trans.__('Forget these rounds and begin anew')}
+          title={trans.__('Discard these rounds and start again')}
           onClick={() => props.onStart(true)}
         >
           <refreshIcon.react tag="span" width="14px" height="14px" />
@@ -129,7 +129,8 @@ export function Controls(props: {
       <span id={reason} className="jp-Compilescope-measureReason">
         {isOn
           ? ''
-          : obstacle || (isNone ? trans.__('Tick a variant to measure.') : '')}
+          : obstacle ||
+            (isNone ? trans.__('Select a variant to measure.') : '')}
       </span>
     </div>
   );
@@ -148,7 +149,10 @@ export function whyNot(
   trans: TranslationBundle
 ): string {
   if (requested.target !== null) {
-    return trans.__('Its code is for %1, which is not here', requested.target);
+    return trans.__(
+      'Its code targets %1, which is not available',
+      requested.target
+    );
   }
   return stage === 'failed' ? trans.__('It could not be built') : '';
 }

@@ -84,11 +84,11 @@ export function distributionOf(
           range: scale.isLog ? axis.map(Math.log10) : axis,
           ...(scale.isLog
             ? {
-                title: trans.__('time of a call'),
+                title: trans.__('latency'),
                 ...logTicks(scale, width - left - right)
               }
             : {
-                title: trans.__('time of a call, %1', scale.unit),
+                title: trans.__('latency, %1', scale.unit),
                 nticks: Math.max(3, Math.floor(width / 90))
               })
         },

@@ -33,7 +33,7 @@ export function LayersPart(props: {
       <p className="jp-Compilescope-hint">
         {variants.find(each => each.absent.layers)?.absent.layers ??
           trans.__(
-            'Guards, runtime, wrapper, launches, kernels: each is measured by calling it, and the sum is checked against the whole call.'
+            'Guards, runtime, wrapper, launches and kernels, each measured separately; the sum is checked against the whole call.'
           )}
       </p>
     );
@@ -103,7 +103,11 @@ function Stack(props: {
       {(!layers.agrees || layers.why) && (
         <p className="jp-Compilescope-stackWhy">
           {!layers.agrees && (
-            <strong>{trans.__('The sum is off by more than a tenth.')} </strong>
+            <strong>
+              {trans.__(
+                'The sum differs from the call by more than 10 %.'
+              )}{' '}
+            </strong>
           )}
           {layers.why}
         </p>
@@ -268,7 +272,7 @@ function hover(layer: Layer, layers: Layers, trans: TranslationBundle): string {
     layer.device_us === null
       ? ''
       : trans.__(
-          'on the device %1 in all; the rest passes while the host is busy',
+          '%1 on the device in total; the rest overlaps with host work',
           formatMicroseconds(layer.device_us)
         ),
     how

@@ -30,14 +30,14 @@ export function keepingText(
   const what = changes.join(', ');
   switch (keeping) {
     case 'unchanged':
-      return trans.__('a call changes nothing that lasts');
+      return trans.__('the call has no side effects');
     case 'restored':
       return what
-        ? trans.__('restored before every sample: %1', what)
-        : trans.__('restored before every sample');
+        ? trans.__('state restored before every sample: %1', what)
+        : trans.__('state restored before every sample');
     case 'copied':
       return what
-        ? trans.__('every sample on copies of its own: %1', what)
-        : trans.__('every sample on copies of its own');
+        ? trans.__('every sample on its own copies: %1', what)
+        : trans.__('every sample on its own copies');
   }
 }

@@ -64,7 +64,7 @@ export function ratiosOf(
           nticks: Math.max(3, Math.floor(width / 90))
         },
         yaxis: {
-          title: trans.__('times as fast as %1', asText(baseline)),
+          title: trans.__('speedup over %1', asText(baseline)),
           range,
           ticksuffix: '×',
           nticks: 7

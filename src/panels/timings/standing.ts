@@ -74,7 +74,7 @@ export function standingOf(
     const obstacle =
       status.kind === 'busy'
         ? trans.__('Kernel busy, queued')
-        : trans.__('There is no kernel to ask.');
+        : trans.__('No kernel is connected.');
     return { ...base, text, obstacle };
   }
   if (isActive(job)) {
@@ -82,8 +82,8 @@ export function standingOf(
       job?.state === 'queued'
         ? trans.__('Kernel busy, queued')
         : job?.step
-          ? trans.__('The kernel is at work: %1', job.step)
-          : trans.__('The kernel is at work.');
+          ? trans.__('The kernel is busy: %1', job.step)
+          : trans.__('The kernel is busy.');
     return { ...base, text, obstacle };
   }
   return { ...base, text };

@@ -50,7 +50,7 @@ export function StartupsPart(props: {
         <p className="jp-Compilescope-hint">
           {variants.find(each => each.absent.startups)?.absent.startups ??
             trans.__(
-              'The first call in an empty cache and in a warm one, each in a process of its own, with C++ headers precompiled and not.'
+              'The first call with cold and with warm caches, each in a new process, with and without precompiled C++ headers.'
             )}
         </p>
       )}
@@ -66,7 +66,7 @@ function paybackTexts(
   trans: TranslationBundle
 ): string[] {
   if (paybacks.length > 0 && paybacks.every(each => each.calls === null)) {
-    return [trans.__('never pays for itself: it saves nothing a call')];
+    return [trans.__('never pays for itself: it saves nothing per call')];
   }
   return paybacks.map(({ cache, compile_s, saved_us, calls }) => {
     const when =
@@ -100,7 +100,7 @@ function FirstCalls(props: {
     <Wide label={trans.__('First calls in figures')}>
       <table className="jp-Compilescope-figures jp-mod-startups">
         <caption className="jp-Compilescope-hidden">
-          {trans.__('First calls, each in a process of its own')}
+          {trans.__('First calls, each in a new process')}
         </caption>
         <thead>
           <tr>
@@ -128,7 +128,7 @@ function FirstCalls(props: {
                 className="jp-mod-number"
                 title={trans.__('Of the C++ build')}
               >
-                {trans.__('of it headers')}
+                {trans.__('header build')}
               </th>
             )}
             <th
@@ -141,7 +141,7 @@ function FirstCalls(props: {
             <th
               scope="col"
               className="jp-mod-number"
-              title={trans.__('The most that the process held')}
+              title={trans.__('Peak memory of the process')}
             >
               {trans.__('memory')}
             </th>

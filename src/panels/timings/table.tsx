@@ -25,7 +25,7 @@ export function TimesTable(props: {
     <>
       <Figures
         label={trans.__('Times in figures')}
-        caption={trans.__('How long a call takes, by variant')}
+        caption={trans.__('Latency by variant')}
         heads={[
           { label: trans.__('Variant') },
           { label: trans.__('median'), isNumber: true },
@@ -36,13 +36,13 @@ export function TimesTable(props: {
           },
           {
             label: trans.__('over %1', baseline),
-            title: trans.__('By the rounds that both were in')
+            title: trans.__('From the rounds that have both')
           },
           ...(hasDevice ? deviceHeads(trans) : []),
           { label: trans.__('samples'), isNumber: true },
           {
-            label: trans.__('calls a sample'),
-            title: trans.__('A sample is a batch of so many calls'),
+            label: trans.__('calls per sample'),
+            title: trans.__('Calls that are timed together as one sample'),
             isNumber: true
           },
           {
@@ -101,7 +101,7 @@ function Row(props: {
           <Badge
             kind="warning"
             title={trans.__(
-              'The warm-up ended for want of time; its times still changed'
+              'The warm-up reached its time limit while times still changed'
             )}
           >
             {trans.__('not settled')}

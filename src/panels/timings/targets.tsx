@@ -25,13 +25,10 @@ export function TargetEstimates(props: {
     variants.flatMap(({ target }) => target!.estimate?.how || [])
   );
   return (
-    <Part
-      name="targets"
-      title={trans.__('Estimated for devices that are not here')}
-    >
+    <Part name="targets" title={trans.__('Estimated for other devices')}>
       <p className="jp-Compilescope-hint">
         {trans.__(
-          'Nothing runs on them, so nothing is measured. No kernel can be faster than this; how much slower it is, only the device can tell.'
+          'Nothing runs on them, so nothing is measured. These are lower bounds for the kernels.'
         )}
       </p>
       <Figures
@@ -39,11 +36,11 @@ export function TargetEstimates(props: {
         heads={[
           { label: trans.__('variant') },
           { label: trans.__('device') },
-          { label: trans.__('kernels, at best'), isNumber: true },
+          { label: trans.__('kernels, at least'), isNumber: true },
           {
-            label: trans.__('launching them'),
+            label: trans.__('launching'),
             title: trans.__(
-              'The processor’s, where it is not hidden behind kernels; apart from them'
+              'CPU time for the launches that kernels do not hide; not part of the kernels’ time'
             ),
             isNumber: true
           },

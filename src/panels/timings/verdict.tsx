@@ -24,9 +24,7 @@ export function Verdicts(props: {
     return (
       <p className="jp-Compilescope-hint">
         {variants.find(each => each.absent.verdict)?.absent.verdict ??
-          trans.__(
-            'Nothing is said of what the time is bound by before it was looked at closer.'
-          )}
+          trans.__('Break down the time to see what limits performance.')}
       </p>
     );
   }
@@ -59,7 +57,7 @@ function Card(props: {
         {verdict.estimated && (
           <Badge
             kind="warning"
-            title={trans.__('Reckoned for a device that is not there')}
+            title={trans.__('Computed for a device that is not available')}
           >
             {trans.__('estimated, not measured')}
           </Badge>

@@ -34,9 +34,9 @@ export class TimingsView extends ReportView<readonly VariantReport[]> {
     const { model, trans } = this;
     return model.report?.subject.kind === 'watch'
       ? {
-          what: trans.__('What is watched is not timed'),
+          what: trans.__('A watched loop is not timed'),
           why: trans.__(
-            'It runs as part of your own code, once, with arguments that are gone.'
+            'It runs once, as part of your own code, and its arguments are not kept.'
           ),
           remedy: trans.__(
             'Put %1 over a cell that makes the call, to time it.',

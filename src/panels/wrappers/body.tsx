@@ -91,7 +91,9 @@ export function WrappersBody(props: {
           study="steps"
           label={trans.__('Measure steps')}
           variants={variants}
-          unbuilt={trans.__('Build the variants first: the sidebar does.')}
+          unbuilt={trans.__(
+            'Build the variants first, with the button in the sidebar.'
+          )}
           context={context}
         />
       </div>

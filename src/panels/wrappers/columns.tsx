@@ -50,7 +50,7 @@ export function columnsOf(
             {
               id: `${of} time`,
               label: trans.__('%1, time', label),
-              title: trans.__('What the step costs the host in one call'),
+              title: trans.__('Host time of the step per call'),
               width: '76px',
               isNumber: true,
               render: (row: IRow) => <Cost step={row[of]} trans={trans} />
@@ -129,7 +129,7 @@ function Line(props: {
     return (
       <span
         className="jp-Compilescope-muted"
-        title={trans.__('This wrapper does nothing of the kind here')}
+        title={trans.__('This wrapper has no such step here')}
       >
         –
       </span>
@@ -161,7 +161,7 @@ function Cost(props: {
     return (
       <span
         className="jp-Compilescope-muted"
-        title={step ? trans.__('The calls did not come by here') : undefined}
+        title={step ? trans.__('This path was not executed') : undefined}
       >
         –
       </span>

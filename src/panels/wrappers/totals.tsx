@@ -107,7 +107,7 @@ export function Totals(props: {
                 ))}
               </tr>
               <tr>
-                <th scope="row">{trans.__('a call without marks')}</th>
+                <th scope="row">{trans.__('whole call, without the clock')}</th>
                 {sides.map(side => (
                   <React.Fragment key={side}>
                     <td />
@@ -131,21 +131,21 @@ export function Totals(props: {
       {pair.cpp === null && (
         <p className="jp-Compilescope-hint">
           {trans.__(
-            'The report has no C++ wrapper beside it: flip the switch in the sidebar.'
+            'No C++ wrapper to compare with: turn on cpp_wrapper in the sidebar.'
           )}
         </p>
       )}
       {pair.python === null && (
         <p className="jp-Compilescope-hint">
           {trans.__(
-            'The report has no Python wrapper beside it: flip the switch in the sidebar.'
+            'No Python wrapper to compare with: turn off cpp_wrapper in the sidebar.'
           )}
         </p>
       )}
       {measured.length === 0 && (
         <p className="jp-Compilescope-hint">
           {trans.__(
-            'Counted in the text. What each step costs the host can be measured once the variants are built.'
+            'Steps are counted in the code. Their host time can be measured once the variants are built.'
           )}
         </p>
       )}
@@ -184,7 +184,7 @@ function Stack(props: {
           className="jp-Compilescope-stackWhole"
           style={{ left: part(steps.whole_us ?? 0) }}
           title={trans.__(
-            'A call without marks: %1',
+            'Whole call, without the clock: %1',
             formatMicroseconds(steps.whole_us ?? 0)
           )}
         />

@@ -64,10 +64,12 @@ export class WrappersView extends ReportView<IWrappers> {
     return python.length + cpp.length > 0
       ? null
       : {
-          what: trans.__('No wrapper was generated'),
+          what: trans.__('No steps of a wrapper'),
           why:
             reasons.join('\n') ||
-            trans.__('torch generated no code for this compilation.'),
+            trans.__(
+              'torch generated no wrapper for this compilation, or the report is of a version that did not record its steps.'
+            ),
           remedy: trans.__(
             'Pick another compilation, or a variant whose backend is inductor.'
           )

@@ -402,12 +402,12 @@ def test_an_estimate_stands_apart_and_is_no_less_than_a_launch() -> None:
     assert [one.variant for one in found.results] == ["eager", "python"]
     (target,) = found.targets
     assert (target.device, target.call_us) == ("H100 SXM", 11.0)
-    assert target.text == "about 11.0 µs a call, held up by launches"
+    assert target.text == "about 11.0 µs per call, limited by launches"
     assert overview(targeted(500.0)).targets[0].call_us == 500.0
     only = targeted(0.0003)
     only.variants = only.variants[-1:]
     assert overview(only).headline == (
-        "Estimated for H100 SXM, not measured: about 11.0 µs a call, held up by launches."
+        "Estimated for H100 SXM, not measured: about 11.0 µs per call, limited by launches."
     )
 
 

@@ -21,7 +21,7 @@ test('what torch chose by measuring', async ({ page, tmpPath }) => {
     await expect(table.getByRole('row').nth(1)).toContainText(
       'chosen: triton_mm_0'
     );
-    const library = table.getByRole('row', { name: /library call/ });
+    const library = table.getByRole('row', { name: /extern call/ });
     await expect(library).toContainText('1.50 times the best');
     await view.getByRole('button', { name: 'Show all 41' }).click();
     await expect(table.getByRole('row')).toHaveCount(42);

@@ -55,7 +55,7 @@ test('a function with five different graph breaks', async ({ page }) => {
     const print = cards.filter({ hasText: 'print("so far:", text)' });
     await expect(print).toContainText('What torch suggests');
     await expect(
-      print.getByRole('link', { name: 'torch’s page about it' })
+      print.getByRole('link', { name: 'torch’s documentation' })
     ).toHaveAttribute('rel', /noopener/);
     await expect(print.getByText('report("sine")').first()).toBeVisible();
   });
@@ -117,5 +117,5 @@ test('none is good news', async ({ page }) => {
     `${SHARED}/whole.ipynb`
   );
   await expect(view.getByText('No graph breaks')).toBeVisible();
-  await expect(view.getByText('One compilation, in one graph.')).toBeVisible();
+  await expect(view.getByText('One compilation, one graph.')).toBeVisible();
 });

@@ -41,7 +41,7 @@ test('what a switch changed, at the switch and in a view', async ({ page }) => {
     await expect(card).toContainText('Sizes are arguments here');
     await expectNames(view);
     await picture(page, view, 'changes');
-    await card.getByRole('button', { name: 'Both in the code view' }).click();
+    await card.getByRole('button', { name: 'Compare in Code' }).click();
     await expect(editor(page, 'python')).toContainText('kernel');
     await expect(editor(page, 'python dynamic')).toContainText('ks0');
   });

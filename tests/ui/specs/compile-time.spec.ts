@@ -4,11 +4,11 @@ import { expect, test } from '../helpers/test';
 
 test('where the time of the first call went', async ({ page, tmpPath }) => {
   const view = await openMade(page, 'Compile time', 'Compile time', tmpPath);
-  const tree = view.getByRole('tree', { name: 'Phases on an axis of time' });
+  const tree = view.getByRole('tree', { name: 'Compile timeline' });
   const current = view.getByRole('treeitem');
 
   await test.step('figures', async () => {
-    await expect(view).toContainText('3.00 s with empty caches');
+    await expect(view).toContainText('3.00 s with cold caches');
     await expect(view).toContainText('C++ compiler: cold 1.80 s');
     const row = view.getByRole('row', { name: /C\+\+ build/ });
     await expect(row).toContainText('60 %');
@@ -102,7 +102,7 @@ test('where the time of the first call went', async ({ page, tmpPath }) => {
   await test.step('kernel by kernel', async () => {
     const part = view.getByRole('region', { name: 'Kernel by kernel' });
     const row = part.getByRole('row', { name: /^fused_relu_0/ });
-    await expect(row).toContainText('meanwhile, in the background');
+    await expect(row).toContainText('in the background');
     await expect(row).toContainText('1.50 s');
     await expect(
       part.getByRole('row', { name: /at its first launch/ })
@@ -112,9 +112,9 @@ test('where the time of the first call went', async ({ page, tmpPath }) => {
   });
 
   await test.step('what settings change', async () => {
-    const part = view.getByRole('region', { name: 'What settings change' });
+    const part = view.getByRole('region', { name: 'Effect of settings on the first call' });
     await expect(part).toContainText(
-      'in empty caches precompiled headers kept (9.20 s, 12.3 s less)'
+      'in cold caches precompiled headers kept (9.20 s, 12.3 s less)'
     );
     const row = part.getByRole('row', { name: /build_separate/ });
     await expect(row).toContainText('19.0 s−2.50 s');

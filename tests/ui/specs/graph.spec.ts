@@ -165,7 +165,7 @@ test('the keyboard walks along edges, and opens and closes groups', async ({
 test('a search opens what hides a hit', async ({ page, tmpPath }) => {
   const view = await openView(await openReport(page, 'mlp', tmpPath), 'Graph');
   await drawn(view, 36);
-  await view.getByRole('button', { name: 'Close all groups' }).click();
+  await view.getByRole('button', { name: 'Collapse all groups' }).click();
   const field = view.getByRole('searchbox');
   await field.fill('addmm 16x128');
   await expect(view.getByText('1 hit')).toBeVisible();
@@ -207,7 +207,7 @@ test('closes the groups of both stages, and brings all into sight', async ({
     .poll(async () => (await inSight()).every(each => each?.isIn))
     .toBe(true);
   const open = await inSight();
-  await view.getByRole('button', { name: 'Close all groups' }).click();
+  await view.getByRole('button', { name: 'Collapse all groups' }).click();
   await expect
     .poll(async () =>
       (await inSight()).every(
@@ -254,7 +254,7 @@ test('10,000 nodes open at once, and pan smoothly', async ({
   await drawn(view, 10_000);
   await stage(view).selectOption('dynamo');
   await reopen(page, view);
-  await view.getByRole('button', { name: 'Open all groups' }).click();
+  await view.getByRole('button', { name: 'Expand all groups' }).click();
   await expect
     .poll(() => placeOf(view, 'n_5000').catch(() => null))
     .not.toBeNull();

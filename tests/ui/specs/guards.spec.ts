@@ -65,7 +65,7 @@ test('the guards of a call, and what if it was another', async ({ page }) => {
     await cell(page, 2).locator('.cm-line').last().dblclick();
     await page.keyboard.press('End');
     await page.keyboard.press('Shift+Home');
-    await view.getByRole('button', { name: 'Take the selection' }).click();
+    await view.getByRole('button', { name: 'Use the selection' }).click();
     await expect(field).toHaveValue('attend(x, y)');
   });
 
@@ -111,7 +111,7 @@ test('5,000 guards, of a file', async ({ page, tmpPath }, info) => {
     await expect(
       view.getByRole('combobox', { name: /^Other arguments/ })
     ).toBeDisabled();
-    await expect(view).toContainText('not in a report from a file');
+    await expect(view).toContainText('this report is from a file');
   });
 
   await test.step('filter', async () => {
@@ -143,7 +143,7 @@ test('5,000 guards, of a file', async ({ page, tmpPath }, info) => {
     await page.keyboard.press('Home');
     await page.keyboard.press('Enter');
     await expect(
-      view.getByRole('region', { name: 'The chosen guard' })
+      view.getByRole('region', { name: 'Selected guard' })
     ).toContainText('GetItemGuardAccessor');
   });
 

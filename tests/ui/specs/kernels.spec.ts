@@ -30,7 +30,7 @@ test('what one call launches', async ({ page, tmpPath }) => {
   });
 
   await test.step('sort and filter', async () => {
-    await table.getByRole('button', { name: 'est. bytes' }).click();
+    await table.getByRole('button', { name: 'Est. bytes' }).click();
     await expect(rows.nth(1)).toContainText('fused_relu_0');
     await expect(rows.nth(1)).toContainText('2.00 KiB');
     await filter.fill('many_1999');
@@ -73,7 +73,7 @@ test('what one call launches', async ({ page, tmpPath }) => {
 
   await test.step('to the source', async () => {
     await page.getByRole('tab', { name: 'Kernels', exact: true }).click();
-    await details.getByRole('button', { name: 'Open its source' }).click();
+    await details.getByRole('button', { name: 'Open source' }).click();
     await expect(editor(page, 'python', 'fused_relu_0')).toContainText(
       'void kernel() {}'
     );
@@ -93,7 +93,7 @@ test('how long each launch takes, measured', async ({ page }) => {
     await expect(measure).toBeDisabled();
     await expect(view).toContainText('Build and time it first.');
     await expect(
-      table.getByRole('columnheader', { name: 'time', exact: true })
+      table.getByRole('columnheader', { name: 'Time', exact: true })
     ).toHaveCount(0);
     await sidebar(page).getByRole('button', { name: 'Build and time' }).click();
     await expect(measure).toBeEnabled();
@@ -105,7 +105,7 @@ test('how long each launch takes, measured', async ({ page }) => {
       view.getByRole('button', { name: 'Measure again' })
     ).toBeEnabled();
     await expect(
-      table.getByRole('columnheader', { name: 'time', exact: true })
+      table.getByRole('columnheader', { name: 'Time', exact: true })
     ).toBeVisible();
     const rows = table.getByRole('row');
     await expect(rows.nth(1)).toContainText(TIME);

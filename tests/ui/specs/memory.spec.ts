@@ -43,7 +43,7 @@ test('what memory is used for, and what Inductor planned', async ({ page }) => {
     const kernels = await openView(page, 'kernels', 'Kernels', notebook);
     await kernels.getByRole('row', { name: /fused_gelu/ }).click();
     const details = kernels.getByRole('region', { name: /^Kernel / });
-    await expect(details.getByText('Baked sizes')).toBeVisible();
+    await expect(details.getByText('Specialized sizes')).toBeVisible();
     await expect(details.getByText(/operators, pointwise/)).toBeVisible();
     await picture(page, kernels, 'kernel-plan');
   });

@@ -35,11 +35,11 @@ test('a sweep, from the form to the winner', async ({ page }) => {
   await test.step('the form counts the cells', async () => {
     await expect(toolbar).toContainText('4 cells (2 modes × 2 wrappers)');
     await view.getByRole('button', { name: 'Add a shape' }).click();
-    await expect(toolbar).toContainText('Every shape takes a name');
+    await expect(toolbar).toContainText('Every shape needs a name');
     await expect(button('Start')).toBeDisabled();
     await picture(page, view, 'sweep-form');
-    await button('Leave out shape 2').click();
-    await button('Leave out shape 1').click();
+    await button('Remove shape 2').click();
+    await button('Remove shape 1').click();
     await tick('mode', 'max-autotune-no-cudagraphs').uncheck();
     await expect(toolbar).toContainText('2 cells');
   });
@@ -123,7 +123,7 @@ test('all ways in which a cell can end', async ({ page, tmpPath }) => {
     // Plotly hears of the pointer by a layer that lies above.
     const point = view.locator('.js-plotly-plot .points path').first();
     await point.click({ force: true });
-    await expect(details).toContainText('The cell took');
+    await expect(details).toContainText('Total time');
     await expect(grid.locator('[aria-selected=true]')).toHaveCount(1);
   });
 

@@ -44,7 +44,7 @@ test('a report for devices that are not there', async ({ page, tmpPath }) => {
   await test.step('kernels: estimates, resources, checks', async () => {
     const view = await openView(panel, 'Kernels');
     const table = view.getByRole('grid', { name: 'Kernels' });
-    for (const name of ['est. time', 'Regs', 'Occupancy', 'Check']) {
+    for (const name of ['Est. time', 'Regs', 'Occupancy', 'Check']) {
       await expect(
         table.getByRole('columnheader', { name, exact: true })
       ).toBeVisible();
@@ -110,10 +110,10 @@ test('a report for devices that are not there', async ({ page, tmpPath }) => {
       /scaled_dot_product_attention: cuDNN/
     );
     await mark.first().click();
-    await expect(page.getByText('By the rule').first()).toBeVisible();
+    await expect(page.getByText('By heuristic').first()).toBeVisible();
     await shoot(page, 'targets-decision');
     const view = await openView(panel, 'Settings');
-    await expect(view).toContainText('Devices that the code is for');
+    await expect(view).toContainText('Target devices');
     await expect(view).toContainText('cuDNN');
     await expectNames(view);
     await shoot(page, 'targets-requested');
@@ -126,7 +126,7 @@ test('a report for devices that are not there', async ({ page, tmpPath }) => {
 
   await test.step('estimates stand apart from times', async () => {
     const view = await openView(panel, 'Timings');
-    await expect(view).toContainText('Estimated for devices that are not here');
+    await expect(view).toContainText('Estimated for other devices');
     await expect(
       view.getByRole('row', { name: /python on mi300x Instinct MI300X/ })
     ).toContainText('≥');

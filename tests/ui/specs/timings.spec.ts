@@ -24,8 +24,8 @@ test('timings, from the first round to the layers of a call', async ({
 
   await test.step('nothing is measured yet, and why', async () => {
     await expect(status()).toContainText('Nothing measured yet');
-    await expect(button('Look closer')).toBeDisabled();
-    await expect(view).toContainText('No ticked variant is built yet');
+    await expect(button('Break down the time')).toBeDisabled();
+    await expect(view).toContainText('No selected variant is built yet');
   });
 
   await test.step('points stream in while it is measured', async () => {
@@ -63,11 +63,11 @@ test('timings, from the first round to the layers of a call', async ({
   });
 
   await test.step('a closer look tells where the time goes', async () => {
-    await button('Look closer').click();
+    await button('Break down the time').click();
     const layers = view.getByRole('region', { name: /Where one call/ });
     await expect(layers.getByRole('listitem').first()).toContainText('sum');
     await expect(layers).toContainText('Dynamo entry and guards');
-    await expect(button('Look closer')).toBeEnabled();
+    await expect(button('Break down the time')).toBeEnabled();
     await layers.scrollIntoViewIfNeeded();
     await layers.getByText('How each was measured').click();
     await page.screenshot({ path: `${ARTIFACTS}/timings-layers.png` });
@@ -104,7 +104,7 @@ test('timings, from the first round to the layers of a call', async ({
  */
 function points(view: Locator): Promise<number> {
   return view
-    .getByRole('region', { name: 'How long a call takes' })
+    .getByRole('region', { name: 'Latency per call' })
     .locator('path.js-line')
     .evaluateAll(paths =>
       paths.reduce(
@@ -126,7 +126,7 @@ async function rounds(view: Locator): Promise<number> {
  * How many samples a variant has, in the table.
  */
 function samples(view: Locator, variant: string | RegExp): Locator {
-  const table = view.getByRole('table', { name: /How long a call takes/ });
+  const table = view.getByRole('table', { name: /Latency per call/ });
   return table
     .getByRole('row')
     .filter({

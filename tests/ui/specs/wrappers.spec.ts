@@ -109,7 +109,7 @@ test('what both wrappers do, step by step', async ({ page, tmpPath }) => {
     const launches = figures.getByRole('row', { name: /^kernel launch/ });
     await expect(launches).toContainText('µs');
     await expect(
-      figures.getByRole('row', { name: /^a call without marks/ })
+      figures.getByRole('row', { name: /^whole call, without the clock/ })
     ).toBeVisible();
     await expect(sums).toHaveCount(2);
   });
@@ -168,7 +168,7 @@ test('what both wrappers do, step by step', async ({ page, tmpPath }) => {
     const costs = code.locator('.jp-Compilescope-code-cost.jp-mod-first');
     await expect(costs.filter({ hasText: '6.00 µs' }).first()).toBeVisible();
     await expect(
-      code.getByRole('list', { name: 'What the steps of each kind cost' })
+      code.getByRole('list', { name: 'Cost by kind of step' })
     ).toContainText('kernel launch');
     await expect(code).toContainText(
       'Host time of the step “kernel launch”: 12.0 µs left, 6.00 µs right'

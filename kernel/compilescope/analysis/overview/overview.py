@@ -89,8 +89,8 @@ def _target(variant: VariantReport) -> TargetResult:
         found.text = variant.absent.get("estimate", "No estimate.")
     else:
         found.call_us = estimate.call_us
-        most = "launches" if estimate.launch_us >= estimate.kernels_us else "kernels"
-        found.text = f"about {duration(estimate.call_us)} a call, held up by {most}"
+        limit = "launches" if estimate.launch_us >= estimate.kernels_us else "kernels"
+        found.text = f"about {duration(estimate.call_us)} per call, limited by {limit}"
     return found
 
 
@@ -186,8 +186,8 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     own = [f"{n} {_LANGUAGES[one]}" for one, n in languages.items() if one in _LANGUAGES]
     guards = sum(one.counts.get("guards", len(one.guards)) for one in found)
     differs = {one.setting for one in effective if one.differs}
-    met = sum(one.count for one in breaks)
-    often = f", met {count(met, 'time')}" if met > len(breaks) else ""
+    occurrences = sum(one.count for one in breaks)
+    often = f" ({count(occurrences, 'occurrence')})" if occurrences > len(breaks) else ""
     counts = [
         Count(number=graphs, text=count(graphs, "graph"), view="graph"),
         Count(
@@ -218,7 +218,7 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     return counts
 
 
-_LANGUAGES = {"triton": "Triton", "cpp": "C++", "extern": "library"}
+_LANGUAGES = {"triton": "Triton", "cpp": "C++", "extern": "extern"}
 _PARTS = {
     "dynamo": "Dynamo",
     "aot_autograd": "AOTAutograd",

@@ -32,7 +32,7 @@ def target_verdict(variant: VariantReport, report: Report) -> Verdict | None:
 
 
 def _judged(variant: VariantReport, target: TargetReport, estimate: Estimate) -> Verdict:
-    launches = f"{estimate.launches} launches" if estimate.launches > 1 else "one launch"
+    launches = f"{estimate.launches} launches" if estimate.launches > 1 else "1 launch"
     if estimate.unknown > MOST_UNKNOWN * estimate.launches:
         return Verdict(
             bound="unclear",
@@ -44,17 +44,17 @@ def _judged(variant: VariantReport, target: TargetReport, estimate: Estimate) ->
     if estimate.launch_us > estimate.kernels_us:
         return Verdict(
             bound="cpu",
-            evidence=f"Estimated: starting {launches} takes the processor about "
-            f"{_us(estimate.launch_us)}, against {kernels}.",
+            evidence=f"Estimated: about {_us(estimate.launch_us)} on the CPU for {launches}, "
+            f"against {kernels}.",
         )
     memory_us = _bound_by_memory(variant)
     share = memory_us / estimate.kernels_us if estimate.kernels_us else 0.0
     part = max(share, 1 - share)
-    what = "memory's bandwidth" if share >= _MOST else "arithmetic"
+    what = "memory bandwidth" if share >= _MOST else "arithmetic"
     return Verdict(
         bound="memory" if share >= _MOST else "compute",
-        evidence=f"Estimated: {kernels}, {100 * part:.0f} % of that in launches that "
-        f"{what} holds up; starting {launches} takes about {_us(estimate.launch_us)} beside it.",
+        evidence=f"Estimated: {kernels}, {100 * part:.0f} % of that in launches "
+        f"limited by {what}. About {_us(estimate.launch_us)} on the CPU for {launches}.",
     )
 
 

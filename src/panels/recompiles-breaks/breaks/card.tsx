@@ -35,14 +35,14 @@ export function BreakCard(props: {
         <h3 id={title}>
           <Prose text={cause.reason} />
         </h3>
-        <Badge title={trans.__('How often it was met')}>
+        <Badge title={trans.__('Occurrences')}>
           {trans._n('once', '%1 times', count)}
         </Badge>
         {cost_us !== null && (
           <Badge
             kind="warning"
             title={trans.__(
-              'Compile time spent on attempts that it ended, and on what was compiled behind it'
+              'Compile time of the attempts that it ended and of the code compiled after it'
             )}
           >
             {trans.__('%1 of compile time', formatMicroseconds(cost_us))}
@@ -96,19 +96,19 @@ export function BreakCard(props: {
               ))}
             </ul>
           ) : (
-            trans.__('torch does not say what')
+            trans.__('torch does not record what')
           )}
         </dd>
       </dl>
       <footer>
         {link && (
           <a href={link} target="_blank" rel="noopener noreferrer">
-            {trans.__('torch’s page about it')}
+            {trans.__('torch’s documentation')}
           </a>
         )}
         {cause.stack.length > 1 && (
           <details>
-            <summary>{trans.__('How it got there')}</summary>
+            <summary>{trans.__('Call stack')}</summary>
             <ol>
               {cause.stack.map((each, index) => (
                 <li key={index}>

@@ -35,7 +35,7 @@ export class BreaksView extends ReportView<VariantReport> {
     }
     const { compilations, absent } = variant;
     if (absent.breaks) {
-      return { what: trans.__('Not known'), why: absent.breaks };
+      return { what: trans.__('Unknown'), why: absent.breaks };
     }
     return {
       isGood: compilations.length > 0,
@@ -43,8 +43,8 @@ export class BreaksView extends ReportView<VariantReport> {
       why:
         compilations.length > 0
           ? trans._n(
-              'One compilation, in one graph.',
-              'None of the %1 compilations was cut short.',
+              'One compilation, one graph.',
+              'None of the %1 compilations has a graph break.',
               compilations.length
             )
           : trans.__('Nothing was compiled.')
@@ -96,7 +96,7 @@ export class BreaksView extends ReportView<VariantReport> {
           <strong>
             {trans._n('%1 graph break', '%1 graph breaks', all.length)}
           </strong>
-          {met > all.length && `, ${trans.__('met %1 times', met)}`}
+          {met > all.length && `, ${trans.__('%1 occurrences', met)}`}
           {costs.length > 0 &&
             `, ${trans.__('%1 of compile time', formatMicroseconds(cost))}`}
         </p>

@@ -67,7 +67,7 @@ export function RecompileCard(props: {
           <span>{reasonOf(compilation) || trans.__('recompiled')}</span>
         </h3>
         {duration_s !== null && (
-          <Badge title={trans.__('What this compilation took')}>
+          <Badge title={trans.__('Compile time of this compilation')}>
             {formatSeconds(duration_s)}
           </Badge>
         )}
@@ -84,7 +84,7 @@ export function RecompileCard(props: {
       )}
       {became_dynamic.length > 0 && (
         <p>
-          {trans.__('From now on dynamic:')}{' '}
+          {trans.__('Dynamic from here on:')}{' '}
           {became_dynamic.map((each, index) => (
             <React.Fragment key={index}>
               {index > 0 && ', '}
@@ -114,7 +114,7 @@ export function RecompileCard(props: {
         )}
         {reasons.length > 0 && (
           <details>
-            <summary>{trans.__('In torch’s words')}</summary>
+            <summary>{trans.__('Message from torch')}</summary>
             <pre tabIndex={0}>{reasons.join('\n')}</pre>
           </details>
         )}
@@ -143,7 +143,7 @@ function Limit(props: {
         value={count}
         max={limit}
         label={trans.__(
-          '%1 that torch’s recompile_limit allows this frame; behind it, it runs in eager',
+          '%1 allowed by torch’s recompile_limit; beyond it, the frame runs eagerly',
           text
         )}
       />

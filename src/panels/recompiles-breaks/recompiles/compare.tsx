@@ -45,7 +45,7 @@ export function Compare(props: {
   const texts = useLoaded(
     name ? () => Promise.all([load(from), load(to)]) : null,
     JSON.stringify([model.report?.revision, variant, from, to, name]),
-    trans.__('Getting both…')
+    trans.__('Loading both…')
   );
   const options = ids.map(id => ({ value: id, label: id }));
   return (

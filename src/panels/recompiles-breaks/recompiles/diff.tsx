@@ -78,7 +78,7 @@ export function TextDiff(props: {
     <>
       <p className="jp-Compilescope-muted" role="status">
         {isSame
-          ? trans.__('Both are the same, line for line.')
+          ? trans.__('Both are identical.')
           : changes !== null && trans._n('%1 change', '%1 changes', changes)}
       </p>
       <div ref={host} className="jp-Compilescope-diffHost" />

@@ -116,7 +116,7 @@ export class RecompilesView extends ReportView<VariantReport> {
               {isOneCall && (
                 <span className="jp-Compilescope-muted">
                   {trans.__(
-                    'Other calls may still recompile: %1 shows a loop’s as they happen.',
+                    'Other calls may still recompile: %1 shows those of a loop as they happen.',
                     '%compilescope watch'
                   )}
                 </span>

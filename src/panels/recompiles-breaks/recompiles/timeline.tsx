@@ -44,7 +44,7 @@ export function Timeline(props: {
       ref={list.ref}
       className="jp-Compilescope-timeline"
       role="grid"
-      aria-label={trans.__('Compilations by frame, in the order of time')}
+      aria-label={trans.__('Compilations by frame, in chronological order')}
       aria-rowcount={frames.length}
       aria-activedescendant={row >= 0 ? `${id}-${selected}` : undefined}
       tabIndex={0}

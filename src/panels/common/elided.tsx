@@ -1,0 +1,18 @@
+import * as React from 'react';
+
+/**
+ * A name that is cut in its middle where there is no room for it: names of
+ * kernels and of files differ at their ends.
+ *
+ * @param props.tail - How many characters at the end always stay.
+ */
+export function Elided(props: { text: string; tail?: number }): JSX.Element {
+  const { text, tail = 10 } = props;
+  const head = Math.max(0, text.length - tail);
+  return (
+    <span className="jp-Compilescope-elided" title={text}>
+      <span>{text.slice(0, head)}</span>
+      <span>{text.slice(head)}</span>
+    </span>
+  );
+}
