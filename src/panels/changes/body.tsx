@@ -26,7 +26,7 @@ export function ChangesBody(props: {
       <section>
         <h3>{trans.__('Changes from the closest variant')}</h3>
         <ul className="jp-Compilescope-changesList">
-          {variants.map(({ name, changed }) => (
+          {variants.map(({ name, changed, requested }) => (
             <li
               key={name}
               className={name === variant.name ? 'jp-mod-shown' : undefined}
@@ -42,7 +42,12 @@ export function ChangesBody(props: {
               >
                 {name}
               </button>
-              <span>{changed?.summary ?? trans.__('baseline')}</span>
+              <span>
+                {changed?.summary ??
+                  (requested.backend === null
+                    ? trans.__('not compiled')
+                    : trans.__('baseline'))}
+              </span>
             </li>
           ))}
         </ul>

@@ -10,6 +10,11 @@ import type { ITimed } from './rows';
 import { comparison } from '../../words/comparison';
 
 /**
+ * Samples below which no interval of the median reaches 95 %.
+ */
+const FEWEST = 6;
+
+/**
  * What the plots show, in figures.
  */
 export function TimesTable(props: {
@@ -112,7 +117,15 @@ function Row(props: {
         {row.median === null ? none : formatMicroseconds(row.median)}
       </td>
       <td className="jp-mod-number">
-        {row.interval ? formatInterval(row.interval) : none}
+        {row.samples.length > 0 && row.samples.length < FEWEST ? (
+          <Absent
+            why={trans.__('Fewer than %1 samples give no interval', FEWEST)}
+          />
+        ) : row.interval ? (
+          formatInterval(row.interval)
+        ) : (
+          none
+        )}
       </td>
       <td
         className={row.speedup ? speedupClass(row.speedup) : undefined}

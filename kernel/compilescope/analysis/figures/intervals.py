@@ -29,6 +29,8 @@ import statistics
 from collections.abc import Sequence
 from typing import NamedTuple
 
+FEWEST_FOR_INTERVAL = 6
+"""Samples below which no interval of the median reaches 95 %."""
 _FEWEST_BLOCKS = 16
 _TAILS = 40
 """How many tails make the whole, each of them half of what 95 % confidence leaves."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ...report import Count, Overview, Report, Result, TargetResult, VariantReport
+from ..figures.intervals import FEWEST_FOR_INTERVAL
 from ..figures.speedups import between, is_noisy, over_baseline
 from ..figures.wording import count, duration
 from ..problems.distinct_breaks import distinct_breaks
@@ -70,8 +71,10 @@ def _result(variant: VariantReport) -> Result:
         found.why = variant.absent.get("timing", _UNMEASURED)
     else:
         found.state = "measured"
-        found.latency_us, found.interval_us = timing.median_us, timing.interval_us
+        found.latency_us = timing.median_us
         found.noisy = is_noisy(timing.interval_us)
+        if found.noisy or not 0 < len(timing.samples_us) < FEWEST_FOR_INTERVAL:
+            found.interval_us = timing.interval_us
         found.speedup = None if variant.requested.backend is None else over_baseline(timing)
     return found
 
@@ -116,7 +119,8 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
     if best is not None and best.timing is not None:
         over = over_baseline(best.timing)
         gain = f"{over.text} than {over.over}" if over is not None else ""
-        takes = f"{duration(best.timing.median_us)} a call, {gain}"
+        noisy = is_noisy(best.timing.interval_us)
+        takes = gain if noisy else f"{duration(best.timing.median_us)} a call, {gain}"
         pairs = [(each, between(each, best)) for each in compiled if each is not best]
         beside_best = {title(each): pair.standing for each, pair in pairs if pair is not None}
         same = [name for name, standing in beside_best.items() if standing == "same"]
@@ -125,7 +129,9 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
         for name, standing in beside_best.items():
             if standing in ("noisy", "few"):
                 why = "Too noisy" if standing == "noisy" else "Too few rounds"
-                return f"{title(best)} takes {takes}. {why} to compare it with {name}."
+                verb = "is" if noisy else "takes"
+                rival = f"the {name}" if name.endswith("wrapper") else name
+                return f"{title(best)} {verb} {takes}. {why} to compare it with {rival}."
         return f"{title(best)} is fastest: {takes}."
     failed = [one for one in shown if one.stage == "failed"]
     if compiled:
