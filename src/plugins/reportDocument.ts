@@ -5,7 +5,7 @@ import { FileConnection, readReport } from '../model/file';
 import { SubjectModel } from '../model/subject';
 import { problemOf } from '../protocol/client';
 import type { ISubjectModel } from '../tokens';
-import { renderMessage } from '../panels/common/message';
+import { renderMessage } from '../panels/common/states/message';
 import { ReportShell } from '../panels/shell';
 import type { IViewContext } from '../panels/views';
 import { loadView } from '../panels/loaders';

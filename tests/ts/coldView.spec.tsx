@@ -1,9 +1,12 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { IChartTheme } from '../../src/charts';
-import { ColdPart } from '../../src/panels/compile-time/cold';
-import { coldChartOf } from '../../src/panels/compile-time/coldChart';
-import { coldTitle, coldVerdict } from '../../src/panels/compile-time/coldRows';
+import { ColdPart } from '../../src/panels/compile-time/cold/part';
+import { coldChartOf } from '../../src/panels/compile-time/cold/chart';
+import {
+  coldTitle,
+  coldVerdict
+} from '../../src/panels/compile-time/cold/rows';
 import type { ColdSwitch } from '../../src/protocol/types';
 import { variantReport } from './structs';
 import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';

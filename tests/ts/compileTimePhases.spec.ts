@@ -5,11 +5,11 @@ import {
   walk,
   waterfall,
   type ILane
-} from '../../src/panels/compile-time/lanes';
+} from '../../src/panels/compile-time/timeline/lanes';
 import { shareOf, sharesOf } from '../../src/panels/compile-time/shares';
-import { layOut } from '../../src/panels/compile-time/spans';
+import { layOut } from '../../src/panels/compile-time/timeline/spans';
 import { chromeTrace } from '../../src/panels/compile-time/trace';
-import * as viewport from '../../src/panels/compile-time/viewport';
+import * as viewport from '../../src/panels/compile-time/timeline/viewport';
 import type { Phase } from '../../src/protocol/types';
 import { fullCompilation } from './structs';
 

@@ -1,10 +1,16 @@
 import * as React from 'react';
 import { CompileTimeBody } from '../../src/panels/compile-time/body';
 import { exportTrace } from '../../src/panels/compile-time/export';
-import { onKey, onWheel } from '../../src/panels/compile-time/gestures';
-import { waterfall } from '../../src/panels/compile-time/lanes';
-import { hit, layOutLanes } from '../../src/panels/compile-time/layout';
-import { kernelPhases } from '../../src/panels/compile-time/loadPhases';
+import {
+  onKey,
+  onWheel
+} from '../../src/panels/compile-time/timeline/gestures';
+import { waterfall } from '../../src/panels/compile-time/timeline/lanes';
+import {
+  hit,
+  layOutLanes
+} from '../../src/panels/compile-time/timeline/layout';
+import { kernelPhases } from '../../src/panels/compile-time/timeline/loadPhases';
 import {
   figuresOf,
   laneTitle,

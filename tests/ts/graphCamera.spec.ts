@@ -1,4 +1,4 @@
-import { Camera } from '../../src/panels/graph/camera';
+import { Camera } from '../../src/panels/graph/drawing/camera';
 
 const WIDTH = 800;
 const HEIGHT = 600;

@@ -2,7 +2,7 @@ import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 import { nullTranslator } from '@jupyterlab/translation';
 import { act } from 'react';
-import { formatWaiting } from '../../src/panels/common/elapsed';
+import { formatWaiting } from '../../src/panels/common/states/elapsed';
 import { WorkStrip } from '../../src/panels/shell/work';
 import { problem } from '../../src/protocol/client';
 import { job, report, settle, variantSummary } from './fakes';

@@ -17,7 +17,7 @@ import {
 } from '../../code/editor/setup';
 import type { IHighlight } from '../../code/highlight';
 import type { SideState } from '../../code/loader';
-import { renderMessage } from '../common/message';
+import { renderMessage } from '../common/states/message';
 import type { IBar } from '../../code/palette';
 import type { RegionIndex } from '../../code/regions';
 import { NO_NOTES, type INotes } from '../../code/notes';

@@ -2,7 +2,7 @@ import * as React from 'react';
 import type { SourceLine } from '../../protocol/types';
 import { formatPlace } from '../../words/format';
 import type { IViewContext } from '../views';
-import { Elided } from './elided';
+import { Elided } from './tables/elided';
 
 /**
  * A line of the user's code. A click selects it in all views and shows it where

@@ -5,9 +5,9 @@ import * as React from 'react';
 import { problemOf } from '../../protocol/client';
 import type { ISubjectModel } from '../../tokens';
 import type { IViewContext } from '../views';
-import { whyNothing, whyOnlyInductor } from './empty';
-import type { IEmpty, ViewState } from './frame';
-import { ViewFrame } from './frame';
+import { whyNothing, whyOnlyInductor } from './states/empty';
+import type { IEmpty, ViewState } from './states/frame';
+import { ViewFrame } from './states/frame';
 
 /**
  * What a view shows something of.

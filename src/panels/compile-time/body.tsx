@@ -6,22 +6,22 @@ import { Check, Select } from '../common';
 import { IconButton } from '../common/button';
 import type { IViewContext } from '../views';
 import { Caches } from './caches';
-import { Chart } from './chart';
-import { ColdPart } from './cold';
+import { Chart } from './timeline/chart';
+import { ColdPart } from './cold/part';
 import { exportTrace } from './export';
-import type { Align, IPlace, Run } from './lanes';
-import { areFarApart, waterfall } from './lanes';
-import { kernelPhases } from './loadPhases';
+import type { Align, IPlace, Run } from './timeline/lanes';
+import { areFarApart, waterfall } from './timeline/lanes';
+import { kernelPhases } from './timeline/loadPhases';
 import { LoadsPart } from './loads';
 import { Notes } from './notes';
-import { Outline } from './outline';
+import { Outline } from './timeline/outline';
 import { figuresOf } from './phrases';
 import { sharesOf } from './shares';
 import type { IRunShares } from './summary';
 import { Shares } from './summary';
-import { Figures } from './tip';
-import type { IWindow } from './viewport';
-import { zoom } from './viewport';
+import { Figures } from './timeline/tip';
+import type { IWindow } from './timeline/viewport';
+import { zoom } from './timeline/viewport';
 
 /**
  * What the view shows.

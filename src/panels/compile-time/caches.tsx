@@ -3,7 +3,7 @@ import * as React from 'react';
 import type { CacheEvent, Compilation } from '../../protocol/types';
 import type { BadgeKind } from '../common';
 import { Badge } from '../common';
-import type { Run } from './lanes';
+import type { Run } from './timeline/lanes';
 import { runTitle } from './phrases';
 
 const LOOKS: Record<CacheEvent['outcome'], BadgeKind> = {

@@ -1,6 +1,6 @@
 import type { Compilation, VariantReport } from '../../protocol/types';
 import type { IViewContext } from '../views';
-import { kernelPhases } from './loadPhases';
+import { kernelPhases } from './timeline/loadPhases';
 import { kernelsTitle, runTitle, trackTitle } from './phrases';
 import { chromeTrace } from './trace';
 

@@ -3,10 +3,10 @@ import * as React from 'react';
 import type { KernelLoad, LoadSpan, VariantReport } from '../../protocol/types';
 import { Absent } from '../common';
 import { formatMicroseconds } from '../../words/format';
-import { Figures, type IHead } from '../common/figures';
+import { Figures, type IHead } from '../common/tables/figures';
 import { Part } from '../common/study';
-import { kindClass } from './colours';
-import type { LoadStep } from './loadPhases';
+import { kindClass } from './timeline/colours';
+import type { LoadStep } from './timeline/loadPhases';
 
 /**
  * How each kernel came to be there: when, and how long it was compiled, loaded,

@@ -1,9 +1,9 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { formatMicroseconds, formatShare } from '../../words/format';
 import { kindTitle } from './kinds';
-import type { ILane, IPlace, IWaterfall } from './lanes';
-import { spanAt } from './lanes';
-import type { ISpan } from './spans';
+import type { ILane, IPlace, IWaterfall } from './timeline/lanes';
+import { spanAt } from './timeline/lanes';
+import type { ISpan } from './timeline/spans';
 
 /**
  * What a run is called.

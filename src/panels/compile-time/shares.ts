@@ -1,5 +1,5 @@
 import { compareKinds } from './kinds';
-import type { IFlame } from './spans';
+import type { IFlame } from './timeline/spans';
 
 /**
  * How much time a kind of phase takes, in µs.

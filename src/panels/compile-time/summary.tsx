@@ -1,10 +1,10 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { formatMicroseconds, formatShare } from '../../words/format';
-import { kindClass } from './colours';
+import { kindClass } from './timeline/colours';
 import { compareKinds, kindTitle } from './kinds';
 import { runTitle } from './phrases';
-import type { Run } from './lanes';
+import type { Run } from './timeline/lanes';
 import type { IShares } from './shares';
 import { shareOf } from './shares';
 

@@ -1,7 +1,7 @@
 import type { CacheEvent, Compilation, Phase } from '../../protocol/types';
-import type { ILane } from './lanes';
-import type { IKernelPhases } from './loadPhases';
-import { earliest, layOut } from './spans';
+import type { ILane } from './timeline/lanes';
+import type { IKernelPhases } from './timeline/loadPhases';
+import { earliest, layOut } from './timeline/spans';
 
 const RUNS: readonly ILane['run'][] = ['cold', 'warm', 'later'];
 

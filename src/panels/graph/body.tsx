@@ -1,6 +1,6 @@
 import * as React from 'react';
 import type { IViewContext } from '../views';
-import { Decompositions } from './decompositions';
+import { Decompositions } from './aside/decompositions';
 import { Pane } from './pane';
 import { GraphToolbar } from './toolbar';
 import type { IGraphData, IPaneHandle, ISettings } from './types';

@@ -2,7 +2,7 @@ import * as React from 'react';
 import { prepareStage } from '../../graph/prepare';
 import { Select, useLoaded, ViewFrame } from '../common';
 import type { IViewContext } from '../views';
-import { Drawing } from './drawing';
+import { Drawing } from './drawing/drawing';
 import { loadStage } from './hooks';
 import type { IGraphData, IPaneHandle, ISettings } from './types';
 import { stageTitle } from './words';

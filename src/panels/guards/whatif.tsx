@@ -4,7 +4,7 @@ import type { GuardOutcome } from '../../protocol/types';
 import { Badge } from '../common';
 import { Outcome, verdictOf } from './outcome';
 import type { ITry } from './tries';
-import { ProblemCard } from '../common/problemCard';
+import { ProblemCard } from '../common/states/problemCard';
 import { nameOf } from '../../words/arguments';
 
 /**

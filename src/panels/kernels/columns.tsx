@@ -3,7 +3,7 @@ import * as React from 'react';
 import type { Launch } from '../../protocol/types';
 import type { IColumn } from '../common';
 import { Absent, compareNumbers, SourceLink } from '../common';
-import { Elided } from '../common/elided';
+import { Elided } from '../common/tables/elided';
 import {
   formatBytes,
   formatMicroseconds,

@@ -9,7 +9,7 @@ import { Constants } from './constants';
 import { Entries } from './entries';
 import { Files } from './files';
 import { Metadata, Signature } from './signature';
-import { ProblemCard } from '../common/problemCard';
+import { ProblemCard } from '../common/states/problemCard';
 
 /**
  * A variant's package, opened up; and the buttons that have it made.

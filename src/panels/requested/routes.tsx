@@ -4,7 +4,7 @@ import type { Route, VariantReport } from '../../protocol/types';
 import { Absent, SourceLink, useLoaded, ViewFrame } from '../common';
 import { formatMicroseconds } from '../../words/format';
 import { formatInterval } from '../../words/format';
-import { Figures } from '../common/figures';
+import { Figures } from '../common/tables/figures';
 import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
 import { findEverywhere, type IFindings, type IFound } from './everywhere';

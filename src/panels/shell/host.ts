@@ -3,7 +3,7 @@ import type { Message } from '@lumino/messaging';
 import { MessageLoop } from '@lumino/messaging';
 import { PanelLayout, Widget } from '@lumino/widgets';
 import { problem, problemOf } from '../../protocol/client';
-import { renderMessage } from '../common/message';
+import { renderMessage } from '../common/states/message';
 import type { ISectioned, IView, IViewContext, LoadView } from '../views';
 import { HeldModel } from './held';
 

@@ -4,7 +4,7 @@ import * as React from 'react';
 import { isActive } from '../../model/jobs';
 import type { JobState } from '../../protocol/types';
 import type { ISubjectModel } from '../../tokens';
-import { Elapsed } from '../common/elapsed';
+import { Elapsed } from '../common/states/elapsed';
 import { canGoOn, stepText, stoppedText } from '../../words/jobs';
 import type { IViewContext } from '../views';
 

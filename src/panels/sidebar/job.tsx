@@ -2,7 +2,7 @@ import { runIcon, stopIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { isActive } from '../../model/jobs';
 import { isOnlyForTargets } from '../../model/variants';
-import { Elapsed } from '../common/elapsed';
+import { Elapsed } from '../common/states/elapsed';
 import { canGoOn, stepText, stoppedText } from '../../words/jobs';
 import type { IPartProps } from './types';
 

@@ -2,7 +2,7 @@ import * as React from 'react';
 import type { Problem } from '../../protocol/types';
 import { Section } from './section';
 import type { IPartProps } from './types';
-import { ProblemCard } from '../common/problemCard';
+import { ProblemCard } from '../common/states/problemCard';
 
 const RANK: Record<Problem['severity'], number> = {
   error: 0,

@@ -2,10 +2,10 @@ import { copyIcon } from '@jupyterlab/ui-components';
 import { Clipboard } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { Elapsed } from '../common/elapsed';
+import { Elapsed } from '../common/states/elapsed';
 import { IconButton } from '../common/button';
 import type { IPartProps } from './types';
-import { ProblemCard } from '../common/problemCard';
+import { ProblemCard } from '../common/states/problemCard';
 
 const LOAD = '%load_ext compilescope';
 const CELL = '%%compile\nf(x)';

@@ -10,7 +10,7 @@ import { IconButton } from '../common/button';
 import { formatPlace, formatSeconds } from '../../words/format';
 import { Section } from './section';
 import type { IPartProps } from './types';
-import { ProblemCard } from '../common/problemCard';
+import { ProblemCard } from '../common/states/problemCard';
 
 /**
  * Watching: its switch, how it stands, and what was compiled last.

@@ -18,7 +18,7 @@ import type { IRow } from './rows';
 import { rowsOf, winnersOf } from './rows';
 import { Winner } from './winner';
 import { nameOf as argumentName } from '../../words/arguments';
-import { ProblemCard } from '../common/problemCard';
+import { ProblemCard } from '../common/states/problemCard';
 
 /**
  * The height of the plot, in pixels.

@@ -12,7 +12,7 @@ import { IconButton } from '../common/button';
 import type { IViewContext } from '../views';
 import { againstEager, nameOf, stateKind, stateTitle } from './phrases';
 import type { IRow } from './rows';
-import { ProblemCard } from '../common/problemCard';
+import { ProblemCard } from '../common/states/problemCard';
 
 /**
  * All that is known of one cell.

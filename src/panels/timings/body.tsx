@@ -18,7 +18,7 @@ import { TimesTable } from './table';
 import { TargetEstimates } from './targets';
 import { Verdicts } from './verdict';
 import { comparison } from '../../words/comparison';
-import { ProblemCard } from '../common/problemCard';
+import { ProblemCard } from '../common/states/problemCard';
 
 /**
  * How high the plot of ratios is at least, in pixels.

@@ -3,7 +3,7 @@ import * as React from 'react';
 import { Absent, Badge } from '../common';
 import { formatCount } from '../../words/format';
 import { formatInterval, formatMicroseconds } from '../../words/format';
-import { Figures, type IHead } from '../common/figures';
+import { Figures, type IHead } from '../common/tables/figures';
 import { speedupClass } from '../common/speedup';
 import { keepingText } from './phrases';
 import type { ITimed } from './rows';

@@ -4,7 +4,7 @@ import { Absent } from '../common';
 import { Estimate } from '../common/estimate';
 import { formatMicroseconds } from '../../words/format';
 import type { IViewContext } from '../views';
-import { Figures } from '../common/figures';
+import { Figures } from '../common/tables/figures';
 import { Part } from '../common/study';
 
 /**

@@ -1,11 +1,11 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import type { IColouring } from '../../graph/colour/colouring';
-import { GHOST } from '../../graph/diff/ghosts';
-import { shapeText, shorten, shortTarget } from '../../graph/labels';
-import type { IPrepared } from '../../graph/prepare';
-import { nodeFacts } from './facts';
-import { countNodes, swatchTitle } from './words';
+import type { IColouring } from '../../../graph/colour/colouring';
+import { GHOST } from '../../../graph/diff/ghosts';
+import { shapeText, shorten, shortTarget } from '../../../graph/labels';
+import type { IPrepared } from '../../../graph/prepare';
+import { nodeFacts } from '../aside/facts';
+import { countNodes, swatchTitle } from '../words';
 
 /**
  * What is known of the item under the pointer.

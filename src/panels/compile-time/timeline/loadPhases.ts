@@ -1,5 +1,5 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { KernelLoad, LoadSpan, Phase } from '../../protocol/types';
+import type { KernelLoad, LoadSpan, Phase } from '../../../protocol/types';
 
 /**
  * What can be seen of a kernel on the time line.

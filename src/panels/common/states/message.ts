@@ -1,5 +1,5 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { Problem } from '../../code/types';
+import type { Problem } from '../../../code/types';
 
 /**
  * A problem, or a plain statement, in the middle of an empty pane. All text is text, never markup.

@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import type { Problem } from '../../protocol/types';
+import type { Problem } from '../../../protocol/types';
 import { Elapsed } from './elapsed';
 import { ProblemCard } from './problemCard';
 

@@ -1,5 +1,5 @@
-import type { Phase } from '../../protocol/types';
-import { kindOf } from './kinds';
+import type { Phase } from '../../../protocol/types';
+import { kindOf } from '../kinds';
 
 /**
  * Ends that are closer than this, in µs, are the same: they were rounded.

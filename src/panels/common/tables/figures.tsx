@@ -1,5 +1,5 @@
 import * as React from 'react';
-import { Wide } from './study';
+import { Wide } from '../study';
 
 /**
  * The head of a column of figures, or of words.

@@ -1,7 +1,7 @@
-import { CanvasPen } from '../../graph/paint/canvasPen';
-import { paint } from '../../graph/paint/painter';
-import type { IViewport } from '../../graph/paint/tiles';
-import type { IPicture } from '../../graph/paint/picture';
+import { CanvasPen } from '../../../graph/paint/canvasPen';
+import { paint } from '../../../graph/paint/painter';
+import type { IViewport } from '../../../graph/paint/tiles';
+import type { IPicture } from '../../../graph/paint/picture';
 
 const WIDTH = 132;
 const HEIGHT = 180;

@@ -1,11 +1,11 @@
 import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { GHOST } from '../../graph/diff/ghosts';
-import type { IPrepared } from '../../graph/prepare';
-import { SourceLink } from '../common';
-import type { IViewContext } from '../views';
+import { GHOST } from '../../../graph/diff/ghosts';
+import type { IPrepared } from '../../../graph/prepare';
+import { SourceLink } from '../../common';
+import type { IViewContext } from '../../views';
 import { nodeFacts } from './facts';
-import { countNodes } from './words';
+import { countNodes } from '../words';
 
 /**
  * What is known of the node or group that is looked at, to read and to walk on

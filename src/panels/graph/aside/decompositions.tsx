@@ -1,10 +1,10 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import type { Decomposition } from '../../protocol/types';
-import { Badge, SourceLink, useLoaded, ViewFrame } from '../common';
-import type { IViewContext } from '../views';
-import type { IGraphData } from './types';
-import { stageTitle } from './words';
+import type { Decomposition } from '../../../protocol/types';
+import { Badge, SourceLink, useLoaded, ViewFrame } from '../../common';
+import type { IViewContext } from '../../views';
+import type { IGraphData } from '../types';
+import { stageTitle } from '../words';
 
 /**
  * At most so many nodes of a decomposition are named.

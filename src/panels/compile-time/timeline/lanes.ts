@@ -1,4 +1,4 @@
-import type { Compilation, Phase } from '../../protocol/types';
+import type { Compilation, Phase } from '../../../protocol/types';
 import type { IKernelPhases } from './loadPhases';
 import { earliest, layOut, type IFlame, type ISpan } from './spans';
 

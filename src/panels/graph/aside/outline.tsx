@@ -1,10 +1,10 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { GHOST } from '../../graph/diff/ghosts';
-import { shapeText, shortTarget } from '../../graph/labels';
-import type { IPrepared } from '../../graph/prepare';
-import { useRows } from '../common';
-import { describe } from './tooltip';
+import { GHOST } from '../../../graph/diff/ghosts';
+import { shapeText, shortTarget } from '../../../graph/labels';
+import type { IPrepared } from '../../../graph/prepare';
+import { useRows } from '../../common';
+import { describe } from '../drawing/tooltip';
 
 /**
  * The graph as a tree of texts, which a screen reader can read: groups and

@@ -1,5 +1,5 @@
 import * as React from 'react';
-import type { IFigures } from './phrases';
+import type { IFigures } from '../phrases';
 
 /**
  * As wide as a tip gets, in pixels; the style says the same.

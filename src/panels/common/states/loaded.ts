@@ -1,5 +1,5 @@
 import * as React from 'react';
-import { problemOf } from '../../protocol/client';
+import { problemOf } from '../../../protocol/client';
 import type { ViewState } from './frame';
 
 /**

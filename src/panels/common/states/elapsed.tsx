@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import type { JobState } from '../../protocol/types';
+import type { JobState } from '../../../protocol/types';
 
 /**
  * How often the time is looked at, in milliseconds.

@@ -1,6 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { ColdSwitch } from '../../protocol/types';
-import { formatSeconds } from '../../words/format';
+import type { ColdSwitch } from '../../../protocol/types';
+import { formatSeconds } from '../../../words/format';
 
 /**
  * What a row is of when it is of no setting, as the kernel names it.

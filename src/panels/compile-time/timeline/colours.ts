@@ -1,4 +1,4 @@
-import { KINDS } from './kinds';
+import { KINDS } from '../kinds';
 import type { IPaint } from './paint';
 
 /**

@@ -1,12 +1,12 @@
-import { CanvasPen } from '../../graph/paint/canvasPen';
-import { paint } from '../../graph/paint/painter';
-import { Tiles } from '../../graph/paint/tiles';
+import { CanvasPen } from '../../../graph/paint/canvasPen';
+import { paint } from '../../../graph/paint/painter';
+import { Tiles } from '../../../graph/paint/tiles';
 import { Camera } from './camera';
 import { followPointer } from './gestures';
 import { Minimap } from './minimap';
 import type { IMarks, ITrace } from './overlay';
 import { NO_MARKS, NO_TRACE, paintOverlay, traceEdges } from './overlay';
-import type { IPicture } from '../../graph/paint/picture';
+import type { IPicture } from '../../../graph/paint/picture';
 
 /**
  * Milliseconds of a frame for new tiles.

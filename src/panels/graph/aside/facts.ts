@@ -1,11 +1,11 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { GHOST } from '../../graph/diff/ghosts';
-import type { IPrepared } from '../../graph/prepare';
-import { fusionTime } from '../../graph/kernels';
-import { roleOf } from '../../graph/roles';
-import type { SourceLine } from '../../protocol/types';
-import { formatMicroseconds } from '../../words/format';
-import { stageTitle } from './words';
+import { GHOST } from '../../../graph/diff/ghosts';
+import type { IPrepared } from '../../../graph/prepare';
+import { fusionTime } from '../../../graph/kernels';
+import { roleOf } from '../../../graph/roles';
+import type { SourceLine } from '../../../protocol/types';
+import { formatMicroseconds } from '../../../words/format';
+import { stageTitle } from '../words';
 
 /**
  * Something to say about a node.

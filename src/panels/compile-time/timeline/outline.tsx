@@ -1,11 +1,11 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import type { IColumn, Sort } from '../common';
-import { sorted, VirtualTable } from '../common';
+import type { IColumn, Sort } from '../../common';
+import { sorted, VirtualTable } from '../../common';
 import { kindClass } from './colours';
-import { compareKinds, kindTitle } from './kinds';
+import { compareKinds, kindTitle } from '../kinds';
 import type { ILane, IPlace, IWaterfall } from './lanes';
-import { formatTime, runTitle, trackTitle } from './phrases';
+import { formatTime, runTitle, trackTitle } from '../phrases';
 import type { ISpan } from './spans';
 
 interface IEntry {

@@ -1,6 +1,6 @@
-import type { IPen } from '../../graph/paint/pen';
-import type { Scene } from '../../graph/paint/scene';
-import type { IPicture } from '../../graph/paint/picture';
+import type { IPen } from '../../../graph/paint/pen';
+import type { Scene } from '../../../graph/paint/scene';
+import type { IPicture } from '../../../graph/paint/picture';
 
 /**
  * What stands out in a picture.

@@ -1,5 +1,5 @@
-import type { IBox } from '../../graph/paint/scene';
-import type { IViewport } from '../../graph/paint/tiles';
+import type { IBox } from '../../../graph/paint/scene';
+import type { IViewport } from '../../../graph/paint/tiles';
 
 const LEAST = 0.004;
 const MOST = 4;

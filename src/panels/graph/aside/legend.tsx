@@ -1,11 +1,11 @@
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import type { IColouring, ISwatch } from '../../graph/colour/colouring';
-import { shorten } from '../../graph/labels';
-import { isLastStage } from '../../graph/kernels';
-import type { IPrepared } from '../../graph/prepare';
-import type { IViewContext } from '../views';
-import { modeTitle, stageTitle, swatchTitle } from './words';
+import type { IColouring, ISwatch } from '../../../graph/colour/colouring';
+import { shorten } from '../../../graph/labels';
+import { isLastStage } from '../../../graph/kernels';
+import type { IPrepared } from '../../../graph/prepare';
+import type { IViewContext } from '../../views';
+import { modeTitle, stageTitle, swatchTitle } from '../words';
 
 const AT_FIRST = 12;
 

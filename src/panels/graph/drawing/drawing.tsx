@@ -1,26 +1,26 @@
 import * as React from 'react';
-import { colourNodes } from '../../graph/colour/colouring';
-import { openAtFirst } from '../../graph/opening';
-import { readTheme } from '../../graph/paint/theme';
-import type { IPrepared } from '../../graph/prepare';
-import { groupsAround, searchNodes } from '../../graph/search';
-import { groupShares } from '../../graph/shares';
-import type { Direction } from '../../graph/walk';
-import { walk } from '../../graph/walk';
-import type { IViewContext } from '../views';
+import { colourNodes } from '../../../graph/colour/colouring';
+import { openAtFirst } from '../../../graph/opening';
+import { readTheme } from '../../../graph/paint/theme';
+import type { IPrepared } from '../../../graph/prepare';
+import { groupsAround, searchNodes } from '../../../graph/search';
+import { groupShares } from '../../../graph/shares';
+import type { Direction } from '../../../graph/walk';
+import { walk } from '../../../graph/walk';
+import type { IViewContext } from '../../views';
 import { GraphCanvas } from './canvas';
-import { Details } from './details';
-import { exportPicture } from './exporting';
-import { useLayout, useThemeTick } from './hooks';
-import { Legend } from './legend';
-import { litNodes, selectNode } from './linking';
-import { Outline } from './outline';
-import { GraphHeader } from './header';
+import { Details } from '../aside/details';
+import { exportPicture } from '../exporting';
+import { useLayout, useThemeTick } from '../hooks';
+import { Legend } from '../aside/legend';
+import { litNodes, selectNode } from '../linking';
+import { Outline } from '../aside/outline';
+import { GraphHeader } from '../header';
 import { describe, Tooltip } from './tooltip';
-import type { IGraphData, IPaneHandle, ISettings } from './types';
-import { whyNot } from './toolbar';
-import { countNodes, modeTitle, stageTitle } from './words';
-import type { IPicture } from '../../graph/paint/picture';
+import type { IGraphData, IPaneHandle, ISettings } from '../types';
+import { whyNot } from '../toolbar';
+import { countNodes, modeTitle, stageTitle } from '../words';
+import type { IPicture } from '../../../graph/paint/picture';
 
 const KEYS: Record<string, Direction> = {
   ArrowUp: 'inputs',

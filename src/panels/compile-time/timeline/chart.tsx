@@ -1,13 +1,13 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { useWidth } from '../common';
+import { useWidth } from '../../common';
 import { Palette } from './colours';
 import { DRAG_FROM, onKey, onWheel } from './gestures';
 import type { IPlace, IWaterfall, Step } from './lanes';
 import { rank, spanAt, walk } from './lanes';
 import { AXIS_HEIGHT, hit, layOutLanes, ROW_HEIGHT } from './layout';
 import { paint } from './paint';
-import { figuresOf, laneTitle, spoken } from './phrases';
+import { figuresOf, laneTitle, spoken } from '../phrases';
 import { Tip } from './tip';
 import type { IWindow } from './viewport';
 import { around, pan, reveal } from './viewport';

@@ -1,15 +1,15 @@
 import * as React from 'react';
-import { Chart } from '../../charts';
-import type { ColdSwitch, VariantReport } from '../../protocol/types';
-import { Absent } from '../common';
-import { formatMicroseconds, formatSeconds } from '../../words/format';
-import { formatInterval } from '../../words/format';
-import { Figures } from '../common/figures';
-import { Part, StudyButton } from '../common/study';
-import type { IViewContext } from '../views';
-import { coldChartOf, coldHeight } from './coldChart';
-import { coldTitle, coldVerdict, isMeasured } from './coldRows';
-import { FirstBar } from '../common/firstBar';
+import { Chart } from '../../../charts';
+import type { ColdSwitch, VariantReport } from '../../../protocol/types';
+import { Absent } from '../../common';
+import { formatMicroseconds, formatSeconds } from '../../../words/format';
+import { formatInterval } from '../../../words/format';
+import { Figures } from '../../common/tables/figures';
+import { Part, StudyButton } from '../../common/study';
+import type { IViewContext } from '../../views';
+import { coldChartOf, coldHeight } from './chart';
+import { coldTitle, coldVerdict, isMeasured } from './rows';
+import { FirstBar } from '../../common/firstBar';
 
 /**
  * What torch's settings change in the first call: the study's button, a chart

@@ -1,7 +1,7 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
-import { Problem, SourceLine } from '../../protocol/types';
-import { formatPlace } from '../../words/format';
+import { Problem, SourceLine } from '../../../protocol/types';
+import { formatPlace } from '../../../words/format';
 
 /**
  * One problem: what happened, why, what to do.
