@@ -112,9 +112,11 @@ test('where the time of the first call went', async ({ page, tmpPath }) => {
   });
 
   await test.step('what settings change', async () => {
-    const part = view.getByRole('region', { name: 'Effect of settings on the first call' });
+    const part = view.getByRole('region', {
+      name: 'Effect of settings on the first call'
+    });
     await expect(part).toContainText(
-      'in cold caches precompiled headers kept (9.20 s, 12.3 s less)'
+      'with cold caches precompiled headers kept (9.20 s, 12.3 s less)'
     );
     const row = part.getByRole('row', { name: /build_separate/ });
     await expect(row).toContainText('19.0 s−2.50 s');

@@ -31,7 +31,9 @@ test('what torch made of each setting', async ({ page, tmpPath }) => {
   await picture(page, view, 'requested');
 
   await test.step('ways to operators', async () => {
-    const part = view.getByRole('region', { name: /^How extern and custom operators/ });
+    const part = view.getByRole('region', {
+      name: /^How extern and custom operators/
+    });
     const rows = part.getByRole('row', { name: /^mylib::rotate/ });
     await expect(rows).toContainText([
       /python.*Python.*torch\.ops, from Python.*2.*7\.25/,
