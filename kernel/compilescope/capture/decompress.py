@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import importlib.util
+import io
 import zlib
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from ..report.problem import Problem
 
@@ -34,36 +37,92 @@ def unpack(path: Path) -> Unpacked:
     OSError
         It cannot be read.
     """
+    text = io.BytesIO()
+    problem = unpack_into(path, text)
+    return Unpacked(in_utf8(text.getvalue()), problem)
+
+
+def unpack_into(path: Path, target: BinaryIO) -> Problem | None:
+    """Write a file's bytes, unpacked, and return what of it is missing.
+
+    Raises
+    ------
+    OSError
+        It cannot be read.
+    """
     with path.open("rb") as file:
-        begin = file.read(len(_ZSTD))
-        if begin.startswith(_ZSTD):
-            return Unpacked(b"", _no_zstd(path.name))
-        if not begin.startswith(_GZIP):
-            return Unpacked(_in_utf8(begin + file.read()))
+        magic = file.read(len(_ZSTD))
         file.seek(0)
-        parts: list[bytes] = []
-        problem = None
-        size = 0
-        try:
-            with gzip.GzipFile(fileobj=file) as packed:
-                # One read of the stream at a time: what comes before damage is kept.
-                while piece := packed.read1(_PIECE):
-                    parts.append(piece)
-                    size += len(piece)
-                    if size > MOST_BYTES:
-                        problem = _too_large(path.name)
-                        break
-        except (gzip.BadGzipFile, EOFError, zlib.error):
-            problem = _damaged(path.name)
-    return Unpacked(_in_utf8(b"".join(parts)), problem)
+        if magic.startswith(_GZIP):
+            # One read of the stream at a time: what comes before damage is kept.
+            return _copy(gzip.GzipFile(fileobj=file).read1, target, path.name)
+        if magic.startswith(_ZSTD):
+            opened = _open_zstd(file)
+            return _no_zstd(path.name) if opened is None else _copy(opened.read, target, path.name)
+        while piece := file.read(_PIECE):
+            target.write(piece)
+    return None
 
 
-def _in_utf8(data: bytes) -> bytes:
-    zero = _UTF16.get(data[:2])
-    if zero is not None and data[zero : zero + 1] == b"\0":
+def is_compressed(magic: bytes) -> bool:
+    """Whether a file that begins so is one that `unpack` unpacks."""
+    return magic.startswith((_GZIP, _ZSTD))
+
+
+def is_utf8(magic: bytes) -> bool:
+    """Whether a trace that begins so is in UTF-8, without a mark that says so."""
+    return not magic.startswith(codecs.BOM_UTF8) and not _is_utf16(magic)
+
+
+def in_utf8(data: bytes) -> bytes:
+    """A trace's text in UTF-8, whatever it was written in."""
+    if _is_utf16(data):
         # PowerShell writes so what it redirects.
         data = data.decode("utf-16", "replace").encode()
     return data.removeprefix(codecs.BOM_UTF8)
+
+
+def _is_utf16(data: bytes) -> bool:
+    zero = _UTF16.get(data[:2])
+    return zero is not None and data[zero : zero + 1] == b"\0"
+
+
+def _copy(read: Callable[[int], bytes], target: BinaryIO, name: str) -> Problem | None:
+    size = 0
+    try:
+        while piece := read(_PIECE):
+            target.write(piece)
+            size += len(piece)
+            if size > MOST_BYTES:
+                return _too_large(name)
+    except _damage_errors():
+        return _damaged(name)
+    return None
+
+
+def _damage_errors() -> tuple[type[Exception], ...]:
+    module = _zstd()
+    zstd = () if module is None else (cast(type[Exception], module.ZstdError),)
+    return (gzip.BadGzipFile, EOFError, zlib.error, *zstd)
+
+
+def _zstd() -> Any:
+    """Python's own module for zstd (3.14 and newer), else the package, else None."""
+    names = ("compression.zstd", "zstandard")
+    # find_spec imports the package around a module, and Python before 3.14 has no compression.
+    installed = (name for name in names if importlib.util.find_spec(name.partition(".")[0]))
+    return next((importlib.import_module(name) for name in installed), None)
+
+
+def _open_zstd(file: BinaryIO) -> BinaryIO | None:
+    """The file unpacked, where Python can do that."""
+    module = _zstd()
+    if module is None:
+        return None
+    if hasattr(module, "ZstdFile"):
+        return cast(BinaryIO, module.ZstdFile(file))
+    reader = module.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+    return cast(BinaryIO, reader)
 
 
 def _damaged(name: str) -> Problem:
@@ -88,6 +147,6 @@ def _no_zstd(name: str) -> Problem:
     return Problem(
         severity="error",
         what=f"{name} cannot be unpacked.",
-        why="It is compressed with zstd, which is not read here.",
-        remedy="Unpack it (zstd -d), and open the result.",
+        why="It is compressed with zstd, which Python reads from 3.14 on.",
+        remedy="Run pip install zstandard, or unpack it (zstd -d) and open the result.",
     )

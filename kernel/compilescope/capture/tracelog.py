@@ -13,7 +13,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ from .records import Record
 
 _LISTED = 20
 """Of how many damaged lines of one kind the text is kept."""
-_HEAD = re.compile(
+_LINE = re.compile(
     rb"^[A-Z](\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{6}) (\d+) [^\s\]][^\n\]]*?:\d+\] ([^\n]*)\n?",
     re.M,
 )
@@ -83,16 +83,14 @@ def read(path: str | Path) -> TraceLog:
     problems = [missing] if missing is not None else []
     year = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc).year
     logs = []
-    for rank, text in _by_rank(data):
-        damages = _Damages(path.name if rank is None else f"{path.name} (rank {rank})")
-        interned: dict[int, str] = {}
-        found = (_record(raw, interned, year, damages) for raw in _split(text, damages))
-        records = [record for record in found if record is not None]
+    for rank, text in by_rank(data):
+        damages = Damages(path.name if rank is None else f"{path.name} (rank {rank})")
+        records = list(parse_records(text, {}, year, damages))
         logs.append(TraceLog(_true_times(records), damages.problems(), rank))
     told = [log for log in logs if log.records]
     if not told:
         if not problems and any(log.problems for log in logs):
-            problems.append(_no_trace(path.name))
+            problems.append(no_trace(path.name))
         return TraceLog([], [*problems, *(one for log in logs for one in log.problems)])
     first = told[0]
     lost = [one for log in logs if log is not first and not log.records for one in log.problems]
@@ -101,7 +99,30 @@ def read(path: str | Path) -> TraceLog:
     )
 
 
-def _no_trace(name: str) -> Problem:
+def parse_records(
+    data: bytes, interned: dict[int, str], year: int, damages: Damages
+) -> Iterator[Record]:
+    """Parse text that begins and ends with whole records.
+
+    Parameters
+    ----------
+    data
+        A log, or a part of it.
+    interned
+        File names by torch's number for them, of all before; gets those that this text defines.
+    year
+        When it was written: the lines do not name it.
+    damages
+        Gets what cannot be read.
+    """
+    for raw in _split(data, damages):
+        record = _record(raw, interned, year, damages)
+        if record is not None:
+            yield record
+
+
+def no_trace(name: str) -> Problem:
+    """The problem of a file that holds no record."""
     return Problem(
         severity="error",
         what=f"{name} is no trace.",
@@ -110,10 +131,15 @@ def _no_trace(name: str) -> Problem:
     )
 
 
-def _by_rank(data: bytes) -> list[tuple[int | None, bytes]]:
-    """Each process's lines; those that name none go with the line before."""
+def names_ranks(data: bytes) -> bool:
+    """Whether a line names the process that wrote it."""
     # The regular expression takes ten times as long.
-    if b"[default" not in data and b"[rank" not in data:
+    return (b"[default" in data or b"[rank" in data) and _RANK.search(data) is not None
+
+
+def by_rank(data: bytes) -> list[tuple[int | None, bytes]]:
+    """Each process's lines; those that name none go with the line before."""
+    if not names_ranks(data):
         return [(None, data)]
     parts: dict[int | None, list[bytes]] = {}
     rank: int | None = None
@@ -125,13 +151,13 @@ def _by_rank(data: bytes) -> list[tuple[int | None, bytes]]:
     return [(rank, b"".join(lines)) for rank, lines in parts.items()]
 
 
-def _split(data: bytes, damages: _Damages) -> Iterator[_Raw]:
+def _split(data: bytes, damages: Damages) -> Iterator[_Raw]:
     """Gather each record's line and its payload's lines."""
     start, line = 0, 1
     while start < len(data):
         found = _NO_PAYLOAD.search(data, start)
         end = len(data) if found is None else found.end()
-        head = _HEAD.match(data, start, end)
+        head = _LINE.match(data, start, end)
         if head is None:
             _foreign(data, start, end, line, damages)
         else:
@@ -144,7 +170,7 @@ def _split(data: bytes, damages: _Damages) -> Iterator[_Raw]:
         start = end
 
 
-def _foreign(data: bytes, start: int, end: int, line: int, damages: _Damages) -> None:
+def _foreign(data: bytes, start: int, end: int, line: int, damages: Damages) -> None:
     """Count the lines that belong to no record."""
     for found in _FOREIGN.finditer(data, start, end):
         line += data.count(b"\n", start, found.start())
@@ -152,18 +178,16 @@ def _foreign(data: bytes, start: int, end: int, line: int, damages: _Damages) ->
         damages.add("is no trace record", line, found[0])
 
 
-def _record(raw: _Raw, interned: dict[int, str], year: int, damages: _Damages) -> Record | None:
+def _record(raw: _Raw, interned: dict[int, str], year: int, damages: Damages) -> Record | None:
     *stamp, thread = raw.stamp
     try:
         metadata = msgspec.json.decode(raw.head)
-        time_s = _seconds(year, *map(int, stamp))
+        time_s = seconds_of(year, *map(int, stamp))
         if not isinstance(metadata, dict) or not metadata:
             raise ValueError("its metadata is no object")
         compile_id = _compile_id(metadata)
         event = next(iter(metadata))
-        if event == "str":
-            _intern(metadata["str"], interned)
-        named = _named(metadata, interned)
+        named = name_files(metadata, interned)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         damages.add("cannot be read", raw.line, raw.head, str(error))
         return None
@@ -197,15 +221,27 @@ def _encodable(payload: str) -> str:
     return payload if whole == text else whole
 
 
-def _seconds(year: int, *parts: int) -> float:
+def seconds_of(year: int, *parts: int) -> float:
+    """The line's time, as if it was UTC: month, day, hour, minute, second, microsecond."""
     month, day, hour, minute, second, micro = parts
     moment = datetime(year, month, day, hour, minute, second, micro, timezone.utc)
     return moment.timestamp()
 
 
-def _intern(detail: Any, interned: dict[int, str]) -> None:
+def name_files(metadata: Any, interned: dict[int, str]) -> Any:
+    """Metadata with file names in place of torch's numbers for them.
+
+    Parameters
+    ----------
+    metadata
+        A record's.
+    interned
+        The names so far, by number; gets the one that a ``str`` record defines.
+    """
+    detail = metadata.get("str") if isinstance(metadata, dict) else None
     if isinstance(detail, list) and len(detail) == 2 and isinstance(detail[1], int):
         interned[detail[1]] = str(detail[0])
+    return _named(metadata, interned)
 
 
 def _named(value: Any, interned: dict[int, str]) -> Any:
@@ -223,6 +259,13 @@ def _named(value: Any, interned: dict[int, str]) -> Any:
 
 
 def _compile_id(metadata: dict[str, Any]) -> str | None:
+    return compile_id(*(metadata.get(name) for name in _ID_PARTS))
+
+
+_ID_PARTS = ("compiled_autograd_id", "frame_id", "frame_compile_id")
+
+
+def compile_id(autograd: Any, frame: Any, compilation: Any) -> str | None:
     """The compilation as torch names it: ``1/0``; ``!0/1/0`` in compiled autograd's graph 0.
 
     Raises
@@ -230,12 +273,9 @@ def _compile_id(metadata: dict[str, Any]) -> str | None:
     ValueError
         The record names a compilation that there cannot be.
     """
-    names = ("compiled_autograd_id", "frame_id", "frame_compile_id")
-    numbers = [metadata.get(name) for name in names]
-    for name, number in zip(names, numbers, strict=True):
+    for name, number in zip(_ID_PARTS, (autograd, frame, compilation), strict=True):
         if number is not None and not _is_count(number):
             raise ValueError(f"its {name} is {str(number)[:40]}")
-    autograd, frame, compilation = numbers
     parts = [] if autograd is None else [f"!{autograd}"]
     if frame is not None and compilation is not None:
         parts += [str(frame), str(compilation)]
@@ -251,7 +291,18 @@ def _integer(value: Any) -> int:
 
 
 def _true_times(records: list[Record]) -> list[Record]:
-    """Set the records' clock right by the first event that says its time in full.
+    """Set the records' clock right."""
+    shift = clock_shift(records)
+    return [moved(record, shift) for record in records] if shift else records
+
+
+def moved(record: Record, shift_s: float) -> Record:
+    """The record at another time."""
+    return msgspec.structs.replace(record, time_s=record.time_s + shift_s)
+
+
+def clock_shift(records: Iterable[Record]) -> float:
+    """The seconds by which the lines' clock is wrong, by the first event with its time in full.
 
     The lines name neither the year nor the time zone; timing events carry seconds since the epoch.
     """
@@ -262,24 +313,34 @@ def _true_times(records: list[Record]) -> list[Record]:
             true = float(json.loads(record.payload)["ts"]) / 1e6
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             continue
-        if not math.isfinite(true) or not 0 < true < _LAST_S:
-            continue
-        shift = round((true - record.time_s) / _QUARTER_HOUR) * _QUARTER_HOUR
-        if not shift:
-            break
-        return [msgspec.structs.replace(r, time_s=r.time_s + shift) for r in records]
-    return records
+        if math.isfinite(true) and 0 < true < _LAST_S:
+            return whole_quarters(true - record.time_s)
+    return 0.0
+
+
+def whole_quarters(seconds: float) -> float:
+    """The seconds that a time zone and a wrong year make of a difference between two clocks."""
+    return round(seconds / _QUARTER_HOUR) * _QUARTER_HOUR
 
 
 _LAST_S = 253_402_300_800.0
 """The end of the year 9999: a later time is damage."""
 
 
-class _Damages:
-    """The lines that are damaged, by what is wrong with them."""
+class Damages:
+    """The lines that are damaged, by what is wrong with them.
 
-    def __init__(self, name: str) -> None:
+    Parameters
+    ----------
+    name
+        The file's, for the sentences.
+    numbered
+        Whether the lines' numbers are those of the file: it was read from its beginning.
+    """
+
+    def __init__(self, name: str, *, numbered: bool = True) -> None:
         self.name = name
+        self._numbered = numbered
         self._counts: dict[str, int] = {}
         self._texts: dict[str, list[str]] = {}
 
@@ -289,7 +350,8 @@ class _Damages:
         texts = self._texts.setdefault(what, [])
         if len(texts) < _LISTED:
             shown = text[:500].decode("utf-8", "replace").strip()
-            texts.append(f"line {line}: {f'{why}: ' if why else ''}{shown}")
+            place = f"line {line}: " if self._numbered else ""
+            texts.append(f"{place}{f'{why}: ' if why else ''}{shown}")
 
     def problems(self) -> list[Problem]:
         """One for each kind of damage."""
@@ -297,15 +359,18 @@ class _Damages:
 
     def _problem(self, what: str, count: int) -> Problem:
         texts = self._texts[what]
-        first = texts[0].partition(":")[0]
         if count == 1:
-            said = f"A line of {self.name} {what}."
+            sentence = f"A line of {self.name} {what}."
         else:
-            said = f"{count} lines of {self.name} {_PLURAL[what]}."
+            sentence = f"{count} lines of {self.name} {_PLURAL[what]}."
+        why = "The log is damaged, or something else wrote into it."
+        if self._numbered:
+            first = texts[0].partition(":")[0]
+            why = f"{self.name}, {first}." if count == 1 else f"The first is {first}."
         return Problem(
             severity="warning",
-            what=said,
-            why=f"{self.name}, {first}." if count == 1 else f"The first is {first}.",
+            what=sentence,
+            why=why,
             remedy="The rest of the file is shown. Record or copy the trace again to have all.",
             detail="\n".join([*texts, "…"] if count > len(texts) else texts),
         )

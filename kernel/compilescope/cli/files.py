@@ -40,6 +40,14 @@ class VariantSummary(Struct):
     problems: list[Problem]
 
 
+_PAGES = (".html", ".htm")
+
+
+def is_trace(path: Path) -> bool:
+    """Whether `read` takes a path for a trace: it is no report, page or package by its ending."""
+    return path.suffix not in (".json", ".pt2", *_PAGES)
+
+
 def read(path: Path) -> Report:
     """Read a report, whatever kind of file it comes from.
 
@@ -50,7 +58,7 @@ def read(path: Path) -> Report:
     OSError
         It cannot be read.
     """
-    if path.suffix in (".json", ".html", ".htm"):
+    if path.suffix in (".json", *_PAGES):
         return load(path)
     # Both load parts of the analysis, which a report does not need.
     if path.suffix == ".pt2":

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 
 from ..report import WRAPPERS, Compilation, Report
 from ..report.errors import CompilescopeError
 from . import files
+from .terminal import show_progress
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -23,23 +25,37 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     thing.add_argument("--kernel", metavar="NAME", help="a kernel's source")
     thing.add_argument("--graph", metavar="STAGE", help="a graph: dynamo, joint, post_grad, …")
     thing.add_argument("--guards", action="store_true", help="the guards, one a line")
+    thing.add_argument(
+        "--raw",
+        metavar="EVENT",
+        help="of a trace: what torch logged as EVENT and no view reads, as it is",
+    )
     thing.add_argument("--list", action="store_true", help="what can be named here")
     thing.add_argument("--json", action="store_true", help="the summary as JSON")
     parser.add_argument("--compilation", metavar="ID", help="torch's compile id, as 0/0")
-    parser.add_argument("--variant", metavar="NAME", help="of this variant")
+    parser.add_argument("--variant", metavar="NAME", help="of this variant, or of this rank")
     parser.set_defaults(command=command)
 
 
 def command(options: argparse.Namespace) -> int:
     """Print what was asked for."""
+    one_thing = options.code or options.kernel or options.graph or options.guards or options.raw
+    if one_thing or (options.list and options.compilation):
+        compilation = _compilation(options)
+        if options.list:
+            print("\n".join(_listing(compilation)))
+        else:
+            print(_text(compilation, options).rstrip("\n"))
+        return 0
     report = files.read(options.file)
     if options.json:
         files.print_json(files.summary(report))
     elif options.list:
-        for line in _listing(report):
-            print(line)
-    elif options.code or options.kernel or options.graph or options.guards:
-        print(_text(_compilation(report, options), options).rstrip("\n"))
+        for variant in report.variants:
+            print(variant.name)
+            for compilation in variant.compilations:
+                for line in _listing(compilation):
+                    print(f"  {line}")
     else:
         from .. import views  # noqa: F401 - reports print themselves through it
 
@@ -47,16 +63,42 @@ def command(options: argparse.Namespace) -> int:
     return 0
 
 
-def _compilation(report: Report, options: argparse.Namespace) -> Compilation:
-    wanted = options.compilation
-    if wanted is None:
-        variants = [report.variant(options.variant)] if options.variant else report.variants
-        candidates = [each for variant in variants for each in variant.compilations]
-        if not candidates:
-            raise CompilescopeError(f"{options.file} holds no compilation.")
+def _compilation(options: argparse.Namespace) -> Compilation:
+    """The compilation that the options name, or the first that has what they ask for."""
+    if not files.is_trace(options.file):
+        report = files.read(options.file)
+        compile_id = options.compilation or _first(_candidates(report, options), options).id
+        return report.compilation(compile_id, options.variant)
+    from ..readers.lazy_trace import Trace
+
+    with Trace(options.file, show_progress) as trace:
+        if options.compilation is None:
+            logs = [trace.process(options.variant)] if options.variant else trace.processes
+            each = (log.compilation(name).compilation for log in logs for name in log.events)
+            return _first(each, options)
+        log = trace.process(options.variant)
+        if options.variant is None:
+            having = (each for each in trace.processes if options.compilation in each.events)
+            log = next(having, log)
+        return log.compilation(options.compilation).compilation
+
+
+def _candidates(report: Report, options: argparse.Namespace) -> Iterator[Compilation]:
+    variants = [report.variant(options.variant)] if options.variant else report.variants
+    return (compilation for variant in variants for compilation in variant.compilations)
+
+
+def _first(candidates: Iterator[Compilation], options: argparse.Namespace) -> Compilation:
+    """The first compilation that has what is asked for, else the first of all."""
+    first = None
+    for compilation in candidates:
+        first = first or compilation
         # A kernel or a wrapper may be of any of them.
-        wanted = next((one for one in candidates if _has(one, options)), candidates[0]).id
-    return report.compilation(wanted, options.variant)
+        if _has(compilation, options):
+            return compilation
+    if first is None:
+        raise CompilescopeError(f"{options.file} holds no compilation.")
+    return first
 
 
 def _has(compilation: Compilation, options: argparse.Namespace) -> bool:
@@ -66,6 +108,8 @@ def _has(compilation: Compilation, options: argparse.Namespace) -> bool:
         return options.graph in compilation.graphs
     if options.code:
         return getattr(compilation.code, options.code) is not None
+    if options.raw:
+        return any(event.name == options.raw for event in compilation.raw)
     return bool(compilation.guards)
 
 
@@ -87,6 +131,12 @@ def _text(compilation: Compilation, options: argparse.Namespace) -> str:
         if options.graph not in compilation.graphs:
             raise _missing(compilation, f"graph {options.graph!r}", list(compilation.graphs))
         return compilation.graphs[options.graph].text
+    if options.raw:
+        for event in compilation.raw:
+            if event.name == options.raw:
+                return event.text
+        names = [event.name for event in compilation.raw]
+        raise _missing(compilation, f"event {options.raw!r}", names)
     return "\n".join(guard.expression for guard in compilation.guards)
 
 
@@ -97,19 +147,16 @@ def _missing(compilation: Compilation, thing: str, names: list[str]) -> Compiles
     )
 
 
-def _listing(report: Report) -> list[str]:
-    lines = []
-    for variant in report.variants:
-        lines.append(variant.name)
-        for compilation in variant.compilations:
-            code = [name for name in WRAPPERS if getattr(compilation.code, name) is not None]
-            kernels = [kernel.name for kernel in compilation.kernels]
-            lines.append(f"  {compilation.id}")
-            for title, names in (
-                ("code", code),
-                ("graphs", list(compilation.graphs)),
-                ("kernels", kernels),
-            ):
-                if names:
-                    lines.append(f"    {title}: {', '.join(names)}")
+def _listing(compilation: Compilation) -> list[str]:
+    """What can be named of a compilation."""
+    code = [name for name in WRAPPERS if getattr(compilation.code, name) is not None]
+    lines = [compilation.id]
+    for title, names in (
+        ("code", code),
+        ("graphs", list(compilation.graphs)),
+        ("kernels", [kernel.name for kernel in compilation.kernels]),
+        ("raw", [event.name for event in compilation.raw]),
+    ):
+        if names:
+            lines.append(f"  {title}: {', '.join(names)}")
     return lines

@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from ..readers.lazy_trace import Trace
+from ..readers.trace_summary import CompilationLine, compilation_lines, summary_of
 from ..report import Report
 from ..report.errors import CompilescopeError
-from . import files
+from . import files, trace_text
+from .follow import follow
+from .terminal import Paint, show_progress
+
+_SORTS: dict[str, Callable[[CompilationLine], Any]] = {
+    "start": lambda line: line.started_s or 0.0,
+    "time": lambda line: -(line.duration_s or 0.0),
+    "function": lambda line: (line.frame.function if line.frame else "", line.started_s or 0.0),
+}
+_FILTERS: dict[str, Callable[[CompilationLine], bool]] = {
+    "failed": lambda line: line.outcome != "compiled",
+    "recompiled": lambda line: bool(line.recompile),
+    "broken": lambda line: line.graph_breaks > 0,
+    "cache-miss": lambda line: "miss" in line.caches.values(),
+    "cache-bypass": lambda line: "bypass" in line.caches.values(),
+}
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -23,34 +43,79 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("--rank", type=int, help="of several ranks, this one only")
     parser.add_argument("--redact", action="store_true", help="leave out paths and source code")
-    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+    parser.add_argument("--json", action="store_true", help="print the summary or list as JSON")
+    parser.add_argument(
+        "--follow",
+        action="store_true",
+        help="print compilations as a running job logs them; Ctrl-C ends with the summary",
+    )
+    listing = parser.add_argument_group("list of compilations")
+    listing.add_argument("--list", action="store_true", help="list every compilation")
+    listing.add_argument("--sort", choices=list(_SORTS), help="order of the list (default: start)")
+    listing.add_argument("--only", choices=list(_FILTERS), help="list these only")
+    listing.add_argument("--function", metavar="TEXT", help="only of functions or files with TEXT")
     parser.set_defaults(command=command)
 
 
 def command(options: argparse.Namespace) -> int:
-    """Print the summary, and write the file that was asked for."""
-    from .. import views  # noqa: F401 - reports print themselves through it
-    from ..readers.trace import report_of
-
-    report = report_of(options.path)
-    if options.rank is not None:
-        report = _of_rank(report, options.rank)
-    if options.redact:
-        report = report.redacted()
-    if options.json:
-        files.print_json(files.summary(report))
-    else:
-        print(report)
+    """Print the summary or the list, and write the file that was asked for."""
+    rank = None if options.rank is None else f"rank {options.rank}"
+    with Trace(options.path, show_progress, whole=not options.follow) as trace:
+        names = [log.name for log in trace.processes]
+        if rank is not None and rank not in names:
+            raise CompilescopeError(
+                f"The trace has no rank {options.rank}.", remedy=f"It has: {', '.join(names)}."
+            )
+        if options.follow:
+            follow(trace)
+        if options.list or options.sort or options.only or options.function:
+            _list(trace, rank, options)
+        else:
+            found = summary_of(trace, rank=rank, redact=options.redact)
+            if options.json:
+                files.print_json(found)
+            else:
+                for line in trace_text.summary(found, Paint(sys.stdout)):
+                    print(line)
     if options.output is not None:
-        files.write(report, options.output)
+        report = _whole(options.path, rank)
+        files.write(report, options.output, redact=options.redact)
     return 0
 
 
-def _of_rank(report: Report, rank: int) -> Report:
-    name = f"rank {rank}"
-    variants = [each for each in report.variants if each.name.partition(",")[0] == name]
-    if not variants:
-        listed = ", ".join(each.name for each in report.variants)
-        raise CompilescopeError(f"The trace has no rank {rank}.", remedy=f"It has: {listed}.")
-    report.variants = variants
+def _list(trace: Trace, rank: str | None, options: argparse.Namespace) -> None:
+    report = trace.report()
+    if options.redact:
+        report = report.redacted()
+    lines = [
+        line
+        for variant in report.variants
+        if rank in (None, variant.name.partition(",")[0])
+        for line in compilation_lines(variant)
+        if (options.only is None or _FILTERS[options.only](line)) and _names(line, options.function)
+    ]
+    if options.sort:
+        lines.sort(key=_SORTS[options.sort])
+    if options.json:
+        files.print_json(lines)
+        return
+    for text in trace_text.compilations(lines, scoped=len(report.variants) > 1):
+        print(text)
+
+
+def _names(line: CompilationLine, text: str | None) -> bool:
+    """Whether the line is of a function or file with that text."""
+    if not text:
+        return True
+    return line.frame is not None and (text in line.frame.function or text in line.frame.file)
+
+
+def _whole(path: Path, rank: str | None) -> Report:
+    from ..readers.trace import report_of
+
+    report = report_of(path)
+    if rank is not None:
+        report.variants = [
+            variant for variant in report.variants if variant.name.partition(",")[0] == rank
+        ]
     return report

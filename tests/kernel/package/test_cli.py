@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import signal
@@ -17,6 +18,7 @@ from compilescope.cli import main
 
 TRACES = Path(__file__).resolve().parents[2] / "data" / "traces"
 PYTHON = TRACES / "h200-torch2.11-mlp_b1_python.log.gz"
+LIMIT = TRACES / "cpu-torch2.13-limit.log.gz"
 CPP = TRACES / "h200-torch2.11-mlp_b1_cpp.log.gz"
 
 SCRIPT = """
@@ -212,14 +214,60 @@ def test_a_trace_is_summarized_and_written(
     page = tmp_path / "report.html"
     assert main(["trace", str(PYTHON), "--json", "-o", str(page)]) == 0
     summary = json.loads(capsys.readouterr().out)
-    report = cs.read_trace(PYTHON)
-    (variant,) = summary["variants"]
-    assert variant["compilations"] == len(report.compilations)
-    assert variant["kernels"] == sum(len(one.kernels) for one in report.compilations) > 0
-    assert summary["headline"]
+    (compilation,) = cs.read_trace(PYTHON).compilations
+    (process,) = summary["processes"]
+    assert process["compile_time_s"] == summary["slowest"][0]["duration_s"]
+    assert process["compile_time_s"] == compilation.duration_s
+    assert process["caches"]["FX graph"] == {"miss": 1}
     assert page.read_text().startswith("<!doctype html>")
     assert main(["trace", str(PYTHON)]) == 0
-    assert capsys.readouterr().out == f"{report}\n"
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == PYTHON.name
+    assert lines[1] == "torch 2.11.0+cu130, Triton 3.6.0, Python 3.12.3, NVIDIA H200"
+    assert lines[3].startswith("1 compilation in 2.48 s, 0 recompiles, 0 graph breaks")
+    assert "\033" not in "".join(lines), "a pipe is no terminal"
+
+
+def test_compilations_of_a_trace_are_listed_sorted_and_filtered(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def ids(*options: str) -> list[str]:
+        assert main(["trace", str(LIMIT), "--json", *options]) == 0
+        return [line["id"] for line in json.loads(capsys.readouterr().out)]
+
+    assert ids("--list") == ["0/0", "0/1", "0/2"]
+    assert ids("--only", "failed") == ["0/2"]
+    assert ids("--only", "recompiled", "--sort", "time") == ["0/1", "0/2"]
+    assert ids("--function", "program.py") == ["0/0", "0/1"]
+    assert main(["trace", str(LIMIT), "--list"]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "77.0 ms  0/1  f, program.py:36  recompiled"
+
+
+def test_a_growing_trace_is_followed_until_ctrl_c(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = gzip.decompress(LIMIT.read_bytes())
+    path = tmp_path / "growing.log"
+    half = text.index(b'"frame_compile_id": 1')
+    path.write_bytes(text[:half])
+    rest = [text[half:], None]
+
+    def sleep(seconds: float) -> None:
+        written = rest.pop(0)
+        if written is None:
+            raise KeyboardInterrupt
+        with path.open("ab") as file:
+            file.write(written)
+
+    monkeypatch.setattr("compilescope.cli.follow.time.sleep", sleep)
+    assert main(["trace", str(path), "--follow"]) == 0
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[:3] == [
+        "136 ms  growing 0/0  f, program.py:36",
+        "77.0 ms  growing 0/1  f, program.py:36  recompiled",
+        "0/0: tensor 'x' size mismatch at index 0. expected 2, actual 3",
+    ]
+    assert any(line.startswith("3 compilations in 217 ms") for line in lines)
 
 
 def test_a_redacted_trace_prints_no_message_of_the_users(

@@ -36,7 +36,7 @@ def compare(reports: Sequence[Report]) -> None:
 def _of_two(here: Report, there: Report) -> Iterator[RankDifference]:
     assert here.rank is not None
     assert there.rank is not None
-    mine, yours = _Words(here), _Words(there)
+    mine, yours = RankTexts(here.rank.device), RankTexts(there.rank.device)
     known = {variant.name: variant for variant in there.variants}
     for variant in here.variants:
         other = known.get(variant.name)
@@ -51,7 +51,7 @@ def _of_two(here: Report, there: Report) -> Iterator[RankDifference]:
 
 
 def _of_variants(
-    here: VariantReport, there: VariantReport, mine: _Words, yours: _Words
+    here: VariantReport, there: VariantReport, mine: RankTexts, yours: RankTexts
 ) -> Iterator[RankDifference]:
     name = here.name
     if here.stage != there.stage:
@@ -93,13 +93,13 @@ def _of_variants(
 
 
 def _of_compilations(
-    variant: str, here: Compilation, there: Compilation, mine: _Words, yours: _Words
+    variant: str, here: Compilation, there: Compilation, mine: RankTexts, yours: RankTexts
 ) -> Iterator[RankDifference]:
     for stage, graph in here.graphs.items():
         other = there.graphs.get(stage)
         if other is None:
             continue
-        found = _first_difference(mine(graph.text), yours(other.text))
+        found = first_difference(mine(graph.text), yours(other.text))
         if found is not None:
             yield RankDifference(
                 what=f"{variant}: the {stage} graph of {here.id}, line {found[0]}",
@@ -118,7 +118,7 @@ def _of_compilations(
             there=str(len(other_graphs)),
         )
     for title, text, other_text in _codes(graphs, other_graphs):
-        found = _first_difference(mine(text), yours(other_text))
+        found = first_difference(mine(text), yours(other_text))
         if found is not None:
             yield RankDifference(
                 what=f"{variant}: {title} of {here.id}, line {found[0]}",
@@ -154,7 +154,7 @@ def _graphs(code: Code) -> Iterator[tuple[str, Code]]:
 
 
 def _of_kernels(
-    variant: str, here: Compilation, there: Compilation, mine: _Words, yours: _Words
+    variant: str, here: Compilation, there: Compilation, mine: RankTexts, yours: RankTexts
 ) -> Iterator[RankDifference]:
     own = {(one.direction, one.name): mine(one.source) for one in here.kernels}
     others = {(one.direction, one.name): yours(one.source) for one in there.kernels}
@@ -168,7 +168,7 @@ def _of_kernels(
         )
     for key, source in own.items():
         if key in others and source != others[key]:
-            found = _first_difference(source, others[key]) or (0, "", "")
+            found = first_difference(source, others[key]) or (0, "", "")
             yield RankDifference(
                 what=f"{variant}: {key[1]} of {here.id}, line {found[0]}",
                 kind="kernels",
@@ -178,7 +178,7 @@ def _of_kernels(
 
 
 def _of_guards(
-    variant: str, here: Compilation, there: Compilation, mine: _Words, yours: _Words
+    variant: str, here: Compilation, there: Compilation, mine: RankTexts, yours: RankTexts
 ) -> Iterator[RankDifference]:
     own = {mine(one.expression): one for one in here.guards}
     others = {yours(one.expression): one for one in there.guards}
@@ -221,12 +221,17 @@ def _said(one: Collective) -> str:
     return " ".join(f"{one.operator} {one.reduction} {shape}".split()) + group
 
 
-class _Words:
-    """A rank's texts without what is the rank's own: its device's number, addresses, folders."""
+class RankTexts:
+    """A rank's texts without what is the rank's own: its device's number, addresses, folders.
 
-    def __init__(self, report: Report) -> None:
-        assert report.rank is not None
-        device, _, number = report.rank.device.partition(":")
+    Parameters
+    ----------
+    device
+        The rank's: ``cuda:1``.
+    """
+
+    def __init__(self, device: str) -> None:
+        device, _, number = device.partition(":")
         self._own = (
             re.compile(
                 rf"({device}:|Guard\(|Guard device_guard\(|set_device\(|get_raw_stream\("
@@ -237,11 +242,12 @@ class _Words:
         )
 
     def __call__(self, text: str) -> str:
+        """The text with a placeholder for each of these."""
         text = _PATH.sub("…", _ADDRESS.sub("…", text))
         return self._own.sub(r"\1N", text) if self._own is not None else text
 
 
-def _first_difference(here: str, there: str) -> tuple[int, str, str] | None:
+def first_difference(here: str, there: str) -> tuple[int, str, str] | None:
     """The number of the first line that differs, counted from 1, and both lines."""
     if here == there:
         return None

@@ -28,7 +28,7 @@ def _begin(records: Sequence[Record], index: int, floor: int) -> int:
     while index > floor + 1:
         before = records[index - 1]
         opens = before.event == "chromium_event" and '"ph": "B"' in (before.payload or "")
-        if not opens and before.event != "str":
+        if not opens and before.name not in ("str", "torch_version"):
             break
         index -= 1
     return index

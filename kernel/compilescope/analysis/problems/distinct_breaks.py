@@ -46,11 +46,11 @@ def _add(
     after: Sequence[Compilation],
     paid: set[str],
 ) -> None:
-    if "dynamo" in compilation.graphs:
+    if _has_graph(compilation):
         _append(whole.before, compilation.id)
     costs = [one.duration_us]
     for resumed in after:
-        if "dynamo" in resumed.graphs:
+        if _has_graph(resumed):
             _append(whole.after, resumed.id)
         if resumed.id not in paid:
             paid.add(resumed.id)
@@ -58,6 +58,10 @@ def _add(
     known = [cost for cost in costs if cost is not None]
     if known:
         whole.cost_us = (whole.cost_us or 0.0) + sum(known)
+
+
+def _has_graph(compilation: Compilation) -> bool:
+    return "dynamo" in compilation.graphs or compilation.counts.get("graphs", 0) > 0
 
 
 def _after(one: Break, compilation: Compilation, later: Sequence[Compilation]) -> list[Compilation]:

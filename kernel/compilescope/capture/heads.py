@@ -1,0 +1,141 @@
+"""The heads of a log's records, read block by block: what a log holds, without its texts in memory.
+
+A head says what a record is, which compilation it belongs to and, for most events, all there is to
+know. Texts are read where somebody looks at them, by the record's offset in the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple
+
+import msgspec
+
+_BLOCK_BYTES = 4 << 20
+_TAB, _NEWLINE = b"\t"[0], b"\n"[0]
+
+EVERY_HEAD = re.compile(rb'\n(?!\t)(?:[A-Z]\d{4} [^\n\]]*\] (\{"(\w+)"[^\n]*))?')
+"""The newline before each record, its metadata and event; neither where a line is no record."""
+
+FEW_HEADS = re.compile(
+    rb'\n(?!\t)(?![A-Z][^\n\]]*\] \{"(?:chromium_event|describe_s|describe_t[^\n]*"frame_id"))'
+    rb"(?:[A-Z](\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{6}) \d+ [^\s\]][^\n\]]*?:\d+\] "
+    rb'(\{"(\w+)"[^\n]*))?'
+)
+"""The same with the time, without spans and the tensors of a compilation: most of all records."""
+
+ARTIFACT_NAME = re.compile(rb'"name": "([^"\\]*)"')
+"""In an artifact's metadata."""
+
+_PAYLOAD = re.compile(rb"(?:\n\t[^\n]*)*")
+
+
+class Head(msgspec.Struct):
+    """What any record's metadata may say of where it belongs."""
+
+    compiled_autograd_id: int | None = None
+    frame_id: int | None = None
+    frame_compile_id: int | None = None
+    attempt: int | None = None
+    has_payload: str | None = None
+
+
+decode_head = msgspec.json.Decoder(Head).decode
+
+
+class Block(NamedTuple):
+    """A part of a log that begins with the newline before a record, and ends with one's end."""
+
+    buffer: bytearray
+    """Reused: good until the next block is asked for."""
+    end: int
+    """Where it ends in the buffer."""
+    offset: int
+    """Of the buffer's first byte in the file; -1 for the newline before the file's first line."""
+
+    def payload_at(self, head_end: int) -> bytes:
+        """The text below the head that ends there; empty where there is none."""
+        text = _PAYLOAD.match(self.buffer, head_end, self.end)
+        return unindented(text[0]) if text is not None else b""
+
+
+def unindented(text: bytes) -> bytes:
+    r"""A payload as torch wrote it: without the ``\n\t`` before each of its lines."""
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
+    return text.replace(b"\n\t", b"\n")[1:]
+
+
+class Blocks:
+    """A log, read on from where the last call stopped.
+
+    Parameters
+    ----------
+    file
+        Open for binary reading; it may grow.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._buffer = bytearray(_BLOCK_BYTES)
+        self._buffer[0] = _NEWLINE
+        self._kept = 1
+        """How many bytes at the beginning of the buffer were read and are in no block yet."""
+        self._offset = -1
+
+    @property
+    def position(self) -> int:
+        """How far the file was read, in bytes."""
+        return self._offset + self._kept
+
+    def complete(self) -> Iterator[Block]:
+        """The records that another one follows, so that all of their text is there."""
+        self._file.seek(self.position)
+        while True:
+            if self._kept > len(self._buffer) // 2:
+                self._buffer = self._buffer + bytearray(len(self._buffer))
+            with memoryview(self._buffer) as view:
+                size = self._file.readinto(view[self._kept :])  # type: ignore[attr-defined]
+            if not size:
+                return
+            end = self._kept + size
+            boundary = _last_boundary(self._buffer, end)
+            if boundary > 0:
+                yield Block(self._buffer, boundary, self._offset)
+            self._kept = end - boundary
+            self._buffer[: self._kept] = self._buffer[boundary:end]
+            self._offset += boundary
+
+    def last(self) -> Block | None:
+        """What stands behind the complete records: the file's last one, or a part of it."""
+        end = self._kept - (self._buffer[self._kept - 1] == _NEWLINE)
+        return Block(self._buffer, end, self._offset) if end > 1 else None
+
+    def take_last(self) -> None:
+        """Leave `last` behind: what is written from now on begins another record."""
+        self._offset += self._kept - 1
+        self._buffer[0], self._kept = _NEWLINE, 1
+
+    def last_is_complete(self) -> bool:
+        """Whether the last record is whole: its line ends, and its text has the checksum."""
+        block = self.last()
+        if block is None or self._buffer[self._kept - 1] != _NEWLINE:
+            return False
+        head = EVERY_HEAD.match(block.buffer, 0, block.end)
+        if head is None or head[1] is None:
+            return True
+        try:
+            checksum = decode_head(head[1]).has_payload
+        except msgspec.DecodeError:
+            return True
+        return checksum in (None, hashlib.md5(block.payload_at(head.end())).hexdigest())
+
+
+def _last_boundary(buffer: bytearray, end: int) -> int:
+    """The last newline before ``end`` behind which a record begins; 0 where only the first does."""
+    newline = buffer.rfind(b"\n", 0, end - 1)
+    while newline > 0 and buffer[newline + 1] == _TAB:
+        newline = buffer.rfind(b"\n", 0, newline)
+    return max(newline, 0)

@@ -1,0 +1,62 @@
+"""A trace file as logs of single processes that can be read at any offset."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from ..report.problem import Problem
+from .decompress import in_utf8, is_compressed, is_utf8, unpack_into
+from .tracelog import by_rank, names_ranks
+
+_BEGINNING = 1 << 20
+"""How much of a file is looked at to see whether its lines name ranks."""
+
+
+class Log(NamedTuple):
+    """What one process wrote."""
+
+    file: BinaryIO
+    rank: int | None = None
+    """Where each line says so."""
+    grows: bool = True
+    """What is written to the path from now on can be read here."""
+
+
+class OpenLogs(NamedTuple):
+    """The logs in one file."""
+
+    logs: list[Log]
+    problem: Problem | None = None
+    """What of the file is missing, and why."""
+
+
+def open_logs(path: Path) -> OpenLogs:
+    """Open a trace file; a plain one in place, of others a copy that nobody else sees.
+
+    Raises
+    ------
+    OSError
+        It cannot be read.
+    """
+    with path.open("rb") as opened:
+        beginning = opened.read(_BEGINNING)
+    plain = not is_compressed(beginning) and is_utf8(beginning)
+    if plain and not names_ranks(beginning):
+        return OpenLogs([Log(path.open("rb"))])
+    copy: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the trace
+    problem = unpack_into(path, copy)
+    copy.seek(0)
+    beginning = copy.read(_BEGINNING)
+    copy.seek(0)
+    if not is_utf8(beginning):
+        text = in_utf8(copy.read())
+        copy.close()
+        copy, beginning = io.BytesIO(text), text[:_BEGINNING]
+    if not names_ranks(beginning):
+        return OpenLogs([Log(copy, grows=False)], problem)
+    parts = by_rank(copy.read())
+    copy.close()
+    return OpenLogs([Log(io.BytesIO(text), rank, grows=False) for rank, text in parts], problem)

@@ -1,0 +1,161 @@
+"""A trace's summary and list of compilations as text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from ..analysis.figures.wording import count, duration
+from ..readers.lost_time import LostTime
+from ..readers.trace_summary import CompilationLine, ProcessSummary, TraceSummary
+from ..report import Environment, Problem, SourceLine
+from .terminal import Paint
+
+_WIDTH = 100
+_SHOWN_PROCESSES = 16
+_SHOWN_PROBLEMS = 8
+_SHOWN_LOSSES = 5
+
+
+def summary(found: TraceSummary, paint: Paint) -> Iterator[str]:
+    """Yield the lines of a summary."""
+    yield paint("bold", found.name)
+    environment = _environment(found.environment)
+    if environment:
+        yield paint("dim", environment)
+    yield ""
+    yield from _processes(found.processes)
+    if found.ranks is not None:
+        yield ""
+        yield from _wrapped(found.ranks.sentence, "")
+    problems = [
+        *((process.name, each) for process in found.processes for each in process.problems),
+        *(("", each) for each in found.problems),
+    ]
+    scoped = len(found.processes) > 1
+    if problems:
+        yield ""
+    for name, each in problems[:_SHOWN_PROBLEMS]:
+        yield from _problem(each, name if scoped else "", paint)
+    if len(problems) > _SHOWN_PROBLEMS:
+        yield f"… and {count(len(problems) - _SHOWN_PROBLEMS, 'more problem')}: --json has all"
+    if found.fix_first:
+        yield ""
+        yield paint("bold", "What to change first, by the compile time that it costs (measured)")
+    for number, loss in enumerate(found.fix_first[:_SHOWN_LOSSES], 1):
+        yield from _loss(number, loss, scoped=scoped)
+    if found.slowest:
+        yield ""
+        yield paint("bold", "Slowest compilations")
+        yield from compilations(found.slowest, scoped=scoped)
+
+
+def compilations(lines: Sequence[CompilationLine], *, scoped: bool) -> Iterator[str]:
+    """Yield a table: time, compile id, function, and what was special about it."""
+    rows = [_row(line, scoped=scoped) for line in lines]
+    widths = [max((len(row[column]) for row in rows), default=0) for column in range(2)]
+    for time, compile_id, rest in rows:
+        yield f"{time:>{widths[0]}}  {compile_id:{widths[1]}}  {rest}".rstrip()
+
+
+def compilation(line: CompilationLine) -> str:
+    """One line of a log that is followed."""
+    time, compile_id, rest = _row(line, scoped=True)
+    return f"{time:>8}  {compile_id}  {rest}".rstrip()
+
+
+def _row(line: CompilationLine, *, scoped: bool) -> tuple[str, str, str]:
+    notes = []
+    if line.outcome != "compiled":
+        notes.append("failed" if line.outcome == "failed" else "left to eager")
+    if line.recompile:
+        notes.append("recompiled")
+    if line.graph_breaks:
+        notes.append(count(line.graph_breaks, "graph break"))
+    notes += [f"{cache} {answer}" for cache, answer in line.caches.items()]
+    name = f"{line.process} {line.id}" if scoped else line.id
+    time = "-" if line.duration_s is None else duration(line.duration_s * 1e6)
+    function = _place(line.frame) or "-"
+    return time, name, "  ".join([function, ", ".join(notes)]).rstrip()
+
+
+def _environment(environment: Environment) -> str:
+    parts = [
+        f"torch {environment.torch}" if environment.torch else "",
+        f"Triton {environment.triton}" if environment.triton else "",
+        f"Python {environment.python}" if environment.python else "",
+        *dict.fromkeys(environment.gpus),
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def _processes(processes: Sequence[ProcessSummary]) -> Iterator[str]:
+    rows = [(each.name, _counts(each)) for each in processes]
+    width = max((len(name) for name, _ in rows), default=0)
+    for name, counts in rows[:_SHOWN_PROCESSES]:
+        yield f"{name:{width}}  {counts}" if len(rows) > 1 else counts
+    if len(rows) > _SHOWN_PROCESSES:
+        yield f"… and {count(len(rows) - _SHOWN_PROCESSES, 'more process', 'more processes')}"
+
+
+def _counts(process: ProcessSummary) -> str:
+    time = f" in {duration(process.compile_time_s * 1e6)}" if process.compile_time_s else ""
+    parts = [
+        f"{count(process.compilations, 'compilation')}{time}",
+        count(process.failures, "failure") if process.failures else "",
+        count(process.recompiles, "recompile"),
+        count(process.graph_breaks, "graph break"),
+        *(f"{cache} cache: {_answers(answers)}" for cache, answers in process.caches.items()),
+        f"{len(process.unfinished)} unfinished" if process.unfinished else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def _answers(answers: dict[str, int]) -> str:
+    plurals = {"hit": "hits", "miss": "misses", "bypass": "bypasses"}
+    return " and ".join(count(answers[name], name, plurals[name]) for name in answers)
+
+
+def _problem(problem: Problem, name: str, paint: Paint) -> Iterator[str]:
+    mark = f"{problem.severity}:"
+    if problem.severity in ("error", "warning"):
+        mark = paint(problem.severity, mark)
+    where = _place(problem.where)
+    scope = f"[{name}] " if name else ""
+    yield f"{mark} {scope}{problem.what}" + (f"  ({where})" if where else "")
+    yield from _wrapped(problem.why, "  ")
+    yield from _wrapped(problem.remedy, "  → ")
+
+
+def _loss(number: int, loss: LostTime, *, scoped: bool) -> Iterator[str]:
+    where = _place(loss.where, with_function=False)
+    process = f", {loss.process}" if scoped else ""
+    place = f"  ({where}{process})" if where else (f"  ({loss.process})" if scoped else "")
+    yield f"{number}. {duration(loss.seconds * 1e6)}: {loss.what}{place}"
+    if loss.why and loss.why not in loss.what:
+        yield from _wrapped(loss.why, "   ")
+    if loss.kind != "failure":
+        yield from _wrapped(loss.remedy, "   → ")
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return [
+        line
+        for paragraph in text.splitlines()
+        for line in textwrap.wrap(
+            paragraph,
+            _WIDTH,
+            initial_indent=indent,
+            subsequent_indent=" " * len(indent),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    ]
+
+
+def _place(where: SourceLine | None, *, with_function: bool = True) -> str:
+    if where is None:
+        return ""
+    file = where.file.replace("\\", "/").rpartition("/")[2]
+    function = f"{where.function}, " if with_function and where.function else ""
+    return f"{function}{file}:{where.line}"

@@ -1,0 +1,86 @@
+"""Compile ids that occur once, while a log is read: torch counts anew after a reset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from ..analysis.phases.compilations import epochs
+from ..capture.records import LOOSE, Record
+from ..capture.renumber import renamed
+
+
+class Epochs:
+    """Names compilations while their log is read from its beginning.
+
+    Ids of torch's first count stay its own; frames of a later count are numbered on.
+    """
+
+    def __init__(self) -> None:
+        self.ids: list[dict[str, str]] = [{}]
+        """Of each count: torch's id → the one that is shown."""
+        self._started: set[str] = set()
+        self._frames = 0
+        self._graphs = 0
+
+    def name(self, torch_id: str) -> str:
+        """The id that is shown for torch's."""
+        ids = self.ids[-1]
+        if torch_id not in ids:
+            ids[torch_id] = _moved(torch_id, self._frames, self._graphs)
+        return ids[torch_id]
+
+    def start(self, torch_id: str) -> bool:
+        """Note that Dynamo starts on a compilation. Returns whether torch counts anew from here."""
+        again = torch_id in self._started
+        if again:
+            self.count_anew()
+        self._started.add(torch_id)
+        return again
+
+    def count_anew(self) -> None:
+        """Number the frames that follow on from those so far."""
+        names = self.ids[-1].values()
+        self._frames = _free(self._frames, (n.split("/")[-2] for n in names if "/" in n))
+        self._graphs = _free(self._graphs, (n[1:].split("/")[0] for n in names if n[0] == "!"))
+        self.ids.append({})
+        self._started.clear()
+
+
+def _moved(name: str, frames: int, graphs: int) -> str:
+    """A compile id as counted from other numbers of frames and compiled autograd's graphs."""
+    parts = name.split("/")
+    if len(parts) > 1:
+        parts[-2] = str(int(parts[-2]) + frames)
+    if parts[0].startswith("!"):
+        parts[0] = f"!{int(parts[0][1:]) + graphs}"
+    return "/".join(parts)
+
+
+def _free(before: int, numbers: Iterable[str]) -> int:
+    """The first number that is free, where ``before`` is if there are none."""
+    return max((int(number) + 1 for number in numbers), default=before)
+
+
+def distinguished(records: Sequence[Record]) -> list[Record]:
+    """A whole log's records under ids that occur once, as `Epochs` names them.
+
+    Records without an id get `LOOSE`, but for those that are of the whole process.
+    """
+    names = Epochs()
+    distinct: list[Record] = []
+    for epoch in epochs(records):
+        ids = dict.fromkeys(record.compile_id for record in epoch if record.compile_id is not None)
+        names.count_anew()
+        shown = {torch_id: names.name(torch_id) for torch_id in ids}
+        distinct += [with_id(renamed(record, shown)) for record in epoch]
+    return distinct
+
+
+def with_id(record: Record) -> Record:
+    """The record under `LOOSE`, if it has no id and is not of the whole process."""
+    whole = record.event in ("str", "chromium_event") or record.name == "torch_version"
+    if record.compile_id is not None or whole:
+        return record
+    return msgspec.structs.replace(record, compile_id=LOOSE)

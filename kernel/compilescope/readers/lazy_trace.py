@@ -1,0 +1,296 @@
+"""A trace of any size: its compilations at once, each of them whole when it is looked at."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+
+from ..analysis.problems.distinct_breaks import distinct_breaks
+from ..capture.heads import Blocks
+from ..capture.open_log import Log, open_logs
+from ..capture.tracelog import Damages, no_trace
+from ..report import Compilation, Problem, Report, Subject, VariantReport
+from ..report.errors import CompilescopeError
+from ..report.variant import Variant
+from .headers import NO_CALLS, describe, stage_of, written
+from .log_files import Origin, find_logs, names_of, origin, ranks_of, unreadable
+from .offsets import Assembled, Offsets
+from .outlines import Events, Outlines
+
+Progress = Callable[[int, int], None]
+"""Called with how many bytes were read, and of how many."""
+
+
+class ProcessLog:
+    """What one process logged.
+
+    Attributes
+    ----------
+    name
+        ``rank 0``; ``rank 0, attempt 2`` of a job that was started again.
+    """
+
+    def __init__(self, path: Path, folder: Path, log: Log) -> None:
+        stat = path.stat()
+        year = datetime.datetime.fromtimestamp(stat.st_mtime, datetime.timezone.utc).year
+        self.name = path.name
+        self.path = path
+        self.size_bytes = stat.st_size
+        self._folder = folder
+        self._log = log
+        self._year = year
+        self._damages = Damages(path.name, numbered=False)
+        self._outlines = Outlines(Blocks(log.file), year, self._damages)
+        self._offsets: Offsets | None = None
+
+    def close(self) -> None:
+        """Close the file."""
+        self._log.file.close()
+
+    def read(
+        self, progress: Callable[[int], None] = lambda position: None, *, whole: bool = True
+    ) -> list[Events]:
+        """Read what was written since the last time; see `Outlines.read`."""
+        changed = self._outlines.read(progress, whole=whole)
+        if changed:
+            self._offsets = None
+        return changed
+
+    @property
+    def origin(self) -> Origin:
+        """Which process it is."""
+        return origin(self.path, self._folder, self._log.rank, self._outlines.first_s)
+
+    @property
+    def events(self) -> dict[str, Events]:
+        """What the log's heads say of each compilation."""
+        return self._outlines.events
+
+    def outline(self, events: Events) -> Compilation:
+        """A compilation without what only its texts tell."""
+        return self._outlines.outline(events)
+
+    def compilation(self, compile_id: str) -> Assembled:
+        """A compilation, whole.
+
+        Raises
+        ------
+        CompilescopeError
+            There is none of that id; the message lists those there are.
+        """
+        if compile_id not in self.events:
+            raise CompilescopeError(
+                f"{self.name} has no compilation {compile_id!r}.",
+                remedy=f"It has {_listed(list(self.events))}.",
+            )
+        assembled = self.offsets.assembled(compile_id, self.name)
+        outline = self.outline(self.events[compile_id])
+        for graph_break, outlined in zip(
+            assembled.compilation.breaks, outline.breaks, strict=False
+        ):
+            # Another compilation, which is not read for this one.
+            graph_break.resumed = outlined.resumed
+        return assembled
+
+    @property
+    def offsets(self) -> Offsets:
+        """Where the records are; found when it is first asked for."""
+        if self._offsets is None:
+            self._offsets = Offsets(self._log.file, self._year, self.path.name)
+        return self._offsets
+
+    def report(self) -> VariantReport:
+        """Its compilations in outline, and what went wrong."""
+        compilations = [self.outline(events) for events in self.events.values()]
+        problems = self._outlines.failures()
+        texts = {text.name for events in self.events.values() for text in events.texts}
+        return VariantReport(
+            name=self.name,
+            requested=Variant(),
+            stage=stage_of(problems, kept="dynamo_cpp_guards_str" in texts),
+            compilations=compilations,
+            problems=problems,
+            breaks=distinct_breaks(compilations),
+            absent={"timing": NO_CALLS},
+        )
+
+    @property
+    def damages(self) -> list[Problem]:
+        """What of the log cannot be read."""
+        return self._damages.problems()
+
+    def text_at(self, offset: int) -> str:
+        """The text of the record that begins there."""
+        return self.offsets.text_at(offset)
+
+    @property
+    def outlines(self) -> Outlines:
+        """What was read of the log."""
+        return self._outlines
+
+
+class Trace:
+    """A file or folder of what torch logged, read as far as somebody looks.
+
+    Opening it reads the heads of all records once; a compilation's texts are read when it is asked
+    for. `compilescope.read_trace` reads all of it instead.
+
+    Parameters
+    ----------
+    path
+        A log, plain or compressed, or a folder of logs.
+    progress
+        Called with the bytes that were read, and of how many.
+    whole
+        Whether the logs are finished. Else `read_on` reads what is written later.
+
+    Raises
+    ------
+    CompilescopeError
+        There is no trace there.
+
+    Examples
+    --------
+    >>> from compilescope.readers.lazy_trace import Trace
+    >>> with Trace("traces/") as trace:                        # doctest: +SKIP
+    ...     slowest = max(trace.report().compilations, key=lambda each: each.duration_s or 0.0)
+    ...     print(trace.process("rank 0").compilation(slowest.id).compilation.code.python)
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        progress: Progress = lambda done, total: None,
+        *,
+        whole: bool = True,
+    ) -> None:
+        self.path = Path(path)
+        self._logs: list[ProcessLog] = []
+        self._problems: list[Problem] = []
+        self._opened: set[Path] = set()
+        self._whole = whole
+        self._read(progress)
+
+    def __enter__(self) -> Trace:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the files."""
+        for log in self._logs:
+            log.close()
+
+    @property
+    def processes(self) -> list[ProcessLog]:
+        """Those that logged a compilation: ranks by number, attempts by time."""
+        return [log for log in self._logs if log.events]
+
+    @property
+    def position(self) -> int:
+        """How many bytes were read."""
+        return sum(log.outlines.position for log in self._logs)
+
+    def read_on(self) -> list[tuple[ProcessLog, Events]]:
+        """Read what was written since the last time: the compilations with something new."""
+        return self._read(lambda done, total: None)
+
+    def finish(self) -> list[tuple[ProcessLog, Events]]:
+        """Read on to the end, and take the last record as it is: nobody writes to the logs now."""
+        self._whole = True
+        return self.read_on()
+
+    def process(self, name: str | None = None) -> ProcessLog:
+        """The log of the process of that name, or the first one.
+
+        Raises
+        ------
+        CompilescopeError
+            There is none of that name; the message lists those there are.
+        """
+        for process in self.processes:
+            if name in (None, process.name):
+                return process
+        names = [process.name for process in self.processes]
+        raise CompilescopeError(
+            f"{self.path.name} has no process {name!r}."
+            if name
+            else f"{self.path} holds no trace.",
+            remedy=f"It has {_listed(names)}." if names else "",
+        )
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What of the files cannot be read."""
+        problems = list(self._problems)
+        for log in self._logs:
+            if log.damages and not log.events:
+                problems.append(no_trace(log.path.name))
+            problems += log.damages
+        return problems
+
+    def report(self) -> Report:
+        """Every compilation in outline, a variant for each process."""
+        report = Report(
+            created=written(max(self._opened, key=lambda file: file.stat().st_mtime)),
+            subject=Subject(id=f"trace:{self.path.name}", name=self.path.name, kind="trace"),
+            problems=self.problems,
+        )
+        report.subject.device = ""
+        for process in self.processes:
+            report.variants.append(process.report())
+            describe(report, process.outlines.environment, "")
+        report.subject.name += ranks_of([process.origin for process in self.processes])
+        return report
+
+    def _read(self, progress: Progress) -> list[tuple[ProcessLog, Events]]:
+        self._open_new()
+        total = sum(log.size_bytes for log in self._logs)
+        done = 0
+        changed: list[tuple[ProcessLog, Events]] = []
+        for log in self._logs:
+            events = log.read(_from(progress, done, total), whole=self._whole)
+            changed += [(log, each) for each in events]
+            done += log.size_bytes
+        self._name()
+        return changed
+
+    def _open_new(self) -> None:
+        found = find_logs(self.path)
+        if not self._opened:
+            self._problems += found.problems
+        for path in found.logs:
+            if path in self._opened:
+                continue
+            self._opened.add(path)
+            try:
+                opened = open_logs(path)
+            except OSError as error:
+                self._problems.append(unreadable(path, error))
+                continue
+            if opened.problem is not None:
+                self._problems.append(opened.problem)
+            self._logs += [ProcessLog(path, self.path, log) for log in opened.logs]
+
+    def _name(self) -> None:
+        self._logs.sort(key=lambda log: log.origin.order)
+        names = names_of([process.origin for process in self.processes])
+        for process, name in zip(self.processes, names, strict=True):
+            process.name = name
+
+
+def _from(progress: Progress, done: int, total: int) -> Callable[[int], None]:
+    return lambda position: progress(done + position, total)
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(map(repr, names[:12]))
+    return f"{shown} and {len(names) - 12} more" if len(names) > 12 else shown or "none"

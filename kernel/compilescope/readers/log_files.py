@@ -1,0 +1,151 @@
+"""The files of a trace, and what to call the processes that wrote them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ..report import Problem
+from ..report.errors import CompilescopeError
+
+_RANK = re.compile(r"rank_?(\d{1,9})")
+_LOG = re.compile(r"\.log(\.\d+)?(\.gz|\.zst)?$")
+
+
+class LogFiles(NamedTuple):
+    """What a path holds."""
+
+    logs: list[Path]
+    problems: list[Problem]
+    """What stands there, is called a log and cannot be one."""
+
+
+class Origin(NamedTuple):
+    """Which process wrote a log."""
+
+    file: str
+    """Relative to the folder that was opened."""
+    rank: int | None
+    begun_s: float
+    """When it wrote the first record."""
+
+    @property
+    def order(self) -> tuple[float, float, str]:
+        """Ranks by number, and the files of a restarted one by time; then those without a rank."""
+        return (
+            (float("inf"), 0.0, self.file) if self.rank is None else (self.rank, self.begun_s, "")
+        )
+
+
+def find_logs(path: Path) -> LogFiles:
+    """Find the logs at a path.
+
+    Raises
+    ------
+    CompilescopeError
+        There are none.
+    """
+    found = _in_folder(path) if path.is_dir() else LogFiles([path] if path.is_file() else [], [])
+    if not found.logs:
+        raise CompilescopeError(
+            f"There is no trace at {str(path)!r}.",
+            "It is neither a file nor a folder with files that end in .log or .log.gz.",
+            "Give the file that torch wrote, or the folder that TORCH_TRACE named.",
+        )
+    return found
+
+
+def _in_folder(path: Path) -> LogFiles:
+    found = LogFiles([], [])
+    for folder, _, names in sorted(os.walk(path)):
+        for name in sorted(names):
+            file = Path(folder, name)
+            if not _LOG.search(name):
+                continue
+            if file.is_file():
+                found.logs.append(file)
+            else:
+                found.problems.append(_no_file(file, path))
+    return found
+
+
+def _no_file(file: Path, folder: Path) -> Problem:
+    link = file.is_symlink()
+    return Problem(
+        severity="warning",
+        what=f"{_relative(file, folder)} is not read.",
+        why=f"It is a link to {file.readlink()}, which is not there." if link else "It is no file.",
+        remedy="The other files are shown.",
+    )
+
+
+def unreadable(file: Path, error: OSError) -> Problem:
+    """The problem of a log that the operating system does not let us read."""
+    return Problem(
+        severity="error",
+        what=f"{file.name} cannot be read: {error.strerror or error}.",
+        why="The operating system refused it.",
+        remedy="Look at who may read the file.",
+    )
+
+
+def _relative(file: Path, folder: Path) -> str:
+    return file.name if file == folder else file.relative_to(folder).as_posix()
+
+
+def origin(file: Path, folder: Path, rank: int | None, begun_s: float) -> Origin:
+    """Which process wrote a log.
+
+    Parameters
+    ----------
+    file, folder
+        The log, and what was opened.
+    rank
+        What its lines say, if they do; else the file's name may.
+    begun_s
+        When its first record was written.
+    """
+    named = _RANK.search(file.name)
+    if rank is None and named is not None:
+        rank = int(named[1])
+    return Origin(_relative(file, folder), rank, begun_s)
+
+
+def names_of(origins: Sequence[Origin]) -> list[str]:
+    """A name for each log's process, none of them twice.
+
+    Parameters
+    ----------
+    origins
+        In their order: of a rank, the attempts by time.
+    """
+    names: list[str] = []
+    attempts: dict[int, int] = {}
+    for each in origins:
+        if each.rank is None:
+            names.append(_LOG.sub("", each.file))
+            continue
+        attempt = attempts[each.rank] = attempts.get(each.rank, 0) + 1
+        # A job that is started again writes another file for each rank.
+        names.append(f"rank {each.rank}" + (f", attempt {attempt}" if attempt > 1 else ""))
+    taken: set[str] = set()
+    for index, name in enumerate(names):
+        if name in taken:
+            names[index] = origins[index].file
+        taken.add(names[index])
+    return names
+
+
+def ranks_of(origins: Sequence[Origin]) -> str:
+    """The ranks, to put behind a trace's name: ``, ranks 0 to 7``; empty where none is known."""
+    ranks = sorted({each.rank for each in origins if each.rank is not None})
+    if not ranks:
+        return ""
+    if len(ranks) == 1:
+        return f", rank {ranks[0]}"
+    in_a_row = ranks == list(range(ranks[0], ranks[-1] + 1))
+    listed = f"{ranks[0]} to {ranks[-1]}" if in_a_row else ", ".join(map(str, ranks))
+    return f", ranks {listed}"

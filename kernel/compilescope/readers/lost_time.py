@@ -1,0 +1,151 @@
+"""What to change first: where a trace's compile time went that need not have gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal
+
+from ..analysis.figures.wording import count
+from ..analysis.problems.breaks import plain_function
+from ..report import Compilation, SourceLine, VariantReport
+from ..report.problem import Struct
+
+
+class LostTime(Struct):
+    """Compile time with one cause."""
+
+    kind: Literal["failure", "recompiles", "graph break", "restarts", "cache bypass"]
+    seconds: float
+    """Measured by torch, of the process where it is longest: ranks compile at the same time."""
+    what: str
+    """``4 recompiles of forward``."""
+    why: str = ""
+    remedy: str = ""
+    where: SourceLine | None = None
+    process: str = ""
+    compilations: list[str] = []
+    """Compile ids in that process."""
+
+
+class Spent(Struct):
+    """Torch's figures of one compilation, in seconds."""
+
+    backward_s: float = 0.0
+    inductor_s: float = 0.0
+    restarted_s: float = 0.0
+    """On attempts that Dynamo gave up and began again."""
+
+
+def lost_time(
+    variants: Iterable[VariantReport], spent: Mapping[str, Mapping[str, Spent]]
+) -> list[LostTime]:
+    """Rank what cost compile time and need not be, the longest first.
+
+    Parameters
+    ----------
+    variants
+        Of a trace: one for each process.
+    spent
+        Process → compile id → its figures.
+
+    Returns
+    -------
+    list of LostTime
+        Every second under one cause: of a failed recompile, the failure.
+    """
+    longest: dict[tuple[str, str, SourceLine | None], LostTime] = {}
+    for variant in variants:
+        for loss in _of_process(variant, spent.get(variant.name, {})):
+            key = (loss.kind, loss.why, loss.where)
+            if key not in longest or longest[key].seconds < loss.seconds:
+                longest[key] = loss
+    return sorted(longest.values(), key=lambda loss: -loss.seconds)
+
+
+def _of_process(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[LostTime]:
+    seconds = {
+        each.id: (each.duration_s or 0.0) + spent.get(each.id, Spent()).backward_s
+        for each in variant.compilations
+    }
+    # What was compiled from behind a break on is part of the break's cost.
+    resumed = {graph_break.resumed for each in variant.compilations for graph_break in each.breaks}
+    failed = set()
+    for problem in variant.problems:
+        compile_id = problem.facts.get("compilation", "")
+        if compile_id in seconds and compile_id not in resumed:
+            failed.add(compile_id)
+            yield LostTime(
+                kind="failure",
+                seconds=seconds[compile_id],
+                what=problem.what,
+                why=problem.why.partition("\n")[0],
+                remedy=problem.remedy,
+                where=problem.where,
+                process=variant.name,
+                compilations=[compile_id],
+            )
+    for distinct in variant.breaks:
+        reason = distinct.cause.reason.partition("\n")[0]
+        if distinct.cost_us:
+            yield LostTime(
+                kind="graph break",
+                seconds=distinct.cost_us / 1e6,
+                what=f"a graph break: {reason}",
+                remedy=" ".join(distinct.cause.hints[:1]),
+                where=distinct.cause.where,
+                process=variant.name,
+                compilations=[*distinct.before, *distinct.after],
+            )
+    yield from _recompiles(variant, seconds, failed | resumed)
+    for each in variant.compilations:
+        figures = spent.get(each.id, Spent())
+        if figures.restarted_s and not each.breaks and each.id not in failed:
+            yield LostTime(
+                kind="restarts",
+                seconds=figures.restarted_s,
+                what=f"Dynamo began {each.id} again",
+                where=each.frame,
+                process=variant.name,
+                compilations=[each.id],
+            )
+    yield from _bypasses(variant, spent)
+
+
+def _recompiles(
+    variant: VariantReport, seconds: Mapping[str, float], counted: set[str]
+) -> Iterator[LostTime]:
+    frames: dict[SourceLine | None, list[Compilation]] = {}
+    for each in variant.compilations:
+        if each.recompile is not None and each.id not in counted:
+            frames.setdefault(each.frame, []).append(each)
+    for frame, recompiled in frames.items():
+        reasons = [each.recompile.reasons for each in recompiled if each.recompile is not None]
+        last = next((reason for group in reversed(reasons) for reason in group), "")
+        name = plain_function(frame.function) if frame is not None else "a frame"
+        yield LostTime(
+            kind="recompiles",
+            seconds=sum(seconds[each.id] for each in recompiled),
+            what=f"{count(len(recompiled), 'recompile')} of {name}",
+            why=last.partition("\n")[0],
+            where=frame,
+            process=variant.name,
+            compilations=[each.id for each in recompiled],
+        )
+
+
+def _bypasses(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[LostTime]:
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for each in variant.compilations:
+        for event in each.cache:
+            if event.outcome == "bypass":
+                reasons.setdefault((event.cache, event.detail), []).append(each.id)
+    for (cache, reason), ids in reasons.items():
+        seconds = sum(spent.get(each, Spent()).inductor_s for each in ids)
+        if seconds:
+            yield LostTime(
+                kind="cache bypass",
+                seconds=seconds,
+                what=f"the {cache} cache was bypassed: {reason.partition(chr(10))[0]}",
+                process=variant.name,
+                compilations=ids,
+            )

@@ -1,0 +1,268 @@
+"""Where each compilation's records are in a log, and its report, read from there."""
+
+from __future__ import annotations
+
+import itertools
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from typing import BinaryIO, NamedTuple
+
+import msgspec
+
+from ..analysis.assemble import assemble
+from ..capture.heads import ARTIFACT_NAME, EVERY_HEAD, Block, Blocks, decode_head
+from ..capture.records import LOOSE, Record
+from ..capture.renumber import renamed
+from ..capture.tracelog import Damages, clock_shift, compile_id, moved, parse_records
+from ..measure.garbage_collection import gc_disabled
+from ..report import Compilation, Problem
+from .epochs import Epochs, with_id
+
+_MOST_CACHED = 32
+"""How many compilations are kept assembled."""
+_SPAN = b"chromium_event"
+_EARLIER = {
+    b"dynamo_start",
+    b"dynamo_cpp_guards_str",
+    b"create_symbol",
+    b"symbolic_shape_specialization",
+    b"recompile_reasons",
+    b"compilation_metrics",
+}
+"""What a recompile's report needs of the frame's earlier compilations."""
+
+
+class Assembled(NamedTuple):
+    """A compilation, read whole."""
+
+    compilation: Compilation
+    problems: list[Problem]
+    """What of its records cannot be read."""
+
+
+class _Interned(NamedTuple):
+    """A file name, and from which record on torch's number stands for it."""
+
+    record: int
+    number: int
+    name: str
+
+
+class Offsets:
+    """Where each compilation's records are in a log that is not written any more.
+
+    Parameters
+    ----------
+    file
+        The log. It has to stay open.
+    year
+        When it was written.
+    name
+        What the log is called in sentences.
+    progress
+        Called with the position in the file, now and then.
+    """
+
+    def __init__(
+        self,
+        file: BinaryIO,
+        year: int,
+        name: str,
+        progress: Callable[[int], None] = lambda position: None,
+    ) -> None:
+        self._file = file
+        self._year = year
+        self._name = name
+        self._starts = array("Q")
+        """The offset of each record, and of each line that is none."""
+        self._records: dict[str, array[int]] = {}
+        """The numbers of each compilation's records."""
+        self._spans = array("L")
+        """Those of spans that do not say which compilation they are of."""
+        self._interned: list[_Interned] = []
+        self._epochs = Epochs()
+        self._bounds = [0]
+        """The first record of each of torch's counts."""
+        self._kinds = array("L")
+        """What each record is: a place in `_names`."""
+        self._names: list[bytes] = []
+        """Events' names, and those of artifacts."""
+        self._known: dict[bytes, int] = {}
+        self._cache: OrderedDict[str, Assembled] = OrderedDict()
+        blocks = Blocks(file)
+        for block in blocks.complete():
+            self._read(block)
+            progress(blocks.position)
+        last = blocks.last()
+        if last is not None:
+            self._read(last)
+            blocks.take_last()
+        self._starts.append(blocks.position)
+        self._shift_s = 0.0
+        spans = self._named(_SPAN, 0, len(self))
+        self._shift_s = clock_shift(self._parsed(spans, Damages(name)))
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    @gc_disabled()
+    def assembled(self, shown_id: str, variant: str) -> Assembled:
+        """A compilation as `compilescope.read_trace` makes it of the whole log.
+
+        Parameters
+        ----------
+        shown_id
+            One of the log's.
+        variant
+            The name of the variant that it is of.
+        """
+        if shown_id in self._cache:
+            self._cache.move_to_end(shown_id)
+            return self._cache[shown_id]
+        damages = Damages(self._name, numbered=False)
+        records = list(self._parsed(self._numbers(shown_id), damages))
+        compilations = assemble(records, variant=variant, raw=True)
+        compilation = next(each for each in compilations if each.id == shown_id)
+        self._cache[shown_id] = Assembled(compilation, damages.problems())
+        if len(self._cache) > _MOST_CACHED:
+            self._cache.popitem(last=False)
+        return self._cache[shown_id]
+
+    def text_at(self, offset: int) -> str:
+        """The text of the record that begins there."""
+        number = bisect_left(self._starts, offset)
+        text = self._bytes(number, number + 1)
+        for record in parse_records(text, {}, self._year, Damages(self._name)):
+            return record.payload or ""
+        return ""
+
+    def _read(self, block: Block) -> None:
+        for match in EVERY_HEAD.finditer(block.buffer, 0, block.end):
+            number = len(self._starts)
+            self._starts.append(block.offset + match.start() + 1)
+            text, name = match.groups()
+            event = name or b""
+            if event == b"artifact" and (title := ARTIFACT_NAME.search(text)):
+                name = title[1]
+            self._kinds.append(self._kind(name or b""))
+            if text is None:
+                continue
+            try:
+                if event == b"str":
+                    self._intern(number, text)
+                    continue
+                head = decode_head(text)
+                torch_id = compile_id(
+                    head.compiled_autograd_id, head.frame_id, head.frame_compile_id
+                )
+            except (msgspec.DecodeError, ValueError, RecursionError):
+                continue  # damage, which `Outlines` counts
+            if event == b"dynamo_start" and torch_id is not None and not head.attempt:
+                self._start(number, torch_id)
+            if torch_id is not None:
+                shown_id = self._epochs.name(torch_id)
+            elif event == _SPAN:
+                self._spans.append(number)
+                continue
+            elif name == b"torch_version":
+                continue
+            else:
+                shown_id = LOOSE
+            records = self._records.get(shown_id)
+            if records is None:
+                records = self._records[shown_id] = array("L")
+            records.append(number)
+
+    def _kind(self, name: bytes) -> int:
+        kind = self._known.get(name)
+        if kind is None:
+            kind = self._known[name] = len(self._names)
+            self._names.append(name)
+        return kind
+
+    def _intern(self, number: int, text: bytes) -> None:
+        detail = msgspec.json.decode(text)["str"]
+        if isinstance(detail, list) and len(detail) == 2 and isinstance(detail[1], int):
+            self._interned.append(_Interned(number, detail[1], str(detail[0])))
+
+    def _start(self, number: int, torch_id: str) -> None:
+        """Note a start, where torch may count anew: its outer spans opened before."""
+        earlier = self._epochs.ids[-1].get(torch_id)
+        if not self._epochs.start(torch_id):
+            return
+        bound = number
+        while bound > self._bounds[-1] + 1 and self._opens(bound - 1):
+            bound -= 1
+        self._bounds.append(bound)
+        # They were taken for the earlier compilation's, which torch gave the same id.
+        records = self._records.get(earlier or "")
+        moved_numbers = []
+        while records and records[-1] >= bound:
+            moved_numbers.append(records.pop())
+        if moved_numbers:
+            self._records[self._epochs.name(torch_id)] = array("L", reversed(moved_numbers))
+
+    def _opens(self, number: int) -> bool:
+        """Whether a record opens a span, or says nothing of a compilation."""
+        name = self._name_of(number)
+        return name in (b"str", b"torch_version") or (
+            name == _SPAN and b'"ph": "B"' in self._bytes(number, number + 1)
+        )
+
+    def _name_of(self, number: int) -> bytes:
+        return self._names[self._kinds[number]]
+
+    def _bytes(self, begin: int, end: int) -> bytes:
+        """The records from one number to another, which is not among them."""
+        start = self._starts[begin]
+        self._file.seek(start)
+        if end < len(self._starts):
+            return self._file.read(self._starts[end] - start)
+        return self._file.read()
+
+    def _numbers(self, shown_id: str) -> list[int]:
+        """The records that a compilation's report is made of, in torch's order."""
+        own = self._records[shown_id]
+        epoch = bisect_right(self._bounds, own[0]) - 1
+        begin = self._bounds[epoch]
+        end = self._bounds[epoch + 1] if epoch + 1 < len(self._bounds) else len(self)
+        first, last = bisect_left(self._spans, own[0]), bisect_right(self._spans, own[-1])
+        numbers = {*own, *self._spans[first:last]}
+        # Phases are counted from the earliest one, and guards name files.
+        numbers.update(itertools.islice(self._named(_SPAN, begin, end), 1))
+        numbers.update(each.record for each in self._interned if begin <= each.record < end)
+        if any(self._name_of(number) == b"recompile_reasons" for number in own):
+            frame = shown_id.rpartition("/")[0]
+            for other, records in self._records.items():
+                if other.rpartition("/")[0] == frame and begin <= records[0] < own[0]:
+                    numbers.update(n for n in records if self._name_of(n) in _EARLIER)
+        return sorted(numbers)
+
+    def _named(self, name: bytes, begin: int, end: int) -> Iterator[int]:
+        return (number for number in range(begin, end) if self._name_of(number) == name)
+
+    def _parsed(self, numbers: Iterable[int], damages: Damages) -> Iterator[Record]:
+        interned: dict[int, str] = {}
+        defined = 0
+        for begin, end in _runs(numbers):
+            while defined < len(self._interned) and self._interned[defined].record < begin:
+                interned[self._interned[defined].number] = self._interned[defined].name
+                defined += 1
+            ids = self._epochs.ids[bisect_right(self._bounds, begin) - 1]
+            for record in parse_records(self._bytes(begin, end), interned, self._year, damages):
+                yield with_id(renamed(moved(record, self._shift_s), ids))
+
+
+def _runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Sorted numbers as ranges, each with the number behind its last."""
+    begin = end = -1
+    for number in numbers:
+        if number != end:
+            if end > 0:
+                yield begin, end
+            begin = number
+        end = number + 1
+    if end > 0:
+        yield begin, end

@@ -1,0 +1,328 @@
+"""A log's compilations from the heads of its records: of what, when, how long, what failed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ..analysis.guards.frames import frame_of
+from ..analysis.guards.recompiles import parse_recompile
+from ..analysis.packages.trace_header import environment_of
+from ..analysis.phases.caches import parse_cache
+from ..analysis.problems.breaks import read_breaks
+from ..analysis.problems.compile_failures import METRICS, failed, read_failures
+from ..capture.heads import ARTIFACT_NAME, FEW_HEADS, Block, Blocks, Head, decode_head
+from ..capture.records import LOOSE, Record
+from ..capture.tracelog import Damages, compile_id, name_files, seconds_of, whole_quarters
+from ..report import Compilation, Environment, Problem
+from .epochs import Epochs
+
+REDUCED = (
+    "An outline, from the heads of the log's records: graphs, code, kernels and guards are read "
+    "when the compilation is opened."
+)
+_CACHE = re.compile(r".+_cache_(?:hit|miss|bypass)$")
+_KEPT = {
+    *METRICS,
+    "dynamo_start",
+    "recompile_reasons",
+    "dynamo_graph_break_reason",
+    "dynamo_error",
+}
+"""What an outline is made of, beside what the caches answered."""
+_OF_PROCESS = {"torch_version", "fx_graph_runnable"}
+
+
+class Metrics(msgspec.Struct):
+    """Those of torch's figures of a compilation that are looked at here, as torch logs them."""
+
+    co_name: Any = None
+    co_filename: Any = None
+    co_firstlineno: Any = None
+    start_time: Any = None
+    duration_us: Any = None
+    inductor_compile_time_s: Any = None
+    fail_type: Any = None
+    fail_reason: Any = None
+    fail_user_frame_filename: Any = None
+    fail_user_frame_lineno: Any = None
+    config_suppress_errors: Any = None
+    restart_reasons: Any = None
+    dynamo_time_before_restart_s: Any = None
+    guard_count: Any = None
+    graph_op_count: Any = None
+    graph_node_count: Any = None
+    compile_time_autotune_time_us: Any = None
+    pytorch_version: Any = None
+    triton_version: Any = None
+    python_version: Any = None
+
+
+class _MetricsHead(Head):
+    compilation_metrics: Metrics | None = None
+    bwd_compilation_metrics: Metrics | None = None
+
+
+_decode_metrics = msgspec.json.Decoder(_MetricsHead).decode
+
+
+class Text(NamedTuple):
+    """A record with a text, which is left in the file."""
+
+    name: str
+    """The artifact's, else the event's."""
+    checksum: str
+    """torch's own, in MD5."""
+    offset: int
+    """Of the record in the file."""
+
+
+@dataclass(slots=True)
+class Events:
+    """What the heads say of one compilation."""
+
+    id: str
+    records: list[Record] = field(default_factory=list)
+    """Those that `outline` reads."""
+    texts: list[Text] = field(default_factory=list)
+    first_s: float | None = None
+    """When the first of them was written, by the lines' clock."""
+    outline: Compilation | None = None
+    """None while there is something that it does not have."""
+
+    def metrics(self, event: str) -> dict[str, Any]:
+        """Torch's figures of the forward or of the backward; empty where they are not logged."""
+        for record in reversed(self.records):
+            if record.event == event:
+                figures = record.metadata[event]
+                return figures if isinstance(figures, dict) else {}
+        return {}
+
+    @property
+    def is_done(self) -> bool:
+        """Whether torch has said what it did: the compilation ended, well or not."""
+        return any(record.event in METRICS for record in self.records)
+
+    @property
+    def starts(self) -> bool:
+        """Whether Dynamo started on it, so that it will say how it ended."""
+        return any(record.event == "dynamo_start" for record in self.records)
+
+
+class Outlines:
+    """The compilations of a log that may still be written.
+
+    Parameters
+    ----------
+    blocks
+        The log, from its beginning.
+    year
+        When it was written: the lines do not name it.
+    damages
+        Gets what cannot be read.
+    """
+
+    def __init__(self, blocks: Blocks, year: int, damages: Damages) -> None:
+        self.events: dict[str, Events] = {}
+        """Of each compilation, in torch's order."""
+        self._blocks = blocks
+        self._year = year
+        self._damages = damages
+        self._epochs = Epochs()
+        self._names: dict[int, str] = {}
+        self._process: dict[str, Record] = {}
+        """What tells of the process, by name."""
+        self._shift_s: float | None = None
+        self._touched: dict[str, Events] = {}
+        """What `read` found something new of."""
+
+    def read(
+        self, progress: Callable[[int], None] = lambda position: None, *, whole: bool = True
+    ) -> list[Events]:
+        """Read what was written since the last time.
+
+        Parameters
+        ----------
+        progress
+            Called with the position in the file, now and then.
+        whole
+            Whether the file is finished. Else a record that may go on is left for the next time.
+
+        Returns
+        -------
+        list of Events
+            Of the compilations that there is something new of.
+        """
+        self._touched.clear()
+        for block in self._blocks.complete():
+            self._read(block)
+            progress(self._blocks.position)
+        if whole or self._blocks.last_is_complete():
+            last = self._blocks.last()
+            if last is not None:
+                self._read(last)
+                self._blocks.take_last()
+        return list(self._touched.values())
+
+    @property
+    def position(self) -> int:
+        """How far the log was read, in bytes."""
+        return self._blocks.position
+
+    @property
+    def first_s(self) -> float:
+        """When the first compilation began, by the lines' clock."""
+        times = (events.first_s for events in self.events.values() if events.first_s is not None)
+        return min(times, default=float("inf"))
+
+    @property
+    def environment(self) -> Environment:
+        """Where the log was written."""
+        return environment_of(list(self._process.values()))
+
+    def compilations(self) -> list[Compilation]:
+        """Outline every compilation."""
+        return [self.outline(events) for events in self.events.values()]
+
+    def outline(self, events: Events) -> Compilation:
+        """A compilation without what only its texts tell."""
+        if events.outline is None:
+            events.outline = _outline(events, self._shift_s or 0.0)
+        return events.outline
+
+    def failures(self) -> list[Problem]:
+        """The compilations that failed, in torch's order."""
+        groups = [
+            events.records
+            for events in self.events.values()
+            if any(failed(record) for record in events.records)
+        ]
+        records = [record for group in groups for record in group]
+        return read_failures(records, self.compilations() if records else [])
+
+    def _read(self, block: Block) -> None:
+        for match in FEW_HEADS.finditer(block.buffer, 0, block.end):
+            event, text = match[8], match[7]
+            try:
+                if event is None:
+                    self._add_foreign(block, match.start())
+                else:
+                    self._add(block, match, event.decode())
+            except (msgspec.DecodeError, ValueError, RecursionError) as error:
+                self._damages.add("cannot be read", 0, text, str(error))
+
+    def _add_foreign(self, block: Block, start: int) -> None:
+        end = block.buffer.find(b"\n", start + 1, block.end)
+        line = bytes(block.buffer[start + 1 : block.end if end < 0 else end])
+        if line.strip():
+            self._damages.add("is no trace record", 0, line)
+
+    def _add(self, block: Block, match: re.Match[bytes], event: str) -> None:
+        text = match[7]
+        if event == "str":
+            name_files(msgspec.json.decode(text), self._names)
+            return
+        head, metadata, name = self._decoded(event, text)
+        torch_id = compile_id(head.compiled_autograd_id, head.frame_id, head.frame_compile_id)
+        if event == "dynamo_start" and torch_id is not None and not head.attempt:
+            self._epochs.start(torch_id)
+        shown = None if torch_id is None else self._epochs.name(torch_id)
+        events = None
+        if name != "torch_version":
+            events = self._events(shown or LOOSE)
+            if events.first_s is None:
+                events.first_s = self._time(match)
+            if head.has_payload is not None:
+                offset = block.offset + match.start() + 1
+                events.texts.append(Text(name, head.has_payload, offset))
+        of_process = (event in METRICS or name in _OF_PROCESS) and name not in self._process
+        of_compilation = event in _KEPT or name in _KEPT or _CACHE.match(name) is not None
+        if not of_process and not of_compilation:
+            return
+        # What a hit or a miss was of takes megabytes: that is read with the compilation.
+        has_text = not name.endswith(("_cache_hit", "_cache_miss"))
+        record = Record(
+            event=event,
+            metadata=metadata,
+            payload=block.payload_at(match.end()).decode("utf-8", "replace") if has_text else None,
+            compile_id=shown,
+            attempt=head.attempt or 0,
+            time_s=self._time(match),
+        )
+        if of_process:
+            self._process[name] = record
+        if of_compilation and events is not None:
+            events.records.append(record)
+            self._set_clock(events)
+
+    def _decoded(self, event: str, text: bytes) -> tuple[Head, dict[str, Any], str]:
+        """A head, the metadata that is looked at, and the record's name."""
+        if event in METRICS:
+            with_metrics = _decode_metrics(text)
+            figures = getattr(with_metrics, event) or Metrics()
+            return with_metrics, {event: msgspec.structs.asdict(figures)}, event
+        head = decode_head(text)
+        if event == "artifact":
+            named = ARTIFACT_NAME.search(text)
+            name = named[1].decode("utf-8", "replace") if named else ""
+            return head, {event: {"name": name}}, name
+        if event == "dynamo_start":
+            return head, name_files(msgspec.json.decode(text), self._names), event
+        return head, {event: {}}, event
+
+    def _time(self, match: re.Match[bytes]) -> float:
+        return seconds_of(self._year, *map(int, match.group(1, 2, 3, 4, 5, 6)))
+
+    def _events(self, shown: str) -> Events:
+        events = self.events.get(shown)
+        if events is None:
+            events = self.events[shown] = Events(shown)
+        events.outline = None
+        self._touched[shown] = events
+        return events
+
+    def _set_clock(self, events: Events) -> None:
+        """Compare the lines' clock with torch's own, which knows the year and the time zone."""
+        if self._shift_s is None:
+            started_s = events.metrics("compilation_metrics").get("start_time")
+            if isinstance(started_s, float):
+                self._shift_s = whole_quarters(started_s - events.records[0].time_s)
+
+
+def _outline(events: Events, shift_s: float) -> Compilation:
+    records = events.records
+    frame = frame_of(records)
+    metrics = events.metrics("compilation_metrics")
+    compilation = Compilation(
+        id=events.id,
+        attempt=max((record.attempt for record in records), default=0),
+        frame=frame,
+        breaks=read_breaks(records, frame),
+        reduced=REDUCED,
+        counts={"graphs": int(any(text.name == "dynamo_output_graph" for text in events.texts))},
+    )
+    nodes = metrics.get("graph_node_count")
+    if isinstance(nodes, int):
+        compilation.counts["nodes"] = nodes
+    for record in records:
+        if record.name == "recompile_reasons" and record.payload:
+            compilation.recompile = parse_recompile(record.payload)
+        elif record.event == "artifact":
+            cache = parse_cache(record.name, record.payload)
+            if cache is not None:
+                compilation.cache.append(cache)
+    started_s = metrics.get("start_time")
+    if isinstance(started_s, int | float):
+        compilation.started_s = float(started_s)
+    else:
+        starts = (record.time_s for record in records if record.event == "dynamo_start")
+        started_s = next(starts, None)
+        compilation.started_s = None if started_s is None else started_s + shift_s
+    duration_us = metrics.get("duration_us")
+    if isinstance(duration_us, int | float):
+        compilation.duration_s = duration_us / 1e6
+    return compilation

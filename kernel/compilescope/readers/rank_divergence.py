@@ -1,0 +1,349 @@
+"""Where the ranks of a traced run compiled something else, and which of them is slowest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from ..analysis.changes.ranks import RankTexts, first_difference
+from ..analysis.figures.wording import count, duration
+from ..report import Problem
+from ..report.problem import Struct
+from .lazy_trace import ProcessLog, Trace
+from .outlines import Text
+
+_GRAPHS = {
+    "dynamo_output_graph": "the Dynamo graph",
+    "aot_joint_graph": "the joint graph",
+    "aot_forward_graph": "the forward graph",
+    "aot_backward_graph": "the backward graph",
+    "aot_inference_graph": "the inference graph",
+    "inductor_post_grad_graph": "the graph after Inductor's passes",
+    "inductor_output_code": "the generated code",
+}
+"""Texts that are compared, in the order in which torch makes them: one follows from the other."""
+_SCHEDULE = "inductor_collective_schedule"
+_TENSORS = "inductor_runtime_and_tensor_meta"
+_SHOWN = 5
+
+Kind = Literal["compilations", "graph", "cache", "collectives", "tensors"]
+
+
+class RankDivergence(Struct):
+    """Something that some ranks compiled differently from the rest."""
+
+    kind: Kind
+    what: str
+    """``the Dynamo graph of 0/0, line 12``."""
+    compilation: str
+    ranks: list[int]
+    """Those that differ from most of the others."""
+    here: str
+    """What these have."""
+    there: str
+    """What the others have."""
+    started_s: float | None = None
+    """When the first of these ranks began the compilation, in seconds since the epoch."""
+    serious: bool = False
+    """It may hang the ranks or mix up data."""
+    why: str = ""
+
+
+class RankTime(Struct):
+    """How long a rank compiled."""
+
+    rank: int
+    compile_time_s: float
+    slowest: str = ""
+    """The compile id that took longest."""
+
+
+class RankComparison(Struct):
+    """The ranks of a run, compared."""
+
+    times: list[RankTime]
+    """In the order of the ranks."""
+    divergences: list[RankDivergence] = []
+    """The earliest first."""
+
+    @property
+    def ranks(self) -> list[int]:
+        """The ranks that wrote a log."""
+        return [each.rank for each in self.times]
+
+    @property
+    def sentence(self) -> str:
+        """What comes of it: who diverged first and where, and who is slowest."""
+        slowest = max(self.times, key=lambda each: each.compile_time_s)
+        others = [each.compile_time_s for each in self.times if each is not slowest]
+        time = ""
+        if slowest.compile_time_s:
+            least = duration(min(others) * 1e6)
+            time = (
+                f" Rank {slowest.rank} compiled longest: {duration(slowest.compile_time_s * 1e6)}, "
+                f"the fastest {least}."
+            )
+        if not self.divergences:
+            return f"All {count(len(self.times), 'rank')} compiled the same.{time}"
+        first = self.divergences[0]
+        verb = "diverges" if len(first.ranks) == 1 else "diverge"
+        return f"{_ranks(first.ranks)} {verb} first, in {first.what}.{time}"
+
+
+class _Rank(NamedTuple):
+    number: int
+    log: ProcessLog
+    texts: RankTexts
+
+
+def compare_ranks(trace: Trace) -> RankComparison | None:
+    """Compare the ranks of a trace; None where it has fewer than two.
+
+    Of a rank that was started again, the last attempt counts. A difference that follows from an
+    earlier one of the same compilation is left out.
+    """
+    last = {log.origin.rank: log for log in trace.processes}
+    ranks = [
+        _Rank(number, log, RankTexts(f"cuda:{number}"))
+        for number, log in last.items()
+        if number is not None
+    ]
+    if len(ranks) < 2:
+        return None
+    ids = dict.fromkeys(compile_id for rank in ranks for compile_id in rank.log.events)
+    divergences = [each for compile_id in ids for each in _of_compilation(compile_id, ranks)]
+    divergences.sort(key=lambda each: (each.started_s is None, each.started_s or 0.0))
+    return RankComparison(times=[_time(rank) for rank in ranks], divergences=divergences)
+
+
+def divergence_problems(comparison: RankComparison | None) -> list[Problem]:
+    """A comparison's divergences as problems of the report, the earliest first."""
+    if comparison is None or not comparison.divergences:
+        return []
+    problems = [
+        Problem(
+            severity="warning" if each.serious else "info",
+            what=f"{_ranks(each.ranks)} and the other ranks differ in {each.what}.",
+            why=each.why,
+            remedy="Compare both ranks in the trace, beginning with the first difference.",
+            detail=f"{_ranks(each.ranks)}: {each.here}\nthe others: {each.there}",
+            facts={"compilation": each.compilation, "kind": each.kind},
+        )
+        for each in comparison.divergences[:_SHOWN]
+    ]
+    rest = len(comparison.divergences) - _SHOWN
+    if rest > 0:
+        problems[-1].detail += f"\n… and {count(rest, 'more difference')}"
+    return problems
+
+
+def _time(rank: _Rank) -> RankTime:
+    outlines = [rank.log.outline(events) for events in rank.log.events.values()]
+    slowest = max(outlines, key=lambda each: each.duration_s or 0.0)
+    return RankTime(
+        rank=rank.number,
+        compile_time_s=sum(each.duration_s or 0.0 for each in outlines),
+        slowest=slowest.id,
+    )
+
+
+def _of_compilation(compile_id: str, ranks: Sequence[_Rank]) -> Iterator[RankDivergence]:
+    having = [rank for rank in ranks if compile_id in rank.log.events]
+    if len(having) < len(ranks):
+        odd = _minority({rank.number: str(rank in having) for rank in ranks})
+        missing = any(rank.number in odd for rank in ranks if rank not in having)
+        yield _divergence(
+            "compilations",
+            f"compilation {compile_id}",
+            compile_id,
+            ranks,
+            odd,
+            here="not compiled" if missing else _frame(having[0], compile_id),
+            there=_frame(having[0], compile_id) if missing else "not compiled",
+            why="A rank that compiles more makes the others wait, and may call other collectives.",
+        )
+        return
+    yield from _differing("compilations", "the function", compile_id, ranks, _frame)
+    yield from _graphs(compile_id, ranks)
+    yield from _differing("cache", "the caches' answers", compile_id, ranks, _caches)
+    yield from _listed("collectives", "collective", compile_id, ranks, _SCHEDULE, _schedule)
+    yield from _listed("tensors", "the output of operation", compile_id, ranks, _TENSORS, _tensors)
+
+
+def _differing(
+    kind: Kind,
+    what: str,
+    compile_id: str,
+    ranks: Sequence[_Rank],
+    value: Callable[[_Rank, str], str],
+) -> Iterator[RankDivergence]:
+    values = {rank.number: value(rank, compile_id) for rank in ranks}
+    odd = _minority(values)
+    if odd:
+        other = next(number for number in values if number not in odd)
+        yield _divergence(
+            kind,
+            f"{what} of {compile_id}",
+            compile_id,
+            ranks,
+            odd,
+            here=values[odd[0]],
+            there=values[other],
+            why="A rank that misses a cache makes the others wait in the next collective."
+            if kind == "cache"
+            else "",
+        )
+
+
+def _graphs(compile_id: str, ranks: Sequence[_Rank]) -> Iterator[RankDivergence]:
+    """The first stage at which the graphs differ."""
+    named = {rank.number: _texts(rank, compile_id) for rank in ranks}
+    for name, title in _GRAPHS.items():
+        texts = {number: found.get(name, []) for number, found in named.items()}
+        if len({tuple(text.checksum for text in each) for each in texts.values()}) == 1:
+            continue
+        whole = {
+            rank.number: "\n".join(
+                rank.texts(rank.log.text_at(text.offset)) for text in texts[rank.number]
+            )
+            for rank in ranks
+        }
+        odd = _minority(whole)
+        if not odd:
+            continue
+        other = next(number for number in whole if number not in odd)
+        line, here, there = first_difference(whole[odd[0]], whole[other]) or (0, "", "")
+        yield _divergence(
+            "graph",
+            f"{title} of {compile_id}, line {line}",
+            compile_id,
+            ranks,
+            odd,
+            here=here or "nothing",
+            there=there or "nothing",
+        )
+        return
+
+
+def _listed(
+    kind: Kind,
+    what: str,
+    compile_id: str,
+    ranks: Sequence[_Rank],
+    artifact: str,
+    read: Callable[[Any], list[str]],
+) -> Iterator[RankDivergence]:
+    """The first place at which what an artifact lists differs."""
+    lists: dict[int, list[str]] = {}
+    for rank in ranks:
+        texts = _texts(rank, compile_id).get(artifact, [])
+        lists[rank.number] = [
+            entry for text in texts for entry in read(_json(rank.log.text_at(text.offset)))
+        ]
+    for place in range(max(map(len, lists.values()))):
+        values = {
+            number: entries[place] if place < len(entries) else "none"
+            for number, entries in lists.items()
+        }
+        odd = _minority(values)
+        if odd:
+            other = next(number for number in values if number not in odd)
+            yield _divergence(
+                kind,
+                f"{what} {place + 1} of {compile_id}",
+                compile_id,
+                ranks,
+                odd,
+                here=values[odd[0]],
+                there=values[other],
+                serious=kind == "collectives",
+                why="Every rank of a group has to call the same collectives in the same order: "
+                "this hangs, or mixes up data."
+                if kind == "collectives"
+                else "",
+            )
+            return
+
+
+def _divergence(
+    kind: Kind,
+    what: str,
+    compile_id: str,
+    ranks: Sequence[_Rank],
+    odd: list[int],
+    *,
+    here: str,
+    there: str,
+    serious: bool = False,
+    why: str = "",
+) -> RankDivergence:
+    started = [
+        rank.log.outline(rank.log.events[compile_id]).started_s
+        for rank in ranks
+        if compile_id in rank.log.events
+    ]
+    return RankDivergence(
+        kind=kind,
+        what=what,
+        compilation=compile_id,
+        ranks=odd,
+        here=here,
+        there=there,
+        started_s=min((time_s for time_s in started if time_s is not None), default=None),
+        serious=serious or kind == "compilations",
+        why=why,
+    )
+
+
+def _minority(values: Mapping[int, str]) -> list[int]:
+    """The ranks that have another value than most; of as many, than the first rank."""
+    groups: dict[str, list[int]] = {}
+    for number, value in values.items():
+        groups.setdefault(value, []).append(number)
+    most = max(groups.values(), key=len)
+    return [number for number in values if number not in most]
+
+
+def _frame(rank: _Rank, compile_id: str) -> str:
+    frame = rank.log.outline(rank.log.events[compile_id]).frame
+    return (
+        "an unknown function" if frame is None else f"{frame.function} ({frame.file}:{frame.line})"
+    )
+
+
+def _caches(rank: _Rank, compile_id: str) -> str:
+    cache = rank.log.outline(rank.log.events[compile_id]).cache
+    return ", ".join(f"{event.cache} {event.outcome}" for event in cache) or "none"
+
+
+def _texts(rank: _Rank, compile_id: str) -> dict[str, list[Text]]:
+    texts: dict[str, list[Text]] = {}
+    for text in rank.log.events[compile_id].texts:
+        texts.setdefault(text.name, []).append(text)
+    return texts
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None  # damaged: nothing to compare
+
+
+def _schedule(found: Any) -> list[str]:
+    return [str(name) for name in found] if isinstance(found, list) else []
+
+
+def _tensors(found: Any) -> list[str]:
+    operations = found.get("ops") if isinstance(found, dict) else None
+    return [
+        f"{each.get('name')}: {json.dumps(each.get('outputs'))}"
+        for each in (operations if isinstance(operations, list) else [])
+        if isinstance(each, dict)
+    ]
+
+
+def _ranks(ranks: Sequence[int]) -> str:
+    listed = ", ".join(map(str, ranks[:8])) + (", …" if len(ranks) > 8 else "")
+    return f"Rank {listed}" if len(ranks) == 1 else f"Ranks {listed}"

@@ -1,0 +1,163 @@
+"""A trace at a glance, from the heads of its records."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ..report import Compilation, Environment, Problem, SourceLine, VariantReport
+from ..report.problem import Struct
+from .lazy_trace import ProcessLog, Trace
+from .lost_time import LostTime, Spent, lost_time
+from .rank_divergence import RankComparison, compare_ranks, divergence_problems
+
+_MOST_SLOWEST = 5
+
+
+class CompilationLine(Struct):
+    """A compilation in the list of all."""
+
+    id: str
+    process: str
+    frame: SourceLine | None = None
+    started_s: float | None = None
+    """Seconds since the epoch."""
+    duration_s: float | None = None
+    """None while it is not finished, or where torch logged no time."""
+    recompile: str = ""
+    """The first reason."""
+    graph_breaks: int = 0
+    outcome: Literal["compiled", "failed", "eager"] = "compiled"
+    """failed: the error reached the caller. eager: torch left the frame to eager."""
+    caches: dict[str, str] = {}
+    """Cache → its answer: hit, miss or bypass."""
+
+
+class ProcessSummary(Struct):
+    """What one process compiled."""
+
+    name: str
+    compilations: int
+    recompiles: int
+    graph_breaks: int
+    failures: int
+    compile_time_s: float
+    unfinished: list[str] = []
+    """Compile ids of what Dynamo started on and torch did not say the end of."""
+    caches: dict[str, dict[str, int]] = {}
+    """Cache → how often it answered hit, miss, bypass."""
+    problems: list[Problem] = []
+
+
+class TraceSummary(Struct):
+    """A trace at a glance; what ``compilescope trace --json`` prints."""
+
+    name: str
+    environment: Environment
+    processes: list[ProcessSummary]
+    slowest: list[CompilationLine] = []
+    fix_first: list[LostTime] = []
+    """What cost compile time and need not, the longest first."""
+    ranks: RankComparison | None = None
+    problems: list[Problem] = []
+
+
+def summary_of(trace: Trace, *, rank: str | None = None, redact: bool = False) -> TraceSummary:
+    """Summarize a trace without reading its texts.
+
+    Parameters
+    ----------
+    trace
+        As far as it was read.
+    rank
+        The name of one process, to summarize it alone: ``rank 1``. None: all.
+    redact
+        Leave out folders' names, source code and quoted values.
+    """
+    report = trace.report()
+    comparison = compare_ranks(trace) if rank is None and not redact else None
+    report.problems += divergence_problems(comparison)
+    if redact:
+        report = report.redacted()
+    variants = [each for each in report.variants if rank in (None, each.name.partition(",")[0])]
+    logs = {log.name: log for log in trace.processes}
+    lines = [line for variant in variants for line in compilation_lines(variant)]
+    lines.sort(key=lambda line: -(line.duration_s or 0.0))
+    spent = {name: _spent(log) for name, log in logs.items()}
+    return TraceSummary(
+        name=report.subject.name,
+        environment=report.environment,
+        processes=[_process(variant, logs[variant.name]) for variant in variants],
+        slowest=[line for line in lines[:_MOST_SLOWEST] if line.duration_s],
+        fix_first=lost_time(variants, spent),
+        ranks=comparison,
+        problems=report.problems,
+    )
+
+
+def compilation_lines(variant: VariantReport) -> list[CompilationLine]:
+    """The compilations of a process as lines of a list, in torch's order."""
+    outcomes: dict[str, Literal["failed", "eager"]] = {
+        problem.facts.get("compilation", ""): "failed" if problem.severity == "error" else "eager"
+        for problem in variant.problems
+    }
+    return [
+        _line(each, variant.name, outcomes.get(each.id, "compiled"))
+        for each in variant.compilations
+    ]
+
+
+def _line(
+    compilation: Compilation, process: str, outcome: Literal["compiled", "failed", "eager"]
+) -> CompilationLine:
+    recompile = compilation.recompile
+    return CompilationLine(
+        id=compilation.id,
+        process=process,
+        frame=compilation.frame,
+        started_s=compilation.started_s,
+        duration_s=compilation.duration_s,
+        recompile=recompile.reasons[0] if recompile is not None and recompile.reasons else "",
+        graph_breaks=len(compilation.breaks),
+        outcome=outcome,
+        caches={event.cache: event.outcome for event in compilation.cache},
+    )
+
+
+def _process(variant: VariantReport, log: ProcessLog) -> ProcessSummary:
+    compilations = variant.compilations
+    caches: dict[str, dict[str, int]] = {}
+    for each in compilations:
+        for event in each.cache:
+            answers = caches.setdefault(event.cache, {})
+            answers[event.outcome] = answers.get(event.outcome, 0) + 1
+    return ProcessSummary(
+        name=variant.name,
+        compilations=len(compilations),
+        recompiles=sum(each.recompile is not None for each in compilations),
+        graph_breaks=len(variant.breaks),
+        failures=sum(problem.severity == "error" for problem in variant.problems),
+        compile_time_s=sum(each.duration_s or 0.0 for each in compilations),
+        unfinished=[
+            events.id for events in log.events.values() if events.starts and not events.is_done
+        ],
+        caches=caches,
+        problems=variant.problems,
+    )
+
+
+def _spent(log: ProcessLog) -> dict[str, Spent]:
+    return {
+        events.id: Spent(
+            backward_s=_number(events.metrics("bwd_compilation_metrics"), "duration_us") / 1e6,
+            inductor_s=_number(events.metrics("compilation_metrics"), "inductor_compile_time_s"),
+            restarted_s=_number(
+                events.metrics("compilation_metrics"), "dynamo_time_before_restart_s"
+            ),
+        )
+        for events in log.events.values()
+    }
+
+
+def _number(metrics: dict[str, object], name: str) -> float:
+    value = metrics.get(name)
+    return float(value) if isinstance(value, int | float) else 0.0

@@ -1,0 +1,204 @@
+"""Traces that are read as far as somebody looks: the same as when they are read whole."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import compilescope as cs
+import msgspec
+import pytest
+from compilescope.capture.heads import Blocks
+from compilescope.readers.lazy_trace import Trace
+from compilescope.readers.rank_divergence import compare_ranks
+from compilescope.readers.trace_summary import summary_of
+from compilescope.report import Compilation
+from compilescope.report.errors import CompilescopeError
+
+TRACES = Path(__file__).parents[2] / "data" / "traces"
+GRAPH = b'{"dynamo_output_graph": '
+NAMES = sorted(path.name for path in TRACES.glob("*.log.gz"))
+
+
+def text_of(name: str) -> bytes:
+    return gzip.decompress((TRACES / name).read_bytes())
+
+
+def fields(compilation: Compilation, *names: str) -> list[Any]:
+    return [getattr(compilation, name) for name in names]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_outlines_and_assembled_compilations_are_those_of_the_whole_report(name: str) -> None:
+    (whole,) = cs.read_trace(TRACES / name).variants
+    with Trace(TRACES / name) as trace:
+        (outlined,) = trace.report().variants
+        facts = ("id", "frame", "attempt", "breaks", "duration_s")
+        for outline, compilation in zip(outlined.compilations, whole.compilations, strict=True):
+            assert fields(outline, *facts) == fields(compilation, *facts)
+            assert [each.outcome for each in outline.cache] == [
+                each.outcome for each in compilation.cache
+            ]
+            # Of what Dynamo did not start on, the heads do not say when it began.
+            assert outline.started_s in (None, compilation.started_s)
+            assert outline.reduced
+            assembled = trace.process().compilation(compilation.id)
+            assert assembled.compilation == compilation
+            assert assembled.problems == []
+        assert outlined.problems == whole.problems
+        assert outlined.breaks == whole.breaks
+        assert outlined.stage == whole.stage
+
+
+def test_two_processes_in_one_log_are_counted_on(tmp_path: Path) -> None:
+    path = tmp_path / "twice.log"
+    path.write_bytes(text_of("cpu-torch2.13-limit.log.gz") + text_of("cpu-torch2.13-limit.log.gz"))
+    whole = cs.read_trace(path).compilations
+    with Trace(path) as trace:
+        assert list(trace.process().events) == ["0/0", "0/1", "0/2", "1/0", "1/1", "1/2"]
+        for compilation in whole:
+            assembled = trace.process().compilation(compilation.id).compilation
+            assert assembled == compilation
+
+
+def test_damage_is_counted_and_the_rest_is_read(tmp_path: Path) -> None:
+    lines = text_of("cpu-torch2.13-limit.log.gz").split(b"\n")
+    lines.insert(0, b"step 3: loss 0.1")
+    start = next(n for n, line in enumerate(lines) if b'{"dynamo_start": ' in line)
+    lines[start] = lines[start].replace(b'"frame_id": 0', b'"frame_id": []')
+    path = tmp_path / "damaged.log"
+    path.write_bytes(b"\n".join(lines))
+    with Trace(path) as trace:
+        assert [problem.what for problem in trace.problems] == [
+            "A line of damaged.log is no trace record.",
+            "A line of damaged.log cannot be read.",
+        ]
+        assert list(trace.process().events) == ["0/0", "0/1", "0/2"]
+        assert trace.process().compilation("0/1").compilation.guards
+        with pytest.raises(CompilescopeError, match="no compilation '7/0'"):
+            trace.process().compilation("7/0")
+
+
+@pytest.mark.parametrize("buffer", [64, 4096])
+def test_blocks_hold_whole_records_whatever_their_size(
+    buffer: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("compilescope.capture.heads._BLOCK_BYTES", buffer)
+    text = text_of("cpu-torch2.13-limit.log.gz")
+    blocks = Blocks(io.BytesIO(text))
+    parts = [bytes(block.buffer[1 : block.end + 1]) for block in blocks.complete()]
+    last = blocks.last()
+    assert last is not None
+    assert b"".join(parts) + bytes(last.buffer[1 : last.end + 1]) == text
+    assert all(re.match(rb"V\d{4} ", part) for part in parts)
+
+
+def test_a_log_that_grows_is_read_on_record_by_record(tmp_path: Path) -> None:
+    text = text_of("cpu-torch2.13-limit.log.gz")
+    path = tmp_path / "growing.log"
+    ends = [found.start() for found in re.finditer(rb"\n(?!\t)", text)]
+    metrics = [
+        n for n, end in enumerate(ends) if b"compilation_metrics" in text[:end].split(b"\nV")[-1]
+    ]
+    path.write_bytes(text[: ends[metrics[0]] - 7])
+    with Trace(path, whole=False) as trace:
+        (events,) = trace.process().events.values()
+        assert not events.is_done, "its last line is cut"
+        with path.open("ab") as file:
+            file.write(text[ends[metrics[0]] - 7 : ends[metrics[0]] + 1])
+        assert [events.id for _, events in trace.read_on()] == ["0/0"]
+        assert events.is_done
+        assert trace.read_on() == []
+        # A text that goes on is not read yet.
+        cut = text.index(b"\n\t", text.index(b"recompile_reasons")) + 20
+        with path.open("ab") as file:
+            file.write(text[ends[metrics[0]] + 1 : cut])
+        trace.read_on()
+        before = trace.report().compilations[1:]
+        assert all(each.recompile is None for each in before)
+        with path.open("ab") as file:
+            file.write(text[cut:])
+        trace.finish()
+        assert trace.report().variants == Trace(path).report().variants
+        assert trace.process().compilation("0/2").compilation.recompile is not None
+
+
+def ranks(folder: Path, texts: dict[int, bytes]) -> Path:
+    for rank, text in texts.items():
+        (folder / f"dedicated_log_torch_trace_rank_{rank}_x.log").write_bytes(text)
+    return folder
+
+
+def test_ranks_that_compile_the_same_say_so(tmp_path: Path) -> None:
+    text = text_of("h200-torch2.11-mlp_b1_python.log.gz")
+    comparison = compare_ranks(Trace(ranks(tmp_path, dict.fromkeys(range(3), text))))
+    assert comparison is not None
+    assert comparison.divergences == []
+    assert comparison.sentence.startswith("All 3 ranks compiled the same. Rank 0 compiled longest")
+
+
+def test_the_rank_that_diverges_first_is_named_with_the_line(tmp_path: Path) -> None:
+    text = text_of("cpu-torch2.13-limit.log.gz")
+    texts = dict.fromkeys((0, 1, 2, 10), text)
+    # torch's checksum of 0/0's graph, by which texts are compared, and the graph.
+    texts[2] = text.replace(b"l_x_ + 1", b"l_x_ + 2", 1)
+    graph = re.search(rb'"has_payload": "(\w+)"\}\n((?:\t.*\n)+)', texts[2][text.index(GRAPH) :])
+    assert graph is not None
+    payload = graph[2].removesuffix(b"\n").replace(b"\n\t", b"\n")[1:]
+    texts[2] = texts[2].replace(graph[1], hashlib.md5(payload).hexdigest().encode(), 1)
+    # One rank did not come to the second recompile.
+    end = text.index(b'"frame_compile_id": 2')
+    texts[10] = text[: text.rindex(b"\nV", 0, end) + 1]
+    path = ranks(tmp_path, texts)
+    trace = Trace(path)
+    assert [log.name for log in trace.processes] == ["rank 0", "rank 1", "rank 2", "rank 10"]
+    comparison = compare_ranks(trace)
+    assert comparison is not None
+    found = [(each.ranks, each.what) for each in comparison.divergences]
+    assert found[0] == ([2], "the Dynamo graph of 0/0, line 6")
+    assert ([10], "compilation 0/2") in found
+    first = comparison.divergences[0]
+    assert "l_x_ + 2" in first.here
+    assert "l_x_ + 1" in first.there
+    report = cs.read_trace(path)
+    assert "Rank 2 and the other ranks differ in the Dynamo graph of 0/0" in report.problems[0].what
+
+
+def test_what_cost_compile_time_is_ranked(tmp_path: Path) -> None:
+    for name in ("limit", "skipped", "backend"):
+        (tmp_path / f"{name}.log").write_bytes(text_of(f"cpu-torch2.13-{name}.log.gz"))
+    found = summary_of(Trace(tmp_path))
+    seconds = [loss.seconds for loss in found.fix_first]
+    assert seconds == sorted(seconds, reverse=True)
+    assert {loss.kind for loss in found.fix_first} == {"failure", "recompiles", "graph break"}
+    recompiles = next(loss for loss in found.fix_first if loss.kind == "recompiles")
+    assert (recompiles.what, recompiles.compilations) == ("1 recompile of f", ["0/1"])
+    assert "size mismatch at index 0" in recompiles.why
+    (limit,) = (each for each in found.processes if each.name == "limit")
+    assert (limit.compilations, limit.recompiles, limit.unfinished) == (3, 2, [])
+    assert msgspec.json.decode(msgspec.json.encode(found))["fix_first"]
+
+
+def test_zstd_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("compilescope.capture.decompress._zstd", lambda: None)
+    path = tmp_path / "x.log.zst"
+    path.write_bytes(b"\x28\xb5\x2f\xfd\x00")
+    assert "pip install zstandard" in Trace(path).problems[0].remedy
+
+
+def test_utf16_and_torchruns_prefixes_are_read(tmp_path: Path) -> None:
+    text = text_of("cpu-torch2.13-backend.log.gz").decode()
+    (tmp_path / "power.log").write_text(text, encoding="utf-16")
+    lines = text.splitlines(keepends=True)
+    prefixed = [f"[default{rank}]:{line}" for line in lines for rank in (1, 0)]
+    (tmp_path / "torchrun.log").write_text("".join(prefixed))
+    with Trace(tmp_path) as trace:
+        assert [log.name for log in trace.processes] == ["rank 0", "rank 1", "power"]
+        whole = cs.read_trace(tmp_path)
+        assert [variant.problems for variant in trace.report().variants] == [
+            variant.problems for variant in whole.variants
+        ]
