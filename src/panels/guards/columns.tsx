@@ -113,7 +113,7 @@ export function treeColumns(options: IColumnContext): IColumn<Content>[] {
     {
       id: 'type',
       label: trans.__('Type'),
-      width: 'minmax(80px, 250px)',
+      width: 'minmax(80px, 275px)',
       from: 880,
       render: content => {
         const text =

@@ -227,7 +227,7 @@ export function KernelsBody(props: {
           none={trans.__('No kernel matches the filter.')}
           trans={trans}
         />
-        {selected ? (
+        {selected && (
           <Details
             key={selected.id}
             row={selected}
@@ -248,14 +248,15 @@ export function KernelsBody(props: {
               open(selected, { artifact, beside });
             }}
           />
-        ) : (
-          <p className="jp-Compilescope-hint jp-Compilescope-kernelsWhy">
-            {trans.__(
-              'Select a kernel to see its launches, its source lines and how it was fused.'
-            )}
-          </p>
         )}
       </div>
+      {!selected && shown.length > 0 && (
+        <p className="jp-Compilescope-hint jp-Compilescope-kernelsWhy">
+          {trans.__(
+            'Select a kernel to see its launches, its source lines and how it was fused.'
+          )}
+        </p>
+      )}
     </>
   );
 }

@@ -168,9 +168,9 @@ test('a search opens what hides a hit', async ({ page, tmpPath }) => {
   await view.getByRole('button', { name: 'Collapse all groups' }).click();
   const field = view.getByRole('searchbox');
   await field.fill('addmm 16x128');
-  await expect(view.getByText('1 hit')).toBeVisible();
+  await expect(view.getByText('1 match')).toBeVisible();
   await field.press('Enter');
-  await expect(view.getByText('hit 1 of 1')).toBeVisible();
+  await expect(view.getByText('match 1 of 1')).toBeVisible();
   await expect(details(view).getByRole('heading')).toHaveText('addmm');
   await expect
     .poll(() => placeOf(view, 'addmm').catch(() => null))

@@ -10,7 +10,8 @@ export function Elided(props: { text: string; tail?: number }): JSX.Element {
   const { text, tail = 10 } = props;
   const head = Math.max(0, text.length - tail);
   return (
-    <span className="jp-Compilescope-elided" title={text}>
+    // Parts that are laid out apart would be read with a space between them.
+    <span className="jp-Compilescope-elided" title={text} aria-label={text}>
       <span>{text.slice(0, head)}</span>
       <span>{text.slice(head)}</span>
     </span>
