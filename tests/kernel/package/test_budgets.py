@@ -105,9 +105,8 @@ def test_the_plugin_fails_marked_tests_alone_and_keeps_their_reports(
             pass
         """
     )
-    plugin = "compilescope.budgets.pytest_plugin"
-    arguments = ("-p", plugin, "--strict-markers", "--compilescope-report=reports")
-    result = pytester.runpytest_inprocess(*arguments)
+    # The package's entry point has pytest load the plugin.
+    result = pytester.runpytest_inprocess("--strict-markers", "--compilescope-report=reports")
     result.assert_outcomes(passed=2, failed=2)
     result.stdout.fnmatch_lines(
         ["*1 compile budget exceeded", "*recompiles: 1, budget 0 (1 over)", "*size mismatch*"]
