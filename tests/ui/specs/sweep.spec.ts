@@ -109,7 +109,7 @@ test('all ways in which a cell can end', async ({ page, tmpPath }) => {
   });
 
   await test.step('sorted', async () => {
-    await grid.getByRole('button', { name: 'a call' }).click();
+    await grid.getByRole('button', { name: 'latency' }).click();
     const shown = grid.getByRole('row').filter({ hasText: 'µs' });
     await expect(shown.first()).toContainText('cpp dynamic');
   });

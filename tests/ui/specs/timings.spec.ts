@@ -126,7 +126,7 @@ async function rounds(view: Locator): Promise<number> {
  * How many samples a variant has, in the table.
  */
 function samples(view: Locator, variant: string | RegExp): Locator {
-  const table = view.getByRole('table', { name: /Latency per call/ });
+  const table = view.getByRole('table', { name: 'Latency by variant' });
   return table
     .getByRole('row')
     .filter({
