@@ -10,7 +10,8 @@ blank lines, and torch's own numbers of a compilation and of kernels' files.
 
 ``--jobs`` compares that many subjects at a time. Without ``--build`` the plain process stops torch
 where the generated code would be compiled by the C++ compiler, and runs the graph in its place.
-With it everything is built, and the text is what torch writes to its output code. ``same`` counts
+With it everything is built, and the text is what torch writes to its output code; torch 2.11 needs
+it for a backward under the C++ wrapper on CUDA, whose kernels' launch parameters come from the build. ``same`` counts
 graphs whose text is equal.
 """
 
@@ -39,8 +40,12 @@ from torch._inductor.graph import GraphLowering
 
 WRAPPERS = ("python", "cpp")
 _COMMENT = {"python": re.compile(r"^\s*#.*$"), "cpp": re.compile(r"^\s*//.*$")}
-_NUMBERS = re.compile(r"(?<=compiled_module_main\(')[^']*|(?<=loadKernel\(\")[^\"]*(?=/)")
-"""Torch's own number of a compilation, and the temporary folder that a cubin lies in."""
+_NUMBERS = re.compile(r"(?<=compiled_module_main\(')[^']*|(?<=loadKernel\(\")[^\"]*")
+"""Torch's own number of a compilation, and the file of a cubin.
+
+A cubin's name is a hash of its bytes, which hold the path of the Triton source that it was compiled
+from, and so differ with the folder of the process.
+"""
 _CPP = re.compile(r"^(cpp_wrapper_src|kernel_src)\s*=\s*\(?\s*[rR]('''|\"\"\")(.*?)\2", re.M | re.S)
 """The C++ in the Python that torch writes: the wrapper, and the kernels if they are built apart."""
 
