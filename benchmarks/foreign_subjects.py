@@ -11,8 +11,8 @@ blank lines, and torch's own numbers of a compilation and of kernels' files.
 ``--jobs`` compares that many subjects at a time. Without ``--build`` the plain process stops torch
 where the generated code would be compiled by the C++ compiler, and runs the graph in its place.
 With it everything is built, and the text is what torch writes to its output code; torch 2.11 needs
-it for a backward under the C++ wrapper on CUDA, whose kernels' launch parameters come from the build. ``same`` counts
-graphs whose text is equal.
+it for a backward under the C++ wrapper on CUDA, whose kernels' launch parameters come from the
+build. ``same`` counts graphs whose text is equal.
 """
 
 from __future__ import annotations
