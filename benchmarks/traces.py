@@ -1,11 +1,15 @@
 """Reading traces of several sizes, beside tlparse, in turns.
 
-    python benchmarks/traces.py [--mb 10 100] [--rounds 3] [--tlparse PATH]
+    python benchmarks/traces.py [--mb 10 100] [--small] [--rounds 3] [--tlparse PATH]
 
 A log of each size is made of the real ones in ``tests/data/traces``, again and again with other
 compile ids and other names of kernels, so that no text occurs twice. Prints processor time and peak
-memory of ``compilescope trace LOG`` and of ``tlparse LOG``, each in a process of its own, and the
-median of the ratio of a round's pair.
+memory of three commands, each in a process of its own, in turns:
+
+- ``compilescope trace LOG``, the first view of it;
+- ``compilescope show LOG --compilation ID --list``, which indexes the log and reads one compilation
+  whole, the last;
+- ``tlparse LOG``.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-LOGS = sorted(Path(__file__).parents[1].glob("tests/data/traces/h200-*.log.gz"))
+TRACES = Path(__file__).parents[1] / "tests" / "data" / "traces"
 _FRAME = re.compile(rb'"frame_id": (\d+)')
 _COMPILE_ID = re.compile(rb'"compile_id": "(\d+)/')
 _KERNEL = re.compile(rb"triton_(poi|per|red|for)_fused")
@@ -42,25 +46,34 @@ def main() -> None:
     """Make the logs and read them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mb", type=float, nargs="+", default=[1, 10, 100])
+    parser.add_argument(
+        "--small", action="store_true", help="of compilations of some 20 KB each, not of 1.5 MB"
+    )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tlparse", default=shutil.which("tlparse"), help="its executable")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for size in options.mb:
             log = Path(folder, "dedicated_log_torch_trace.log")
-            make(log, int(size * 1e6))
-            measure(log, options.rounds, options.tlparse)
+            last = make(log, int(size * 1e6), small=options.small)
+            measure(log, last, options.rounds, options.tlparse)
             log.unlink()
 
 
-def make(path: Path, size: int) -> None:
-    """Write a log of at least ``size`` bytes."""
-    logs = [gzip.decompress(log.read_bytes()) for log in LOGS]
+def make(path: Path, size: int, *, small: bool = False) -> str:
+    """Write a log of at least ``size`` bytes. Returns the last compile id in it."""
+    # An export has no compile id that could be renumbered.
+    logs = [
+        gzip.decompress(log.read_bytes())
+        for log in sorted(TRACES.glob("cpu-*.log.gz" if small else "h200-*.log.gz"))
+        if "export" not in log.name
+    ]
     copies = 0
     with path.open("wb") as file:
         while file.tell() < size:
             file.write(copy_of(logs[copies % len(logs)], copies))
             copies += 1
+    return f"{(copies - 1) * _FRAMES}/0"
 
 
 def copy_of(log: bytes, number: int) -> bytes:
@@ -83,20 +96,26 @@ def with_checksum(record: bytes) -> bytes:
     return _PAYLOAD.sub(b'"has_payload": "%s"' % checksum, head) + b"\n" + payload
 
 
-def measure(log: Path, rounds: int, tlparse: str | None) -> None:
-    """Read a log with both, in turns, and print what they took."""
-    ours, theirs = [], []
+def measure(log: Path, compile_id: str, rounds: int, tlparse: str | None) -> None:
+    """Read a log with all, in turns, and print what they took."""
+    compilescope = [sys.executable, "-m", "compilescope"]
+    commands = {
+        "trace": [*compilescope, "trace", str(log)],
+        "show": [*compilescope, "show", str(log), "--compilation", compile_id, "--list"],
+    }
+    page = log.with_name("page")
+    if tlparse is not None:
+        commands["tlparse"] = [
+            *(tlparse, str(log), "-o", str(page)),
+            *("--overwrite", "--no-browser"),
+        ]
+    costs: dict[str, list[Cost]] = {name: [] for name in commands}
     for _ in range(rounds):
-        ours.append(cost([sys.executable, "-m", "compilescope", "trace", str(log)]))
-        if tlparse is not None:
-            page = log.with_name("page")
-            theirs.append(cost([tlparse, str(log), "-o", str(page), "--overwrite", "--no-browser"]))
-            shutil.rmtree(page, ignore_errors=True)
-    print(f"{log.stat().st_size / 1e6:7.1f} MB  compilescope {described(ours)}", end="")
-    if theirs:
-        ratios = [a.cpu_s / b.cpu_s for a, b in zip(ours, theirs, strict=True)]
-        print(f"  tlparse {described(theirs)}  ratio {statistics.median(ratios):.2f}", end="")
-    print(flush=True)
+        for name, command in commands.items():
+            costs[name].append(cost(command))
+        shutil.rmtree(page, ignore_errors=True)
+    texts = [f"{name} {described(taken)}" for name, taken in costs.items()]
+    print(f"{log.stat().st_size / 1e6:7.1f} MB  {'  '.join(texts)}", flush=True)
 
 
 def described(costs: list[Cost]) -> str:

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 # packages come first. They are there for `from compilescope.measure import …` all the same.
 from . import measure as _measure  # noqa: F401
 from . import sweep as _sweep  # noqa: F401
-from . import views  # noqa: F401 - reports show themselves through it
 from .report import Report
 from .report.callers import line_of
 from .report.errors import CompilescopeError
+from .report.late import load_with
 from .report.saving.storage import load
 from .report.variant import Variant
 from .studies.table import lists_studies
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from .report.devices import Device
     from .report.what_if import WhatIf
     from .sweep.result import SweepResult
+
+# Reports show themselves through the views.
+load_with(lambda: importlib.import_module(".views", __name__))
 
 __all__ = [
     "CompilescopeError",

@@ -1,22 +1,26 @@
-"""``compilescope diff``: what differs between two reports."""
+"""``compilescope diff``: what differs between two reports or traces."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ..analysis.changes.reports import VariantDifference, report_difference
+from ..analysis.changes.reports import FigureChange, VariantDifference, report_difference
+from ..report.errors import CompilescopeError
 from . import files
+from .terminal import show_progress
 
 _FAILURES = {
     "slower": "",
+    "failures": "failures",
     "recompiles": "recompiles",
     "graph-breaks": "graph breaks",
     "kernels": "kernels",
     "guards": "guards",
 }
 """What --fail-on takes, and the figure that must not grow."""
+_ONLY_REPORTS, _ONLY_TRACES = "slower", "failures"
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -30,6 +34,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("after", type=Path, help="the same, after the change")
     parser.add_argument("--json", action="store_true", help="print the differences as JSON")
     parser.add_argument(
+        "--all",
+        action="store_true",
+        help="of two traces: compare kernels and guards of every compilation that differs, not of "
+        "the slowest only",
+    )
+    parser.add_argument(
         "--fail-on",
         type=_names,
         default=[],
@@ -41,30 +51,30 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Print the differences."""
+    if files.is_trace(options.before) and files.is_trace(options.after):
+        return _of_traces(options)
+    if _ONLY_TRACES in options.fail_on:
+        raise CompilescopeError(
+            f"--fail-on {_ONLY_TRACES} compares two traces.",
+            remedy="Leave it out, or give two logs of TORCH_TRACE.",
+        )
     difference = report_difference(files.read(options.before), files.read(options.after))
     worse = [
         f"{variant.after}: {name}"
         for variant in difference.variants
-        for name in options.fail_on
-        if (
-            variant.latency is not None and variant.latency.is_slower
-            if name == "slower"
-            else any(
-                figure.name == _FAILURES[name] and figure.after > figure.before
-                for figure in variant.figures
-            )
-        )
+        for name in [
+            *(["slower"] if variant.latency is not None and variant.latency.is_slower else []),
+            *_grown(variant.figures),
+        ]
+        if name in options.fail_on
     ]
     if options.json:
         files.print_json(difference)
     else:
         for variant in difference.variants:
-            same = variant.before == variant.after
-            print(variant.after if same else f"{variant.before} → {variant.after}")
-            for figure in variant.figures:
-                change = figure.after - figure.before
-                row = f"  {figure.name:12} {figure.before:6} → {figure.after:<6}"
-                print(f"{row} {change:+d}" if change else row.rstrip())
+            print(title(variant.before, variant.after))
+            for row in figures(variant.figures):
+                print(row)
             if variant.latency is not None:
                 print(f"  latency      {variant.latency.text}")
             for line in _lines(variant):
@@ -73,9 +83,69 @@ def command(options: argparse.Namespace) -> int:
             print(f"only before: variant {name}")
         for name in difference.only_after:
             print(f"only after: variant {name}")
+    return _status(worse, options)
+
+
+def _of_traces(options: argparse.Namespace) -> int:
+    from ..readers.lazy_trace import Trace
+    from ..readers.trace_difference import MOST_READ, trace_difference
+    from .trace_diff_text import difference_text
+
+    if _ONLY_REPORTS in options.fail_on:
+        raise CompilescopeError(
+            f"--fail-on {_ONLY_REPORTS} compares latencies, and a trace has none.",
+            remedy="Leave it out, or give two reports of measured calls.",
+        )
+    every = options.all or not {"kernels", "guards"}.isdisjoint(options.fail_on)
+    with (
+        Trace(options.before, show_progress) as before,
+        Trace(options.after, show_progress) as after,
+    ):
+        difference = trace_difference(before, after, most_read=None if every else MOST_READ)
+        problems = [
+            f"{path}: {problem.what}"
+            for path, trace in ((options.before, before), (options.after, after))
+            for problem in trace.problems
+        ]
+    for problem in problems:
+        files.print_note(problem)
+    if options.json:
+        files.print_json(difference)
+    else:
+        for line in difference_text(difference):
+            print(line)
+    worse = [
+        f"{process.after}: {name}"
+        for process in difference.processes
+        for name in _grown([*process.figures, *process.in_changed])
+        if name in options.fail_on
+    ]
+    return _status(worse, options)
+
+
+def _grown(figures: Sequence[FigureChange]) -> list[str]:
+    """What there is more of, by the names of --fail-on."""
+    grown = {figure.name for figure in figures if figure.after > figure.before}
+    return [name for name, figure in _FAILURES.items() if figure in grown]
+
+
+def _status(worse: Sequence[str], options: argparse.Namespace) -> int:
     if worse and not options.json:
         print(f"worse: {'; '.join(worse)}")
     return 1 if worse else 0
+
+
+def title(before: str, after: str) -> str:
+    """What is compared, in a line."""
+    return after if before == after else f"{before} → {after}"
+
+
+def figures(changes: Sequence[FigureChange]) -> Iterator[str]:
+    """Yield a row for each figure."""
+    for figure in changes:
+        change = figure.after - figure.before
+        row = f"  {figure.name:12} {figure.before:6} → {figure.after:<6}"
+        yield f"{row} {change:+d}" if change else row.rstrip()
 
 
 def _lines(variant: VariantDifference) -> Iterator[str]:

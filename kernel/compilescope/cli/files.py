@@ -80,11 +80,8 @@ def write(report: Report, path: Path, *, redact: bool = False) -> None:
     OSError
         The file cannot be written.
     """
-    # The renderers of pages are registered by the views.
-    from .. import views  # noqa: F401
-
     report.save(path, redact=redact)
-    print(f"compilescope: wrote {path}", file=sys.stderr)
+    print_note(f"wrote {path}")
 
 
 def summary(report: Report) -> Summary:
@@ -116,3 +113,8 @@ def summary(report: Report) -> Summary:
 def print_json(value: object) -> None:
     """Print a struct as indented JSON."""
     print(msgspec.json.format(msgspec.json.encode(value, enc_hook=repr)).decode())
+
+
+def print_note(text: str) -> None:
+    """Print a line to standard error."""
+    print(f"compilescope: {text}", file=sys.stderr)

@@ -57,8 +57,6 @@ def command(options: argparse.Namespace) -> int:
                 for line in _listing(compilation):
                     print(f"  {line}")
     else:
-        from .. import views  # noqa: F401 - reports print themselves through it
-
         print(report)
     return 0
 

@@ -64,6 +64,12 @@ def compilation(line: CompilationLine) -> str:
     return f"{time:>8}  {compile_id}  {rest}".rstrip()
 
 
+def compilation_name(line: CompilationLine) -> str:
+    """A compilation in a sentence: its function, place, compile id and time."""
+    time = "" if line.duration_s is None else f", {duration(line.duration_s * 1e6)}"
+    return f"{_place(line.frame) or 'an unknown function'}, {line.id}{time}"
+
+
 def _row(line: CompilationLine, *, scoped: bool) -> tuple[str, str, str]:
     notes = []
     if line.outcome != "compiled":

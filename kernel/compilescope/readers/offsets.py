@@ -11,7 +11,6 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from ..analysis.assemble import assemble
 from ..capture.heads import ARTIFACT_NAME, EVERY_HEAD, Block, Blocks, decode_head
 from ..capture.records import LOOSE, Record
 from ..capture.renumber import renamed
@@ -121,6 +120,9 @@ class Offsets:
         if shown_id in self._cache:
             self._cache.move_to_end(shown_id)
             return self._cache[shown_id]
+        # Half of what the package takes to import; a trace's summary does not need it.
+        from ..analysis.assemble import assemble
+
         damages = Damages(self._name, numbered=False)
         records = list(self._parsed(self._numbers(shown_id), damages))
         compilations = assemble(records, variant=variant, raw=True)

@@ -13,7 +13,7 @@ from ..report.problem import Struct
 from .lazy_trace import ProcessLog, Trace
 from .outlines import Text
 
-_GRAPHS = {
+GRAPH_TEXTS = {
     "dynamo_output_graph": "the Dynamo graph",
     "aot_joint_graph": "the joint graph",
     "aot_forward_graph": "the forward graph",
@@ -199,7 +199,7 @@ def _differing(
 def _graphs(compile_id: str, ranks: Sequence[_Rank]) -> Iterator[RankDivergence]:
     """The first stage at which the graphs differ."""
     named = {rank.number: _texts(rank, compile_id) for rank in ranks}
-    for name, title in _GRAPHS.items():
+    for name, title in GRAPH_TEXTS.items():
         texts = {number: found.get(name, []) for number, found in named.items()}
         if len({tuple(text.checksum for text in each) for each in texts.values()}) == 1:
             continue

@@ -11,6 +11,7 @@ from .lost_time import LostTime, Spent, lost_time
 from .rank_divergence import RankComparison, compare_ranks, divergence_problems
 
 _MOST_SLOWEST = 5
+Outcome = Literal["compiled", "failed", "eager"]
 
 
 class CompilationLine(Struct):
@@ -26,7 +27,7 @@ class CompilationLine(Struct):
     recompile: str = ""
     """The first reason."""
     graph_breaks: int = 0
-    outcome: Literal["compiled", "failed", "eager"] = "compiled"
+    outcome: Outcome = "compiled"
     """failed: the error reached the caller. eager: torch left the frame to eager."""
     caches: dict[str, str] = {}
     """Cache → its answer: hit, miss or bypass."""
@@ -96,7 +97,7 @@ def summary_of(trace: Trace, *, rank: str | None = None, redact: bool = False) -
 
 def compilation_lines(variant: VariantReport) -> list[CompilationLine]:
     """The compilations of a process as lines of a list, in torch's order."""
-    outcomes: dict[str, Literal["failed", "eager"]] = {
+    outcomes: dict[str, Outcome] = {
         problem.facts.get("compilation", ""): "failed" if problem.severity == "error" else "eager"
         for problem in variant.problems
     }
@@ -106,9 +107,7 @@ def compilation_lines(variant: VariantReport) -> list[CompilationLine]:
     ]
 
 
-def _line(
-    compilation: Compilation, process: str, outcome: Literal["compiled", "failed", "eager"]
-) -> CompilationLine:
+def _line(compilation: Compilation, process: str, outcome: Outcome) -> CompilationLine:
     recompile = compilation.recompile
     return CompilationLine(
         id=compilation.id,

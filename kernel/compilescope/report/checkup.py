@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+from .late import LateTable
 from .problem import Struct
 
 CheckState = Literal["ok", "warning", "problem", "not needed"]
@@ -65,5 +66,5 @@ class Checkup(Struct):
         printer.text(str(self))
 
 
-faces: dict[str, Callable[[Checkup], str]] = {}
+faces: dict[str, Callable[[Checkup], str]] = LateTable()
 """How a checkup shows itself: "text" and "html". The views, which stand above, put them here."""

@@ -20,6 +20,7 @@ from .artifacts import Break, Code, Compilation, Effective
 from .changes import Changes
 from .cuda_graphs import CudaGraphs
 from .errors import CompilescopeError
+from .late import LateTable
 from .overview import Overview
 from .package import Package
 from .parts import WRAPPERS
@@ -300,7 +301,7 @@ class Report(Struct, kw_only=True):
         printer.text(str(self))
 
 
-concluding: dict[str, Callable[[Report], Overview]] = {}
+concluding: dict[str, Callable[[Report], Overview]] = LateTable()
 """What works out an overview: the analysis, which stands above the report, puts itself here."""
 
 
@@ -310,7 +311,7 @@ def conclude(report: Report) -> Overview:
     return found
 
 
-renderers: dict[str, Callable[[Report], str]] = {}
+renderers: dict[str, Callable[[Report], str]] = LateTable()
 """How a report shows itself: "text", "html" (in a cell) and "page" (a whole file). The views, which
 stand above the report, put themselves here."""
 

@@ -301,11 +301,34 @@ def test_one_thing_of_a_report_is_shown_for_pipes(capsys: pytest.CaptureFixture[
     assert "post_grad" in listing
 
 
-def test_a_report_is_the_same_as_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    every = "slower,recompiles,graph-breaks,kernels,guards"
-    assert main(["diff", str(PYTHON), str(PYTHON), "--fail-on", every]) == 0
-    output = capsys.readouterr().out
-    assert not [line for line in output.splitlines() if line.lstrip().startswith(("+", "-"))]
+def test_a_report_is_the_same_as_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    counted = "recompiles,graph-breaks,kernels,guards"
+    saved = tmp_path / "saved.json"
+    cs.read_trace(PYTHON).save(saved)
+    for path, every in ((PYTHON, f"{counted},failures"), (saved, f"{counted},slower")):
+        assert main(["diff", str(path), str(path), "--fail-on", every]) == 0
+        output = capsys.readouterr().out
+        assert not [line for line in output.splitlines() if line.lstrip().startswith(("+", "-"))]
+    # What cannot be compared is no success.
+    for path, name in ((PYTHON, "slower"), (saved, "failures")):
+        assert main(["diff", str(path), str(path), "--fail-on", name]) == 2
+
+
+def test_two_traces_differ_in_what_was_compiled_anew(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = gzip.decompress(LIMIT.read_bytes())
+    shorter = tmp_path / "shorter.log"
+    shorter.write_bytes(text[: text.rindex(b"\nV", 0, text.index(b'"frame_compile_id": 2')) + 1])
+    paths = [str(shorter), str(LIMIT)]
+    assert main(["diff", *paths, "--fail-on", "failures"]) == 0
+    assert "  + compiled anew: " in capsys.readouterr().out
+    assert main(["diff", *paths, "--fail-on", "recompiles"]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == f"worse: {LIMIT.name[:-7]}: recompiles"
+    assert main(["diff", *paths, "--json"]) == 0
+    (process,) = json.loads(capsys.readouterr().out)["processes"]
+    assert [line["id"] for line in process["new"]] == ["0/2"]
+    assert process["gone"] == process["changed"] == []
 
 
 def test_two_reports_differ_in_what_was_added(

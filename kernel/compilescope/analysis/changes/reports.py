@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from ...report import Kernel, Report, SourceLine, Struct, VariantReport
@@ -12,6 +13,8 @@ from ..figures.wording import duration
 
 _LANGUAGES = {"cpp": "C++", "triton": "Triton", "extern": "extern"}
 
+BACKEND_HASH = re.compile(r"'backend_hash': '\w*'")
+"""In a Triton kernel's source: of the installed Triton, another with every version."""
 _Things = Counter[tuple[str, str]]
 
 
@@ -166,6 +169,18 @@ def _things(variant: VariantReport) -> _Things:
     return Counter(things)
 
 
+def kernel_differences(
+    before: Sequence[Kernel], after: Sequence[Kernel]
+) -> tuple[list[str], list[str], list[str]]:
+    """Kernels that only the first compilation has, only the second, and those of other code."""
+    sides = [
+        Counter((_kernel_label(each), _code(each)) for each in side) for side in (before, after)
+    ]
+    gone, new = _only_in_one(*sides)
+    changed = gone & new
+    return _listed(gone - changed), _listed(new - changed), _listed(changed)
+
+
 def _kernel_label(kernel: Kernel) -> str:
     if not kernel.ops:
         return kernel.name
@@ -180,8 +195,11 @@ def _operator(name: str) -> str:
 
 
 def _code(kernel: Kernel) -> str:
-    """A kernel's code without its name, which is numbered and changes when one comes before."""
-    return kernel.source.replace(kernel.name, "")
+    """A kernel's code without its name, which is numbered and changes when one comes before.
+
+    Nor with the hash of the installed Triton.
+    """
+    return BACKEND_HASH.sub("", kernel.source.replace(kernel.name, ""))
 
 
 def _place(where: SourceLine | None) -> str:

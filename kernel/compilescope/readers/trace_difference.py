@@ -1,0 +1,359 @@
+"""What differs between two traces: before and after an upgrade, or a change of the code."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
+from pathlib import PurePath
+from typing import NamedTuple
+
+from ..analysis.changes.ranks import RankTexts, first_difference
+from ..analysis.changes.reports import BACKEND_HASH, FigureChange, kernel_differences
+from ..report import Compilation
+from ..report.problem import Struct
+from .lazy_trace import ProcessLog, Trace
+from .outlines import Events
+from .rank_divergence import GRAPH_TEXTS
+from .trace_summary import CompilationLine, Outcome, compilation_lines
+
+MOST_READ = 50
+"""How many compilations are read whole in each trace, if nobody asks for all: 0.1 to 0.3 s each."""
+_SLOWER_BY = 0.2
+_SLOWER_BY_S = 0.1
+"""A compilation is timed once: a smaller change than these two says nothing."""
+_COMMENT = re.compile(r"^\s*#.*\n?|\s+# .*$", re.M)
+"""Comments name files and lines, which move with every edit above them."""
+_COMPILE_ID = re.compile(r"^(?:!\d+/)?\d+/\d+: ", re.M)
+"""What a recompile's reason begins with: the compilation whose guard failed."""
+_GUARDS = "dynamo_cpp_guards_str"
+_TEXTS = RankTexts("")
+
+
+class TimeChange(Struct):
+    """The compile time of a compilation before and after; each was measured once."""
+
+    function: str
+    before: str
+    """The compile id in the first trace."""
+    after: str
+    before_s: float
+    after_s: float
+
+
+class CompilationChange(Struct):
+    """What differs in a compilation that both traces have."""
+
+    function: str
+    before: str
+    """The compile id in the first trace."""
+    after: str
+    graph: str = ""
+    """The first text that differs: ``the Dynamo graph, line 6``. Later ones follow from it."""
+    line_before: str = ""
+    line_after: str = ""
+    outcome: tuple[Outcome, Outcome] | None = None
+    """Where one failed, or was left to eager, and the other was not."""
+    recompile: tuple[str, str] | None = None
+    """The first reason, where it differs."""
+    kernels_gone: list[str] = []
+    kernels_new: list[str] = []
+    kernels_changed: list[str] = []
+    """Of the same operators, with other code."""
+    guards_gone: list[str] = []
+    guards_new: list[str] = []
+    is_read: bool = True
+    """Whether kernels and guards were compared."""
+
+
+class ProcessDifference(Struct):
+    """What differs between a process of the one trace and its partner in the other."""
+
+    before: str
+    after: str
+    figures: list[FigureChange] = []
+    in_changed: list[FigureChange] = []
+    """Kernels and guards of the compilations that differ or have no partner, and were read."""
+    compile_time_s: tuple[float, float] = (0.0, 0.0)
+    gone: list[CompilationLine] = []
+    """Compilations that only the first trace has."""
+    new: list[CompilationLine] = []
+    """Compiled anew: only the second has them."""
+    changed: list[CompilationChange] = []
+    slower: list[TimeChange] = []
+    """By a fifth and a tenth of a second at least, the most seconds first."""
+    faster: list[TimeChange] = []
+    unread: int = 0
+    """Of how many changed compilations kernels and guards were not compared."""
+
+
+class TraceDifference(Struct):
+    """What differs between two traces; what ``compilescope diff --json`` prints of them."""
+
+    processes: list[ProcessDifference] = []
+    only_before: list[str] = []
+    """Processes without a partner."""
+    only_after: list[str] = []
+
+
+class _Side(NamedTuple):
+    """A compilation of one of the traces."""
+
+    log: ProcessLog
+    events: Events
+    line: CompilationLine
+
+    @property
+    def outline(self) -> Compilation:
+        return self.log.outline(self.events)
+
+    def whole(self) -> Compilation:
+        return self.log.compilation(self.events.id).compilation
+
+
+class _Pair(NamedTuple):
+    before: _Side
+    after: _Side
+
+    @property
+    def seconds(self) -> float:
+        return sum(side.line.duration_s or 0.0 for side in self)
+
+
+def trace_difference(
+    before: Trace,
+    after: Trace,
+    *,
+    most_read: int | None = MOST_READ,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> TraceDifference:
+    """Compare two traces, process by process.
+
+    Processes of the same name are partners; where each trace has a single one, so are these.
+    Compilations are partners by their function, the file's name, and their order among those of
+    the function: compile ids change with every function that is compiled before. Texts are
+    compared by torch's checksums first, then without comments, folders and addresses.
+
+    Parameters
+    ----------
+    before, after
+        Two traces of the same job.
+    most_read
+        Of how many changed compilations kernels and guards are compared, the slowest first. None:
+        of all.
+    progress
+        Called with how many of these were read, and of how many.
+
+    Returns
+    -------
+    TraceDifference
+        What was compiled anew, what takes longer, and what is different in what both have.
+    """
+    pairs = list(_processes(before.processes, after.processes))
+    paired = {id(log) for pair in pairs for log in pair}
+    return TraceDifference(
+        processes=[_of_processes(*pair, most_read, progress) for pair in pairs],
+        only_before=[log.name for log in before.processes if id(log) not in paired],
+        only_after=[log.name for log in after.processes if id(log) not in paired],
+    )
+
+
+def _processes(
+    before: Sequence[ProcessLog], after: Sequence[ProcessLog]
+) -> Iterator[tuple[ProcessLog, ProcessLog]]:
+    if len(before) == len(after) == 1:
+        yield before[0], after[0]
+        return
+    partners = {log.name: log for log in after}
+    for log in before:
+        if log.name in partners:
+            yield log, partners[log.name]
+
+
+def _of_processes(
+    before: ProcessLog,
+    after: ProcessLog,
+    most_read: int | None,
+    progress: Callable[[int, int], None],
+) -> ProcessDifference:
+    first, second = _sides(before), _sides(after)
+    pairs, gone, new = _paired(first, second)
+    changes = [(pair, change) for pair in pairs if (change := _change(pair)) is not None]
+    to_read = sorted(changes, key=lambda each: -each[0].seconds)
+    kernels, guards = [0, 0], [0, 0]
+    lone = [(side, place) for place, sides in enumerate((gone, new)) for side in sides]
+    unread = 0
+    for number, (pair, change) in enumerate(to_read):
+        if most_read is not None and number >= most_read:
+            change.is_read = False
+            unread += 1
+            continue
+        progress(number, len(to_read) + len(lone))
+        wholes = [side.whole() for side in pair]
+        _compare_whole(change, *wholes)
+        for place, whole in enumerate(wholes):
+            kernels[place] += len(whole.kernels)
+            guards[place] += len(whole.guards)
+    for number, (side, place) in enumerate(lone):
+        if most_read is not None and number >= most_read:
+            unread += 1
+            continue
+        progress(len(to_read) + number, len(to_read) + len(lone))
+        whole = side.whole()
+        kernels[place] += len(whole.kernels)
+        guards[place] += len(whole.guards)
+    reports = before.report(), after.report()
+    totals = {
+        "compilations": (len(first), len(second)),
+        "recompiles": tuple(sum(bool(s.line.recompile) for s in each) for each in (first, second)),
+        "graph breaks": tuple(len(report.breaks) for report in reports),
+        "failures": tuple(
+            sum(side.line.outcome == "failed" for side in each) for each in (first, second)
+        ),
+    }
+    times = [time for pair in pairs if (time := _time_change(pair)) is not None]
+    times.sort(key=lambda time: -abs(time.after_s - time.before_s))
+    return ProcessDifference(
+        before=before.name,
+        after=after.name,
+        figures=[FigureChange(name=n, before=one, after=two) for n, (one, two) in totals.items()],
+        in_changed=[
+            FigureChange(name=name, before=one, after=two)
+            for name, (one, two) in {"kernels": kernels, "guards": guards}.items()
+            if changes or lone
+        ],
+        compile_time_s=(_seconds(first), _seconds(second)),
+        gone=[side.line for side in gone],
+        new=[side.line for side in new],
+        changed=[change for _, change in changes if _says_something(change)],
+        slower=[time for time in times if time.after_s > time.before_s],
+        faster=[time for time in times if time.after_s < time.before_s],
+        unread=unread,
+    )
+
+
+def _sides(log: ProcessLog) -> list[_Side]:
+    lines = {line.id: line for line in compilation_lines(log.report())}
+    return [_Side(log, events, lines[events.id]) for events in log.events.values()]
+
+
+def _seconds(sides: Sequence[_Side]) -> float:
+    return sum(side.line.duration_s or 0.0 for side in sides)
+
+
+def _paired(
+    before: Sequence[_Side], after: Sequence[_Side]
+) -> tuple[list[_Pair], list[_Side], list[_Side]]:
+    """The partners, and what has none in either."""
+    pairs: list[_Pair] = []
+    gone: list[_Side] = []
+    new: list[_Side] = []
+    groups = [_by_function(before), _by_function(after)]
+    for function in {**groups[0], **groups[1]}:
+        first, second = groups[0].get(function, []), groups[1].get(function, [])
+        # Those with the same graph first: one recompile more must not move all that follow.
+        keys = [[_graphs(side.events) for side in sides] for sides in (first, second)]
+        matcher = SequenceMatcher(None, keys[0], keys[1], autojunk=False)
+        for kind, i, i_end, j, j_end in matcher.get_opcodes():
+            pairs += map(_Pair, first[i:i_end], second[j:j_end])
+            if kind != "equal":
+                both = min(i_end - i, j_end - j)
+                gone += first[i + both : i_end]
+                new += second[j + both : j_end]
+    return pairs, gone, new
+
+
+def _graphs(events: Events) -> tuple[str, ...]:
+    """The checksums of Dynamo's graphs."""
+    return tuple(text.checksum for text in events.texts if text.name == "dynamo_output_graph")
+
+
+def _by_function(sides: Sequence[_Side]) -> dict[str, list[_Side]]:
+    groups: dict[str, list[_Side]] = {}
+    for side in sides:
+        groups.setdefault(_function(side.line), []).append(side)
+    return groups
+
+
+def _function(line: CompilationLine) -> str:
+    if line.frame is None:
+        return "an unknown function"
+    return f"{line.frame.function} in {PurePath(line.frame.file).name}"
+
+
+def _change(pair: _Pair) -> CompilationChange | None:
+    """What the heads and texts tell to differ; None where nothing does."""
+    before, after = pair
+    change = CompilationChange(
+        function=_function(after.line), before=before.line.id, after=after.line.id
+    )
+    if before.line.outcome != after.line.outcome:
+        change.outcome = (before.line.outcome, after.line.outcome)
+    reasons = before.line.recompile, after.line.recompile
+    if len({_plain(_COMPILE_ID.sub("", reason)) for reason in reasons}) > 1:
+        change.recompile = reasons
+    differs = change.outcome is not None or change.recompile is not None
+    return change if _compare_texts(change, pair) or differs else None
+
+
+def _compare_texts(change: CompilationChange, pair: _Pair) -> bool:
+    """Note the first graph, in torch's order, that differs by more than comments.
+
+    Returns whether it does, or the guards do.
+    """
+    for name, title in {**GRAPH_TEXTS, _GUARDS: ""}.items():
+        found = [[text for text in side.events.texts if text.name == name] for side in pair]
+        if [text.checksum for text in found[0]] == [text.checksum for text in found[1]]:
+            continue
+        before, after = (
+            _plain("\n".join(side.log.text_at(text.offset) for text in texts))
+            for side, texts in zip(pair, found, strict=True)
+        )
+        difference = first_difference(before, after)
+        if difference is not None:
+            if title:
+                line, change.line_before, change.line_after = difference
+                change.graph = f"{title}, line {line}"
+            return True
+    return False
+
+
+def _plain(text: str) -> str:
+    """A text without what says nothing of the code: comments, folders, addresses, hashes."""
+    return _TEXTS(BACKEND_HASH.sub("", _COMMENT.sub("", text)))
+
+
+def _compare_whole(change: CompilationChange, before: Compilation, after: Compilation) -> None:
+    kernels = kernel_differences(before.kernels, after.kernels)
+    change.kernels_gone, change.kernels_new, change.kernels_changed = kernels
+    guards = [
+        Counter(_plain(guard.expression) for guard in each.guards) for each in (before, after)
+    ]
+    change.guards_gone = list((guards[0] - guards[1]).elements())
+    change.guards_new = list((guards[1] - guards[0]).elements())
+
+
+def _says_something(change: CompilationChange) -> bool:
+    """Whether something differs beside comments, folders and addresses, as far as it was read."""
+    return not change.is_read or any(
+        getattr(change, field)
+        for field in change.__struct_fields__
+        if field not in ("function", "before", "after", "is_read")
+    )
+
+
+def _time_change(pair: _Pair) -> TimeChange | None:
+    before_s, after_s = pair.before.line.duration_s, pair.after.line.duration_s
+    if before_s is None or after_s is None:
+        return None
+    by_s = abs(after_s - before_s)
+    if by_s < _SLOWER_BY_S or by_s < _SLOWER_BY * min(before_s, after_s):
+        return None
+    return TimeChange(
+        function=_function(pair.after.line),
+        before=pair.before.line.id,
+        after=pair.after.line.id,
+        before_s=before_s,
+        after_s=after_s,
+    )
