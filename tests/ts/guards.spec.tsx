@@ -269,7 +269,7 @@ describe('GuardsView', () => {
     expect(model.getCompilation).toHaveBeenCalledWith('python', '0/0', [
       'guards'
     ]);
-    expect(view.node.textContent).toContain('5000 guards');
+    expect(view.node.textContent).toContain('5,000 guards');
     expect(all('[role=treeitem]').length).toBeLessThan(60);
     await choose('Show as', 'table');
     const [grid] = all('[role=grid]');

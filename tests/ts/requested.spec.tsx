@@ -180,7 +180,9 @@ describe('RequestedBody', () => {
       variantReport('python', { effective: [effective('a', 'on', 'on')] })
     ]);
     expect(page.text()).toContain('All settings are in effect as requested');
-    expect(page.text()).toContain('no operator is called through Python');
+    expect(page.text()).toContain(
+      'None: the wrappers launch generated kernels only'
+    );
     expect(page.text()).toContain('has its defaults');
   });
 
@@ -191,7 +193,7 @@ describe('RequestedBody', () => {
     expect(page.text()).toContain('python: It is not built.');
   });
 
-  it('leads from a crossing to its line in the wrapper', async () => {
+  it('shows an older report’s calls through Python, and leads to their lines', async () => {
     model.getCompilation.mockResolvedValue(
       fullCompilation({
         crossings: [
@@ -265,7 +267,7 @@ describe('RequestedBody', () => {
     expect(context.open).toHaveBeenCalledWith('code');
   });
 
-  it('says when crossings cannot be got', async () => {
+  it('says when the operators’ calls cannot be read', async () => {
     model.getCompilation.mockRejectedValue(new Error('the kernel died'));
     await show([CPP]);
     expect(page.text()).toContain('the kernel died');

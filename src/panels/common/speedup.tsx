@@ -31,3 +31,10 @@ export function speedupClass(speedup: Speedup | null): string {
       return 'jp-Compilescope-muted';
   }
 }
+
+/**
+ * Whether a measurement has not settled who is faster.
+ */
+export function isUndecided(speedup: Speedup | null): boolean {
+  return speedup?.standing === 'noisy' || speedup?.standing === 'few';
+}

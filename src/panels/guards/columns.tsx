@@ -282,7 +282,7 @@ function BranchName(props: {
         {manager?.accessor && (
           <span title={manager.accessor}>{manager.accessor} · </span>
         )}
-        {trans._n('%1 guard', '%1 guards', count)}
+        {trans._n('%2 guard', '%2 guards', count, formatCount(count))}
         {manager?.shortcut && (
           <span
             title={trans.__(

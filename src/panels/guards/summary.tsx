@@ -1,7 +1,11 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Badge } from '../common';
-import { formatNanoseconds, formatShare } from '../../words/format';
+import {
+  formatCount,
+  formatNanoseconds,
+  formatShare
+} from '../../words/format';
 import type { ISummary } from './totals';
 
 /**
@@ -21,7 +25,9 @@ export function Summary(props: {
   const { count, python, failing, counted, cost, costliest } = summary;
   return (
     <p className="jp-Compilescope-guardSummary">
-      <strong>{trans._n('%1 guard', '%1 guards', count)}</strong>
+      <strong>
+        {trans._n('%2 guard', '%2 guards', count, formatCount(count))}
+      </strong>
       {cost === null ? (
         <span className="jp-Compilescope-muted">{noCost}</span>
       ) : (

@@ -2,7 +2,7 @@ import * as React from 'react';
 import { isActive } from '../../model/jobs';
 import type { Overview, Result, TargetResult } from '../../protocol/types';
 import { formatInterval, formatMicroseconds } from '../../words/format';
-import { SpeedupText } from '../common/speedup';
+import { isUndecided, SpeedupText } from '../common/speedup';
 import type { IViewContext } from '../views';
 
 /**
@@ -270,10 +270,7 @@ function Measure(props: {
     each => each.state !== 'failed' && each.variant !== 'eager'
   );
   const isOpen = able.some(
-    ({ state, speedup }) =>
-      state === 'unmeasured' ||
-      speedup?.standing === 'noisy' ||
-      speedup?.standing === 'few'
+    ({ state, speedup }) => state === 'unmeasured' || isUndecided(speedup)
   );
   return isOpen && model.status.kind === 'ready' ? (
     <p className="jp-Compilescope-measure">

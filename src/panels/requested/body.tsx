@@ -3,7 +3,6 @@ import type { VariantReport } from '../../protocol/types';
 import { Empty } from '../common';
 import type { IViewContext } from '../views';
 import { Config } from './config';
-import { Crossings } from './crossings';
 import { CudaGraphsSection } from './cudaGraphs';
 import { Deviations } from './deviations';
 import { Routes } from './routes';
@@ -73,7 +72,6 @@ export function RequestedBody(props: {
       )}
       {aimed.length > 0 && <Targets variants={aimed} context={context} />}
       <CudaGraphsSection variants={variants} context={context} />
-      <Crossings variants={variants} context={context} />
       <Routes variants={variants} context={context} />
       <Config variants={variants} trans={trans} />
     </div>

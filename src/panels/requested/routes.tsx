@@ -1,6 +1,11 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import type { Route, VariantReport } from '../../protocol/types';
+import type {
+  Compilation,
+  Crossing,
+  Route,
+  VariantReport
+} from '../../protocol/types';
 import { Absent, SourceLink, useLoaded, ViewFrame } from '../common';
 import { formatMicroseconds } from '../../words/format';
 import { formatInterval } from '../../words/format';
@@ -9,6 +14,7 @@ import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
 import { findEverywhere, type IFindings, type IFound } from './everywhere';
 import { WrapperLines } from './lines';
+import { Prose } from './prose';
 
 /**
  * As many lines of a wrapper as are listed at once.
@@ -55,15 +61,22 @@ export function Routes(props: {
       <ViewFrame
         state={state}
         trans={trans}
-        show={({ found }: IFindings<Route>) =>
-          found.length === 0 ? (
-            <p className="jp-Compilescope-requestedGood">
-              {trans.__('None: the wrappers launch generated kernels only.')}
-            </p>
-          ) : (
-            <RoutesTable found={found} context={context} />
-          )
-        }
+        show={({ found, omitted }: IFindings<Route>) => (
+          <>
+            {found.length === 0 ? (
+              <p className="jp-Compilescope-requestedGood">
+                {trans.__('None: the wrappers launch generated kernels only.')}
+              </p>
+            ) : (
+              <RoutesTable found={found} context={context} />
+            )}
+            {omitted > 0 && (
+              <p className="jp-Compilescope-hint">
+                {trans.__('%1 further compilations are not shown.', omitted)}
+              </p>
+            )}
+          </>
+        )}
       />
       {reasons.map(({ name, absent }) => (
         <p key={name} className="jp-Compilescope-hint">
@@ -119,7 +132,9 @@ function RouteRow(
 ): JSX.Element {
   const { variant, compilation, own: route, context } = props;
   const { trans } = context;
-  const { direction, interval_us: interval, where } = route;
+  const { direction, interval_us: interval, where, lines } = route;
+  const [isWhole, setWhole] = React.useState(false);
+  const shown = isWhole ? lines : lines.slice(0, MOST_LINES);
   return (
     <tr>
       <th scope="row">
@@ -154,24 +169,30 @@ function RouteRow(
           </span>
         )}
       </td>
-      <td>
+      <td className="jp-Compilescope-routeLines">
         <WrapperLines
           variant={variant}
           compilation={compilation}
           of={route}
-          lines={route.lines.slice(0, MOST_LINES)}
+          lines={shown}
           context={context}
         />
-        {route.lines.length > MOST_LINES && (
-          <span className="jp-Compilescope-muted">
-            {trans.__('%1 more', route.lines.length - MOST_LINES)}
-          </span>
+        {shown.length < lines.length && (
+          <button
+            type="button"
+            className="jp-Compilescope-link"
+            onClick={() => setWhole(true)}
+          >
+            {trans.__('%1 more', lines.length - shown.length)}
+          </button>
         )}
       </td>
       <td className="jp-Compilescope-routeWords">
-        {route.why}
+        {route.why && <Prose text={route.why} trans={trans} />}
         {route.remedy && (
-          <span className="jp-Compilescope-muted"> {route.remedy}</span>
+          <div className="jp-Compilescope-remedy">
+            <Prose text={route.remedy} trans={trans} isRemedy />
+          </div>
         )}
       </td>
     </tr>
@@ -199,7 +220,7 @@ function registeredTitle(
 }
 
 function viaTitle(
-  { via, artifact, registered }: Route,
+  { operator, via, artifact, registered }: Route,
   trans: TranslationBundle
 ): string {
   switch (via) {
@@ -216,7 +237,9 @@ function viaTitle(
     default:
       return artifact === 'cpp'
         ? trans.__('as a Python function')
-        : trans.__('torch.ops, from Python');
+        : operator.startsWith('extern_kernels.')
+          ? trans.__('ATen’s Python binding')
+          : trans.__('torch.ops, from Python');
   }
 }
 
@@ -228,7 +251,7 @@ async function find(
     variants,
     context,
     'crossings',
-    ({ routes }) => routes
+    routesOf
   );
   // What somebody wrote comes before what torch has.
   const rank = ({ own }: IFound<Route>) => Number(own.registered === 'torch');
@@ -238,5 +261,26 @@ async function find(
         rank(a) - rank(b) || a.own.operator.localeCompare(b.own.operator)
     ),
     omitted
+  };
+}
+
+/**
+ * A report without routes, of an older version, has what is called through
+ * Python alone.
+ */
+function routesOf({ routes, crossings }: Compilation): readonly Route[] {
+  return routes.length > 0 ? routes : crossings.map(throughPython);
+}
+
+function throughPython(crossing: Crossing): Route {
+  return {
+    ...crossing,
+    registered: 'unknown',
+    via: 'python',
+    gil: crossing.lines.length,
+    us: null,
+    interval_us: null,
+    how: '',
+    where: null
   };
 }

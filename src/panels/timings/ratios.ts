@@ -2,6 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IChartTheme, ITrace, MakeFigure } from '../../charts';
 import { asText, fade } from '../../charts';
 import { formatRatio } from '../../words/format';
+import { isUndecided } from '../common/speedup';
 import { colourOf } from './distribution';
 import { formatRatioInterval } from './phrases';
 import type { ITimed } from './rows';
@@ -49,8 +50,12 @@ export function ratiosOf(
     const range = rangeOf(shown, rounds);
     const room = width < 260 ? 0 : width < 420 ? 9 : 16;
     const texts = shown.map(({ row, points }) => {
-      const ratio = formatRatio(last(points).value);
-      return room > 0 ? `${shorten(row.name, room)} ${ratio}` : ratio;
+      const name = room > 0 ? [shorten(row.name, room)] : [];
+      // A figure that the interval does not bear out is in no label.
+      const ratio = isUndecided(row.speedup)
+        ? []
+        : [formatRatio(last(points).value)];
+      return [...name, ...ratio].join(' ');
     });
     const right = 14 + 6.6 * Math.max(...texts.map(each => each.length));
     const margin = { l: 56, r: right, t: 10, b: 48 };

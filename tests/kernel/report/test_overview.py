@@ -197,7 +197,10 @@ def test_the_wrapper_is_worth_what_it_saves() -> None:
     assert answer.headline.startswith("Yes: ")
     assert re.search(r"It saves \S+ ms per call|It saves .* of .* per call \(\d\d %\)", answer.text)
     assert "The Python wrapper takes 900 µs of 2.00 ms." in answer.text
-    assert re.search(r"takes 40\.0 s longer and pays off after \d\d,000 calls", answer.text)
+    assert re.search(
+        r"took 40\.0 s longer, each measured once, and pays off after about \d\d,000 calls",
+        answer.text,
+    )
 
 
 def test_wrappers_are_compared_where_both_were_tried() -> None:
@@ -375,10 +378,15 @@ def test_equal_blocks_are_suggested_with_what_they_save() -> None:
     report = made(eager=60.0, python=40.0)
     python = report.variant("python")
     python.compilations, python.compile_time = [graph_of(12)], CompileTime(total_s=12.0)
+    report.subject.kind = "module"
     found = overview(report).suggestions[-1]
     assert found.what == "Compile the repeated block once: GPT2Block × 12 in model.transformer.h"  # noqa: RUF001
     assert (found.gain, found.basis) == ("first call 12.0 s → about 1.00 s", "estimated")
     assert found.code == "for block in model.transformer.h:\n    block.compile()"
+    # A function's modules are named as its variables are.
+    report.subject.kind = "function"
+    found = overview(report).suggestions[-1]
+    assert found.code == "for block in transformer.h:\n    block.compile()"
 
 
 def targeted(kernels_us: float) -> Report:

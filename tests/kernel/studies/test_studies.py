@@ -170,6 +170,10 @@ def test_after_how_many_calls_a_variant_has_paid() -> None:
     assert paybacks(timed(0.5))[0].saved_us == -25.0
     assert [one.calls for one in paybacks(timed(1.1, differs=False))] == [None, None]
     assert paybacks(timed(None)) == []
+    noisy = timed(1.9, differs=False)
+    assert noisy.timing is not None
+    noisy.timing.ratio_interval = (0.6, 4.0)
+    assert paybacks(noisy) == paybacks(timed(1.9, differs=None)) == []
     # A process of its own tells more than this one's first call.
     alone = timed(3.0)
     alone.startups = [

@@ -99,7 +99,7 @@ test('5,000 guards, of a file', async ({ page, tmpPath }, info) => {
   const panel = await openReport(page, file, tmpPath);
   await turnTo(panel, 'Guards');
   const view = panel.getByRole('region', { name: 'Guards', exact: true });
-  await expect(view.getByRole('strong')).toHaveText('5000 guards');
+  await expect(view.getByRole('strong')).toHaveText('5,000 guards');
   const rows = view.locator('.jp-Compilescope-tableRow');
 
   await test.step('few of which are drawn', async () => {

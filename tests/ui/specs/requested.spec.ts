@@ -43,9 +43,9 @@ test('what torch made of each setting', async ({ page, tmpPath }) => {
     await picture(page, view, 'routes');
   });
 
-  await test.step('from a crossing to its line', async () => {
-    const card = view.getByRole('article').filter({ hasText: 'mylib.rotate' });
-    await card.getByRole('button', { name: '3', exact: true }).click();
+  await test.step('from an operator to its line', async () => {
+    const row = view.getByRole('row', { name: /^mylib::rotate cpp/ });
+    await row.getByRole('button', { name: '3', exact: true }).click();
     const active = editor(page, 'cpp', 'C\\+\\+ wrapper');
     await expect(active).toBeVisible();
     await expect(active).toContainText('fused_relu_0(args)');

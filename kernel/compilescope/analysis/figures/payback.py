@@ -5,16 +5,21 @@ from __future__ import annotations
 from typing import Literal
 
 from ...report import Payback, VariantReport
+from .speedups import over_baseline
 
 
 def paybacks(variant: VariantReport) -> list[Payback]:
     """For an empty cache and for a warm one, where its times are known.
 
     The compile time is that of a process of its own where there is one (`Startup`), else of the
-    first call here. A variant whose time does not differ from eager's never pays.
+    first call here. A variant whose time does not differ from eager's never pays; of one whose
+    speedup is too noisy to judge nothing is said.
     """
     timing = variant.timing
-    if timing is None or timing.ratio is None:
+    speedup = over_baseline(timing) if timing is not None else None
+    if timing is None or timing.ratio is None or speedup is None:
+        return []
+    if speedup.standing in ("noisy", "few"):
         return []
     saved_us = timing.median_us * (timing.ratio - 1)
     found = []

@@ -45,7 +45,7 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
         found += _measured(report, now)
         tried = {one.suggestion.variant for one in found}
         found += [one for one in _helps(now) if one.suggestion.variant not in tried]
-        found += _blocks(now)
+        found += _blocks(report, now)
     for variant in [now] if now is not None else report.variants:
         found += [*_recompiles(variant), *_breaks(variant), *_settings(variant)]
     seen: dict[tuple[str, str], Ranked] = {}
@@ -220,7 +220,7 @@ def _settings(variant: VariantReport) -> Iterator[Ranked]:
             )
 
 
-def _blocks(now: VariantReport) -> Iterator[Ranked]:
+def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
     """Regional compilation, where many equal blocks make the first call long."""
     cold_s = first_call(now)
     if cold_s is None or cold_s < _SLOW_S or now.target is not None:
@@ -246,7 +246,10 @@ def _blocks(now: VariantReport) -> Iterator[Ranked]:
         )
         costs = f", but about {duration(entry * (found.number - 1))} more per call"
     shorter = f"{duration(cold_s * 1e6)} \u2192 about {duration(left_s * 1e6)}"
-    path = f"model.{found.path}" if found.path else "model"
+    # Paths of a module's blocks start at the module, which has no name here; those of a function's
+    # start at the variable that holds the module.
+    names = ["model" if report.subject.kind == "module" else "", found.path]
+    path = ".".join(filter(None, names)) or "model"
     yield Ranked(
         0.25 * (1 - left_s / cold_s),
         Suggestion(

@@ -103,17 +103,19 @@ def _cost(python: VariantReport, cpp: VariantReport, saved_us: float = 0.0) -> s
         return ""
     more_s = after - before
     if abs(more_s) < _CHANCE * max(before, after):
-        return " Its first call takes about as long."
+        return " Its first call took about as long."
     if more_s < 0:
-        return f" Its first call takes {duration(-more_s * 1e6)} less."
-    text = f" Its first call takes {duration(more_s * 1e6)} longer"
+        return f" Its first call took {duration(-more_s * 1e6)} less, {_ONCE}."
+    text = f" Its first call took {duration(more_s * 1e6)} longer, {_ONCE}"
     if saved_us > 0:
-        text += f" and pays off after {round_number(more_s * 1e6 / saved_us)} calls"
+        text += f", and pays off after about {round_number(more_s * 1e6 / saved_us)} calls"
     return f"{text}."
 
 
 _CHANCE = 0.05
-"""First calls that differ by less than this are taken for equal: they were made once."""
+"""First calls that differ by less than this are taken for equal: each was measured once."""
+
+_ONCE = "each measured once"
 
 
 def _own(python: VariantReport) -> tuple[float, float] | None:
