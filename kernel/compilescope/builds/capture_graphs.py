@@ -26,6 +26,7 @@ from ..torch_api.guards.keeping import KeptGuards, keeping
 from ..torch_api.guards.untimed import untimed
 from ..torch_api.inductor import workers
 from ..torch_api.inductor.codegen import Capture, CapturingBackend
+from ..torch_api.inductor.equal_kernels import EqualKernels
 from ..torch_api.trace.graphs import collecting
 
 
@@ -39,6 +40,8 @@ class Captured(msgspec.Struct, kw_only=True):
     """Why the capture ended early or is not whole, if so."""
     askable: Askable | None = None
     """The guards of what Dynamo compiled."""
+    kernels: EqualKernels = msgspec.field(default_factory=EqualKernels)
+    """What was generated for one variant and is the same in the next."""
     context: contextvars.Context
     """Inductor's settings are context variables: another thread must take them from here."""
 

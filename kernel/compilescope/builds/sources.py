@@ -22,6 +22,7 @@ from ..torch_api.failures import failures
 from ..torch_api.inductor import codegen, workers
 from ..torch_api.inductor.autotuning import tuned
 from ..torch_api.inductor.cuda_graphs import CudaGraphSkip, noting
+from ..torch_api.inductor.equal_kernels import EqualKernels
 from ..torch_api.inductor.inductor_warnings import hearing
 from ..torch_api.trace.graphs import collecting
 from .capture_graphs import Captured
@@ -97,18 +98,26 @@ def _generate(
     if variant.backend == "inductor" and not is_aoti:
         settings = {**settings_of(variant), **more}
         for graph in captured.graphs:
-            with (
-                workers.temporary(),
-                recording(records, told=follow),
-                tuned(),
-                collecting(nodes),
-                hearing(complaints),
-                noting(heard),
-            ):
-                try:
-                    codegen.generate(graph, settings)
-                except Exception as error:  # noqa: BLE001 - it is the variant's problem
-                    problems.append(failures.of_codegen(error))
+            begin = len(records), len(complaints), len(heard)
+            for kernels in (captured.kernels, None):
+                with (
+                    workers.temporary(),
+                    recording(records, told=follow),
+                    tuned(),
+                    collecting(nodes),
+                    hearing(complaints),
+                    noting(heard),
+                ):
+                    try:
+                        codegen.generate(graph, settings, kernels)
+                        break
+                    except Exception as error:  # noqa: BLE001 - it is the variant's problem
+                        problem = failures.of_codegen(error)
+                if kernels is None or not kernels.unlike:
+                    problems.append(problem)
+                    break
+                captured.kernels = EqualKernels()
+                del records[begin[0] :], complaints[begin[1] :], heard[begin[2] :]
     ids = numbers(records)
     records = renumber(records)
     compilations = assemble(records, variant=name, nodes=nodes)

@@ -31,6 +31,7 @@ from ..dynamo.leftovers import forgotten
 from ..dynamo.process_state import uncounted
 from ..process.patching import patched
 from ..trace.trace import listening
+from .equal_kernels import EqualKernels
 
 
 @dataclasses.dataclass
@@ -165,7 +166,9 @@ class CapturingBackend:
         return fakes
 
 
-def generate(capture: Capture, settings: dict[str, Any]) -> None:
+def generate(
+    capture: Capture, settings: dict[str, Any], kernels: EqualKernels | None = None
+) -> None:
     """Generates the code of a captured graph; forward and backward where it is trained.
 
     Nothing is built and no generated code runs. The result arrives as trace events, like that of a
@@ -175,22 +178,28 @@ def generate(capture: Capture, settings: dict[str, Any]) -> None:
     ----------
     settings
         Inductor settings for this compilation (``cpp_wrapper`` and others).
+    kernels
+        Kernels that are there already are repeated, and new ones are added. None: torch generates
+        all of them.
 
     Raises
     ------
     Exception
-        Whatever Inductor raises: for an operator without lowering, say.
+        Whatever Inductor raises: for an operator without lowering, say. Where ``kernels.unlike``
+        is then true, it is because of ``kernels``, and without them it works.
     """
     before = set(TensorifyState.force_specializations)
     # torch asks for another analysis where it finds one to be a constant that it does not know of.
     TensorifyState.force_specializations = set(capture.constants)
     try:
-        _generate(capture, settings)
+        _generate(capture, settings, kernels)
     finally:
         TensorifyState.force_specializations = before
 
 
-def _generate(capture: Capture, settings: dict[str, Any]) -> None:
+def _generate(
+    capture: Capture, settings: dict[str, Any], kernels: EqualKernels | None = None
+) -> None:
     from torch._inductor import graph as lowering
     from torch._inductor.compile_fx import compile_fx
 
@@ -198,6 +207,7 @@ def _generate(capture: Capture, settings: dict[str, Any]) -> None:
     try:
         with (
             compile_lock,
+            contextlib.nullcontext() if kernels is None else kernels.used(),
             uncounted(),
             forgotten(),
             patched(lowering.GraphLowering, "compile_to_module", _compile_to_module),
