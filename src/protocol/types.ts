@@ -5,6 +5,7 @@ export const PROTOCOL_VERSION = 1;
 export const PACKAGE_VERSION = '0.1.0';
 export const REQUESTS_TARGET = 'compilescope.requests';
 export const EVENTS_TARGET = 'compilescope.events';
+export const FEWEST_FOR_INTERVAL = 6;
 
 /**
  * Stage of a graph → its title, in the order in which torch makes them.
@@ -1551,6 +1552,15 @@ export interface RankDifference {
 }
 
 /**
+ * The ratio to the baseline as it stood after so many rounds of a measurement.
+ */
+export interface RatioAtRound {
+  rounds: number;
+  ratio: number;
+  interval: [number, number];
+}
+
+/**
  * Something that torch logged and no view reads, as it is.
  */
 export interface RawEvent {
@@ -1737,6 +1747,7 @@ export interface Series {
   device: string;
   host_us: number | null;
   device_us: number | null;
+  running: RatioAtRound[];
 }
 
 /**
@@ -2110,6 +2121,7 @@ export interface Timing {
   speedup: Speedup | null;
   turns: string;
   first_round: number;
+  running: RatioAtRound[];
 }
 
 /**

@@ -34,6 +34,7 @@ export function series(name: string, change: Partial<Series> = {}): Series {
     device: 'cpu',
     host_us: null,
     device_us: null,
+    running: [],
     ...change
   } as Series;
 }
@@ -76,6 +77,7 @@ export function timing(change: Partial<Timing> = {}): Timing {
     speedup: null,
     turns: '',
     first_round: 0,
+    running: [],
     ...change
   } as Timing;
 }

@@ -1,93 +1,10 @@
 import { densityOf, quantile } from '../../src/panels/timings/density';
-import { ascending, ratioOf } from '../../src/panels/timings/intervals';
 import { rowsOf } from '../../src/panels/timings/rows';
-import { RunningRatio } from '../../src/panels/timings/running';
 import { scaleOf } from '../../src/panels/timings/scale';
 import { measurement, samples, series, timing } from './measured';
 import { variantReport } from './structs';
 
-const logs = (count: number) => {
-  const own = samples(2, count, 20);
-  return samples(1, count, 30).map((each, i) => Math.log(each / own[i]));
-};
-
-describe('ratioOf', () => {
-  // What `ratio` of analysis/figures/intervals.py says of the same samples.
-  it.each([
-    [5, 1.5719940042173013, 1.244297719087635, 1.9859918662449163],
-    [8, 1.6208918193323503, 1.211769657926011, 2.0953635082726763],
-    [20, 1.5906110087298837, 1.3662229974149698, 1.8249995065675502],
-    [100, 1.5068269064774875, 1.4377841870608126, 1.5753718013547007],
-    [1500, 1.4954260533589625, 1.4773272476611534, 1.519355317094675]
-  ])('agrees with the kernel after %i rounds', (count, value, low, high) => {
-    const found = ratioOf(logs(count));
-    expect(found.value).toBeCloseTo(value, 12);
-    expect(found.low).toBeCloseTo(low, 12);
-    expect(found.high).toBeCloseTo(high, 12);
-  });
-});
-
-describe('RunningRatio', () => {
-  const own = samples(2, 400, 20);
-  const baseline = { first: 0, samples: samples(1, 400, 30) };
-
-  it('is the same, however the rounds come in', () => {
-    const at = new RunningRatio();
-    for (const count of [3, 9, 40, 41, 333]) {
-      at.update(baseline, { first: 0, samples: own.slice(0, count) });
-    }
-    const parts = at.update(baseline, { first: 0, samples: own });
-    const whole = new RunningRatio().update(baseline, {
-      first: 0,
-      samples: own
-    });
-    expect(parts).toEqual(whole);
-    expect(whole[0].rounds).toBe(8);
-    expect(whole[whole.length - 1]).toEqual({
-      rounds: 400,
-      ...ratioOf(logs(400))
-    });
-    expect(whole.length).toBeLessThan(120);
-  });
-
-  it('pairs a variant that joined with the rounds it was in', () => {
-    const late = { first: 100, samples: own.slice(100) };
-    const points = new RunningRatio().update(baseline, late);
-    expect(points[0].rounds).toBe(108);
-    expect(points[points.length - 1]).toEqual({
-      rounds: 400,
-      ...ratioOf(logs(400).slice(100))
-    });
-  });
-
-  it('begins anew with another measurement', () => {
-    const at = new RunningRatio();
-    at.update(baseline, { first: 0, samples: own });
-    const other = { first: 0, samples: samples(5, 10, 30) };
-    const points = at.update(baseline, other);
-    expect(points.map(each => each.rounds)).toEqual([8, 9, 10]);
-  });
-
-  it('says nothing of a few rounds', () => {
-    const few = { first: 0, samples: own.slice(0, 7) };
-    expect(new RunningRatio().update(baseline, few)).toEqual([]);
-  });
-
-  it('keeps up with thousands of rounds of six variants', () => {
-    const many = { first: 0, samples: samples(3, 5000, 30) };
-    const all = Array.from({ length: 6 }, (_, i) => samples(i + 10, 5000, 20));
-    const running = all.map(() => new RunningRatio());
-    running.forEach((each, i) =>
-      each.update(many, { first: 0, samples: all[i].slice(0, 4990) })
-    );
-    const start = performance.now();
-    running.forEach((each, i) =>
-      each.update(many, { first: 0, samples: all[i] })
-    );
-    // A frame has 16 ms; the machine may have other things to do.
-    expect(performance.now() - start).toBeLessThan(200);
-  });
-});
+const ascending = (a: number, b: number) => a - b;
 
 describe('densityOf', () => {
   it('has its peaks where the values are', () => {
@@ -191,5 +108,32 @@ describe('rowsOf', () => {
   it('keep a build’s figures until the first round is done', () => {
     const begun = measurement({ series: [series('eager'), series('python')] });
     expect(rowsOf(begun, variants).map(each => each.median)).toEqual([30, 15]);
+  });
+
+  it('end the running ratio with the one after all rounds', () => {
+    const eighth = { rounds: 8, ratio: 1.9, interval: [1.2, 3.1] };
+    const running = (rounds: number, differs: boolean | null) =>
+      rowsOf(
+        measurement({
+          rounds,
+          series: [
+            series('python', {
+              samples_us: samples(1, rounds, 10),
+              ratio: 2,
+              ratio_interval: [1.8, 2.2],
+              differs,
+              running: rounds < 8 ? [] : ([eighth] as never)
+            })
+          ]
+        }),
+        []
+      )[0].running;
+    expect(running(9, true)).toEqual([
+      eighth,
+      { rounds: 9, ratio: 2, interval: [1.8, 2.2] }
+    ]);
+    expect(running(8, true)).toEqual([eighth]);
+    // With fewer than eight rounds a ratio has no interval.
+    expect(running(7, null)).toEqual([]);
   });
 });

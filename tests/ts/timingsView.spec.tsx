@@ -86,6 +86,7 @@ describe('The Timings view', () => {
           interval_us: [21, 22],
           ratio: 1.38,
           ratio_interval: [1.35, 1.41],
+          differs: true,
           speedup: speedup('faster', '1.38× faster'),
           calls_per_sample: 24,
           warmup_calls: 310

@@ -32,7 +32,7 @@ import torch
 
 from ..analysis.figures.intervals import median_interval, ratio
 from ..analysis.figures.speedups import speedup
-from ..report import Timing
+from ..report import RatioAtRound, Timing
 from ..report.timings import Keeping
 from .garbage_collection import gc_disabled
 from .stopwatch import Call, Reading, Stopwatch, stopwatch_for
@@ -44,6 +44,8 @@ _WARM_GROUP = 3
 """Samples in a group of the warm-up; one, where its time is not enough for many."""
 _WARM_MANY = 10
 _WARM_GROUPS = 2
+_RUNNING_STEP = 1.05
+"""Rounds from one running ratio to the next, as a factor: some hundred for thousands of rounds."""
 
 Cancelled = Callable[[], bool]
 
@@ -72,6 +74,10 @@ class _Series:
     warmup_calls: int = 0
     samples: list[_Sample] = field(default_factory=list)
     """A sample for each round that it took part in, in their order."""
+    running: list[RatioAtRound] = field(default_factory=list)
+    """What the ratio to the baseline was after fewer rounds, which more of them do not change."""
+    next_running: int = 8
+    """Shared rounds of the next one; with fewer than eight a ratio has no confidence interval."""
 
     @property
     def wall(self) -> list[float]:
@@ -295,16 +301,26 @@ class Sampler:
             timing.device_us = statistics.median(device)
             timing.device_interval_us = median_interval(device)
         if name != self.baseline and self.baseline in self._series:
-            self._compare(timing, samples)
+            self._compare(timing, series, samples)
         return timing
 
-    def _compare(self, timing: Timing, samples: list[_Sample]) -> None:
-        baseline = {one.round: one.wall for one in self._series[self.baseline].samples}
-        pairs = [(baseline[one.round], one.wall) for one in samples if one.round in baseline]
-        if pairs:
-            found = ratio(*zip(*pairs, strict=True))
-            timing.ratio, timing.ratio_interval = found.value, found.interval
-            timing.differs, timing.speedup = found.differs, speedup(found, self.baseline)
+    def _compare(self, timing: Timing, series: _Series, samples: list[_Sample]) -> None:
+        baseline = {sample.round: sample.wall for sample in self._series[self.baseline].samples}
+        shared = [sample for sample in samples if sample.round in baseline]
+        if not shared:
+            return
+        above = [baseline[sample.round] for sample in shared]
+        below = [sample.wall for sample in shared]
+        while series.next_running <= len(shared):
+            count = series.next_running
+            earlier = ratio(above[:count], below[:count])
+            rounds = shared[count - 1].round + 1
+            series.running.append(RatioAtRound(rounds, earlier.value, earlier.interval))
+            series.next_running = math.ceil(count * _RUNNING_STEP)
+        found = ratio(above, below)
+        timing.ratio, timing.ratio_interval = found.value, found.interval
+        timing.differs, timing.speedup = found.differs, speedup(found, self.baseline)
+        timing.running = list(series.running)
 
     def _sample(self, name: str, batch: int) -> Reading:
         if self._before_each is not None:

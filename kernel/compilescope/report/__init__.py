@@ -93,6 +93,7 @@ from .timings import Layers as Layers
 from .timings import OutputError as OutputError
 from .timings import Payback as Payback
 from .timings import Peaks as Peaks
+from .timings import RatioAtRound as RatioAtRound
 from .timings import Speedup as Speedup
 from .timings import Startup as Startup
 from .timings import Timing as Timing

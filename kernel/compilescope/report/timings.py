@@ -72,6 +72,15 @@ class Speedup(Struct):
     """The figure and its interval, in words, also where ``text`` has none."""
 
 
+class RatioAtRound(Struct):
+    """The ratio to the baseline as it stood after so many rounds of a measurement."""
+
+    rounds: int
+    ratio: float
+    interval: tuple[float, float]
+    """99 %."""
+
+
 class Timing(Struct):
     """How long a call takes once compiled."""
 
@@ -113,6 +122,9 @@ class Timing(Struct):
     """Which measurement it is of: samples of the same one were taken round by round."""
     first_round: int = 0
     """The round of that measurement that the first sample is of."""
+    running: list[RatioAtRound] = []
+    """How the ratio came to be: from the eighth shared round on, each with at least 5 % more rounds
+    than the one before."""
 
 
 class Layer(Struct):

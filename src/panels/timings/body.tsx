@@ -10,7 +10,6 @@ import { LayersPart } from './layers';
 import { ratiosOf } from './ratios';
 import { rowsOf } from './rows';
 import type { ITimed } from './rows';
-import { RunningRatio } from './running';
 import { standingOf } from './standing';
 import { StartupsPart } from './startups';
 import { Part, StudyButton } from '../common/study';
@@ -197,7 +196,6 @@ function Times(props: {
   const { rows, context } = props;
   const { model, trans } = context;
   const [isLog, setLog] = React.useState<boolean | null>(null);
-  const running = React.useRef(new Map<string, RunningRatio>());
   const sampled = rows.filter(each => each.samples.length > 0);
   const distribution = React.useMemo(
     () => distributionOf(sampled, isLog, trans),
@@ -205,16 +203,11 @@ function Times(props: {
   );
   const baseline = rows.find(each => each.isBaseline && each.isInTurns);
   const ratios = React.useMemo(() => {
-    const lines = sampled.flatMap(row => {
-      if (!baseline || row.isBaseline || !row.isInTurns) {
-        return [];
-      }
-      const own = running.current.get(row.name) ?? new RunningRatio();
-      running.current.set(row.name, own);
-      return [{ row, points: own.update(baseline, row) }];
-    });
+    const lines = sampled.filter(
+      row => baseline && row.isInTurns && row.running.length > 0
+    );
     return {
-      isEmpty: lines.every(({ points }) => points.length === 0),
+      isEmpty: lines.length === 0,
       make: ratiosOf(lines, baseline?.name ?? BASELINE, trans)
     };
   }, [rows]);

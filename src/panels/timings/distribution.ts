@@ -7,7 +7,6 @@ import {
   shorten
 } from '../../words/format';
 import { densityOf } from './density';
-import { ascending } from './intervals';
 import type { ITimed } from './rows';
 import type { IScale } from './scale';
 import { scaleOf } from './scale';
@@ -63,7 +62,7 @@ export function distributionOf(
 ): IDistribution {
   const sorted = rows.map(row => ({
     row,
-    sorted: [...row.samples].sort(ascending)
+    sorted: [...row.samples].sort((a, b) => a - b)
   }));
   const scale = scaleOf(sorted, isLog);
   const make: MakeFigure = (theme, { width }) => {

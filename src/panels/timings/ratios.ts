@@ -3,19 +3,11 @@ import type { IChartTheme, ITrace, MakeFigure } from '../../charts';
 import { asText, fade } from '../../charts';
 import { formatRatio } from '../../words/format';
 import { isUndecided } from '../common/speedup';
+import type { RatioAtRound } from '../../protocol/types';
 import { colourOf } from './distribution';
 import { formatRatioInterval } from './phrases';
 import type { ITimed } from './rows';
-import type { IPoint } from './running';
 import { shorten } from '../../words/format';
-
-/**
- * A variant's ratio to the baseline as rounds came in.
- */
-export interface IRunning {
-  readonly row: ITimed;
-  readonly points: readonly IPoint[];
-}
 
 /**
  * The height of a label at a line's end, in pixels.
@@ -37,24 +29,23 @@ const WIDEST = 2;
  * How the ratio to the baseline, and how sure it is, came to be.
  */
 export function ratiosOf(
-  running: readonly IRunning[],
+  shown: readonly ITimed[],
   baseline: string,
   trans: TranslationBundle
 ): MakeFigure {
-  const shown = running.filter(({ points }) => points.length > 0);
-  const rounds = Math.max(0, ...shown.map(({ points }) => last(points).rounds));
+  const rounds = Math.max(0, ...shown.map(row => last(row).rounds));
   return (theme, { width, height }) => {
     if (shown.length === 0) {
       return { traces: [] };
     }
     const range = rangeOf(shown, rounds);
     const room = width < 260 ? 0 : width < 420 ? 9 : 16;
-    const texts = shown.map(({ row, points }) => {
+    const texts = shown.map(row => {
       const name = room > 0 ? [shorten(row.name, room)] : [];
       // A figure that the interval does not bear out is in no label.
       const ratio = isUndecided(row.speedup)
         ? []
-        : [formatRatio(last(points).value)];
+        : [formatRatio(last(row).ratio)];
       return [...name, ...ratio].join(' ');
     });
     const right = 14 + 6.6 * Math.max(...texts.map(each => each.length));
@@ -98,11 +89,12 @@ export function ratiosOf(
 }
 
 function tracesOf(
-  { row, points }: IRunning,
+  row: ITimed,
   theme: IChartTheme,
   trans: TranslationBundle
 ): ITrace[] {
   const colour = colourOf(row, theme);
+  const points = row.running;
   const x = points.map(each => each.rounds);
   return [
     {
@@ -110,8 +102,8 @@ function tracesOf(
       mode: 'lines',
       x: [...x, ...[...x].reverse()],
       y: [
-        ...points.map(each => each.high),
-        ...points.map(each => each.low).reverse()
+        ...points.map(({ interval }) => interval[1]),
+        ...points.map(({ interval }) => interval[0]).reverse()
       ],
       fill: 'toself',
       fillcolor: fade(colour, 0.16),
@@ -122,13 +114,13 @@ function tracesOf(
       type: 'scatter',
       mode: points.length > 1 ? 'lines' : 'markers',
       x,
-      y: points.map(each => each.value),
+      y: points.map(each => each.ratio),
       line: { color: colour, width: 2 },
       marker: { color: colour, size: 6 },
       text: points.map(
-        ({ rounds, value, low, high }) =>
-          `<b>${asText(row.name)}</b> ${formatRatio(value)}<br>` +
-          `${trans.__('99 % interval %1', formatRatioInterval([low, high]))}<br>` +
+        ({ rounds, ratio, interval }) =>
+          `<b>${asText(row.name)}</b> ${formatRatio(ratio)}<br>` +
+          `${trans.__('99 % interval %1', formatRatioInterval(interval))}<br>` +
           trans.__('after %1 rounds', rounds)
       ),
       hoverinfo: 'text'
@@ -136,12 +128,12 @@ function tracesOf(
   ];
 }
 
-function rangeOf(shown: readonly IRunning[], rounds: number): [number, number] {
-  const values = shown.flatMap(({ points }) => {
-    const { value } = last(points);
-    return points
+function rangeOf(shown: readonly ITimed[], rounds: number): [number, number] {
+  const values = shown.flatMap(row => {
+    const value = last(row).ratio;
+    return row.running
       .filter(each => each.rounds >= rounds * SETTLED)
-      .flatMap(each => [each.low, each.value, each.high])
+      .flatMap(({ ratio, interval: [low, high] }) => [low, ratio, high])
       .map(each => Math.min(Math.max(each, value / WIDEST), value * WIDEST));
   });
   const [low, high] = [Math.min(1, ...values), Math.max(1, ...values)];
@@ -153,7 +145,7 @@ function rangeOf(shown: readonly IRunning[], rounds: number): [number, number] {
  * Names at the lines' ends, moved apart where they would lie on each other.
  */
 function labelsOf(
-  shown: readonly IRunning[],
+  shown: readonly ITimed[],
   texts: readonly string[],
   [low, high]: readonly [number, number],
   height: number,
@@ -161,11 +153,10 @@ function labelsOf(
 ): object[] {
   const perPixel = (high - low) / Math.max(1, height);
   const labels = shown
-    .map(({ row, points }, place) => ({
+    .map((row, place) => ({
       text: texts[place],
       color: colourOf(row, theme),
-      at: last(points).value,
-      y: last(points).value
+      y: last(row).ratio
     }))
     .sort((a, b) => a.y - b.y);
   const gap = LABEL * perPixel;
@@ -194,6 +185,6 @@ function labelsOf(
   }));
 }
 
-function last(points: readonly IPoint[]): IPoint {
-  return points[points.length - 1];
+function last({ running }: ITimed): RatioAtRound {
+  return running[running.length - 1];
 }

@@ -1,5 +1,6 @@
 import type {
   Measurement,
+  RatioAtRound,
   Speedup,
   Timing,
   VariantReport
@@ -29,6 +30,11 @@ export interface ITimed {
   readonly interval: readonly [number, number] | null;
   readonly ratio: number | null;
   readonly ratioInterval: readonly [number, number] | null;
+
+  /**
+   * The ratio as rounds came in, and after the last of them.
+   */
+  readonly running: readonly RatioAtRound[];
 
   /**
    * Over the baseline, as all views show it.
@@ -80,6 +86,7 @@ export function rowsOf(
     interval: each.interval_us,
     ratio: each.ratio,
     ratioInterval: each.ratio_interval,
+    running: runningOf(each, each.first + each.samples_us.length),
     speedup: each.speedup,
     calls: each.calls_per_sample,
     warmup: each.warmup_calls,
@@ -107,6 +114,10 @@ export function rowsOf(
         interval: timing.interval_us,
         ratio: timing.ratio,
         ratioInterval: timing.ratio_interval,
+        running: runningOf(
+          timing,
+          timing.first_round + timing.samples_us.length
+        ),
         speedup: timing.speedup,
         calls: timing.calls_per_sample,
         warmup: timing.warmup_calls,
@@ -127,4 +138,21 @@ export function rowsOf(
   const place = ({ name, isBaseline }: ITimed) =>
     isBaseline ? -1 : variants.findIndex(each => each.name === name);
   return rows.sort((a, b) => place(a) - place(b));
+}
+
+/**
+ * The ratios after fewer rounds, and the one after all of them.
+ */
+function runningOf(
+  timed: Pick<Timing, 'running' | 'ratio' | 'ratio_interval' | 'differs'>,
+  rounds: number
+): readonly RatioAtRound[] {
+  const { running, ratio, ratio_interval: interval } = timed;
+  const last = running[running.length - 1];
+  return ratio === null ||
+    interval === null ||
+    timed.differs === null ||
+    last?.rounds === rounds
+    ? running
+    : [...running, { rounds, ratio, interval }];
 }

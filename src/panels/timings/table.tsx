@@ -1,5 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
+import { FEWEST_FOR_INTERVAL } from '../../protocol/types';
 import { Absent, Badge } from '../common';
 import { formatCount } from '../../words/format';
 import { formatInterval, formatMicroseconds } from '../../words/format';
@@ -8,11 +9,6 @@ import { speedupClass } from '../common/speedup';
 import { keepingText } from './phrases';
 import type { ITimed } from './rows';
 import { comparison } from '../../words/comparison';
-
-/**
- * Samples below which no interval of the median reaches 95 %.
- */
-const FEWEST = 6;
 
 /**
  * What the plots show, in figures.
@@ -117,9 +113,12 @@ function Row(props: {
         {row.median === null ? none : formatMicroseconds(row.median)}
       </td>
       <td className="jp-mod-number">
-        {row.samples.length > 0 && row.samples.length < FEWEST ? (
+        {row.samples.length > 0 && row.samples.length < FEWEST_FOR_INTERVAL ? (
           <Absent
-            why={trans.__('Fewer than %1 samples give no interval', FEWEST)}
+            why={trans.__(
+              'Fewer than %1 samples give no interval',
+              FEWEST_FOR_INTERVAL
+            )}
           />
         ) : row.interval ? (
           formatInterval(row.interval)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from compilescope.analysis.figures.intervals import ratio
 from compilescope.measure.sampler import Sampler
 from compilescope.measure.stopwatch import HostStopwatch, Reading
 
@@ -131,6 +132,8 @@ def test_who_joins_later_is_compared_over_the_rounds_it_shared(machine: Machine)
     assert late.warmup_calls > 0
     assert late.settled
     assert late.ratio == pytest.approx(4)
+    # From the eighth round that both had, as numbered in the whole measurement.
+    assert [point.rounds for point in late.running] == [20, 21, 22]
     assert sampler.timing("first").ratio == pytest.approx(2)
     assert sampler.timing("eager").median_us / late.median_us != pytest.approx(4)
 
@@ -152,6 +155,27 @@ def test_without_the_baseline_there_is_no_ratio(machine: Machine) -> None:
     assert sampler.timing("a").ratio is None
     sampler.round()
     assert sampler.timing("a").ratio == pytest.approx(1)
+
+
+def test_earlier_ratios_do_not_depend_on_when_they_are_asked_for(machine: Machine) -> None:
+    drift = itertools.count(100)
+
+    def eager() -> None:
+        machine.ns += next(drift) * 1000
+
+    calls = {"eager": eager, "often": machine.call(100), "once": machine.call(100)}
+    sampler = Sampler(calls, stopwatch=machine)
+    for _ in range(300):
+        sampler.round()
+        sampler.timing("often")
+    often, once = sampler.timing("often"), sampler.timing("once")
+    assert often.running == once.running
+    assert (often.running[0].rounds, len(often.running)) == (8, 60)
+    assert often.running[-1].rounds <= 300
+    eager_us, fixed_us = sampler.timing("eager").samples_us, often.samples_us
+    for point in often.running[::20]:
+        expected = ratio(eager_us[: point.rounds], fixed_us[: point.rounds])
+        assert (point.ratio, point.interval) == (expected.value, expected.interval)
 
 
 def test_a_difference_is_said_once_there_are_rounds_to_tell(machine: Machine) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ...report import Problem, Speedup
+from ...report import Problem, RatioAtRound, Speedup
 from .envelopes import Message
 
 
@@ -53,6 +53,7 @@ class Series(Message):
     device: str = "cpu"
     host_us: float | None = None
     device_us: float | None = None
+    running: list[RatioAtRound] = []
 
 
 class Measurement(Message):
