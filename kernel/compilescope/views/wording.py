@@ -17,7 +17,12 @@ MARKS = {"error": "error", "warning": "warning", "info": "note"}
 
 def interval(timing: Timing) -> str:
     """Return the 95 % interval of the median, low to high."""
-    low, high = timing.interval_us
+    return time_range(timing.interval_us)
+
+
+def time_range(interval_us: tuple[float, float]) -> str:
+    """Return a range of times given in µs, low to high."""
+    low, high = interval_us
     return f"{duration(low)} to {duration(high)}"
 
 

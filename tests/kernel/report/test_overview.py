@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from compilescope.analysis.figures.intervals import median_interval, ratio
 from compilescope.analysis.figures.speedups import between, speedup
+from compilescope.analysis.figures.wording import duration
 from compilescope.analysis.graphs.repeated_blocks import repeated_blocks
 from compilescope.analysis.overview.overview import overview
 from compilescope.analysis.overview.verdict import verdict
@@ -40,6 +41,7 @@ from compilescope.report.variant import Variant
 from compilescope.views.html import report as html
 from compilescope.views.rows import sweep
 from compilescope.views.text import report as text
+from compilescope.views.wording import time_range
 
 H100 = next(one for one in devices.DEVICES if one.target == "h100")
 REQUESTED = {
@@ -138,13 +140,22 @@ def test_what_cannot_be_compared_with_the_fastest_is_not_called_equal() -> None:
 
 
 def test_what_is_too_noisy_is_not_judged() -> None:
-    found = overview(made(spread=3.0, eager=100.0, python=80.0, cpp=70.0))
+    report = made(spread=3.0, eager=100.0, python=80.0, cpp=70.0)
+    found = overview(report)
     assert found.headline.startswith("Too noisy to judge")
     assert {one.speedup.text for one in found.results if one.speedup} == {"too noisy to judge"}
     assert any(one.noisy for one in found.results)
     assert found.wrapper is not None
     assert found.wrapper.headline == "Too noisy to judge."
     assert not any(one.best for one in found.results)
+    # The cell shows what the panel does: the interval, and no median as if it were known.
+    noisy = [result for result in found.results if result.noisy and result.interval_us]
+    assert noisy
+    cells = re.findall(r"<td[^>]*>(?:<b>)?([^<]*)", report._repr_html_())
+    for result in noisy:
+        assert time_range(result.interval_us) in cells
+        assert result.latency_us is not None
+        assert duration(result.latency_us) not in cells
 
 
 @pytest.mark.parametrize(
