@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from .logged_values import decoded
 from .records import Record
 
 _ID = re.compile(r"\b\d+/\d+\b")
@@ -38,7 +39,10 @@ def numbers(records: Sequence[Record]) -> dict[str, str]:
 
 
 def renamed(record: Record, ids: dict[str, str]) -> Record:
-    """The record under another compile id; ``ids`` are the old ones → the new ones."""
+    """The record under another compile id; ``ids`` are the old ones → the new ones.
+
+    One that is not among them stays: of a damaged trace, heads are read more strictly than records.
+    """
     payload = record.payload
     if record.event == "chromium_event" and payload is not None:
         payload = _renamed_span(payload, ids)
@@ -46,7 +50,7 @@ def renamed(record: Record, ids: dict[str, str]) -> Record:
         payload = _ID.sub(lambda found: ids.get(found.group(), found.group()), payload)
     if record.compile_id is None:
         return msgspec.structs.replace(record, payload=payload)
-    name = ids[record.compile_id]
+    name = ids.get(record.compile_id, record.compile_id)
     metadata = record.metadata
     if "/" in name:
         frame, compilation = name.split("/")[-2:]
@@ -57,7 +61,7 @@ def renamed(record: Record, ids: dict[str, str]) -> Record:
 def _renamed_span(payload: str, ids: dict[str, str]) -> str:
     """Spans carry their compile id in the payload; the record's own is often missing."""
     try:
-        event = json.loads(payload)
+        event = decoded(payload)
     except (ValueError, RecursionError):
         return payload
     arguments = event.get("args") if isinstance(event, dict) else None

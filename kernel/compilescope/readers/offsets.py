@@ -126,7 +126,9 @@ class Offsets:
         damages = Damages(self._name, numbered=False)
         records = list(self._parsed(self._numbers(shown_id), damages))
         compilations = assemble(records, variant=variant, raw=True)
-        compilation = next(each for each in compilations if each.id == shown_id)
+        # Damage may leave records that no compilation is made of.
+        empty = Compilation(id=shown_id)
+        compilation = next((each for each in compilations if each.id == shown_id), empty)
         self._cache[shown_id] = Assembled(compilation, damages.problems())
         if len(self._cache) > _MOST_CACHED:
             self._cache.popitem(last=False)

@@ -16,6 +16,7 @@ from ..analysis.phases.caches import parse_cache
 from ..analysis.problems.breaks import read_breaks
 from ..analysis.problems.compile_failures import METRICS, failed, read_failures
 from ..capture.heads import ARTIFACT_NAME, FEW_HEADS, Block, Blocks, Head, decode_head
+from ..capture.logged_values import finite
 from ..capture.records import LOOSE, Record
 from ..capture.tracelog import Damages, compile_id, name_files, seconds_of, whole_quarters
 from ..report import Compilation, Environment, Problem
@@ -288,8 +289,8 @@ class Outlines:
     def _set_clock(self, events: Events) -> None:
         """Compare the lines' clock with torch's own, which knows the year and the time zone."""
         if self._shift_s is None:
-            started_s = events.metrics("compilation_metrics").get("start_time")
-            if isinstance(started_s, float):
+            started_s = finite(events.metrics("compilation_metrics").get("start_time"))
+            if started_s is not None:
                 self._shift_s = whole_quarters(started_s - events.records[0].time_s)
 
 
@@ -315,14 +316,14 @@ def _outline(events: Events, shift_s: float) -> Compilation:
             cache = parse_cache(record.name, record.payload)
             if cache is not None:
                 compilation.cache.append(cache)
-    started_s = metrics.get("start_time")
-    if isinstance(started_s, int | float):
-        compilation.started_s = float(started_s)
+    started_s = finite(metrics.get("start_time"))
+    if started_s is not None:
+        compilation.started_s = started_s
     else:
         starts = (record.time_s for record in records if record.event == "dynamo_start")
         started_s = next(starts, None)
         compilation.started_s = None if started_s is None else started_s + shift_s
-    duration_us = metrics.get("duration_us")
-    if isinstance(duration_us, int | float):
+    duration_us = finite(metrics.get("duration_us"))
+    if duration_us is not None:
         compilation.duration_s = duration_us / 1e6
     return compilation

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ..capture.logged_values import finite
 from ..report import Compilation, Environment, Problem, SourceLine, VariantReport
 from ..report.problem import Struct
 from .lazy_trace import ProcessLog, Trace
@@ -158,5 +159,4 @@ def _spent(log: ProcessLog) -> dict[str, Spent]:
 
 
 def _number(metrics: dict[str, object], name: str) -> float:
-    value = metrics.get(name)
-    return float(value) if isinstance(value, int | float) else 0.0
+    return finite(metrics.get(name)) or 0.0

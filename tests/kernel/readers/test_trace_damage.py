@@ -1,4 +1,9 @@
-"""Damage costs the line that it is in: what is whole of a trace is shown, and the rest is told."""
+"""Damage costs the line that it is in: what is whole of a trace is shown, and the rest is told.
+
+``python -m tests.kernel.readers.test_trace_damage 2000 [FOLDER]`` tries as many random damages of
+the traces in ``tests/data/traces``, some of tlparse's own test logs among them, and of the logs in
+the folder.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,9 @@ import gzip
 import json
 import random
 import re
+import sys
+import tempfile
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,9 +21,13 @@ from typing import Any
 import compilescope as cs
 import msgspec
 import pytest
+from compilescope.readers.lazy_trace import Trace
+from compilescope.readers.trace_summary import summary_of
 from compilescope.report import Report
+from compilescope.report.saving.storage import from_json
 
 TRACES = Path(__file__).parents[2] / "data" / "traces"
+LOGS = sorted(TRACES.rglob("*.log.gz"))
 NAMES = (
     "h200-torch2.11-mlp_b1_python",
     "cpu-torch2.13-lowering",
@@ -24,7 +36,7 @@ NAMES = (
 )
 TEXTS = {name: gzip.decompress((TRACES / f"{name}.log.gz").read_bytes()) for name in NAMES}
 ODD: tuple[Any, ...] = (
-    *(1e308, -1, 10**30, True, None, [], {}, [1], {"a": 1}, "", "x", "0/0", [[]]),
+    *(1e308, -1, 10**30, 10**400, True, None, [], {}, [1], {"a": 1}, "", "x", "0/0", [[]]),
     *(float("nan"), float("inf"), "\ud800"),
 )
 FOREIGN = (
@@ -54,7 +66,7 @@ def _cut(lines: Lines, rng: random.Random) -> Lines:
 
 
 def _drop(lines: Lines, rng: random.Random) -> Lines:
-    lost = set(rng.sample(range(len(lines)), rng.randint(1, 40)))
+    lost = set(rng.sample(range(len(lines)), min(rng.randint(1, 40), len(lines) // 2)))
     return [line for number, line in enumerate(lines) if number not in lost]
 
 
@@ -69,11 +81,16 @@ def _metadata(lines: Lines, rng: random.Random) -> Lines:
     heads = [number for number, line in enumerate(lines) if b"] {" in line[:150]]
     for number in rng.sample(heads, min(len(heads), 30)):
         head, _, rest = lines[number].partition(b"] {")
-        lines[number] = head + b"] " + json.dumps(_odd(json.loads(b"{" + rest), rng)).encode()
+        try:
+            found = json.loads(b"{" + rest)
+        except ValueError:
+            continue
+        lines[number] = head + b"] " + json.dumps(_odd(found, rng)).encode()
     return lines
 
 
 def _payloads(lines: Lines, rng: random.Random) -> Lines:
+    lines = [*lines, b""]
     starts = [n for n, line in enumerate(lines) if line[:1] == b"V" and lines[n + 1][:1] == b"\t"]
     for start in sorted(rng.sample(starts, min(len(starts), 40)), reverse=True):
         end = next(n for n in range(start + 1, len(lines)) if lines[n][:1] != b"\t")
@@ -92,21 +109,94 @@ def _shuffle(lines: Lines, rng: random.Random) -> Lines:
     return records
 
 
-@pytest.mark.parametrize("damage", [_cut, _drop, _flip, _metadata, _payloads, _shuffle])
-@pytest.mark.parametrize("name", NAMES)
+DAMAGES = (_cut, _drop, _flip, _metadata, _payloads, _shuffle)
+
+
+def damaged(
+    log: Path, damage: Callable[[Lines, random.Random], Lines], rng: random.Random
+) -> bytes:
+    """The log's text, damaged."""
+    content = log.read_bytes()
+    text = gzip.decompress(content) if log.suffix == ".gz" else content
+    return b"\n".join(damage(text.split(b"\n"), rng))
+
+
+def open_everywhere(path: Path) -> Report:
+    """Opens a trace as everything in the package does that reads one."""
+    report = cs.read_trace(path)
+    assert str(report)
+    assert report._repr_html_()
+    # A number that JSON does not know would be lost in a file.
+    assert from_json(report.to_json()).variants == report.variants
+    assert report.redacted()
+    with Trace(path) as trace:
+        assert str(trace.report())
+        assert msgspec.json.encode(summary_of(trace))
+        for log in trace.processes:
+            for name in log.events:
+                assert log.compilation(name).compilation.id == name
+    return report
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.name.partition(".log")[0])
 def test_no_damage_is_an_exception(
-    name: str, damage: Callable[[Lines, random.Random], Lines], tmp_path: Path
+    log: Path, damage: Callable[[Lines, random.Random], Lines], tmp_path: Path
 ) -> None:
-    rng = random.Random(f"{name} {damage.__name__}")
+    rng = random.Random(f"{log.name} {damage.__name__}")
     path = tmp_path / "trace.log"
-    for _ in range(4):
-        path.write_bytes(b"\n".join(damage(TEXTS[name].split(b"\n"), rng)))
-        report = cs.read_trace(path)
-        assert str(report)
-        # A number that JSON does not know would be lost in a file.
-        assert msgspec.json.decode(report.to_json(), type=Report).variants
-        if damage in (_drop, _flip):
+    for _ in range(3):
+        path.write_bytes(damaged(log, damage, rng))
+        report = open_everywhere(path)
+        if damage in (_drop, _flip) and log.name.partition(".log")[0] in NAMES:
             assert any("trace.log" in problem.what for problem in report.problems)
+
+
+LOST = {
+    "an id's key in one record": (
+        "cpu-torch2.13-backward",
+        lambda text: text.replace(b'compile_id": 0, "attempt": 0, "has', b'\xf5": 0, "has', 1),
+    ),
+    "a text that is nested without end": (
+        "cpu-torch2.13-backward",
+        lambda text: re.sub(rb"(cache_\w+.*)\n\t.*", rb"\1\n\t" + b"[" * 100_000, text),
+    ),
+    "the attempt, so that no id is read from a head": (
+        "cpu-torch2.13-backward",
+        lambda text: text.replace(b'"attempt": 0', b'"attempt": "x"'),
+    ),
+    "half a pair of surrogates": (
+        "cpu-torch2.13-backward",
+        lambda text: re.sub(rb'("pytorch_version": ")[^"]*', rb"\g<1>\\ud800", text),
+    ),
+    "a configuration that is a number": (
+        "h200-torch2.11-train_mlp_python",
+        lambda text: text.replace(
+            b'"only 1 config", "only_config"', b'"hit", "best_config": 3, "only_config"'
+        ),
+    ),
+    "a time that is no number": (
+        "h200-torch2.11-mlp_b1_python",
+        lambda text: re.sub(rb'("start_time": )[\d.]+', rb"\g<1>NaN", text),
+    ),
+    "a compile time without end": (
+        "h200-torch2.11-train_mlp_python",
+        lambda text: re.sub(rb'("compile_time_us": )[\d.]+', rb"\g<1>Infinity", text),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LOST)
+def test_what_was_damaged_is_left_out_wherever_the_trace_is_opened(
+    case: str, tmp_path: Path
+) -> None:
+    name, damage = LOST[case]
+    text = gzip.decompress((TRACES / f"{name}.log.gz").read_bytes())
+    changed = damage(text)
+    assert changed != text
+    path = tmp_path / "trace.log"
+    path.write_bytes(changed)
+    assert open_everywhere(path).compilations
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -174,3 +264,27 @@ def _name(metadata: dict[str, Any]) -> str:
     if event == "artifact":
         return str(detail["name"])
     return f"dump_file {detail['name']}" if event == "dump_file" else event
+
+
+def fault(seed: int, logs: list[Path], folder: Path) -> str:
+    """Damages one of the logs at random and opens it everywhere; the traceback of a failure."""
+    rng = random.Random(seed)
+    log, damage = rng.choice(logs), rng.choice(DAMAGES)
+    path = folder / "trace.log"
+    path.write_bytes(damaged(log, damage, rng))
+    try:
+        open_everywhere(path)
+    except Exception:  # noqa: BLE001 - any is what is looked for
+        return f"seed {seed}, {log.name} {damage.__name__}\n{traceback.format_exc()}"
+    return ""
+
+
+if __name__ == "__main__":
+    more = (each for folder in sys.argv[2:] for each in sorted(Path(folder).rglob("*")))
+    logs = LOGS + [each for each in more if each.suffix in (".log", ".txt") and each.stat().st_size]
+    with tempfile.TemporaryDirectory() as where:
+        found = [
+            text for seed in range(int(sys.argv[1])) if (text := fault(seed, logs, Path(where)))
+        ]
+    print("\n\n".join(found[:5]))
+    print(f"{len(found)} of {sys.argv[1]} damages of {len(logs)} logs were exceptions")

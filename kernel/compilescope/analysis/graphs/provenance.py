@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ...capture.logged_values import decoded
 from ...report import Node, SourceLine
 from ..text.stacks import read_stack
 from ..text.wrapper_marks import Comments, Mark
@@ -126,7 +126,7 @@ def _short(target: str) -> str:
 def _json(text: str | None) -> dict[str, object]:
     """What an object holds; nothing where torch wrote something else."""
     try:
-        value = json.loads(text or "{}")
+        value = decoded(text or "{}")
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...capture.logged_values import decoded, finite
 from ...capture.records import Record
 from ...report import Compilation, Recompile
 from .advice import advise, raise_limit
@@ -29,7 +29,7 @@ def parse_recompile(text: str) -> Recompile:
         A JSON list, or (torch declares JSON but is not strict about it) one reason as plain text.
     """
     try:
-        found = json.loads(text)
+        found = decoded(text)
     except ValueError:
         found = text
     items = [str(item) for item in found] if isinstance(found, list) else [str(found)]
@@ -151,7 +151,7 @@ def _metrics(records: Sequence[Record]) -> dict[str, Any]:
 def _settings(metrics: Mapping[str, Any]) -> dict[str, Any]:
     """Dynamo's settings, which torch logs as JSON."""
     try:
-        found = json.loads(metrics.get("dynamo_config") or "{}")
+        found = decoded(metrics.get("dynamo_config") or "{}")
     except (ValueError, TypeError):
         return {}
     return found if isinstance(found, dict) else {}
@@ -159,11 +159,11 @@ def _settings(metrics: Mapping[str, Any]) -> dict[str, Any]:
 
 def _time(compilation: Compilation, records: Sequence[Record], metrics: Mapping[str, Any]) -> None:
     """When the compilation began (seconds since the epoch) and how long it took."""
-    begun = metrics.get("start_time")
-    if isinstance(begun, (int, float)):
-        compilation.started_s = float(begun)
+    begun = finite(metrics.get("start_time"))
+    if begun is not None:
+        compilation.started_s = begun
     elif records:
         compilation.started_s = records[0].time_s
-    took = metrics.get("duration_us")
-    if isinstance(took, (int, float)):
+    took = finite(metrics.get("duration_us"))
+    if took is not None:
         compilation.duration_s = took / 1e6

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...capture.logged_values import decoded
 from ...capture.records import Record
 from ...report import Compilation, KernelLoad, LoadSpan
 from ...report.wrapper_steps import LoadStep
@@ -93,7 +93,7 @@ def read_loads(
 def _told(records: Sequence[Record]) -> Iterator[tuple[Record, dict[str, Any]]]:
     for record in records:
         if record.name == KERNEL_LOAD and record.payload:
-            yield record, json.loads(record.payload)
+            yield record, decoded(record.payload)
 
 
 def _gathered(records: Sequence[Record]) -> dict[str, _Steps]:

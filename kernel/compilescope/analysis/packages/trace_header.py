@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
+from ...capture.logged_values import decoded
 from ...capture.records import Record
 from ...report import Environment
 
@@ -58,7 +58,7 @@ def _gpus(text: str) -> list[str]:
 
 def _object(payload: str | None) -> dict[str, Any]:
     try:
-        found = json.loads(payload or "{}")
+        found = decoded(payload or "{}")
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

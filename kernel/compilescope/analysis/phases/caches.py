@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Literal, cast
 
+from ...capture.logged_values import decoded
 from ...report import CacheEvent
 
 _NAME = re.compile(r"(.+)_cache_(hit|miss|bypass)$")
@@ -19,7 +19,7 @@ def parse_cache(name: str, payload: str | None) -> CacheEvent | None:
         return None
     cache, outcome = match.groups()
     try:
-        found = json.loads(payload or "{}")
+        found = decoded(payload or "{}")
     except ValueError:
         found = {"text": payload}
     if not isinstance(found, dict):

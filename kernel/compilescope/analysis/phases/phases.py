@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from ...capture.logged_values import decoded
 from ...capture.records import LOOSE, Record
 from ...report import Phase
 from .phase_kinds import name_kinds
@@ -103,7 +103,7 @@ _DETAILS = ("compilescope_detail", "kernel_name", "co_name")
 
 def _event(payload: str) -> _Event | None:
     try:
-        event = json.loads(payload)
+        event = decoded(payload)
         arguments = event.get("args") or {}
         owner = arguments.get("compile_id")
         stamp = float(event["ts"])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
+from ...capture.logged_values import decoded, finite
 from ...capture.records import Record
 from ...report import Autotuning, Choice, Kernel
 from ...torch_api.trace.artifact_names import AUTOTUNING
@@ -66,9 +66,9 @@ def add_compile_times(kernels: Sequence[Kernel], records: Sequence[Record]) -> N
         if record.name != _TRITON:
             continue
         for name, detail in _json(record.payload).items():
-            spent = detail.get("compile_time_us") if isinstance(detail, dict) else None
-            if name in by_name and isinstance(spent, (int, float)):
-                by_name[name].resources["compile_us"] = float(spent)
+            spent = finite(detail.get("compile_time_us")) if isinstance(detail, dict) else None
+            if name in by_name and spent is not None:
+                by_name[name].resources["compile_us"] = spent
 
 
 def _autotuning(said: dict[str, Any], kernels: Sequence[Kernel]) -> Autotuning:
@@ -162,9 +162,7 @@ def _cached(said: dict[str, Any], known: Sequence[Autotuning]) -> list[Autotunin
         state = detail.get("autotune_cache_state") if isinstance(detail, dict) else None
         if state != "hit" or name in measured:
             continue
-        config = detail.get("best_config") or detail.get("only_config") or ()
-        pairs = config.items() if isinstance(config, dict) else config
-        settings = {str(key): str(value) for key, value in pairs}
+        settings = _settings(detail.get("best_config") or detail.get("only_config"))
         label = ", ".join(f"{key}={value}" for key, value in settings.items())
         choice = Choice(name=label, kind="config", chosen=True, config=settings)
         found.append(
@@ -173,9 +171,21 @@ def _cached(said: dict[str, Any], known: Sequence[Autotuning]) -> list[Autotunin
     return found
 
 
+def _settings(config: Any) -> dict[str, str]:
+    """A configuration as torch writes it: an object, or a list of pairs."""
+    if isinstance(config, dict):
+        config = list(config.items())
+    pairs = config if isinstance(config, list) else []
+    return {
+        str(pair[0]): str(pair[1])
+        for pair in pairs
+        if isinstance(pair, list | tuple) and len(pair) == 2
+    }
+
+
 def _json(text: str | None) -> dict[str, Any]:
     try:
-        found = json.loads(text or "{}")
+        found = decoded(text or "{}")
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 
+from ...capture.logged_values import decoded
 from ...capture.records import Record
 from ...report import Code, Compilation, Direction, Node
 from ...report.devices import Build
@@ -51,7 +51,7 @@ def read_decisions(records: Sequence[Record], compilation: Compilation) -> list[
     found = []
     for record in records:
         if record.name == DECISION and record.payload:
-            said = json.loads(record.payload)
+            said = decoded(record.payload)
             name = said.pop("node")
             decision = Decision(**said)
             if decision.kernel:
