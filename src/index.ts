@@ -3,6 +3,7 @@ import { notebookPlugin } from './plugins/notebook';
 import { reportPlugin } from './plugins/report';
 import { servicePlugin } from './plugins/service';
 import { sidebarPlugin } from './plugins/sidebar';
+import { tracePlugin } from './plugins/trace';
 
 export * from './tokens';
 
@@ -11,5 +12,6 @@ export default [
   sidebarPlugin,
   viewsPlugin,
   notebookPlugin,
-  reportPlugin
+  reportPlugin,
+  tracePlugin
 ];

@@ -14,6 +14,7 @@ import type {
   JobState,
   Problem,
   ReportSummary,
+  SearchResult,
   SubjectSummary,
   Variant,
   VariantReport,
@@ -366,6 +367,11 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
    * rejects with a `RequestError`.
    */
   getVariant(variant: string): Promise<VariantReport>;
+
+  /**
+   * The lines that hold a text, of all texts of the report.
+   */
+  search(text: string): Promise<SearchResult>;
 
   /**
    * A compilation in outline, with the parts that are asked for.

@@ -1,8 +1,14 @@
-"""The Python face of the JupyterLab panel: it tells JupyterLab where the built front end is."""
+"""The Python face of the panel: the built front end, and the server's reader of traces."""
 
 from __future__ import annotations
 
-__all__ = ["_jupyter_labextension_paths"]
+from typing import Any
+
+__all__ = [
+    "_jupyter_labextension_paths",
+    "_jupyter_server_extension_points",
+    "_load_jupyter_server_extension",
+]
 
 
 def _jupyter_labextension_paths() -> list[dict[str, str]]:
@@ -14,3 +20,24 @@ def _jupyter_labextension_paths() -> list[dict[str, str]]:
         ``src`` is relative to this package, ``dest`` to the folder of JupyterLab's extensions.
     """
     return [{"src": "labextension", "dest": "jupyterlab-compilescope"}]
+
+
+def _jupyter_server_extension_points() -> list[dict[str, str]]:
+    """What Jupyter's server loads: this package."""
+    return [{"module": "jupyterlab_compilescope"}]
+
+
+def _load_jupyter_server_extension(app: Any) -> None:
+    """Serve traces of the file browser."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from jupyter_server.utils import url_path_join
+
+    from .traces import OpenTraces, TraceHandler
+
+    shared = {
+        "traces": OpenTraces(),
+        "executor": ThreadPoolExecutor(max_workers=2, thread_name_prefix="compilescope"),
+    }
+    address = url_path_join(app.web_app.settings["base_url"], "compilescope", "trace")
+    app.web_app.add_handlers(".*$", [(address, TraceHandler, shared)])

@@ -7,6 +7,7 @@ import type {
   CompilationPart,
   Problem,
   SaveReportResult,
+  SearchResult,
   VariantReport,
   WhatIfResult
 } from '../protocol/types';
@@ -61,6 +62,11 @@ export abstract class ModelRequests extends ModelSignals {
     artifact: string
   ): Promise<ArtifactResult> {
     return this.reader.getArtifact(variant, compilation, artifact);
+  }
+
+  async search(text: string): Promise<SearchResult> {
+    const { connection, subject } = this.source();
+    return connection.request('search', { subject, text });
   }
 
   getVariant(variant: string): Promise<VariantReport> {

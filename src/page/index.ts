@@ -7,6 +7,11 @@ import '../../style/page.css';
 import { fromText, setWorkerFactory } from '../graph/worker/factory';
 import { FileConnection, readReport } from '../model/file';
 import { SubjectModel } from '../model/subject';
+import type { ITraceAnswer } from '../model/trace';
+import { readShown, TraceConnection } from '../model/trace';
+import { problem, RequestError } from '../protocol/client';
+import type { IConnection } from '../protocol/connection';
+import type { Request } from '../protocol/types';
 import { ReportShell } from '../panels/shell';
 import { loadView } from '../panels/loaders';
 import { VIEWS } from '../panels/views';
@@ -29,12 +34,44 @@ function textOf(id: string): string {
 }
 
 /**
- * A report as a page of its own. The report and the script that lays out its
- * graphs stand in the page.
+ * Asks the server of this page, which reads a trace.
+ *
+ * @param address - Relative to the page's.
+ */
+async function post(address: string, request: Request): Promise<ITraceAnswer> {
+  try {
+    const response = await fetch(address, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(request)
+    });
+    if (!response.ok) {
+      throw new Error(`${response.status} ${response.statusText}`);
+    }
+    return (await response.json()) as ITraceAnswer;
+  } catch (error) {
+    throw new RequestError(
+      problem({
+        what: 'The server of this page does not answer',
+        why: (error as Error).message,
+        remedy: 'Run compilescope open again.'
+      }),
+      'closed'
+    );
+  }
+}
+
+/**
+ * A report as a page of its own. The script that lays out its graphs stands in
+ * the page, and so does the report, unless the page is served with a trace.
  */
 function show(): void {
   const trans = nullTranslator.load('jupyterlab_compilescope');
-  const report = readReport(textOf('report'));
+  const requests = textOf('requests');
+  const report = requests ? null : readReport(textOf('report'));
+  const connection: IConnection = report
+    ? new FileConnection(report)
+    : new TraceConnection(request => post(requests, request));
   setWorkerFactory(fromText(textOf('layout-worker')));
   const model = new SubjectModel();
   const shell = new ReportShell({
@@ -48,7 +85,7 @@ function show(): void {
       reveal: null
     }
   });
-  const { created } = report;
+  const created = report?.created ?? '';
   const header = new Panel();
   header.addClass('jp-Compilescope-page-top');
   header.addWidget(new Header({ model, created, trans }));
@@ -75,7 +112,10 @@ function show(): void {
     MessageLoop.postMessage(split, Widget.ResizeMessage.UnknownSize)
   ).observe(split.node);
   arrange();
-  model.connection = new FileConnection(report);
+  if (!report) {
+    readShown(model);
+  }
+  model.connection = connection;
 }
 
 show();

@@ -32,5 +32,6 @@ const LOADERS: Record<ViewId, (context: IViewContext) => Promise<Widget>> = {
     new (await import('./autotune')).AutotuneView(context),
   package: async context =>
     new (await import('./package')).PackageView(context),
-  ranks: async context => new (await import('./ranks')).RanksView(context)
+  ranks: async context => new (await import('./ranks')).RanksView(context),
+  trace: async context => new (await import('./trace')).TraceView(context)
 };

@@ -22,7 +22,8 @@ export type ViewId =
   | 'autotune'
   | 'package'
   | 'changes'
-  | 'ranks';
+  | 'ranks'
+  | 'trace';
 
 /**
  * What is opened: a view, or what was a view of its own once and is a section of
@@ -293,6 +294,16 @@ export const VIEWS: readonly IView[] = [
       trans.__('Collectives, and differences between the ranks'),
     about: ['rank'],
     nothing: trans => trans.__('Inspected in one process'),
+    isTabWhenFilled: true
+  },
+  {
+    id: 'trace',
+    group: 'more',
+    label: trans => trans.__('Trace'),
+    caption: trans =>
+      trans.__('All compilations of a trace, what to change first, and search'),
+    about: ['trace'],
+    nothing: trans => trans.__('Not a trace'),
     isTabWhenFilled: true
   }
 ];

@@ -28,6 +28,7 @@ export namespace CommandIDs {
   export const toggleCppWrapper = 'compilescope:toggle-cpp-wrapper';
   export const saveReport = 'compilescope:save-report';
   export const forget = 'compilescope:forget';
+  export const openTrace = 'compilescope:open-trace';
   export const doctor = 'compilescope:doctor';
 }
 

@@ -623,6 +623,21 @@ export interface Compilation {
 }
 
 /**
+ * A compilation in the list of all.
+ */
+export interface CompilationLine {
+  id: string;
+  process: string;
+  frame: SourceLine | null;
+  started_s: number | null;
+  duration_s: number | null;
+  recompile: string;
+  graph_breaks: number;
+  outcome: 'compiled' | 'eager' | 'failed';
+  caches: Record<string, string>;
+}
+
+/**
  * The report's own struct with the parts that were asked for.
  */
 export interface CompilationResult {
@@ -1303,6 +1318,20 @@ export interface LoadSpan {
 }
 
 /**
+ * Compile time with one cause.
+ */
+export interface LostTime {
+  kind: 'cache bypass' | 'failure' | 'graph break' | 'recompiles' | 'restarts';
+  seconds: number;
+  what: string;
+  why: string;
+  remedy: string;
+  where: SourceLine | null;
+  process: string;
+  compilations: string[];
+}
+
+/**
  * A measurement went on; at most a few times a second.
  */
 export interface Measured {
@@ -1518,6 +1547,21 @@ export interface Problem {
 }
 
 /**
+ * What one process compiled.
+ */
+export interface ProcessSummary {
+  name: string;
+  compilations: number;
+  recompiles: number;
+  graph_breaks: number;
+  failures: number;
+  compile_time_s: number;
+  unfinished: string[];
+  caches: Record<string, Record<string, number>>;
+  problems: Problem[];
+}
+
+/**
  * Which rank a report is of.
  */
 export interface Rank {
@@ -1529,6 +1573,15 @@ export interface Rank {
   differences: RankDifference[];
   same: boolean;
   group: string;
+}
+
+/**
+ * The ranks of a run, compared.
+ */
+export interface RankComparison {
+  times: RankTime[];
+  divergences: RankDivergence[];
+  sentence: string;
 }
 
 /**
@@ -1549,6 +1602,30 @@ export interface RankDifference {
   other: number;
   serious: boolean;
   why: string;
+}
+
+/**
+ * Something that some ranks compiled differently from the rest.
+ */
+export interface RankDivergence {
+  kind: 'cache' | 'collectives' | 'compilations' | 'graph' | 'tensors';
+  what: string;
+  compilation: string;
+  ranks: number[];
+  here: string;
+  there: string;
+  started_s: number | null;
+  serious: boolean;
+  why: string;
+}
+
+/**
+ * How long a rank compiled.
+ */
+export interface RankTime {
+  rank: number;
+  compile_time_s: number;
+  slowest: string;
 }
 
 /**
@@ -1659,6 +1736,7 @@ export interface ReportSummary {
   sweep: SweepSummary | null;
   rank: Rank | null;
   overview: Overview | null;
+  trace: TraceSummary | null;
   asked: string[];
 }
 
@@ -1726,6 +1804,33 @@ export interface SaveReport {
 export interface SaveReportResult {
   filename: string;
   text: string;
+}
+
+/**
+ * Asks which texts of a report hold a text.
+ */
+export interface Search {
+  subject: string;
+  text: string;
+}
+
+/**
+ * A line that holds it.
+ */
+export interface SearchHit {
+  variant: string;
+  compilation: string;
+  name: string;
+  line: number;
+  text: string;
+}
+
+/**
+ * The first lines that hold it.
+ */
+export interface SearchResult {
+  hits: SearchHit[];
+  is_cut: boolean;
 }
 
 /**
@@ -2125,6 +2230,19 @@ export interface Timing {
 }
 
 /**
+ * A trace at a glance; what `compilescope trace --json` prints.
+ */
+export interface TraceSummary {
+  name: string;
+  environment: Environment;
+  processes: ProcessSummary[];
+  slowest: CompilationLine[];
+  fix_first: LostTime[];
+  ranks: RankComparison | null;
+  problems: Problem[];
+}
+
+/**
  * One setting of `torch.compile`'s switches.
  */
 export interface Variant {
@@ -2286,6 +2404,7 @@ export interface Commands {
   get_variant: { arguments: GetVariant; result: VariantResult };
   get_compilation: { arguments: GetCompilation; result: CompilationResult };
   get_graph: { arguments: GetGraph; result: GraphResult };
+  search: { arguments: Search; result: SearchResult };
   what_if: { arguments: WhatIf; result: WhatIfResult };
   set_watch: { arguments: SetWatch; result: WatchState };
   add_variant: { arguments: AddVariant; result: AddVariantResult };

@@ -124,7 +124,8 @@ export function report(
     sweep: null,
     rank: null,
     asked: [],
-    overview: null
+    overview: null,
+    trace: null
   };
 }
 

@@ -220,6 +220,7 @@ export function report(
     sweep: null,
     rank: null,
     overview: null,
+    trace: null,
     asked: [],
     ...change
   };

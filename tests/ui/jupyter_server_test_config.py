@@ -12,6 +12,7 @@ from jupyterlab.galata import configure_jupyter_server
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
 configure_jupyter_server(c)
 
+c.ServerApp.jpserver_extensions.update({"jupyterlab_compilescope": True})
 c.ServerApp.ip = "127.0.0.1"
 c.ServerApp.port = int(os.environ["COMPILESCOPE_UI_PORT"])
 c.ServerApp.allow_root = True

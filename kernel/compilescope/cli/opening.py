@@ -1,4 +1,4 @@
-"""``compilescope open``: a report in the browser."""
+"""``compilescope open``: a report or trace in the browser."""
 
 from __future__ import annotations
 
@@ -15,21 +15,47 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "open",
         help="show a report, trace or package in the browser",
-        description="Write a page with all the views and open it in the browser.",
+        description="Open a page with all the views in the browser. Of a trace, compilations are "
+        "read as they are looked at, and the page is served until Ctrl-C.",
     )
     parser.add_argument("file", type=Path, help=files.FILE)
     parser.add_argument(
-        "--no-browser", action="store_true", help="write the page and print its path"
+        "--no-browser", action="store_true", help="print the page's path or address, and no more"
+    )
+    parser.add_argument(
+        "--port", type=int, default=0, help="of a trace's page on 127.0.0.1 (default: a free one)"
     )
     parser.set_defaults(command=command)
 
 
 def command(options: argparse.Namespace) -> int:
-    """Write the page to a temporary folder of this user's and open it."""
+    """Open the page: a trace's is served, of anything else a file is written."""
+    if files.is_trace(options.file):
+        return _serve(options)
     report = files.read(options.file)
     # The browser reads it when this process may have ended: it stays until the system clears it.
     page = Path(tempfile.mkdtemp(prefix="compilescope-")) / f"{options.file.stem}.html"
     files.write(report, page)
     if options.no_browser or not webbrowser.open(page.as_uri()):
         print(page)
+    return 0
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from ..comms.trace_answers import TraceAnswers
+    from .page_server import PageServer
+    from .terminal import show_progress
+
+    answers = TraceAnswers(options.file, show_progress)
+    try:
+        with PageServer(answers, options.port) as server:
+            print(server.url, flush=True)
+            files.print_note("the page is served until Ctrl-C")
+            if not options.no_browser:
+                webbrowser.open(server.url)
+            server.serve_forever()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        answers.close()
     return 0

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..readers.lazy_trace import Trace
+from ..readers.search import search
 from ..readers.trace_summary import CompilationLine, compilation_lines, summary_of
 from ..report import Report
 from ..report.errors import CompilescopeError
@@ -54,6 +55,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     listing.add_argument("--sort", choices=list(_SORTS), help="order of the list (default: start)")
     listing.add_argument("--only", choices=list(_FILTERS), help="list these only")
     listing.add_argument("--function", metavar="TEXT", help="only of functions or files with TEXT")
+    parser.add_argument(
+        "--search",
+        metavar="TEXT",
+        help="print the lines that hold TEXT, in all texts of all compilations (status 1: none)",
+    )
     parser.set_defaults(command=command)
 
 
@@ -68,6 +74,8 @@ def command(options: argparse.Namespace) -> int:
             )
         if options.follow:
             follow(trace)
+        if options.search:
+            return _search(trace, rank, options)
         if options.list or options.sort or options.only or options.function:
             _list(trace, rank, options)
         else:
@@ -81,6 +89,23 @@ def command(options: argparse.Namespace) -> int:
         report = _whole(options.path, rank)
         files.write(report, options.output, redact=options.redact)
     return 0
+
+
+def _search(trace: Trace, rank: str | None, options: argparse.Namespace) -> int:
+    if options.redact:
+        raise CompilescopeError(
+            "--search prints what torch logged, which --redact leaves out.",
+            remedy="Give one of them.",
+        )
+    found = search(trace, options.search, rank=rank)
+    if options.json:
+        files.print_json(found)
+    else:
+        for hit in found.hits:
+            print(f"{hit.process} {hit.compilation} {hit.name}, line {hit.line}: {hit.text}")
+        if found.is_cut:
+            files.print_note(f"there are more than {len(found.hits)} lines")
+    return 0 if found.hits else 1
 
 
 def _list(trace: Trace, rank: str | None, options: argparse.Namespace) -> None:

@@ -84,6 +84,11 @@ def get_graph(session: Session, asked: messages.GetGraph) -> messages.GraphResul
     )
 
 
+def search(session: Session, asked: messages.Search) -> messages.SearchResult:
+    """The lines that hold a text."""
+    return summaries.search(session.inspection(asked.subject).report, asked.text)
+
+
 def what_if(session: Session, asked: messages.WhatIf) -> messages.WhatIfResult:
     """Which guards would fail for other arguments."""
     answer = questions.ask_text(
@@ -187,6 +192,7 @@ HANDLERS: dict[str, Callable[[Session, Any], messages.Message]] = {
     "get_variant": get_variant,
     "get_compilation": get_compilation,
     "get_graph": get_graph,
+    "search": search,
     "what_if": what_if,
     "set_watch": set_watch,
     "add_variant": add_variant,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..jobs.jobs import Job
+from ..readers.search import MOST_HITS
 from ..report import (
     STAGES,
     WRAPPERS,
@@ -23,7 +24,6 @@ from ..report import (
     conclude,
 )
 from ..report.errors import CompilescopeError
-from ..watching.watch import WatchSummary
 from . import package_files, target_kernels
 from .messages import (
     Artifact,
@@ -32,6 +32,8 @@ from .messages import (
     CompilationSummary,
     JobState,
     ReportSummary,
+    SearchHit,
+    SearchResult,
     SubjectSummary,
     SweepSummary,
     TargetSummary,
@@ -39,6 +41,12 @@ from .messages import (
     WatchedCompilation,
     WatchState,
 )
+
+if TYPE_CHECKING:  # both load torch, which a trace is read without
+    from ..jobs.jobs import Job
+    from ..watching.watch import WatchSummary
+
+_LONG_LINE = 300
 
 
 def subject(report: Report, revision: int) -> SubjectSummary:
@@ -127,6 +135,31 @@ def artifact(report: Report, variant: str, compilation: str, name: str) -> Artif
     )
 
 
+def search(report: Report, text: str) -> SearchResult:
+    """The first lines of a report's texts that hold a text."""
+    found = SearchResult()
+    for variant in report.variants:
+        for one in variant.compilations:
+            for artifact, content, _ in _artifacts(one):
+                if not text or text not in content:
+                    continue
+                for number, line in enumerate(content.split("\n"), 1):
+                    if text in line:
+                        if len(found.hits) == MOST_HITS:
+                            found.is_cut = True
+                            return found
+                        found.hits.append(
+                            SearchHit(
+                                variant=variant.name,
+                                compilation=one.id,
+                                name=artifact.name,
+                                line=number,
+                                text=line.strip()[:_LONG_LINE],
+                            )
+                        )
+    return found
+
+
 def _variant(variant: VariantReport) -> VariantSummary:
     timing = variant.timing
     return VariantSummary(
@@ -138,13 +171,13 @@ def _variant(variant: VariantReport) -> VariantSummary:
         speedup=timing.speedup if timing else None,
         compile_s=variant.compile_time.total_s if variant.compile_time else None,
         accurate=all(error.ok for error in variant.accuracy) if variant.accuracy else None,
-        compilations=[_compilation(one) for one in variant.compilations],
+        compilations=[compilation(one) for one in variant.compilations],
         breaks=len(variant.breaks),
         problems=variant.problems,
         verdict=variant.verdict,
         studied=variant.studied,
         target=_target(variant, variant.target) if variant.target is not None else None,
-        filled=_filled(variant),
+        filled=filled(variant),
         changed=_changed(variant.changes) if variant.changes is not None else None,
         earlier=variant.earlier,
     )
@@ -154,16 +187,6 @@ def _changed(changes: Changes) -> ChangedSummary:
     return ChangedSummary(
         baseline=changes.baseline, summary=changes.summary, switches=changes.switches
     )
-
-
-def _filled(variant: VariantReport) -> list[str]:
-    found = {
-        field
-        for one in (variant, *variant.compilations)
-        for field in one.__struct_fields__
-        if (value := getattr(one, field)) and isinstance(value, list | dict | msgspec.Struct)
-    }
-    return sorted(found)
 
 
 def _target(variant: VariantReport, target: TargetReport) -> TargetSummary:
@@ -194,7 +217,19 @@ def _sweep(sweep: Sweep) -> SweepSummary:
     )
 
 
-def _compilation(compilation: Compilation) -> CompilationSummary:
+def filled(variant: VariantReport) -> list[str]:
+    """The fields of a variant and of its compilations that hold something."""
+    found = {
+        field
+        for one in (variant, *variant.compilations)
+        for field in one.__struct_fields__
+        if (value := getattr(one, field)) and isinstance(value, list | dict | msgspec.Struct)
+    }
+    return sorted(found)
+
+
+def compilation(compilation: Compilation) -> CompilationSummary:
+    """A compilation without its texts."""
     frame = compilation.frame
     # Of one that was reduced, how many there were.
     counts = compilation.counts

@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
+from typing import BinaryIO
 
 from ..analysis.problems.distinct_breaks import distinct_breaks
 from ..capture.heads import Blocks
@@ -57,6 +58,11 @@ class ProcessLog:
         if changed:
             self._offsets = None
         return changed
+
+    @property
+    def file(self) -> BinaryIO:
+        """The log, open for reading; each reader seeks first."""
+        return self._log.file
 
     @property
     def origin(self) -> Origin:

@@ -66,29 +66,13 @@ class RankComparison(Struct):
     """In the order of the ranks."""
     divergences: list[RankDivergence] = []
     """The earliest first."""
+    sentence: str = ""
+    """What comes of it: who diverged first and where, and who is slowest."""
 
     @property
     def ranks(self) -> list[int]:
         """The ranks that wrote a log."""
         return [each.rank for each in self.times]
-
-    @property
-    def sentence(self) -> str:
-        """What comes of it: who diverged first and where, and who is slowest."""
-        slowest = max(self.times, key=lambda each: each.compile_time_s)
-        others = [each.compile_time_s for each in self.times if each is not slowest]
-        time = ""
-        if slowest.compile_time_s:
-            least = duration(min(others) * 1e6)
-            time = (
-                f" Rank {slowest.rank} compiled longest: {duration(slowest.compile_time_s * 1e6)}, "
-                f"the fastest {least}."
-            )
-        if not self.divergences:
-            return f"All {count(len(self.times), 'rank')} compiled the same.{time}"
-        first = self.divergences[0]
-        verb = "diverges" if len(first.ranks) == 1 else "diverge"
-        return f"{_ranks(first.ranks)} {verb} first, in {first.what}.{time}"
 
 
 class _Rank(NamedTuple):
@@ -114,7 +98,10 @@ def compare_ranks(trace: Trace) -> RankComparison | None:
     ids = dict.fromkeys(compile_id for rank in ranks for compile_id in rank.log.events)
     divergences = [each for compile_id in ids for each in _of_compilation(compile_id, ranks)]
     divergences.sort(key=lambda each: (each.started_s is None, each.started_s or 0.0))
-    return RankComparison(times=[_time(rank) for rank in ranks], divergences=divergences)
+    times = [_time(rank) for rank in ranks]
+    return RankComparison(
+        times=times, divergences=divergences, sentence=_sentence(times, divergences)
+    )
 
 
 def divergence_problems(comparison: RankComparison | None) -> list[Problem]:
@@ -136,6 +123,23 @@ def divergence_problems(comparison: RankComparison | None) -> list[Problem]:
     if rest > 0:
         problems[-1].detail += f"\n… and {count(rest, 'more difference')}"
     return problems
+
+
+def _sentence(times: Sequence[RankTime], divergences: Sequence[RankDivergence]) -> str:
+    slowest = max(times, key=lambda each: each.compile_time_s)
+    others = [each.compile_time_s for each in times if each is not slowest]
+    time = ""
+    if slowest.compile_time_s:
+        least = duration(min(others) * 1e6)
+        time = (
+            f" Rank {slowest.rank} compiled longest: {duration(slowest.compile_time_s * 1e6)}, "
+            f"the fastest {least}."
+        )
+    if not divergences:
+        return f"All {count(len(times), 'rank')} compiled the same.{time}"
+    first = divergences[0]
+    verb = "diverges" if len(first.ranks) == 1 else "diverge"
+    return f"{_ranks(first.ranks)} {verb} first, in {first.what}.{time}"
 
 
 def _time(rank: _Rank) -> RankTime:

@@ -6,10 +6,12 @@ from base64 import b64encode
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
 from markupsafe import Markup
 
 from ..report import Report
+from ..report.errors import CompilescopeError
 from .html import report as html
 from .html.templating import render as render_template
 
@@ -32,22 +34,64 @@ def render(report: Report) -> str:
     The views are built with the front end; where that was not done (a source checkout without a
     build), the page holds the report without scripts, and says so.
     """
-    script, worker, style, licenses = map(
-        _built, ("page.js", "worker.js", "page.css", "licenses.txt")
-    )
-    if script is None or worker is None or style is None or licenses is None:
+    parts = _parts()
+    if parts is None:
         return html.render(report, full=True, notice=_UNBUILT)
-    script = f"\n{script}\n"
+    # In a script element nothing may look like its end, or like a comment.
+    data = Markup(report.to_json().replace("<", "\\u003c"))
+    return _page(parts, report.subject.name, data=data)
+
+
+def render_served(title: str, requests: str) -> str:
+    """Return a page without a report, which asks a server for what it shows.
+
+    Parameters
+    ----------
+    title
+        What the page is called.
+    requests
+        The address for requests, relative to the page's.
+
+    Raises
+    ------
+    CompilescopeError
+        The views are not built.
+    """
+    parts = _parts()
+    if parts is None:
+        raise CompilescopeError(
+            "The page cannot be served: this compilescope was installed without its views.",
+            remedy="Build them with make setup, or look at the trace with compilescope show.",
+        )
+    return _page(parts, title, requests=requests)
+
+
+class _Parts(NamedTuple):
+    script: str
+    worker: str
+    style: str
+    licenses: str
+
+
+def _parts() -> _Parts | None:
+    """What pages are made of; None where the views are not built."""
+    parts = [_built(name) for name in ("page.js", "worker.js", "page.css", "licenses.txt")]
+    return None if None in parts else _Parts(*map(str, parts))
+
+
+def _page(parts: _Parts, title: str, *, data: str = "", requests: str = "") -> str:
+    script = f"\n{parts.script}\n"
+    policy = _POLICY.format(script=_hash(script)) + ("; connect-src 'self'" if requests else "")
     return render_template(
         "saved_page.html",
         page=True,
-        title=report.subject.name,
-        policy=_POLICY.format(script=_hash(script)),
-        style=Markup(style),
-        # In a script element nothing may look like its end, or like a comment.
-        data=Markup(report.to_json().replace("<", "\\u003c")),
-        worker=Markup(worker),
-        licenses=Markup(licenses),
+        title=title,
+        policy=policy,
+        style=Markup(parts.style),
+        data=data,
+        requests=requests,
+        worker=Markup(parts.worker),
+        licenses=Markup(parts.licenses),
         script=Markup(script),
     )
 

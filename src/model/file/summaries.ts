@@ -78,6 +78,7 @@ export function summaryOf(report: Report): ReportSummary {
     },
     rank,
     overview,
+    trace: null,
     asked: []
   };
 }

@@ -239,6 +239,14 @@ def test_compilations_of_a_trace_are_listed_sorted_and_filtered(
     assert ids("--only", "failed") == ["0/2"]
     assert ids("--only", "recompiled", "--sort", "time") == ["0/1", "0/2"]
     assert ids("--function", "program.py") == ["0/0", "0/1"]
+    assert main(["trace", str(LIMIT), "--search", "l_x_ + 1"]) == 0
+    hits = capsys.readouterr().out.splitlines()
+    assert [hit.split(": ")[0] for hit in hits] == [
+        f"{LIMIT.name[:-7]} {compilation} dynamo_output_graph, line 6"
+        for compilation in ("0/0", "0/1")
+    ]
+    assert main(["trace", str(LIMIT), "--search", "no such text"]) == 1
+    assert capsys.readouterr().out == ""
     assert main(["trace", str(LIMIT), "--list"]) == 0
     assert capsys.readouterr().out.splitlines()[1] == "77.0 ms  0/1  f, program.py:36  recompiled"
 
@@ -365,8 +373,12 @@ def test_two_reports_differ_in_what_was_added(
     assert "there is no 'weather'" in capsys.readouterr().err
 
 
-def test_a_report_is_written_as_a_page_to_open(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["open", str(CPP), "--no-browser"]) == 0
+def test_a_report_is_written_as_a_page_to_open(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved = tmp_path / "saved.json"
+    cs.read_trace(CPP).save(saved)
+    assert main(["open", str(saved), "--no-browser"]) == 0
     page = Path(capsys.readouterr().out.strip())
     try:
         assert page.read_text().startswith("<!doctype html>")

@@ -102,6 +102,7 @@ ASKED: list[dict[str, Any]] = [
     request("get_compilation", subject=SUBJECT, variant="cpp", compilation="0/0", parts=["graphs"]),
     request("get_graph", subject=SUBJECT, variant="cpp", compilation="0/0", stage="dynamo"),
     request("get_graph", subject=SUBJECT, variant="cpp", compilation="0/0", stage="joint"),
+    request("search", subject=SUBJECT, text="def "),
     request("what_if", subject=SUBJECT, variant="cpp", arguments="x[:2]"),
     request("what_if", subject="nobody", variant="cpp", arguments="x[:2]"),
     request("add_variant", subject=SUBJECT, variant={"cpp_wrapper": True}),

@@ -68,7 +68,8 @@ export const UNDER_MORE = [
   'Compare',
   'Autotune',
   'Ahead of time',
-  'Ranks'
+  'Ranks',
+  'Trace'
 ];
 
 /**

@@ -55,6 +55,9 @@ from .reading import GetVariant as GetVariant
 from .reading import GraphResult as GraphResult
 from .reading import SaveReport as SaveReport
 from .reading import SaveReportResult as SaveReportResult
+from .reading import Search as Search
+from .reading import SearchHit as SearchHit
+from .reading import SearchResult as SearchResult
 from .reading import VariantResult as VariantResult
 from .sweeping import CancelSweep as CancelSweep
 from .sweeping import GetSweep as GetSweep
@@ -79,6 +82,7 @@ COMMANDS: dict[str, tuple[type[Message], type[Message]]] = {
     "get_variant": (GetVariant, VariantResult),
     "get_compilation": (GetCompilation, CompilationResult),
     "get_graph": (GetGraph, GraphResult),
+    "search": (Search, SearchResult),
     "what_if": (WhatIf, WhatIfResult),
     "set_watch": (SetWatch, WatchState),
     "add_variant": (AddVariant, AddVariantResult),

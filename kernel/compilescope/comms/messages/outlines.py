@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ...readers.trace_summary import TraceSummary
 from ...report import (
     Environment,
     Estimate,
@@ -143,6 +144,8 @@ class ReportSummary(Message):
     sweep: SweepSummary | None = None
     rank: Rank | None = None
     overview: Overview | None = None
+    trace: TraceSummary | None = None
+    """Of a trace that is read as it is looked at."""
     asked: list[str] = []
     """The variants that were asked for when the call was inspected last."""
 

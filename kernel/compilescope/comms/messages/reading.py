@@ -91,6 +91,33 @@ class GraphResult(Message):
     graph: Graph
 
 
+class Search(Message):
+    """Asks which texts of a report hold a text."""
+
+    subject: str
+    text: str
+    """Within one line; case counts."""
+
+
+class SearchHit(Message):
+    """A line that holds it."""
+
+    variant: str
+    compilation: str
+    name: str
+    """What torch calls the text, or the artifact's name."""
+    line: int
+    text: str
+
+
+class SearchResult(Message):
+    """The first lines that hold it."""
+
+    hits: list[SearchHit] = []
+    is_cut: bool = False
+    """Whether there are more."""
+
+
 class SaveReport(Message):
     """Asks for the whole report as JSON or as one HTML file."""
 

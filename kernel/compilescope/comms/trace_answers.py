@@ -1,0 +1,218 @@
+"""What the panel asks of a trace, answered from the log as far as somebody looks, without torch."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..readers.lazy_trace import Progress, Trace
+from ..readers.search import search
+from ..readers.trace_summary import summary_of
+from ..report import Compilation, Report, renderers
+from ..report.errors import CompilescopeError
+from ..report.problem import Problem, fault
+from ..report.variant import Choices
+from ..version import __version__
+from . import messages, slices, summaries
+
+_MOST_SAVED_BYTES = 300 << 20
+
+
+class Answer(messages.Message):
+    """A reply, and what has changed by answering."""
+
+    reply: messages.Reply
+    events: list[dict[str, Any]] = []
+    """Events as the kernel would push them: a compilation that was read has artifacts now."""
+
+
+def refused(request: dict[str, Any], problem: Problem) -> Answer:
+    """The answer to a request about a trace that cannot be opened."""
+    return Answer(reply=messages.Reply(id=str(request.get("id", "")), error=problem))
+
+
+class TraceAnswers:
+    """Answers the panel's requests about a trace. Safe to use from any thread.
+
+    Parameters
+    ----------
+    path
+        A log, plain or compressed, or a folder of logs.
+    progress
+        Called with the bytes that were read, and of how many.
+
+    Raises
+    ------
+    CompilescopeError
+        There is no trace there.
+    """
+
+    def __init__(self, path: Path, progress: Progress = lambda done, total: None) -> None:
+        self._path = path
+        self._trace = Trace(path, progress)
+        self._report = self._trace.report()
+        self._report.environment.compilescope = __version__
+        self._summary = summary_of(self._trace)
+        self._report.problems = self._summary.problems
+        self._read: dict[tuple[str, str], messages.CompilationSummary] = {}
+        self._filled: dict[str, set[str]] = {}
+        self._revision = 1
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """What the trace is called."""
+        return self._report.subject.name
+
+    def close(self) -> None:
+        """Close the files."""
+        with self._lock:
+            self._trace.close()
+
+    def answer(self, data: Any) -> Answer:
+        """The reply to a request. Never raises: an error is a reply too."""
+        reply = messages.Reply(id=str(data.get("id", "")) if isinstance(data, dict) else "")
+        with self._lock:
+            before = self._revision
+            try:
+                request = msgspec.convert(data, messages.Request)
+                result = self._result(request)
+                reply.result = msgspec.to_builtins(result, enc_hook=repr)
+            except CompilescopeError as error:
+                reply.error = error.problem
+            except msgspec.ValidationError as error:
+                reply.error = Problem(
+                    severity="error",
+                    what=f"The reader did not understand the panel's message: {error}.",
+                    remedy="Install the same version of jupyterlab-compilescope in both.",
+                )
+            except Exception as error:  # noqa: BLE001 - an error is a reply too
+                reply.error = fault(error)
+            if self._revision == before:
+                return Answer(reply=reply)
+            changed = messages.ReportChanged(
+                subject=self._report.subject.id, revision=self._revision
+            )
+        event = {"event": "report_changed", "data": msgspec.to_builtins(changed)}
+        return Answer(reply=reply, events=[event])
+
+    def _result(self, request: messages.Request) -> messages.Message:
+        handler = self._handlers.get(request.command)
+        if request.version != messages.PROTOCOL_VERSION or handler is None:
+            raise CompilescopeError(
+                "A trace holds what was compiled: there is no kernel behind it.",
+                "It can be looked at; what it does not hold cannot be made from it.",
+                "Inspect the call in a notebook.",
+            )
+        arguments, _ = messages.COMMANDS[request.command]
+        return handler(self, msgspec.convert(request.arguments, arguments))
+
+    def _hello(self, _: messages.Hello) -> messages.HelloResult:
+        return messages.HelloResult(
+            protocol=messages.PROTOCOL_VERSION,
+            package=__version__,
+            torch=self._report.environment.torch,
+            choices=Choices(backends=[], modes=[], targets=[]),
+            subjects=[summaries.subject(self._report, self._revision)],
+        )
+
+    def _heartbeat(self, _: messages.Heartbeat) -> messages.Done:
+        return messages.Done()
+
+    def _get_report(self, _: messages.GetReport) -> messages.ReportSummary:
+        found = summaries.report(self._report, self._revision)
+        found.trace = self._summary
+        for variant in found.variants:
+            variant.compilations = [
+                self._read.get((variant.name, each.id), each) for each in variant.compilations
+            ]
+            variant.filled = sorted({*variant.filled, *self._filled.get(variant.name, ())})
+        return found
+
+    def _get_variant(self, asked: messages.GetVariant) -> messages.VariantResult:
+        return messages.VariantResult(
+            revision=self._revision, variant=slices.variant(self._report, asked.variant)
+        )
+
+    def _get_compilation(self, asked: messages.GetCompilation) -> messages.CompilationResult:
+        report = self._holding(asked.variant, asked.compilation)
+        found = slices.compilation(report, asked.variant, asked.compilation, asked.parts)
+        return messages.CompilationResult(revision=self._revision, compilation=found)
+
+    def _get_graph(self, asked: messages.GetGraph) -> messages.GraphResult:
+        report = self._holding(asked.variant, asked.compilation)
+        found = slices.graph(report, asked.variant, asked.compilation, asked.stage)
+        return messages.GraphResult(revision=self._revision, graph=found)
+
+    def _get_artifact(self, asked: messages.GetArtifact) -> messages.ArtifactResult:
+        report = self._holding(asked.variant, asked.compilation)
+        return summaries.artifact(report, asked.variant, asked.compilation, asked.artifact)
+
+    def _search(self, asked: messages.Search) -> messages.SearchResult:
+        found = search(self._trace, asked.text)
+        hits = [
+            messages.SearchHit(
+                variant=hit.process,
+                compilation=hit.compilation,
+                name=hit.name,
+                line=hit.line,
+                text=hit.text,
+            )
+            for hit in found.hits
+        ]
+        return messages.SearchResult(hits=hits, is_cut=found.is_cut)
+
+    def _save(self, asked: messages.SaveReport) -> messages.SaveReportResult:
+        from ..readers.trace import report_of
+
+        if self._trace.position > _MOST_SAVED_BYTES:
+            raise CompilescopeError(
+                "The trace is too large for a page or a report.",
+                f"Its logs have {self._trace.position >> 20} MiB, and all of them would be in it.",
+                "Save one rank: compilescope trace PATH --rank 0 -o rank0.html.",
+            )
+        report = report_of(self._path)
+        if asked.redact:
+            report = report.redacted()
+        text = report.to_json() if asked.format == "json" else renderers["page"](report)
+        ending = "compilescope.json" if asked.format == "json" else "html"
+        redacted = "redacted." if asked.redact else ""
+        return messages.SaveReportResult(
+            filename=f"{self._path.name}.{redacted}{ending}", text=text
+        )
+
+    def _holding(self, variant: str, compile_id: str) -> Report:
+        """The report with one of its compilations whole; the others are outlines."""
+        found = self._report.variant(variant)
+        assembled = self._trace.process(variant).compilation(compile_id)
+        whole = assembled.compilation
+        if (variant, compile_id) not in self._read:
+            self._note(variant, whole)
+        compilations: list[Compilation] = [
+            whole if each.id == compile_id else each for each in found.compilations
+        ]
+        holding = msgspec.structs.replace(found, compilations=compilations)
+        variants = [holding if each is found else each for each in self._report.variants]
+        return msgspec.structs.replace(self._report, variants=variants)
+
+    def _note(self, variant: str, whole: Compilation) -> None:
+        self._read[variant, whole.id] = summaries.compilation(whole)
+        lone = msgspec.structs.replace(self._report.variant(variant), compilations=[whole])
+        self._filled.setdefault(variant, set()).update(summaries.filled(lone))
+        self._revision += 1
+
+    _handlers: dict[str, Callable[[TraceAnswers, Any], messages.Message]] = {
+        "hello": _hello,
+        "heartbeat": _heartbeat,
+        "get_report": _get_report,
+        "get_variant": _get_variant,
+        "get_compilation": _get_compilation,
+        "get_graph": _get_graph,
+        "get_artifact": _get_artifact,
+        "search": _search,
+        "save_report": _save,
+    }

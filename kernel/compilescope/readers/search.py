@@ -1,0 +1,95 @@
+"""Texts searched: all that torch logged of all compilations, without assembling one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..capture.heads import EVERY_HEAD, Block, Blocks
+from ..report.problem import Struct
+from .lazy_trace import ProcessLog, Trace
+
+MOST_HITS = 200
+_SHOWN = 300
+"""How much of a long line a hit shows."""
+
+
+class Hit(Struct):
+    """A line that holds the text."""
+
+    process: str
+    compilation: str
+    name: str
+    """The record: an artifact's name, or the event's."""
+    line: int
+    """In the record's text, from 1."""
+    text: str
+
+
+class Found(Struct):
+    """What a search came to."""
+
+    hits: list[Hit] = []
+    """At most `MOST_HITS`, in torch's order."""
+    is_cut: bool = False
+    """Whether there are more."""
+
+
+def search(trace: Trace, text: str, *, rank: str | None = None) -> Found:
+    """Find a text, as it is written, in the texts of all compilations.
+
+    Parameters
+    ----------
+    trace
+        As far as it was read.
+    text
+        Within one line; case counts.
+    rank
+        The name of one process, to search it alone. None: all.
+    """
+    found = Found()
+    if not text:
+        return found
+    for log in trace.processes:
+        if rank not in (None, log.name.partition(",")[0]):
+            continue
+        for hit in _in_log(log, text.encode()):
+            if len(found.hits) == MOST_HITS:
+                found.is_cut = True
+                return found
+            found.hits.append(hit)
+    return found
+
+
+def _in_log(log: ProcessLog, text: bytes) -> Iterator[Hit]:
+    owners = {
+        each.offset: (events.id, each.name)
+        for events in log.events.values()
+        for each in events.texts
+    }
+    blocks = Blocks(log.file)
+    for block in _all(blocks):
+        if block.buffer.find(text, 0, block.end) < 0:
+            continue
+        heads = [*EVERY_HEAD.finditer(block.buffer, 0, block.end)]
+        ends = [*(head.start() for head in heads[1:]), block.end]
+        for head, end in zip(heads, ends, strict=True):
+            # Spans and the descriptions of tensors have no owner here: they say what is in others.
+            owner = owners.get(block.offset + head.start() + 1)
+            if owner is not None and block.buffer.find(text, head.end(), end) >= 0:
+                lines = bytes(block.buffer[head.end() : end]).split(b"\n\t")[1:]
+                for number, line in enumerate(lines, 1):
+                    if text in line:
+                        yield Hit(
+                            process=log.name,
+                            compilation=owner[0],
+                            name=owner[1],
+                            line=number,
+                            text=line.decode("utf-8", "replace").strip()[:_SHOWN],
+                        )
+
+
+def _all(blocks: Blocks) -> Iterator[Block]:
+    yield from blocks.complete()
+    last = blocks.last()
+    if last is not None:
+        yield last

@@ -1,0 +1,3 @@
+export { TraceConnection } from './connection';
+export type { ITraceAnswer } from './connection';
+export { readShown } from './readShown';

@@ -1,0 +1,30 @@
+import type { ISubjectModel } from '../../tokens';
+
+/**
+ * Have the compilations that are shown read: a trace lists them in outline, and
+ * what views and pickers offer is known once one was read.
+ */
+export function readShown(model: ISubjectModel): void {
+  const asked = new Set<string>();
+  const read = () => {
+    const { report, compilation, variant } = model;
+    const { left, right } = model.selectedVariants;
+    for (const name of new Set([variant, left, right])) {
+      const shown = report?.variants
+        .find(each => each.name === name)
+        ?.compilations.find(each => each.id === compilation);
+      const key = JSON.stringify([name, compilation]);
+      if (shown?.reduced && !asked.has(key)) {
+        asked.add(key);
+        // Where it cannot be read, the view that shows it says why.
+        model
+          .getCompilation(name, compilation, ['kernels'])
+          .catch(() => undefined);
+      }
+    }
+  };
+  model.reportChanged.connect(read);
+  model.variantChanged.connect(read);
+  model.compilationChanged.connect(read);
+  model.selectedVariantsChanged.connect(read);
+}

@@ -1,0 +1,54 @@
+import * as React from 'react';
+import type { LostTime } from '../../protocol/types';
+import { formatSeconds } from '../../words/format';
+import { SourceLink } from '../common';
+import type { IViewContext } from '../views';
+import { CompilationLink } from './link';
+
+/**
+ * As many compilations as are named of a loss.
+ */
+const MOST = 4;
+
+/**
+ * What cost compile time and need not have, the longest first.
+ */
+export function Losses(props: {
+  losses: readonly LostTime[];
+  context: IViewContext;
+}): JSX.Element {
+  const { losses, context } = props;
+  const { trans } = context;
+  return (
+    <section>
+      <h3>
+        {trans.__('What to change first, by the compile time that it costs')}
+      </h3>
+      <ol>
+        {losses.map((loss, index) => (
+          <li key={index}>
+            <strong>{formatSeconds(loss.seconds)}</strong> {loss.what}{' '}
+            {loss.where && <SourceLink where={loss.where} context={context} />}
+            {loss.why && loss.why !== loss.what && <p>{loss.why}</p>}
+            {loss.remedy && <p>{loss.remedy}</p>}
+            <p>
+              {loss.process}:{' '}
+              {loss.compilations.slice(0, MOST).map(id => (
+                <React.Fragment key={id}>
+                  <CompilationLink
+                    process={loss.process}
+                    id={id}
+                    context={context}
+                    view={loss.kind === 'failure' ? 'overview' : 'recompiles'}
+                  />{' '}
+                </React.Fragment>
+              ))}
+              {loss.compilations.length > MOST &&
+                trans.__('and %1 more', loss.compilations.length - MOST)}
+            </p>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,80 @@
+import * as React from 'react';
+import type { RankComparison } from '../../protocol/types';
+import { formatSeconds } from '../../words/format';
+import { Badge } from '../common';
+import type { IViewContext } from '../views';
+import { CompilationLink } from './link';
+
+/**
+ * How the ranks of a run compare: the first to diverge, and how long each
+ * compiled.
+ */
+export function RankComparisonPart(props: {
+  ranks: RankComparison;
+  context: IViewContext;
+}): JSX.Element {
+  const { ranks, context } = props;
+  const { trans } = context;
+  return (
+    <section>
+      <h3>{trans.__('Ranks compared')}</h3>
+      <p>{ranks.sentence}</p>
+      <ul className="jp-Compilescope-rankDifferences">
+        {ranks.divergences.map((each, index) => (
+          <li
+            key={index}
+            className={each.serious ? 'jp-mod-serious' : undefined}
+          >
+            <header>
+              <strong>{each.what}</strong>
+              {each.serious && (
+                <Badge kind="warning">{trans.__('may hang or go wrong')}</Badge>
+              )}
+              <CompilationLink
+                process={`rank ${each.ranks[0]}`}
+                id={each.compilation}
+                context={context}
+              />
+            </header>
+            <dl>
+              <dt>{trans.__('rank %1', each.ranks.join(', '))}</dt>
+              <dd>
+                <code>{each.here}</code>
+              </dd>
+              <dt>{trans.__('the others')}</dt>
+              <dd>
+                <code>{each.there}</code>
+              </dd>
+            </dl>
+            {each.why && <p>{each.why}</p>}
+          </li>
+        ))}
+      </ul>
+      <table aria-label={trans.__('Compile time of each rank')}>
+        <thead>
+          <tr>
+            <th scope="col">{trans.__('Rank')}</th>
+            <th scope="col">{trans.__('Compile time')}</th>
+            <th scope="col">{trans.__('Slowest')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {ranks.times.map(({ rank, compile_time_s, slowest }) => (
+            <tr key={rank}>
+              <th scope="row">{rank}</th>
+              <td>{formatSeconds(compile_time_s)}</td>
+              <td>
+                <CompilationLink
+                  process={`rank ${rank}`}
+                  id={slowest}
+                  context={context}
+                  view="compile-time"
+                />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

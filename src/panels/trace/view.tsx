@@ -1,0 +1,58 @@
+import * as React from 'react';
+import type { TraceSummary } from '../../protocol/types';
+import type { IEmpty } from '../common';
+import { ReportView } from '../common';
+import type { IViewContext } from '../views';
+import { CompilationList } from './list';
+import { Losses } from './losses';
+import { RankComparisonPart } from './ranks';
+import { Search } from './search';
+
+/**
+ * The Trace view: all compilations of a trace, what cost compile time and need
+ * not have, how its ranks compare, and where a text stands.
+ */
+export class TraceView extends ReportView<TraceSummary | null> {
+  constructor(context: IViewContext) {
+    super(context, {
+      name: 'trace',
+      label: context.trans.__('Trace'),
+      isOfSubject: true
+    });
+  }
+
+  protected override async load(): Promise<TraceSummary | null> {
+    return this.model.report?.trace ?? null;
+  }
+
+  protected override whyEmpty(trace: TraceSummary | null): IEmpty | null {
+    const { trans } = this;
+    return trace
+      ? null
+      : {
+          what: trans.__('Not a trace'),
+          why: trans.__('This lists what torch logged because of TORCH_TRACE.'),
+          remedy: trans.__(
+            'Open a log, or a folder of logs, with Compilescope.'
+          )
+        };
+  }
+
+  protected override present(trace: TraceSummary | null): JSX.Element {
+    const { context } = this;
+    return trace ? (
+      <div className="jp-Compilescope-traceBody">
+        {trace.fix_first.length > 0 && (
+          <Losses losses={trace.fix_first} context={context} />
+        )}
+        {trace.ranks && (
+          <RankComparisonPart ranks={trace.ranks} context={context} />
+        )}
+        <CompilationList context={context} />
+        <Search context={context} />
+      </div>
+    ) : (
+      <></>
+    );
+  }
+}

@@ -1,0 +1,162 @@
+"""What the panel asks of a trace, answered without a kernel: on loopback, and in Jupyter."""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import compilescope as cs
+import pytest
+from compilescope.cli.page_server import REQUESTS, PageServer
+from compilescope.comms import slices, summaries
+from compilescope.comms.clients import plain
+from compilescope.comms.trace_answers import TraceAnswers
+
+TRACES = Path(__file__).parents[2] / "data" / "traces"
+CPP = TRACES / "h200-torch2.11-mlp_b1_cpp.log.gz"
+LIMIT = TRACES / "cpu-torch2.13-limit.log.gz"
+
+
+def request(command: str, **arguments: Any) -> dict[str, Any]:
+    return {"version": 1, "client": "c", "id": "7", "command": command, "arguments": arguments}
+
+
+def ask(answers: TraceAnswers, command: str, **arguments: Any) -> Any:
+    answer = answers.answer(request(command, **arguments))
+    assert answer.reply.error is None
+    return answer.reply.result
+
+
+@pytest.fixture
+def answers() -> Iterator[TraceAnswers]:
+    """Of a folder with two processes."""
+    answers = TraceAnswers(CPP)
+    yield answers
+    answers.close()
+
+
+def test_parts_texts_and_graphs_are_those_of_the_whole_report(answers: TraceAnswers) -> None:
+    report = cs.read_trace(CPP)
+    (variant,) = report.variants
+    place = {"subject": report.subject.id, "variant": variant.name, "compilation": "0/0"}
+    (outlined,) = ask(answers, "get_report", subject="")["variants"]
+    assert outlined["compilations"][0]["artifacts"] == []
+    assert outlined["compilations"][0]["reduced"]
+    first = answers.answer(request("get_compilation", **place, parts=["kernels", "guards"]))
+    assert first.reply.result is not None
+    whole = slices.compilation(report, variant.name, "0/0", ["kernels", "guards"])
+    assert first.reply.result["compilation"] == plain(whole)  # type: ignore[arg-type]
+    # There is more to list since, and the panel is told so once.
+    (event,) = first.events
+    assert (event["event"], event["data"]["revision"]) == ("report_changed", 2)
+    again = answers.answer(request("get_graph", **place, stage="post_grad"))
+    assert again.events == []
+    for name in ("cpp", "graph.post_grad", "raw.fx_graph_runnable"):
+        text = ask(answers, "get_artifact", **place, artifact=name)["text"]
+        assert text == summaries.artifact(report, variant.name, "0/0", name).text
+    (outlined,) = ask(answers, "get_report", subject="")["variants"]
+    summarized = summaries.report(report, 2).variants[0]
+    assert outlined["compilations"] == [plain(each) for each in summarized.compilations]
+    assert {"kernels", "graphs", "guards"} <= set(outlined["filled"])
+
+
+def test_the_list_what_to_change_first_and_the_ranks_come_with_the_summary(tmp_path: Path) -> None:
+    for rank in (0, 1):
+        text = gzip.decompress(LIMIT.read_bytes())
+        (tmp_path / f"dedicated_log_torch_trace_rank_{rank}_x.log").write_bytes(text)
+    answers = TraceAnswers(tmp_path)
+    found = ask(answers, "get_report", subject="")
+    assert [each["name"] for each in found["variants"]] == ["rank 0", "rank 1"]
+    assert found["trace"]["ranks"]["sentence"].startswith("All 2 ranks compiled the same.")
+    assert found["trace"]["fix_first"][0]["kind"] == "recompiles"
+    hits = ask(answers, "search", subject="", text="l_x_ + 1")["hits"]
+    assert [(hit["variant"], hit["compilation"], hit["name"]) for hit in hits] == [
+        (rank, compilation, "dynamo_output_graph")
+        for rank in ("rank 0", "rank 1")
+        for compilation in ("0/0", "0/1")
+    ]
+    assert hits[0]["text"] == 'add: "f32[2][1]cpu" = l_x_ + 1;  l_x_ = None'
+    graph = cs.read_trace(LIMIT).compilation("0/0").graphs["dynamo"].text
+    assert graph.split("\n")[hits[0]["line"] - 1].strip() == hits[0]["text"]
+    answers.close()
+
+
+def test_what_a_trace_cannot_do_is_an_answer(answers: TraceAnswers) -> None:
+    for data in (request("start_run", subject="", variants=[]), request("weather"), None, 3):
+        reply = answers.answer(data).reply
+        assert reply.result is None
+        assert reply.error is not None
+    missing = answers.answer(
+        request("get_graph", subject="", variant="x", compilation="9/9", stage="")
+    )
+    assert "no variant 'x'" in str(missing.reply.error)
+
+
+def test_the_reader_imports_no_torch() -> None:
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from compilescope.comms.trace_answers import TraceAnswers\n"
+        f"TraceAnswers(Path({str(LIMIT)!r})).answer({request('get_report', subject='')!r})\n"
+        "sys.exit('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+
+
+def test_only_who_knows_the_address_reads_the_page(
+    answers: TraceAnswers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("compilescope.cli.page_server.render_served", lambda *_: "<!doctype html>")
+    with PageServer(answers) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            body = json.dumps(request("hello"))
+
+            def status(method: str, path: str, host: str, text: str | None = None) -> int:
+                connection = http.client.HTTPConnection("127.0.0.1", server.server_port)
+                connection.request(method, path, text, {"Host": host})
+                answer = connection.getresponse()
+                answer.read()
+                connection.close()
+                return answer.status
+
+            assert status("GET", server.path, server.host) == 200
+            assert status("POST", server.path + REQUESTS, server.host, body) == 200
+            assert status("GET", "/", server.host) == 404
+            assert status("POST", "/" + REQUESTS, server.host, body) == 404
+            # A page of another origin whose name leads to this machine.
+            assert status("POST", server.path + REQUESTS, "evil.example", body) == 404
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_jupyters_server_reads_traces_within_its_folder_only(tmp_path: Path) -> None:
+    pytest.importorskip("jupyter_server")
+    from jupyterlab_compilescope.traces import OpenTraces
+
+    log = tmp_path / "x.log"
+    log.write_bytes(gzip.decompress(LIMIT.read_bytes()))
+    traces = OpenTraces()
+    hello = traces.answer(log, request("hello"))
+    assert hello.reply.result is not None
+    assert hello.reply.result["subjects"][0]["variants"] == ["x"]
+    # What was logged since is there for a panel that opens.
+    size = log.stat().st_size
+    log.write_bytes(log.read_bytes()[: size // 2])
+    found = traces.answer(log, request("get_report", subject=""))
+    assert found.reply.result is not None
+    whole = len(found.reply.result["variants"][0]["compilations"])
+    traces.answer(log, request("hello"))
+    found = traces.answer(log, request("get_report", subject=""))
+    assert found.reply.result is not None
+    assert len(found.reply.result["variants"][0]["compilations"]) < whole
+    refused = traces.answer(tmp_path / "no.log", request("hello"))
+    assert "There is no trace" in str(refused.reply.error)

@@ -1,0 +1,102 @@
+import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
+import { spawn } from 'child_process';
+import * as fs from 'fs';
+import * as os from 'os';
+import * as path from 'path';
+import * as zlib from 'zlib';
+import { expectNames, picture } from '../helpers/views';
+import { expect, test } from '../helpers/test';
+
+const TRACES = path.resolve(__dirname, '../../data/traces');
+
+function logOf(name: string): string {
+  return zlib
+    .gunzipSync(fs.readFileSync(path.join(TRACES, `${name}.log.gz`)))
+    .toString('utf8');
+}
+
+async function openWith(
+  page: IJupyterLabPageFixture,
+  name: string
+): Promise<void> {
+  await page
+    .getByRole('listitem', { name: new RegExp(`^Name: ${name}`) })
+    .click({ button: 'right' });
+  await page
+    .getByRole('menuitem', { name: 'Open with Compilescope', exact: true })
+    .click();
+}
+
+test('a folder of ranks is opened from the file browser, and read as it is looked at', async ({
+  page,
+  tmpPath
+}) => {
+  const log = logOf('cpu-torch2.13-limit');
+  for (const rank of [0, 1]) {
+    await page.contents.uploadContent(
+      // The second rank adds something else.
+      rank ? log.replace('"co_name": "f"', '"co_name": "g"') : log,
+      'text',
+      `${tmpPath}/ranks/dedicated_log_torch_trace_rank_${rank}_x.log`
+    );
+  }
+  await page.filebrowser.openDirectory(tmpPath);
+  await openWith(page, 'ranks');
+  await page.getByRole('tab', { name: 'Trace', exact: true }).click();
+  const view = page.getByRole('region', { name: 'Trace', exact: true });
+  await expect(view).toContainText('Ranks compared');
+  await expect(view).toContainText('What to change first');
+  await expect(view).toContainText('6 compilations');
+  await expectNames(view);
+  await page.sidebar.close('left');
+  await picture(page, view, 'trace');
+
+  await test.step('the list is filtered, and a row is shown in all views', async () => {
+    await view.getByLabel('Show').selectOption('recompiled');
+    await expect(view).toContainText('4 of 6 compilations');
+    await view.getByRole('row', { name: /^rank 1 0\/1 / }).click();
+    await page.getByRole('tab', { name: 'Guards', exact: true }).click();
+    await expect(
+      page.getByRole('region', { name: 'Guards', exact: true })
+    ).toContainText("L['x']");
+  });
+
+  await test.step('a text is found in all compilations', async () => {
+    await page.getByRole('tab', { name: 'Trace', exact: true }).click();
+    await view.getByLabel('Graphs, code, guards, metrics, …').fill('l_x_ + 1');
+    await view.getByRole('button', { name: 'Search', exact: true }).click();
+    await expect(view.getByRole('status')).toContainText('4 lines');
+    await view.getByRole('button', { name: 'rank 0 0/1' }).first().click();
+    await expect(
+      page.getByRole('tab', { name: 'Code', exact: true })
+    ).toHaveAttribute('aria-selected', 'true');
+    await expect(page.locator('.cm-content').first()).toContainText('forward');
+  });
+});
+
+test('the served page of a trace reads a compilation when it is shown', async ({
+  browser
+}) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'cs-trace-'));
+  const file = path.join(folder, 'served.log');
+  fs.writeFileSync(file, logOf('h200-torch2.11-mlp_b1_cpp'));
+  const server = spawn('compilescope', ['open', file, '--no-browser']);
+  try {
+    const url = await new Promise<string>(resolve =>
+      server.stdout.once('data', data => resolve(String(data).trim()))
+    );
+    const page = await browser.newPage();
+    await page.goto(url);
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText(
+      'served.log'
+    );
+    await page.getByRole('tab', { name: 'Kernels', exact: true }).click();
+    await expect(
+      page.getByRole('region', { name: 'Kernels', exact: true })
+    ).toContainText('triton_');
+    await page.close();
+  } finally {
+    server.kill('SIGINT');
+    fs.rmSync(folder, { recursive: true });
+  }
+});
