@@ -1608,7 +1608,14 @@ export interface RankDifference {
  * Something that some ranks compiled differently from the rest.
  */
 export interface RankDivergence {
-  kind: 'cache' | 'collectives' | 'compilations' | 'graph' | 'tensors';
+  kind:
+    | 'cache'
+    | 'collectives'
+    | 'compilations'
+    | 'execution'
+    | 'graph'
+    | 'runtimes'
+    | 'tensors';
   what: string;
   compilation: string;
   ranks: number[];

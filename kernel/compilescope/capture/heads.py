@@ -60,6 +60,13 @@ class Block(NamedTuple):
         text = _PAYLOAD.match(self.buffer, head_end, self.end)
         return unindented(text[0]) if text is not None else b""
 
+    def record_at(self, newline: int) -> bytes:
+        """The record behind a newline, with its text."""
+        end = self.buffer.find(b"\n", newline + 1, self.end)
+        end = self.end if end < 0 else end
+        text = _PAYLOAD.match(self.buffer, end, self.end)
+        return bytes(self.buffer[newline + 1 : text.end() if text is not None else end])
+
 
 def unindented(text: bytes) -> bytes:
     r"""A payload as torch wrote it: without the ``\n\t`` before each of its lines."""

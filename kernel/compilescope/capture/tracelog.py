@@ -22,6 +22,7 @@ import msgspec
 
 from ..report.problem import Problem
 from .decompress import unpack
+from .heads import Block
 from .records import Record
 
 _LISTED = 20
@@ -316,6 +317,15 @@ def clock_shift(records: Iterable[Record]) -> float:
         if math.isfinite(true) and 0 < true < _LAST_S:
             return whole_quarters(true - record.time_s)
     return 0.0
+
+
+def first_span(block: Block, year: int) -> list[Record]:
+    """The first timing event of a block, if there is one."""
+    found = block.buffer.find(b'] {"chromium_event"', 0, block.end)
+    if found < 0:
+        return []
+    text = block.record_at(block.buffer.rfind(b"\n", 0, found))
+    return list(parse_records(text, {}, year, Damages("")))
 
 
 def whole_quarters(seconds: float) -> float:

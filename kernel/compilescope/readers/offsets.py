@@ -232,7 +232,9 @@ class Offsets:
         epoch = bisect_right(self._bounds, own[0]) - 1
         begin = self._bounds[epoch]
         end = self._bounds[epoch + 1] if epoch + 1 < len(self._bounds) else len(self)
-        first, last = bisect_left(self._spans, own[0]), bisect_right(self._spans, own[-1])
+        # Spans without an id close behind the last record that has none either.
+        bounds = (begin, end - 1) if shown_id == LOOSE else (own[0], own[-1])
+        first, last = bisect_left(self._spans, bounds[0]), bisect_right(self._spans, bounds[1])
         numbers = {*own, *self._spans[first:last]}
         # Phases are counted from the earliest one, and guards name files.
         numbers.update(itertools.islice(self._named(_SPAN, begin, end), 1))

@@ -18,7 +18,15 @@ from ..analysis.problems.compile_failures import METRICS, failed, read_failures
 from ..capture.heads import ARTIFACT_NAME, FEW_HEADS, Block, Blocks, Head, decode_head
 from ..capture.logged_values import finite
 from ..capture.records import LOOSE, Record
-from ..capture.tracelog import Damages, compile_id, name_files, seconds_of, whole_quarters
+from ..capture.tracelog import (
+    Damages,
+    clock_shift,
+    compile_id,
+    first_span,
+    name_files,
+    seconds_of,
+    whole_quarters,
+)
 from ..report import Compilation, Environment, Problem
 from .epochs import Epochs
 
@@ -206,6 +214,9 @@ class Outlines:
         return read_failures(records, self.compilations() if records else [])
 
     def _read(self, block: Block) -> None:
+        if self._shift_s is None:
+            # Before others: the year may be another one, and not all metrics have a time.
+            self._shift_s = clock_shift(first_span(block, self._year)) or None
         for match in FEW_HEADS.finditer(block.buffer, 0, block.end):
             event, text = match[8], match[7]
             try:

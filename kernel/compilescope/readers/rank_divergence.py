@@ -25,9 +25,18 @@ GRAPH_TEXTS = {
 """Texts that are compared, in the order in which torch makes them: one follows from the other."""
 _SCHEDULE = "inductor_collective_schedule"
 _TENSORS = "inductor_runtime_and_tensor_meta"
+_EXECUTED = "graph_execution"
 _SHOWN = 5
 
-Kind = Literal["compilations", "graph", "cache", "collectives", "tensors"]
+Kind = Literal["compilations", "graph", "cache", "collectives", "tensors", "runtimes", "execution"]
+
+_WHY: dict[Kind, str] = {
+    "cache": "A rank that misses a cache makes the others wait in the next collective.",
+    "collectives": "Every rank of a group has to call the same collectives in the same order: "
+    "this hangs, or mixes up data.",
+    "runtimes": "Ranks wait for the slowest one in each collective.",
+    "execution": "Ranks that run graphs in another order call their collectives in another order.",
+}
 
 
 class RankDivergence(Struct):
@@ -173,6 +182,8 @@ def _of_compilation(compile_id: str, ranks: Sequence[_Rank]) -> Iterator[RankDiv
     yield from _differing("cache", "the caches' answers", compile_id, ranks, _caches)
     yield from _listed("collectives", "collective", compile_id, ranks, _SCHEDULE, _schedule)
     yield from _listed("tensors", "the output of operation", compile_id, ranks, _TENSORS, _tensors)
+    yield from _differing("runtimes", "the estimated runtime", compile_id, ranks, _runtime)
+    yield from _listed("execution", "graph executed", compile_id, ranks, _EXECUTED, _executed)
 
 
 def _differing(
@@ -194,9 +205,7 @@ def _differing(
             odd,
             here=values[odd[0]],
             there=values[other],
-            why="A rank that misses a cache makes the others wait in the next collective."
-            if kind == "cache"
-            else "",
+            why=_WHY.get(kind, ""),
         )
 
 
@@ -261,11 +270,8 @@ def _listed(
                 odd,
                 here=values[odd[0]],
                 there=values[other],
-                serious=kind == "collectives",
-                why="Every rank of a group has to call the same collectives in the same order: "
-                "this hangs, or mixes up data."
-                if kind == "collectives"
-                else "",
+                serious=kind in ("collectives", "execution"),
+                why=_WHY.get(kind, ""),
             )
             return
 
@@ -328,6 +334,18 @@ def _texts(rank: _Rank, compile_id: str) -> dict[str, list[Text]]:
     return texts
 
 
+def _runtime(rank: _Rank, compile_id: str) -> str:
+    """What Inductor estimates one call to take: a sum over its operations."""
+    texts = _texts(rank, compile_id).get(_TENSORS, [])
+    times = [
+        time_ns
+        for text in texts
+        for operation in _operations(_json(rank.log.text_at(text.offset)))
+        if isinstance(time_ns := operation.get("estimated_runtime_ns"), int | float)
+    ]
+    return f"{duration(sum(times) / 1e3)}, estimated by Inductor" if times else "not estimated"
+
+
 def _json(text: str) -> Any:
     try:
         return json.loads(text)
@@ -340,12 +358,21 @@ def _schedule(found: Any) -> list[str]:
 
 
 def _tensors(found: Any) -> list[str]:
+    return [f"{each.get('name')}: {json.dumps(each.get('outputs'))}" for each in _operations(found)]
+
+
+def _operations(found: Any) -> list[dict[str, Any]]:
     operations = found.get("ops") if isinstance(found, dict) else None
-    return [
-        f"{each.get('name')}: {json.dumps(each.get('outputs'))}"
-        for each in (operations if isinstance(operations, list) else [])
-        if isinstance(each, dict)
-    ]
+    return (
+        [each for each in operations if isinstance(each, dict)]
+        if isinstance(operations, list)
+        else []
+    )
+
+
+def _executed(found: Any) -> list[str]:
+    order = found.get("graph_execution_order") if isinstance(found, dict) else None
+    return [json.dumps(each) for each in order] if isinstance(order, list) else []
 
 
 def _ranks(ranks: Sequence[int]) -> str:
