@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from ..analysis.assemble import assemble
-from ..capture.live import recording
+from ..capture.live import record_of, recording
 from ..capture.records import Record
 from ..capture.renumber import numbers, renumber
 from ..measure.garbage_collection import gc_disabled
-from ..report import Compilation, Effective, Node
+from ..report import Compilation, Effective
 from ..report.cuda_graphs import CudaGraphs
 from ..report.problem import Problem
 from ..report.references import is_reference
@@ -24,8 +24,9 @@ from ..torch_api.inductor.autotuning import tuned
 from ..torch_api.inductor.cuda_graphs import CudaGraphSkip, noting
 from ..torch_api.inductor.equal_kernels import EqualKernels
 from ..torch_api.inductor.inductor_warnings import hearing
+from ..torch_api.inductor.other_wrapper import RENEWED, OtherWrapper
 from ..torch_api.trace.graphs import collecting
-from .capture_graphs import Captured
+from .capture_graphs import Captured, Generated
 from .cuda_graph_counts import foresee
 from .requested_effective import effects_of
 
@@ -56,6 +57,7 @@ def generate(
     variant: Variant,
     settings: Mapping[str, Any] | None = None,
     told: Callable[[str], None] = lambda step: None,
+    coming: Sequence[Variant] = (),
 ) -> Sources:
     """The sources of a variant.
 
@@ -67,10 +69,12 @@ def generate(
         Inductor's settings that hold whatever the variant asks for.
     told
         Called with what torch does, whenever that is something else.
+    coming
+        Variants of the same capture that are asked for next: what is the same is generated once.
     """
     context = captured.context.copy()
     with gc_disabled():
-        return context.run(_generate, captured, name, variant, settings or {}, told)
+        return context.run(_generate, captured, name, variant, settings or {}, told, coming)
 
 
 def _generate(
@@ -79,59 +83,128 @@ def _generate(
     variant: Variant,
     more: Mapping[str, Any],
     told: Callable[[str], None],
+    coming: Sequence[Variant],
 ) -> Sources:
+    generated = Generated(records=list(captured.records), nodes=dict(captured.nodes))
+    absent = ""
+    if variant.options.get(AOTI):
+        absent = "AOTInductor generates its code as it builds: build the variant."
+    elif is_reference(variant.backend):
+        absent = "A backend of your own generates its code as it builds: build the variant."
+    elif variant.backend != "inductor":
+        absent = f"The backend {variant.backend!r} generates no wrapper."
+    else:
+        settings = {**settings_of(variant), **more}
+        ahead = captured.ahead.pop(_key(settings), None)
+        if ahead is not None:
+            generated = ahead
+        else:
+            others = [_key({**settings_of(one), **more}) for one in coming if _generates(one)]
+            other = _key({**settings, "cpp_wrapper": True})
+            both = not settings["cpp_wrapper"] and other in others
+            generated = _with_torch(captured, settings, told, both=both)
+    records = generated.records
+    ids = numbers(records)
+    records = renumber(records)
+    compilations = assemble(records, variant=name, nodes=generated.nodes)
+    for compilation in compilations:
+        _forget_the_run(compilation)
+        if absent:
+            compilation.absent["code"] = absent
+    graphs = foresee(variant, compilations, generated.skips, ids, records)
+    effective = effects_of(
+        variant, compilations, records, generated.complaints, built=False, cuda_graphs=graphs
+    )
+    return Sources(
+        compilations=compilations,
+        problems=generated.problems,
+        effective=effective,
+        cuda_graphs=graphs,
+    )
+
+
+def _with_torch(
+    captured: Captured,
+    settings: Mapping[str, Any],
+    told: Callable[[str], None],
+    *,
+    both: bool,
+) -> Generated:
+    """Has torch generate the code of all graphs.
+
+    Parameters
+    ----------
+    both
+        Whether the C++ wrapper is put ahead, where it can be generated with the Python wrapper.
+    """
+
     def follow(event: str) -> None:
         if event in STEPS:
             told(STEPS[event])
 
-    records: list[Record] = list(captured.records)
-    nodes: dict[str, list[Node]] = dict(captured.nodes)
-    problems: list[Problem] = []
-    complaints: list[str] = []
-    heard: list[CudaGraphSkip] = []
-    if is_aoti := bool(variant.options.get(AOTI)):
-        absent = "AOTInductor generates its code as it builds: build the variant."
-    elif is_reference(variant.backend):
-        absent = "A backend of your own generates its code as it builds: build the variant."
-    else:
-        absent = f"The backend {variant.backend!r} generates no wrapper."
-    if variant.backend == "inductor" and not is_aoti:
-        settings = {**settings_of(variant), **more}
-        for graph in captured.graphs:
-            begin = len(records), len(complaints), len(heard)
-            for kernels in (captured.kernels, None):
-                with (
-                    workers.temporary(),
-                    recording(records, told=follow),
-                    tuned(),
-                    collecting(nodes),
-                    hearing(complaints),
-                    noting(heard),
-                ):
-                    try:
-                        codegen.generate(graph, settings, kernels)
-                        break
-                    except Exception as error:  # noqa: BLE001 - it is the variant's problem
-                        problem = failures.of_codegen(error)
-                if kernels is None or not kernels.unlike:
-                    problems.append(problem)
-                    break
-                captured.kernels = EqualKernels()
-                del records[begin[0] :], complaints[begin[1] :], heard[begin[2] :]
-    ids = numbers(records)
-    records = renumber(records)
-    compilations = assemble(records, variant=name, nodes=nodes)
-    for compilation in compilations:
-        _forget_the_run(compilation)
-        if variant.backend != "inductor" or is_aoti:
-            compilation.absent["code"] = absent
-    graphs = foresee(variant, compilations, heard, ids, records)
-    effective = effects_of(
-        variant, compilations, records, complaints, built=False, cuda_graphs=graphs
-    )
-    return Sources(
-        compilations=compilations, problems=problems, effective=effective, cuda_graphs=graphs
-    )
+    nodes = dict(captured.nodes)
+    generated = Generated(records=list(captured.records), nodes=nodes)
+    ahead = Generated(records=list(captured.records), nodes=nodes) if both else None
+    for graph in captured.graphs:
+        for kernels in (captured.kernels, None):
+            other = None if ahead is None or kernels is None else OtherWrapper(kernels)
+            records: list[Record] = []
+            complaints: list[str] = []
+            skips: list[CudaGraphSkip] = []
+            problem: Problem | None = None
+            with (
+                workers.temporary(),
+                recording(records, told=follow),
+                tuned(),
+                collecting(nodes),
+                hearing(complaints),
+                noting(skips),
+            ):
+                try:
+                    codegen.generate(graph, dict(settings), kernels, other)
+                except Exception as error:  # noqa: BLE001 - it is the variant's problem
+                    problem = failures.of_codegen(error)
+            if problem is None or kernels is None or not kernels.unlike:
+                break
+            captured.kernels = EqualKernels()
+        generated.records += records
+        generated.complaints += [text for text in complaints if text not in generated.complaints]
+        generated.skips += skips
+        if problem is not None:
+            generated.problems.append(problem)
+        renewed = None if other is None or problem is not None else _renewed(records, other)
+        if ahead is None or other is None or renewed is None:
+            ahead = None
+        else:
+            ahead.records += renewed
+            heard = dict.fromkeys([*ahead.complaints, *complaints, *other.complaints])
+            ahead.complaints = list(heard)
+            ahead.skips += skips
+    if ahead is not None:
+        captured.ahead[_key({**settings, "cpp_wrapper": True})] = ahead
+    return generated
+
+
+def _renewed(records: Sequence[Record], other: OtherWrapper) -> list[Record] | None:
+    """The records as they are for the other wrapper; None where something of it is missing."""
+    if other.missing:
+        return None
+    renewed: dict[str, list[Record]] = {name: [] for name in RENEWED}
+    for record in map(record_of, other.events):
+        if record.name in renewed:
+            renewed[record.name].append(record)
+    count = {name: sum(record.name == name for record in records) for name in RENEWED}
+    if count != {name: len(found) for name, found in renewed.items()}:
+        return None
+    return [renewed[record.name].pop(0) if record.name in renewed else record for record in records]
+
+
+def _generates(variant: Variant) -> bool:
+    return variant.backend == "inductor" and not variant.options.get(AOTI)
+
+
+def _key(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((name, repr(value)) for name, value in settings.items()))
 
 
 def _forget_the_run(compilation: Compilation) -> None:

@@ -165,13 +165,15 @@ class Inspection:
 
         Those for a target come out of its process.
         """
+        coming = list(variants.values())
         for name, variant in variants.items():
+            coming = coming[1:]
             monitor.step("generating code", variant=name)
             if variant.target is not None:
                 result = target_variants.generate(self._shipment, variants, name, monitor)
             else:
                 with monitor.interruptible() as tell:
-                    result = self._sources(name, variant, lambda step: tell(step, name))  # noqa: B023 - called in this round
+                    result = self._sources(name, variant, lambda step: tell(step, name), coming)  # noqa: B023 - called in this round
             with self._lock:
                 current = report_updates.find(self.report, name)
                 # A build that has finished meanwhile knows more.
@@ -468,13 +470,24 @@ class Inspection:
             self.report.problems.append(fault(error))
         self._changed("")
 
-    def _sources(self, name: str, variant: Variant, told: Callable[[str], None]) -> VariantReport:
+    def _sources(
+        self,
+        name: str,
+        variant: Variant,
+        told: Callable[[str], None],
+        coming: Sequence[Variant],
+    ) -> VariantReport:
         if variant.backend is None:
             absent = {"compilations": "Eager compiles nothing."}
             return VariantReport(name=name, requested=variant, absent=absent)
         captured = self._capture_for(variant)
         assert captured is not None, "generate() is for variants whose capture is there"
-        sources = generate(captured, name, variant, told=told)
+        shared = [
+            one
+            for one in coming
+            if one.backend is not None and one.target is None and self._capture_for(one) is captured
+        ]
+        sources = generate(captured, name, variant, told=told, coming=shared)
         problems = sources.problems
         if captured.problem is not None:
             problems.insert(0, captured.problem)

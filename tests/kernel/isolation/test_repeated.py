@@ -34,7 +34,8 @@ def test_repeated_inspections_of_a_module_keep_nothing() -> None:
     grown = _objects() - objects
     each = {kind: more for kind, more in grown.items() if more >= REPETITIONS}
     assert {kind: more for kind, more in each.items() if kind not in _MEMOS} == {}
-    assert _tables() == tables
+    # What an earlier test left may go meanwhile.
+    assert {name: size for name, size in _tables().items() if size > tables[name]} == {}
 
 
 def test_the_lines_of_graph_modules_of_the_user_stay() -> None:

@@ -174,7 +174,7 @@ def test_slow_code_generation_is_a_job_that_a_cancel_ends_at_once(
     heard = CudaGraphSkip(session)
     begun, generate = threading.Event(), Inspection._sources
 
-    def endless(self: Any, name: str, variant: cs.Variant, told: Any) -> Any:
+    def endless(self: Any, name: str, variant: cs.Variant, told: Any, coming: Any) -> Any:
         told("generating code: graph passes")
         begun.set()
         while True:

@@ -32,6 +32,7 @@ from ..dynamo.process_state import uncounted
 from ..process.patching import patched
 from ..trace.trace import listening
 from .equal_kernels import EqualKernels
+from .other_wrapper import OtherWrapper, other_wrapper
 
 
 @dataclasses.dataclass
@@ -167,7 +168,10 @@ class CapturingBackend:
 
 
 def generate(
-    capture: Capture, settings: dict[str, Any], kernels: EqualKernels | None = None
+    capture: Capture,
+    settings: dict[str, Any],
+    kernels: EqualKernels | None = None,
+    other: OtherWrapper | None = None,
 ) -> None:
     """Generates the code of a captured graph; forward and backward where it is trained.
 
@@ -181,6 +185,8 @@ def generate(
     kernels
         Kernels that are there already are repeated, and new ones are added. None: torch generates
         all of them.
+    other
+        Gets the C++ wrapper of what is generated, whose own is the Python wrapper.
 
     Raises
     ------
@@ -192,13 +198,16 @@ def generate(
     # torch asks for another analysis where it finds one to be a constant that it does not know of.
     TensorifyState.force_specializations = set(capture.constants)
     try:
-        _generate(capture, settings, kernels)
+        _generate(capture, settings, kernels, other)
     finally:
         TensorifyState.force_specializations = before
 
 
 def _generate(
-    capture: Capture, settings: dict[str, Any], kernels: EqualKernels | None = None
+    capture: Capture,
+    settings: dict[str, Any],
+    kernels: EqualKernels | None = None,
+    other: OtherWrapper | None = None,
 ) -> None:
     from torch._inductor import graph as lowering
     from torch._inductor.compile_fx import compile_fx
@@ -208,6 +217,7 @@ def _generate(
         with (
             compile_lock,
             contextlib.nullcontext() if kernels is None else kernels.used(),
+            contextlib.nullcontext() if other is None else other.wanted(),
             uncounted(),
             forgotten(),
             patched(lowering.GraphLowering, "compile_to_module", _compile_to_module),
@@ -271,6 +281,8 @@ def _compile_to_module(original: Any, self: Any) -> Any:
         return original(self)
     wrapper, _ = self.codegen_with_cpp_wrapper() if self.cpp_wrapper else self.codegen()
     trace_structured("inductor_output_code", dict, payload_fn=lambda: wrapper.value)
+    if (other := other_wrapper()) is not None:
+        other.generate(self)
     return SimpleNamespace(
         call=_not_built,
         # Of a graph in parts, each of which becomes a CUDA graph.

@@ -63,6 +63,7 @@ class EqualKernels:
         self._group: _Group | None = None
         self._graph: Any = None
         self._settings: Hashable = None
+        self._complete = False
 
     @contextlib.contextmanager
     def used(self) -> Iterator[None]:
@@ -85,6 +86,15 @@ class EqualKernels:
             # A graph with sizes that may change would live as long as its kernels.
             self._kept = {key: kept for key, kept in self._kept.items() if not kept.symbols}
 
+    @contextlib.contextmanager
+    def complete(self) -> Iterator[None]:
+        """All kernels that are generated in the block are there already; any other is an error."""
+        self._complete = True
+        try:
+            yield
+        finally:
+            self._complete = False
+
     def codegen(self, original: Callable[..., None], scheduling: Any, node: Any) -> None:
         """Does what ``original`` would do for this node."""
         group = self._group_of(scheduling.kernel_group)
@@ -96,6 +106,8 @@ class EqualKernels:
             except _UnlikeError:
                 self.unlike = True
                 raise
+        elif self._complete:
+            raise LookupError(f"{node.get_name()} has a kernel of its own")
         elif key is None:
             original(node)
         else:

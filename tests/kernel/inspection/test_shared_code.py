@@ -1,8 +1,7 @@
-"""Kernels that are repeated are torch's own, to the character."""
+"""What is generated once for several kernels or both wrappers is torch's own, to the character."""
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +11,7 @@ import torch
 from compilescope.report import Code, Report
 from compilescope.report.variant import Variant
 from compilescope.session.session import Session
-from compilescope.torch_api.inductor import equal_kernels
+from compilescope.torch_api.inductor import codegen, equal_kernels, other_wrapper
 from torch import nn
 from torch.nn import functional
 
@@ -78,17 +77,23 @@ SUBJECTS: dict[str, tuple[Callable[[], Call], bool]] = {
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)
-def test_repeated_kernels_are_torchs_own(subject: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_shared_is_torchs_own(subject: str, monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(0)
     create, dynamic = SUBJECTS[subject]
     call = create()
-    repeated = _counted(monkeypatch)
+    proven = equal_kernels.is_proven()
+    repeated, generated = _counted(monkeypatch)
     shared = _sources(call, dynamic)
-    assert bool(repeated) == equal_kernels.is_proven()
-    monkeypatch.setattr(equal_kernels.EqualKernels, "used", lambda self: contextlib.nullcontext())
-    count = len(repeated)
-    assert _codes(shared) == _codes(_sources(call, dynamic))
-    assert len(repeated) == count
+    assert bool(repeated) == proven
+    # Inductor's scans are not known to repeat, so that it generates both wrappers from the start.
+    assert len(generated) == (1 if proven and subject != "many types" else 2)
+    repeated.clear()
+    with monkeypatch.context() as patch:
+        _share_nothing(patch)
+        alone = _sources(call, dynamic)
+    assert not repeated
+    assert _codes(shared) == _codes(alone)
+    assert _graphs(shared) == _graphs(alone)
 
 
 def test_a_kernel_that_is_unlike_after_all_is_generated_anew(
@@ -96,7 +101,7 @@ def test_a_kernel_that_is_unlike_after_all_is_generated_anew(
 ) -> None:
     call = written_in_place()
     with monkeypatch.context() as patch:
-        patch.setattr(equal_kernels.EqualKernels, "used", lambda self: contextlib.nullcontext())
+        _share_nothing(patch)
         expected = _codes(_sources(call, False))
 
     def unlike(*_: Any) -> None:
@@ -104,6 +109,28 @@ def test_a_kernel_that_is_unlike_after_all_is_generated_anew(
 
     monkeypatch.setattr(equal_kernels, "_repeat", unlike)
     assert _codes(_sources(call, False)) == expected
+
+
+def test_the_other_wrapper_is_only_generated_where_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    call = written_in_place()
+    wanted: list[None] = []
+    original = other_wrapper.OtherWrapper.generate
+
+    def generate(self: other_wrapper.OtherWrapper, graph: Any) -> None:
+        original(self, graph)
+        wanted.append(None)
+
+    monkeypatch.setattr(other_wrapper.OtherWrapper, "generate", generate)
+    for names in (["python"], ["cpp"], ["python", "max-autotune"]):
+        Session().inspect(call.fn, call.args, run=False, variants=names)
+    assert not wanted
+
+
+def _share_nothing(patch: pytest.MonkeyPatch) -> None:
+    for module in (equal_kernels, other_wrapper):
+        patch.setattr(module, "is_proven", lambda: False)
 
 
 def _sources(call: Call, dynamic: bool) -> Report:
@@ -133,13 +160,28 @@ def _text(code: Code | None, wrapper: str) -> str | None:
     return None if code is None else re.sub(r"AOT ID: .*", "", getattr(code, wrapper))
 
 
-def _counted(monkeypatch: pytest.MonkeyPatch) -> list[None]:
-    repeated: list[None] = []
-    original = equal_kernels._repeat
+def _graphs(report: Report) -> list[Any]:
+    return [
+        {stage: re.sub(r"# graph id: .*", "", graph.text) for stage, graph in one.graphs.items()}
+        for variant in report.variants
+        for one in variant.compilations
+    ]
 
-    def repeat(*args: Any) -> None:
-        original(*args)
+
+def _counted(monkeypatch: pytest.MonkeyPatch) -> tuple[list[None], list[None]]:
+    """The kernels that are repeated from now on, and the graphs that are generated."""
+    repeated: list[None] = []
+    generated: list[None] = []
+    repeat, generate = equal_kernels._repeat, codegen.generate
+
+    def counted_repeat(*args: Any) -> None:
+        repeat(*args)
         repeated.append(None)
 
-    monkeypatch.setattr(equal_kernels, "_repeat", repeat)
-    return repeated
+    def counted_generate(*args: Any) -> None:
+        generated.append(None)
+        generate(*args)
+
+    monkeypatch.setattr(equal_kernels, "_repeat", counted_repeat)
+    monkeypatch.setattr(codegen, "generate", counted_generate)
+    return repeated, generated

@@ -1,0 +1,172 @@
+"""How long the sources of real models take, against torch's own capture and code generation.
+
+    python benchmarks/real_models.py [--repeats 1] [--subjects gpt-256 resnet-50] [--layers 2]
+
+Processor time, each measurement in a process of its own, in turns:
+
+- ``torch``: ``torch.compile``'s own way to the Python wrapper, from the call to the generated code
+  of forward and backward; nothing is built.
+- ``one`` and ``both``: ``compilescope.inspect(..., run=False)`` with the Python wrapper, and with
+  both.
+- with ``--build``, ``calls``: the first calls of ``torch.compile`` with either wrapper, built; and
+  ``run``: ``compilescope.inspect`` with both wrappers, built, compared and timed.
+
+Before the clock starts every process imports both packages and inspects a tiny function. The
+figures are ratios of medians: a row's processes ran in the same minutes on the same machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+from sources import _empty_cache
+
+SOURCES = ("torch", "one", "both")
+BUILDS = ("calls", "run")
+
+
+def main() -> None:
+    """Measures, and prints a table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--subjects", nargs="+", help="gpt-256, gpt-768, resnet-50 or llama")
+    parser.add_argument("--layers", type=int, help="fewer layers than the models have")
+    parser.add_argument("--only", choices=("forward", "training"), help="one of the two")
+    parser.add_argument(
+        "--build", action="store_true", help="also first calls and whole inspections"
+    )
+    parser.add_argument("--measure", nargs=4, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.measure:
+        measure(*options.measure)
+        return
+    kinds = (*SOURCES, *(BUILDS if options.build else ()))
+    heads = ["one/torch", "both/one", *(["run/calls"] if options.build else [])]
+    print(" " * 19, " ".join(f"{head:>10}" for head in heads))
+    for subject in options.subjects or ["gpt-256", "gpt-768", "resnet-50", "llama"]:
+        for step in [options.only] if options.only else ["forward", "training"]:
+            seconds: dict[str, list[float]] = {kind: [] for kind in kinds}
+            for repeat in range(options.repeats):
+                turn = repeat % len(kinds)
+                for kind in kinds[turn:] + kinds[:turn]:
+                    found = _in_a_process(subject, step, kind, str(options.layers or ""))
+                    seconds[kind].append(found)
+                    print(subject, step, kind, f"{found:.2f} s", file=sys.stderr)
+            median = {kind: statistics.median(values) for kind, values in seconds.items()}
+            ratios = [median["one"] / median["torch"], median["both"] / median["one"]]
+            ratios += [median["run"] / median["calls"]] if options.build else []
+            row = " ".join(f"{ratio:10.2f}" for ratio in ratios)
+            print(f"{subject:10} {step:8} {row}", flush=True)
+
+
+def measure(subject: str, step: str, kind: str, layers: str) -> None:
+    """One measurement, in this process; prints the seconds of processor time as JSON."""
+    import torch
+    from real_subjects import SUBJECTS
+    from subjects import tiny
+
+    torch.manual_seed(0)
+    run: dict[str, Callable[..., None]] = {
+        "torch": _torch,
+        "one": lambda fn, args: _inspect(fn, args, ("python",), run=False),
+        "both": lambda fn, args: _inspect(fn, args, ("python", "cpp"), run=False),
+        "calls": _calls,
+        "run": lambda fn, args: _inspect(fn, args, ("python", "cpp"), run=True),
+    }
+    with _empty_cache():
+        _inspect(*tiny(), ("python", "cpp"), run=False)
+    fn, args = SUBJECTS[subject](step == "training", int(layers) if layers else None)
+    with _empty_cache():
+        start = _processor_time()
+        run[kind](fn, args)
+        print(json.dumps(_processor_time() - start))
+
+
+def _processor_time() -> float:
+    """Of this process and of those that it started and that have ended: C++ compilers."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def _inspect(
+    fn: Callable[..., Any], args: tuple[Any, ...], variants: tuple[str, ...], *, run: bool
+) -> None:
+    import compilescope
+
+    report = compilescope.inspect(fn, args, variants=variants, run=run)
+    problems = [problem for variant in report.variants for problem in variant.problems]
+    if any(problem.severity == "error" for problem in problems):
+        raise SystemExit(str(problems))
+
+
+def _calls(fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    import torch
+
+    for cpp_wrapper in (False, True):
+        torch.compiler.reset()
+        output = torch.compile(fn, options={"cpp_wrapper": cpp_wrapper})(*args)
+        if output.requires_grad:
+            output.backward()
+
+
+class _GeneratedError(Exception):
+    pass
+
+
+def _torch(fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    """The first call of ``torch.compile``, which ends before anything is built."""
+    from types import SimpleNamespace
+    from unittest import mock
+
+    import torch
+    from torch._functorch import config as functorch_config
+    from torch._inductor import config
+    from torch._inductor.graph import GraphLowering
+
+    def generate(graph: Any) -> Any:
+        graph.codegen()
+        return SimpleNamespace(
+            call=_not_built,
+            runner=SimpleNamespace(recursively_apply_fns=lambda wrappers: None, partitions=[]),
+            __file__=None,
+            __name__="generated",
+        )
+
+    with (
+        mock.patch.object(GraphLowering, "compile_to_module", generate),
+        functorch_config.patch(enable_autograd_cache=False, force_non_lazy_backward_lowering=True),
+        config.patch(fx_graph_cache=False),
+    ):
+        try:
+            torch.compile(fn)(*args)
+        except _GeneratedError:
+            return
+    raise SystemExit("torch did not call what it generated")
+
+
+def _not_built(*_: Any) -> None:
+    raise _GeneratedError
+
+
+def _in_a_process(subject: str, step: str, kind: str, layers: str) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [sys.executable, __file__, "--measure", subject, step, kind, layers],
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "TMPDIR": folder},
+        )
+    return float(json.loads(done.stdout.splitlines()[-1]))
+
+
+if __name__ == "__main__":
+    main()

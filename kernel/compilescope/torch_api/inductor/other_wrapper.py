@@ -1,0 +1,289 @@
+"""The C++ wrapper, from the scheduled graph whose Python wrapper torch has just generated.
+
+Nothing before the code generation asks for ``cpp_wrapper`` on the processor, but for the names by
+which operators are called: capture, AOTAutograd, the passes, lowering and fusion are the same for
+both wrappers, and so are the kernels. torch itself generates both from one graph, ahead of time on
+a GPU.
+
+`OtherWrapper` puts the graph and its scheduler back to where they were before the first code
+generation, and generates again. Whatever may make a difference that is not known here (another
+device, CUDA graphs, autotuning, graphs in the graph, operators that torch does not know, a kernel
+that is not among those generated before) has it give up, and the C++ wrapper is generated from the
+start.
+
+Stands on ``torch._inductor.graph.GraphLowering`` (``codegen_with_cpp_wrapper``,
+``_update_scheduler``), ``torch._inductor.scheduler.Scheduler``,
+``torch._inductor.ir.ExternKernel.set_cpp_kernel_name``,
+``torch._inductor.compile_fx.get_cpp_wrapper_config``, ``torch._inductor.debug`` (provenance, which
+torch numbers through a compilation) and what `equal_kernels` stands on.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from torch._logging._internal import trace_structured
+
+from ..process.patching import patched
+from ..trace.trace import Event, listening
+from .equal_kernels import EqualKernels, is_proven
+from .inductor_warnings import hearing
+
+RENEWED = (
+    "inductor_output_code",
+    "inductor_provenance_tracking_node_mappings",
+    "inductor_provenance_tracking_kernel_stack_traces",
+)
+"""What torch traces of each graph and is not the same for both wrappers."""
+
+_NOT_ALLOWED = (
+    "triton.cudagraphs",
+    "max_autotune",
+    "max_autotune_gemm",
+    "max_autotune_pointwise",
+    "freezing",
+    "cpp_wrapper",
+    "fx_wrapper",
+    "combo_kernels",
+    "benchmark_kernel",
+    "aot_inductor.use_runtime_constant_folding",
+    "test_configs.track_memory_lifecycle",
+    "reorder_for_compute_comm_overlap",
+    "_pre_fusion_custom_pass",
+    "_post_fusion_custom_pass",
+)
+"""Settings under which the wrapper is asked for earlier, or what they do is not known to repeat."""
+
+_PROVENANCE = (
+    "_inductor_triton_kernel_to_post_grad_node_info",
+    "_inductor_kernel_stack_trace",
+    "_inductor_kernel_provenance_debug_handle",
+)
+
+_CONTAINERS = ("dict", "list", "set", "OrderedSet", "defaultdict", "Counter")
+
+
+class OtherWrapper:
+    """The C++ wrappers of the graphs whose Python wrappers are generated meanwhile."""
+
+    def __init__(self, kernels: EqualKernels) -> None:
+        self.events: list[Event] = []
+        """What torch traces of them, `RENEWED` among it."""
+        self.complaints: list[str] = []
+        self.missing = "" if is_proven() else "the version of torch"
+        """Why they are not all there; empty if they are."""
+        self._kernels = kernels
+        self._state: _State | None = None
+
+    @contextmanager
+    def wanted(self) -> Iterator[None]:
+        """Python wrappers that are generated in the block get their C++ wrapper too."""
+        from torch._inductor.graph import GraphLowering
+
+        token = _current.set(self)
+        try:
+            with patched(GraphLowering, "_update_scheduler", _update_scheduler):
+                yield
+        finally:
+            _current.reset(token)
+            self._state = None
+
+    def schedule(self, original: Callable[[], None], graph: Any) -> None:
+        """Has the graph scheduled, and remembers how it was before its code generation."""
+        state = self._state
+        if state is not None and state.graph is graph:
+            state.restore()
+            for operation in _external(graph):
+                # What its constructor does with the name, where the wrapper is the C++ one.
+                operation.set_cpp_kernel_name(operation.cpp_kernel_name)
+            return
+        original()
+        if not self.missing:
+            self.missing = _reason(graph)
+        self._state = None if self.missing else _State(graph)
+
+    def generate(self, graph: Any) -> None:
+        """Generates the C++ wrapper of a graph whose Python wrapper is there."""
+        state = self._state
+        if self.missing or state is None or state.graph is not graph:
+            self.missing = self.missing or "graphs in the graph"
+            return
+        try:
+            with state.afterwards(), listening(self.events.append), hearing(self.complaints):
+                self._generate(graph)
+        except Exception as error:  # noqa: BLE001 - whatever it is comes again, from the start
+            self.missing = f"{type(error).__name__}: {error}"
+        finally:
+            self._state = None
+
+    def _generate(self, graph: Any) -> None:
+        from torch._inductor import config, debug
+        from torch._inductor.compile_fx import get_cpp_wrapper_config
+
+        changes = {
+            **get_cpp_wrapper_config(),
+            "cpp_wrapper": True,
+            "graph_partition": False,
+        }
+        graph.cpp_wrapper = True
+        with config.patch(changes), self._kernels.complete():
+            wrapper, _ = graph.codegen_with_cpp_wrapper()
+        trace_structured("inductor_output_code", dict, payload_fn=lambda: wrapper.value)
+        if config.trace.provenance_tracking_level == 0:
+            return
+        mappings = json.dumps(debug.dump_inductor_provenance_info())
+        traces = json.dumps(debug._inductor_kernel_stack_trace)
+        for name, payload in zip(RENEWED[1:], (mappings, traces), strict=True):
+            metadata = {"name": name, "encoding": "json"}
+            trace_structured(
+                "artifact",
+                metadata_fn=functools.partial(dict, metadata),
+                payload_fn=functools.partial(str, payload),
+            )
+
+
+_current: ContextVar[OtherWrapper | None] = ContextVar("compilescope_other_wrapper", default=None)
+
+
+def other_wrapper() -> OtherWrapper | None:
+    """That of what is being generated in this context."""
+    return _current.get()
+
+
+def _update_scheduler(original: Any, self: Any) -> None:
+    other = _current.get()
+    if other is None:
+        original(self)
+    else:
+        other.schedule(functools.partial(original, self), self)
+
+
+def _reason(graph: Any) -> str:
+    """Why the C++ wrapper of a graph cannot be generated from it; empty if it can."""
+    from torch._inductor import config
+    from torch._inductor.graph import GraphLowering
+
+    settings = config.get_config_copy()
+    for name in _NOT_ALLOWED:
+        if settings.get(name):
+            return name
+    if type(graph) is not GraphLowering or graph.aot_mode or graph.const_module is not None:
+        return "a graph of another kind"
+    if set(graph.device_types) - {"cpu"}:
+        return "another device"
+    for operation in graph.operations:
+        if type(operation).__name__ not in _OPERATIONS:
+            return type(operation).__name__
+        called = getattr(operation, "op_overload", None)
+        if called is not None and getattr(called, "namespace", "aten") not in _NAMESPACES:
+            return str(called)
+    return ""
+
+
+_OPERATIONS = {
+    "ComputedBuffer",
+    "ExternKernelOut",
+    "ExternKernelAlloc",
+    "FallbackKernel",
+    "MultiOutput",
+    "IndexPutFallback",
+    "ScatterFallback",
+    "ConvolutionUnary",
+    "ConvolutionBinary",
+    "ConvolutionBinaryInplace",
+    "ConvolutionTransposeUnary",
+    "LinearUnary",
+    "LinearBinary",
+    "MKLPackedLinear",
+    "ConcatKernel",
+    "RandomSeeds",
+    "InplaceBernoulliFallback",
+    "AssertScalar",
+    "DynamicScalar",
+}
+"""Of the graph's operations, those whose code generation changes nothing in them."""
+
+
+_NAMESPACES = ("aten", "mkl", "mkldnn")
+
+
+class _State:
+    """A graph, its scheduler and torch's provenance as they were before the code generation."""
+
+    def __init__(self, graph: Any) -> None:
+        self.graph = graph
+        self._begin = [_Attributes(each) for each in _owners(graph)]
+        self._provenance = _provenance()
+
+    def restore(self) -> None:
+        """Puts it all back, but for the wrapper that is being generated."""
+        from torch._inductor.virtualized import V
+
+        # By whichever graph torch is at: it has just made the wrapper's generator.
+        current = {name: getattr(self.graph, name) for name in ("wrapper_code", "cpp_wrapper")}
+        for attributes in self._begin:
+            attributes.restore()
+        vars(self.graph).update(current)
+        V.graph.scheduler = self.graph.scheduler
+
+    @contextmanager
+    def afterwards(self) -> Iterator[None]:
+        """What the first code generation left is there again after the block."""
+        from torch._inductor import debug
+
+        with ExitStack() as stack:
+            for owner in _owners(self.graph):
+                stack.callback(_put_back, owner, dict(vars(owner)))
+            left = _provenance()
+            stack.callback(vars(debug).update, left)
+            vars(debug).update(self._provenance)
+            yield
+
+
+class _Attributes:
+    """An object's attributes: containers with what is in them, others as they are."""
+
+    def __init__(self, owner: Any) -> None:
+        self._owner = owner
+        self._values = _copied(vars(owner))
+
+    def restore(self) -> None:
+        _put_back(self._owner, _copied(self._values))
+
+
+def _copied(values: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: copy.copy(value) if type(value).__name__ in _CONTAINERS else value
+        for name, value in values.items()
+    }
+
+
+def _put_back(owner: Any, values: dict[str, Any]) -> None:
+    vars(owner).clear()
+    vars(owner).update(values)
+
+
+def _owners(graph: Any) -> list[Any]:
+    """The objects that the code generation changes."""
+    fused = graph.scheduler.nodes
+    nodes = {id(each): each for node in fused for each in (node, *node.get_nodes())}
+    return [graph, graph.sizevars, graph.scheduler, *nodes.values(), *_external(graph)]
+
+
+def _external(graph: Any) -> list[Any]:
+    """The calls of operators for which Inductor generates no kernel."""
+    from torch._inductor import ir
+
+    return [each for each in graph.operations if isinstance(each, ir.ExternKernel)]
+
+
+def _provenance() -> dict[str, Any]:
+    from torch._inductor import debug
+
+    return {name: copy.deepcopy(getattr(debug, name)) for name in _PROVENANCE}
