@@ -53,6 +53,13 @@ module.exports = {
       to: { path: ['^src/(charts|graph|code)/', 'node_modules/react'] }
     },
     {
+      name: 'the-relay-is-small',
+      comment: 'It stands in every widget: of the rest it knows messages alone.',
+      severity: 'error',
+      from: { path: '^src/relay/' },
+      to: { pathNot: '^src/(relay|protocol/(types|portMessages)[.]ts)' }
+    },
+    {
       name: 'the-page-runs-without-jupyterlab',
       severity: 'error',
       from: {

@@ -1,5 +1,5 @@
 // Bundles the views into one script and one style sheet, which `Report.save("x.html")` writes into
-// the page with the report. Runs after tsc: node scripts/build_page.mjs [--development]
+// the page with the report, and the script that shows that page in a notebook's cell. Runs after tsc: node scripts/build_page.mjs [--development]
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -50,7 +50,7 @@ const THEMES = ['light', 'dark'].map(theme => ({
   name: `@jupyterlab/theme-${theme}-extension`
 }));
 
-function bundle(entry, filename, alias = {}) {
+function bundle(entry, filename, options = {}) {
   const compiler = rspack({
     mode: isDevelopment ? 'development' : 'production',
     devtool: false,
@@ -60,9 +60,11 @@ function bundle(entry, filename, alias = {}) {
     output: {
       path: OUT,
       filename,
-      cssFilename: filename.replace(/js$/, 'css')
+      cssFilename: filename.replace(/js$/, 'css'),
+      ...(options.isModule && { library: { type: 'module' } })
     },
-    resolve: { alias },
+    experiments: { outputModule: options.isModule ?? false },
+    resolve: { alias: options.alias ?? {} },
     module: {
       // A page that is one file holds its worker as text, and asks for no file.
       parser: { javascript: { worker: false, url: false } },
@@ -124,11 +126,14 @@ async function themes() {
 await rm(OUT, { recursive: true, force: true });
 await mkdir(OUT, { recursive: true });
 await bundle('lib/graph/worker/layout.worker.js', 'worker.js');
+await bundle('lib/relay/index.js', 'relay.js', { isModule: true });
 await bundle('lib/page/index.js', 'page.js', {
-  '@jupyterlab/apputils$': `${HOST}/apputils.js`,
-  '@jupyterlab/codemirror$': `${HOST}/codemirror.js`,
-  '@jupyterlab/translation$': `${HOST}/translation.js`,
-  '@jupyterlab/ui-components$': `${HOST}/components.js`
+  alias: {
+    '@jupyterlab/apputils$': `${HOST}/apputils.js`,
+    '@jupyterlab/codemirror$': `${HOST}/codemirror.js`,
+    '@jupyterlab/translation$': `${HOST}/translation.js`,
+    '@jupyterlab/ui-components$': `${HOST}/components.js`
+  }
 });
 const css = path.join(OUT, 'page.css');
 await writeFile(css, (await themes()) + (await readFile(css, 'utf8')));

@@ -215,6 +215,9 @@ def generate() -> str:
         messages.Reply,
         messages.ReplyPart,
         messages.Event,
+        messages.FromWidget,
+        messages.ToWidget,
+        messages.PagePart,
         *(struct for pair in messages.COMMANDS.values() for struct in pair),
         *messages.EVENTS.values(),
     ]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 # Python puts a package's name here when it is first imported, over a function of that name: so the
 # packages come first. They are there for `from compilescope.measure import …` all the same.
 from . import measure as _measure  # noqa: F401
+from . import panel as _panel  # noqa: F401 - reports open their panel through it
 from . import sweep as _sweep  # noqa: F401
 from .report import Report
 from .report.callers import line_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 _MISSED = {
+    "anywidget": ("anywidget", "A cell's output has no panel"),
     "ipykernel": ("ipykernel", "There is no kernel for notebooks"),
     "IPython": ("IPython", "There is no %%compile"),
     "ipywidgets": ("ipywidgets", "A report in a cell has no switches"),

@@ -1,3 +1,5 @@
+import { setDark } from './look';
+
 /**
  * Follows the reader's colour scheme, until the reader chooses.
  */
@@ -17,10 +19,7 @@ export class Theme {
   }
 
   private _apply(): void {
-    const { isDark } = this;
-    document.documentElement.dataset.theme = isDark ? 'dark' : 'light';
-    // What JupyterLab's own styles ask for.
-    document.body.dataset.jpThemeLight = String(!isDark);
+    setDark(this.isDark);
   }
 
   private _chosen: boolean | null = null;

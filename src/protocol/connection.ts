@@ -6,10 +6,11 @@ import { Signal } from '@lumino/signaling';
 import type { IStatus } from '../tokens';
 import { Channel, usesSubshells } from './channel';
 import { Client, problem, problemOf, RequestError } from './client';
+import { eventOf } from './events';
 import { execute } from './execute';
 import { probe } from './probe';
 import type { EventOf, IConnection } from './interface';
-import type { Commands, Event, Events, HelloResult } from './types';
+import type { Commands, HelloResult } from './types';
 import { EVENTS_TARGET, PROTOCOL_VERSION, REQUESTS_TARGET } from './types';
 
 export type { EventOf, IConnection } from './interface';
@@ -258,9 +259,9 @@ export class Connection implements IConnection {
   }
 
   private _onEvent(data: unknown): void {
-    const { event } = data as Event;
-    if (EVENT_NAMES.has(event)) {
-      this._event.emit(data as EventOf);
+    const event = eventOf(data);
+    if (event) {
+      this._event.emit(event);
     }
   }
 
@@ -409,16 +410,3 @@ export class Connection implements IConnection {
   private _opened = new Signal<IConnection, HelloResult>(this);
   private _event = new Signal<IConnection, EventOf>(this);
 }
-
-/**
- * The events that this version knows; a newer kernel may have more.
- */
-const EVENTS: Record<keyof Events, true> = {
-  subjects_changed: true,
-  report_changed: true,
-  job_changed: true,
-  watch_changed: true,
-  measured: true,
-  sweep_changed: true
-};
-const EVENT_NAMES: ReadonlySet<string> = new Set(Object.keys(EVENTS));

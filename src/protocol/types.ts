@@ -903,6 +903,14 @@ export interface Forget {
 }
 
 /**
+ * From a panel in a cell's output.
+ */
+export interface FromWidget {
+  kind: 'interrupt' | 'page' | 'request';
+  request: Record<string, unknown> | null;
+}
+
+/**
  * What was put into one kernel, and what that saves.
  */
 export interface Fusion {
@@ -1464,6 +1472,15 @@ export interface PackageFile {
     | 'source';
   language: string;
   text: string | null;
+}
+
+/**
+ * A piece of the front end, an HTML page compressed with gzip.
+ */
+export interface PagePart {
+  key: string;
+  part: number;
+  parts: number;
 }
 
 /**
@@ -2234,6 +2251,14 @@ export interface Timing {
   turns: string;
   first_round: number;
   running: RatioAtRound[];
+}
+
+/**
+ * To a panel in a cell's output, or to all views of it that are open.
+ */
+export interface ToWidget {
+  kind: 'event' | 'page' | 'reply';
+  data: Record<string, unknown>;
 }
 
 /**

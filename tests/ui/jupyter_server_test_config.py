@@ -13,6 +13,9 @@ c = get_config()  # type: ignore[name-defined]  # noqa: F821
 configure_jupyter_server(c)
 
 c.ServerApp.jpserver_extensions.update({"jupyterlab_compilescope": True})
+# The tests of Notebook wait for its kernel as those of JupyterLab do.
+c.JupyterNotebookApp.expose_app_in_browser = True
+
 c.ServerApp.ip = "127.0.0.1"
 c.ServerApp.port = int(os.environ["COMPILESCOPE_UI_PORT"])
 c.ServerApp.allow_root = True

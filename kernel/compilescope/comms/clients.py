@@ -1,14 +1,13 @@
-"""Who is on the line: each panel's two comms, and when it was last heard of."""
+"""Who is on the line: each panel's ways to it, and when it was last heard of."""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
-from comm.base_comm import BaseComm
 
 from .messages import Event, Message
 
@@ -29,11 +28,23 @@ def plain(message: Message) -> dict[str, Any]:
     return found
 
 
-class Client(msgspec.Struct, kw_only=True):
-    """A panel in some browser tab."""
+class Line(Protocol):
+    """A way to a panel: a comm, or a widget."""
 
-    requests: BaseComm | None = None
-    events: BaseComm | None = None
+    def send(self, data: dict[str, Any], /) -> Any:
+        """Sends a message."""
+
+    def close(self) -> Any:
+        """Ends it."""
+
+
+class Client(msgspec.Struct, kw_only=True):
+    """A panel: in some browser tab, or in a cell's output."""
+
+    requests: Line | None = None
+    events: Line | None = None
+    follows: bool = True
+    """It turns to whatever is inspected. A panel in a cell's output stays with its report."""
     heard: float = msgspec.field(default_factory=time.monotonic)
 
 
@@ -48,11 +59,11 @@ class Clients:
         self._clients: dict[str, Client] = {}
         self._lock = threading.Lock()
 
-    def open(self, name: str, end: str, comm: BaseComm) -> None:
-        """Notes a client's comm; ``end`` is "requests" or "events"."""
+    def open(self, name: str, end: str, line: Line, *, follows: bool = True) -> None:
+        """Notes a client's line; ``end`` is "requests" or "events"."""
         with self._lock:
-            client = self._clients.setdefault(name, Client())
-            setattr(client, end, comm)
+            client = self._clients.setdefault(name, Client(follows=follows))
+            setattr(client, end, line)
             client.heard = time.monotonic()
             silent = [
                 self._clients.pop(other)
@@ -70,32 +81,34 @@ class Clients:
             if name in self._clients:
                 self._clients[name].heard = time.monotonic()
 
-    def close(self, comm: BaseComm) -> None:
-        """A comm was closed from the other end."""
+    def close(self, line: Line) -> None:
+        """A line was closed from the other end."""
         with self._lock:
             for name, client in list(self._clients.items()):
-                if comm in (client.requests, client.events):
+                if line in (client.requests, client.events):
                     del self._clients[name]
 
     def tell(self, event: str, data: Message) -> None:
         """Sends an event to every client."""
         message = plain(Event(event=event, data=plain(data)))
         with self._lock:
-            comms = [client.events for client in self._clients.values()]
-        for comm in comms:
-            if comm is None:
+            lines = [client.events for client in self._clients.values()]
+        for line in lines:
+            if line is None:
                 continue
             try:
-                comm.send(message)
+                line.send(message)
             except Exception:  # noqa: BLE001 - one line that is cut is not the others' matter
                 _log.warning("A panel cannot be reached and hears no more.", exc_info=True)
-                self.close(comm)
+                self.close(line)
 
     def listening(self) -> bool:
-        """Whether a client hears events and has spoken lately."""
+        """Whether a client that follows the cells hears events and has spoken lately."""
         with self._lock:
             return any(
-                client.events is not None and time.monotonic() - client.heard <= SILENCE_S
+                client.follows
+                and client.events is not None
+                and time.monotonic() - client.heard <= SILENCE_S
                 for client in self._clients.values()
             )
 

@@ -19,9 +19,9 @@ from ..report.errors import CompilescopeError
 from ..report.problem import Problem, fault
 from ..session.session import Session
 from . import commands, messages, replies, summaries, sweeps
-from .clients import Clients, plain
+from .clients import Clients, Line, plain
 from .measuring import SentRounds
-from .reply_parts import split
+from .reply_parts import in_parts
 
 
 class Endpoints:
@@ -60,8 +60,12 @@ class Endpoints:
         self._clients.open(_client(message), "events", opened)
         opened.on_close(lambda _: self._clients.close(opened))
 
+    def admit(self, name: str, line: Line) -> None:
+        """Notes that a panel asks by another way than the comms, on which it hears events too."""
+        self._clients.open(name, "events", line, follows=False)
+
     def is_heard(self) -> bool:
-        """Whether a panel is connected."""
+        """Whether a panel is connected that follows the cells."""
         return self._clients.listening()
 
     def answer(self, data: Any) -> dict[str, Any]:
@@ -125,16 +129,8 @@ class Endpoints:
 
 
 def _send(opened: BaseComm, reply: dict[str, Any]) -> None:
-    """Sends a reply, in parts if it is long."""
-    text = msgspec.json.encode(reply).decode()
-    pieces = list(split(text, messages.PART_BYTES))
-    if len(pieces) == 1:
-        opened.send(reply)
-        return
-    for part, piece in enumerate(pieces):
-        opened.send(
-            plain(messages.ReplyPart(id=reply["id"], part=part, parts=len(pieces), text=piece))
-        )
+    for message in in_parts(reply):
+        opened.send(message)
 
 
 def _client(message: dict[str, Any]) -> str:
@@ -145,11 +141,12 @@ def _client(message: dict[str, Any]) -> str:
 _endpoints: Endpoints | None = None
 
 
-def start(session: Session) -> None:
+def start(session: Session) -> Endpoints:
     """Serves panels from now on; once in a kernel, however often it is called."""
     global _endpoints
     if _endpoints is None:
         _endpoints = Endpoints(session)
+    return _endpoints
 
 
 def is_serving() -> bool:

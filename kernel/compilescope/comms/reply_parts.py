@@ -4,6 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from . import messages
+from .clients import plain
+
+
+def in_parts(reply: dict[str, Any]) -> list[dict[str, Any]]:
+    """The messages that a reply goes out in: itself, or its parts if it is long."""
+    text = msgspec.json.encode(reply).decode()
+    pieces = list(split(text, messages.PART_BYTES))
+    if len(pieces) == 1:
+        return [reply]
+    return [
+        plain(messages.ReplyPart(id=reply["id"], part=part, parts=len(pieces), text=piece))
+        for part, piece in enumerate(pieces)
+    ]
 
 
 def split(text: str, limit: int) -> Iterator[str]:

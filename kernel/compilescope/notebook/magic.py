@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
+from .. import extras
+from ..report import Report
 from ..report.errors import CompilescopeError
 from . import cell as cells
 from . import options as magic_options
@@ -48,6 +50,8 @@ def compile_cell(line: str, cell: str | None = None) -> None:
         return
     if cell is None:
         raise UsageError(f"%%compile has no cell below it. {cells.EXAMPLE}")
+    if options.panel and (missed := extras.missed("anywidget")):
+        raise UsageError(f"--panel: {missed}")
     from ..session import requests
     from ..session.session import get_session
     from ..views.display import Display
@@ -64,7 +68,13 @@ def compile_cell(line: str, cell: str | None = None) -> None:
     except CompilescopeError as error:
         raise UsageError(str(error)) from None
     report = None
-    display = Display(session, name=options.name, switches=not options.no_widget, panel=_has_panel)
+    display = Display(
+        session,
+        name=options.name,
+        switches=not (options.no_widget or options.panel),
+        panel=_has_panel,
+        output=Report.panel if options.panel else None,
+    )
     try:
         with display:
             report = session.inspect(

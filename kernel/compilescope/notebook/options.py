@@ -61,6 +61,7 @@ def _parser() -> Any:
     add("--measure", type=seconds, metavar="SECONDS", help="then measure for so long, in turns")
     known = ", ".join(STUDIES)
     add("--study", metavar="NAMES", help=f"then study the variants: names of {known}")
+    add("--panel", action="store_true", help="show the live panel in the cell's output")
     add("--no-widget", action="store_true", help="show the report without its switches")
     add("--name", default=LAST, metavar="VAR", help=f"keep the report in this variable ({LAST})")
     add("--help", action="store_true", help="print this")

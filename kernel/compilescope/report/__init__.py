@@ -73,6 +73,7 @@ from .report import VariantReport as VariantReport
 from .report import conclude as conclude
 from .report import concluding as concluding
 from .report import is_record as is_record
+from .report import panels as panels
 from .report import renderers as renderers
 from .sweeps import Sweep as Sweep
 from .sweeps import SweepCell as SweepCell

@@ -291,6 +291,24 @@ class Report(Struct, kw_only=True):
         path.write_text(text, encoding="utf-8")
         return path
 
+    def panel(self) -> Any:
+        """The report's live panel, as the output of a cell: for notebooks other than JupyterLab's.
+
+        All views, with switches, what-if and measuring, as in JupyterLab. It is connected to this
+        kernel; that of a report from a file shows what the file holds.
+
+        Returns
+        -------
+        anywidget.AnyWidget
+            Displays itself.
+
+        Raises
+        ------
+        CompilescopeError
+            anywidget is not installed, or compilescope was installed without its front end.
+        """
+        return panels["widget"](self)
+
     def _repr_html_(self) -> str:
         return renderers["html"](self)
 
@@ -314,6 +332,9 @@ def conclude(report: Report) -> Overview:
 renderers: dict[str, Callable[[Report], str]] = LateTable()
 """How a report shows itself: "text", "html" (in a cell) and "page" (a whole file). The views, which
 stand above the report, put themselves here."""
+
+panels: dict[str, Callable[[Report], Any]] = {}
+"""What makes a report's panel, which stands above the report too."""
 
 
 def _completed(codes: list[Code]) -> Code:

@@ -43,6 +43,8 @@ class Display:
     panel
         Whether a panel is connected, which has the switches and the depth: the output is then the
         answer alone. Asked whenever something is shown: a panel may connect meanwhile.
+    output
+        Makes what a notebook shows in the report's place.
     """
 
     def __init__(
@@ -52,11 +54,13 @@ class Display:
         name: str = "report",
         switches: bool = True,
         panel: Callable[[], bool] = lambda: False,
+        output: Callable[[Report], Any] | None = None,
     ) -> None:
         self._session = session
         self._name = name
         self._kernel = shell.kernel() is not None
         self._panel = panel
+        self._output = output
         self._switches = switches and self._kernel and not panel()
         self._line = Line()
         self._shown = False
@@ -78,6 +82,9 @@ class Display:
         if self._line.handle is None:
             width, color = shutil.get_terminal_size((100, 24)).columns, sys.stdout.isatty()
             sys.stdout.write(text.render(report, width=width, color=color, name=self._name) + "\n")
+            return
+        if self._output is not None:
+            self._line.handle.update(self._output(report))
             return
         panel = self._panel()
         shown = html.render(report, panel=panel, left=left, right=right, name=self._name)

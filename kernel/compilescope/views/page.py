@@ -66,6 +66,18 @@ def render_served(title: str, requests: str) -> str:
     return _page(parts, title, requests=requests)
 
 
+def render_live() -> str | None:
+    """Return a page without a report, which asks whoever shows it; None without built views."""
+    parts = _parts()
+    return None if parts is None else _page(parts, "compilescope")
+
+
+def relay() -> str | None:
+    """Return the script that shows a live page in a notebook's cell; None without built views."""
+    path = _BUILT / "relay.js"
+    return path.read_text(encoding="utf-8") if path.exists() else None
+
+
 class _Parts(NamedTuple):
     script: str
     worker: str

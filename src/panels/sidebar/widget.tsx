@@ -2,9 +2,10 @@ import { ReactWidget } from '@jupyterlab/apputils';
 import type { ITranslator } from '@jupyterlab/translation';
 import { nullTranslator } from '@jupyterlab/translation';
 import type { Message } from '@lumino/messaging';
+import type { ISignal } from '@lumino/signaling';
 import * as React from 'react';
 import type { SourceLine } from '../../protocol/types';
-import type { ICompilescope, ISubjectModel } from '../../tokens';
+import type { ISubjectModel } from '../../tokens';
 import { SidebarBody } from './body';
 import { signalsOf, stateOf } from './state';
 import type { ISidebarActions } from './types';
@@ -110,10 +111,19 @@ export class Sidebar extends ReactWidget {
  */
 export namespace Sidebar {
   /**
+   * What is used of the service that follows kernels.
+   */
+  export interface IService {
+    readonly current: ISubjectModel | null;
+    readonly currentChanged: ISignal<unknown, ISubjectModel | null>;
+    isWatched: boolean;
+  }
+
+  /**
    * What the sidebar needs.
    */
   export interface IOptions {
-    service: ICompilescope;
+    service: IService;
 
     /**
      * Opens the code view of the current notebook.

@@ -19,7 +19,7 @@ from compilescope.targets import checking
 
 HERE = Path(__file__).parent
 HIDDEN = (
-    "IPython,comm,ipykernel,ipywidgets,jupyter_core,jupyterlab,numpy,plotly,pygments,"
+    "IPython,anywidget,comm,ipykernel,ipywidgets,jupyter_core,jupyterlab,numpy,plotly,pygments,"
     "traitlets,triton"
 )
 

@@ -59,6 +59,9 @@ from .reading import Search as Search
 from .reading import SearchHit as SearchHit
 from .reading import SearchResult as SearchResult
 from .reading import VariantResult as VariantResult
+from .relayed import FromWidget as FromWidget
+from .relayed import PagePart as PagePart
+from .relayed import ToWidget as ToWidget
 from .sweeping import CancelSweep as CancelSweep
 from .sweeping import GetSweep as GetSweep
 from .sweeping import StartSweep as StartSweep

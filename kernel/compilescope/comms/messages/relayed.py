@@ -1,0 +1,34 @@
+"""What a panel in a cell's output and the kernel exchange: the comms' messages, over a widget."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from .envelopes import Message
+
+
+class FromWidget(Message):
+    """From a panel in a cell's output."""
+
+    kind: Literal["page", "request", "interrupt"]
+    """``page`` asks for the front end, ``interrupt`` has the main thread interrupted."""
+    request: dict[str, Any] | None = None
+    """Of the kind ``request``: a `Request`."""
+
+
+class ToWidget(Message):
+    """To a panel in a cell's output, or to all views of it that are open."""
+
+    kind: Literal["page", "reply", "event"]
+    data: dict[str, Any] = {}
+    """A `PagePart`, whose bytes are the message's buffer; a `Reply` or `ReplyPart`; an `Event`."""
+
+
+class PagePart(Message):
+    """A piece of the front end, an HTML page compressed with gzip."""
+
+    key: str
+    """Names the page: the same key is the same page."""
+    part: int
+    """From 0."""
+    parts: int

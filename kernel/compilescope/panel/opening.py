@@ -1,0 +1,39 @@
+"""From a report to its panel: connected if the kernel has its subject, else a saved page."""
+
+from __future__ import annotations
+
+from ..comms import endpoints
+from ..report import Report
+from ..report.errors import CompilescopeError
+from ..session.lazy import session
+from ..views import page as pages
+from .page import Page
+from .service import PanelService
+from .widget import PanelWidget
+
+
+def widget(report: Report) -> PanelWidget:
+    """The widget that shows a report.
+
+    Raises
+    ------
+    CompilescopeError
+        compilescope was installed without its front end.
+    """
+    relay, live = pages.relay(), pages.render_live()
+    if relay is None or live is None:
+        raise CompilescopeError(
+            "There is no panel: this compilescope was installed without its front end.",
+            "It is a source checkout that was not built.",
+            "Run make setup, or install the wheel.",
+        )
+    current = session()
+    kept = current.inspections.get(report.subject.id)
+    if kept is None or kept.report is not report:
+        # Loaded from a file, say: it can be looked at, and nothing is made from it.
+        return PanelWidget(relay, report, Page(pages.render(report)))
+    shown = PanelWidget(relay, report, Page(live))
+    shown.service = PanelService(
+        current, endpoints.start(current), report.subject.id, shown.channel
+    )
+    return shown

@@ -1,0 +1,42 @@
+"""The front end on its way to a notebook: compressed, in parts."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from functools import lru_cache
+from hashlib import sha256
+
+from ..comms.messages import PART_BYTES, PagePart
+
+
+class Page:
+    """A page of HTML.
+
+    Parameters
+    ----------
+    text
+        The page. It is compressed when it is first asked for.
+
+    Attributes
+    ----------
+    key
+        The same for the same page: a notebook asks for each page once.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.key = sha256(text.encode()).hexdigest()[:16]
+
+    def parts(self) -> Iterator[tuple[PagePart, bytes]]:
+        """The page in parts, none longer than what the comms carry in one message."""
+        packed = _compressed(self._text)
+        pieces = [packed[at : at + PART_BYTES] for at in range(0, len(packed), PART_BYTES)]
+        for part, piece in enumerate(pieces):
+            yield PagePart(key=self.key, part=part, parts=len(pieces)), piece
+
+
+@lru_cache(maxsize=1)
+def _compressed(text: str) -> bytes:
+    """One at a time is kept: the connected panels of a kernel all show the same page."""
+    return gzip.compress(text.encode(), 9, mtime=0)

@@ -1,0 +1,52 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { ReactWidget } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import type { FromPanel, ToPanel } from '../protocol/portMessages';
+
+/**
+ * The switch between a place in a cell's output and the whole window.
+ */
+export class FillSwitch extends ReactWidget {
+  /**
+   * @param _port - Leads to who shows the page, and says what fills the window.
+   * @param _isFull - Whether the page does at first.
+   * @param _trans - Translates.
+   */
+  constructor(
+    private _port: MessagePort,
+    private _isFull: boolean,
+    private _trans: TranslationBundle
+  ) {
+    super();
+    _port.addEventListener('message', ({ data }: MessageEvent) => {
+      const message = data as ToPanel;
+      if (message.kind === 'look') {
+        this._isFull = message.look.isFull;
+        this.update();
+      }
+    });
+    document.addEventListener('keydown', event => {
+      if (event.key === 'Escape' && this._isFull && !event.defaultPrevented) {
+        this._ask(false);
+      }
+    });
+  }
+
+  protected override render(): JSX.Element {
+    return (
+      <button
+        type="button"
+        className="jp-Compilescope-button"
+        aria-pressed={this._isFull}
+        onClick={() => this._ask(!this._isFull)}
+      >
+        {this._trans.__('Full window')}
+      </button>
+    );
+  }
+
+  private _ask(isFull: boolean): void {
+    const message: FromPanel = { kind: 'fill', isFull };
+    this._port.postMessage(message);
+  }
+}

@@ -1,0 +1,81 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { Signal } from '@lumino/signaling';
+import { download } from '../download';
+import { SubjectModel } from '../model/subject';
+import { PortConnection } from '../protocol/port';
+import type { ILook, ToPanel } from '../protocol/portMessages';
+import { isConnect } from '../protocol/portMessages';
+import { loadView } from '../panels/loaders';
+import { ReportShell } from '../panels/shell';
+import { Sidebar } from '../panels/sidebar';
+import { VIEWS } from '../panels/views';
+import { FillSwitch } from './fill';
+import { fillPage } from './frame';
+import { Header } from './header';
+import { languages } from './languages';
+import { setDark } from './look';
+
+/**
+ * Show what a kernel has, over the port that whoever shows this page sends.
+ */
+export function showLive(): void {
+  window.addEventListener('message', function connect({ source, data, ports }) {
+    if (source === window.parent && isConnect(data) && ports.length) {
+      window.removeEventListener('message', connect);
+      fill(ports[0], data.look);
+    }
+  });
+}
+
+function fill(port: MessagePort, look: ILook): void {
+  const trans = nullTranslator.load('jupyterlab_compilescope');
+  const model = new SubjectModel();
+  const shell = new ReportShell({
+    views: VIEWS,
+    load: loadView,
+    context: {
+      model,
+      translator: nullTranslator,
+      trans,
+      languages,
+      reveal: null
+    }
+  });
+  const sidebar = new Sidebar({
+    service: new OneKernel(model),
+    openCode: () => shell.open('code'),
+    openChanges: () => shell.open('changes'),
+    save: async format => {
+      const { filename, text } = await model.save(format);
+      download(filename, text);
+    }
+  });
+  sidebar.addClass('jp-Compilescope-page-aside');
+  setDark(look.isDark);
+  port.addEventListener('message', ({ data }: MessageEvent) => {
+    const message = data as ToPanel;
+    if (message.kind === 'look') {
+      setDark(message.look.isDark);
+    }
+  });
+  fillPage(
+    [
+      new Header({ model, created: '', trans }),
+      shell.pickers,
+      new FillSwitch(port, look.isFull, trans)
+    ],
+    sidebar,
+    shell
+  );
+  model.connection = new PortConnection(port);
+}
+
+/**
+ * The one kernel of this page, as the sidebar follows them.
+ */
+class OneKernel implements Sidebar.IService {
+  constructor(readonly current: SubjectModel) {}
+
+  readonly currentChanged = new Signal<OneKernel, SubjectModel>(this);
+  isWatched = true;
+}

@@ -1,0 +1,43 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { SubjectModel } from '../model/subject';
+import { ReportShell } from '../panels/shell';
+import { loadView } from '../panels/loaders';
+import { VIEWS } from '../panels/views';
+import { Aside } from './aside';
+import { fillPage } from './frame';
+import { Header } from './header';
+import { languages } from './languages';
+import { Theme } from './theme';
+import { ThemeSwitch } from './switch';
+
+/**
+ * Fill the page with the views of what is looked at, and not changed.
+ *
+ * @param created - When it was made, as ISO 8601; empty if that is not known.
+ * @returns The model that they show; it has no connection yet.
+ */
+export function showModel(created: string): SubjectModel {
+  const trans = nullTranslator.load('jupyterlab_compilescope');
+  const model = new SubjectModel();
+  const shell = new ReportShell({
+    views: VIEWS,
+    load: loadView,
+    context: {
+      model,
+      translator: nullTranslator,
+      trans,
+      languages,
+      reveal: null
+    }
+  });
+  fillPage(
+    [
+      new Header({ model, created, trans }),
+      shell.pickers,
+      new ThemeSwitch(new Theme(), trans)
+    ],
+    new Aside(model, trans),
+    shell
+  );
+  return model;
+}

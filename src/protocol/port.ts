@@ -1,0 +1,234 @@
+import { UUID } from '@lumino/coreutils';
+import type { ISignal } from '@lumino/signaling';
+import { Signal } from '@lumino/signaling';
+import type { IStatus } from '../tokens';
+import { Client } from './client';
+import { problem, problemOf } from './errors';
+import { eventOf } from './events';
+import type { EventOf, IConnection } from './interface';
+import type { FromPanel, ToPanel } from './portMessages';
+import type { Commands, HelloResult } from './types';
+
+/**
+ * How often the kernel is told that this panel is alive, in milliseconds. It
+ * forgets a client after three minutes.
+ */
+const HEARTBEAT = 20_000;
+
+/**
+ * How long the kernel may be silent while it owes an answer before the panel
+ * says that it waits, in milliseconds.
+ */
+const PATIENCE = 3_000;
+
+/**
+ * As `PATIENCE`, before the panel says that the kernel may be gone. Whether it
+ * is cannot be known: a widget sees no kernel.
+ */
+const DOUBT = 60_000;
+
+/**
+ * The connection of a panel that stands in a notebook's output, over a port to
+ * the script that put it there.
+ */
+export class PortConnection implements IConnection {
+  readonly isLive = true;
+
+  constructor(private _port: MessagePort) {
+    _port.addEventListener('message', this._onMessage);
+    _port.start();
+    this._clock = window.setInterval(() => this._beat(), HEARTBEAT);
+    document.addEventListener('visibilitychange', this._onVisibility);
+  }
+
+  get status(): IStatus {
+    return this._status;
+  }
+
+  get statusChanged(): ISignal<IConnection, IStatus> {
+    return this._statusChanged;
+  }
+
+  get opened(): ISignal<IConnection, HelloResult> {
+    return this._opened;
+  }
+
+  get event(): ISignal<IConnection, EventOf> {
+    return this._event;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  async request<K extends keyof Commands>(
+    command: K,
+    args: Commands[K]['arguments']
+  ): Promise<Commands[K]['result']> {
+    this._owed++;
+    this._wait();
+    try {
+      return await this._client.request(command, args);
+    } finally {
+      this._owed--;
+      this._wait();
+    }
+  }
+
+  /**
+   * Nothing: this kernel's end starts jobs by itself, and gives no code.
+   */
+  execute(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  interrupt(): Promise<void> {
+    this._post({ kind: 'interrupt' });
+    return Promise.resolve();
+  }
+
+  async open(): Promise<void> {
+    const attempt = ++this._attempt;
+    const isOpen = () => !this._isDisposed && this._status.kind !== 'dead';
+    let state: HelloResult;
+    try {
+      state = await this.request('hello', {});
+    } catch (error) {
+      if (attempt === this._attempt && isOpen()) {
+        this._setStatus({ kind: 'error', problem: problemOf(error) });
+      }
+      return;
+    }
+    if (attempt === this._attempt && !this._isDisposed) {
+      this._wasOpened = true;
+      this._setStatus({ kind: 'ready' });
+      this._opened.emit(state);
+    }
+  }
+
+  dispose(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isDisposed = true;
+    clearInterval(this._clock);
+    clearTimeout(this._silence);
+    document.removeEventListener('visibilitychange', this._onVisibility);
+    this._port.removeEventListener('message', this._onMessage);
+    this._port.close();
+    this._client.rejectAll(GONE);
+    Signal.clearData(this);
+  }
+
+  private _post(message: FromPanel): void {
+    this._port.postMessage(message);
+  }
+
+  private _onMessage = ({ data }: MessageEvent): void => {
+    const message = data as ToPanel;
+    switch (message.kind) {
+      case 'reply':
+        this._hear();
+        this._client.receive(message.data);
+        break;
+      case 'event': {
+        this._hear();
+        const event = eventOf(message.data);
+        if (event) {
+          this._event.emit(event);
+        }
+        break;
+      }
+      case 'check':
+        void this.open();
+        break;
+      case 'closed':
+        this._setStatus({ kind: 'dead' });
+        this._client.rejectAll(GONE);
+        break;
+    }
+  };
+
+  /**
+   * The kernel spoke, so it is there.
+   */
+  private _hear(): void {
+    const { kind } = this._status;
+    if (this._wasOpened && kind !== 'ready') {
+      this._setStatus({ kind: 'ready' });
+    }
+    this._wait();
+  }
+
+  /**
+   * Say that the kernel is silent once it has been so for long.
+   */
+  private _wait(): void {
+    clearTimeout(this._silence);
+    if (this._owed > 0 && !this._isDisposed) {
+      this._silence = window.setTimeout(() => {
+        if (this._status.kind === 'ready' || !this._wasOpened) {
+          this._setStatus({ kind: 'busy' });
+        }
+        this._silence = window.setTimeout(() => {
+          if (this._status.kind === 'busy') {
+            this._setStatus({ kind: 'error', problem: SILENT });
+          }
+        }, DOUBT - PATIENCE);
+      }, PATIENCE);
+    }
+  }
+
+  /**
+   * Also to a kernel that owes an answer: of one that is gone, the notebook says
+   * so once something is sent.
+   */
+  private _beat(): void {
+    if (this._wasOpened && this._status.kind !== 'dead') {
+      this._client.request('heartbeat', {}).catch(() => undefined);
+    }
+  }
+
+  /**
+   * Browsers slow the timers of hidden pages down so far that the kernel may
+   * have forgotten this one.
+   */
+  private _onVisibility = (): void => {
+    if (document.visibilityState === 'visible' && this._wasOpened) {
+      void this.open();
+    }
+  };
+
+  private _setStatus(status: IStatus): void {
+    this._status = status;
+    this._statusChanged.emit(status);
+  }
+
+  private _attempt = 0;
+  private _clock: number;
+  private _isDisposed = false;
+  private _owed = 0;
+  private _silence = 0;
+  private _status: IStatus = { kind: 'connecting' };
+  private _wasOpened = false;
+  private _client = new Client({
+    client: UUID.uuid4(),
+    send: request => this._post({ kind: 'request', request })
+  });
+  private _statusChanged = new Signal<IConnection, IStatus>(this);
+  private _opened = new Signal<IConnection, HelloResult>(this);
+  private _event = new Signal<IConnection, EventOf>(this);
+}
+
+const GONE = problem({
+  what: 'The panel is not connected to its kernel any more',
+  why: 'The kernel was restarted or shut down, or the cell was run again',
+  remedy: 'Run the cell again.'
+});
+
+const SILENT = problem({
+  what: 'The kernel does not answer',
+  why: 'It runs a cell, or it was restarted or shut down',
+  remedy:
+    'The panel goes on by itself once the cell is done. Of a kernel that is gone, run the cell again.'
+});

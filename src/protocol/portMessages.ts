@@ -1,0 +1,57 @@
+import type { Request, ToWidget } from './types';
+
+/**
+ * How the notebook looks that a panel stands in.
+ */
+export interface ILook {
+  readonly isDark: boolean;
+
+  /**
+   * Whether the panel fills the window.
+   */
+  readonly isFull: boolean;
+}
+
+/**
+ * What a panel in a cell's output says to the page around it.
+ */
+export type FromPanel =
+  | { kind: 'request'; request: Request }
+  | { kind: 'interrupt' }
+  /**
+   * Have the panel fill the window, or not any more.
+   */
+  | { kind: 'fill'; isFull: boolean };
+
+/**
+ * What the page around a panel says to it.
+ */
+export type ToPanel =
+  /**
+   * What the kernel says.
+   */
+  | { kind: 'reply' | 'event'; data: ToWidget['data'] }
+  /**
+   * There is no kernel any more.
+   */
+  | { kind: 'closed' }
+  /**
+   * The kernel may be gone, or back.
+   */
+  | { kind: 'check' }
+  | { kind: 'look'; look: ILook };
+
+/**
+ * The message to a panel's window that brings its port.
+ */
+export interface IConnect {
+  readonly kind: 'compilescope-connect';
+  readonly look: ILook;
+}
+
+/**
+ * Whether a message to a window brings a panel's port.
+ */
+export function isConnect(message: unknown): message is IConnect {
+  return (message as IConnect | null)?.kind === 'compilescope-connect';
+}

@@ -1,0 +1,140 @@
+import type { FrameLocator, Page } from '@playwright/test';
+import { expect, test } from '@playwright/test';
+import * as path from 'path';
+import { shutDown } from '../helpers/shared';
+
+/**
+ * The panel in a cell's output: where JupyterLab's extension is not, and in
+ * Notebook.
+ */
+
+const ARTIFACTS = path.resolve(__dirname, '../artifacts');
+const NOTEBOOK = 'widget.ipynb';
+
+const CELLS = [
+  '%load_ext compilescope',
+  `import torch
+
+def attend(x, y):
+    scores = torch.relu(x @ y)
+    return scores.softmax(-1)
+
+x, y = torch.randn(16, 32), torch.randn(32, 16)`,
+  '%%compile --no-run --variants python --panel\nout = attend(x, y)'
+];
+
+test.use({ viewport: { width: 1500, height: 1200 } });
+
+test.beforeEach(async ({ request }) => {
+  const content = {
+    cells: CELLS.map((source, index) => ({
+      cell_type: 'code',
+      execution_count: null,
+      id: `cell-${index}`,
+      metadata: {},
+      outputs: [],
+      source
+    })),
+    metadata: { kernelspec: { display_name: 'python3', name: 'python3' } },
+    nbformat: 4,
+    nbformat_minor: 5
+  };
+  await request.put(`api/contents/${NOTEBOOK}`, {
+    data: { type: 'notebook', format: 'json', content }
+  });
+});
+
+test.afterEach(({ request }) => shutDown(request));
+
+test('in JupyterLab without the extension', async ({ page }) => {
+  // It goes on without an extension that it cannot load.
+  await page.route('**/extensions/jupyterlab-compilescope/**', route =>
+    route.abort()
+  );
+  await page.goto(`lab/tree/${NOTEBOOK}?reset`);
+  await runAll(page);
+  const panel = panelOf(page);
+  await flip(panel);
+
+  await test.step('it fills the window, and goes back', async () => {
+    const frame = page.locator('iframe');
+    const { height } = page.viewportSize()!;
+    const inCell = await frame.evaluate(node => node.clientHeight);
+    await panel.getByRole('button', { name: 'Full window' }).click();
+    await expect(frame).toHaveJSProperty('clientHeight', height);
+    await page.screenshot({ path: path.join(ARTIFACTS, 'widget-full.png') });
+    await page.keyboard.press('Escape');
+    await expect(frame).toHaveJSProperty('clientHeight', inCell);
+  });
+
+  await test.step('it says that its kernel has gone', async () => {
+    await page.evaluate(async () => {
+      const { jupyterapp: app } = window as unknown as { jupyterapp: IApp };
+      await app.commands.execute('kernelmenu:shutdown');
+    });
+    await panel.getByRole('switch', { name: 'fullgraph' }).check();
+    await expect(panel.getByText('The kernel is gone')).toBeVisible();
+    await expect(panel.getByText('launches, all on both sides')).toBeVisible();
+  });
+});
+
+test('in Notebook, light and dark', async ({ page }) => {
+  await page.goto(`notebooks/${NOTEBOOK}`);
+  await runAll(page);
+  const panel = panelOf(page);
+  await flip(panel);
+  await page.locator('iframe').scrollIntoViewIfNeeded();
+  await page.screenshot({ path: path.join(ARTIFACTS, 'widget-light.png') });
+  // What Notebook's own dark theme sets besides its style sheet.
+  await page.evaluate(() => {
+    document.body.dataset.jpThemeLight = 'false';
+  });
+  await expect(panel.locator('html')).toHaveAttribute('data-theme', 'dark');
+  await page.screenshot({ path: path.join(ARTIFACTS, 'widget-dark.png') });
+});
+
+/**
+ * What is used of the application object, in JupyterLab and in Notebook.
+ */
+interface IApp {
+  commands: { execute(id: string): Promise<unknown> };
+  shell: {
+    currentWidget: {
+      sessionContext?: { session: { kernel: { status: string } } | null };
+    } | null;
+  };
+}
+
+/**
+ * Run the cells of the notebook that is open.
+ */
+async function runAll(page: Page): Promise<void> {
+  await page.waitForFunction(() => {
+    const { jupyterapp: app } = window as unknown as { jupyterapp?: IApp };
+    const context = app?.shell.currentWidget?.sessionContext;
+    return context?.session?.kernel.status === 'idle';
+  });
+  await page.locator('.jp-Cell .jp-InputPrompt').first().click();
+  for (let index = 0; index < CELLS.length; index++) {
+    await page.keyboard.press('Shift+Enter');
+  }
+}
+
+/**
+ * The panel in the frame of a cell's output.
+ */
+function panelOf(page: Page): FrameLocator {
+  return page.frameLocator('iframe[title="compilescope: attend"]');
+}
+
+/**
+ * Flip the switch, and see the code of both wrappers.
+ */
+async function flip(panel: FrameLocator): Promise<void> {
+  await expect(panel.getByRole('heading', { level: 1 })).toContainText(
+    'attend'
+  );
+  await panel.getByRole('tab', { name: 'Code', exact: true }).click();
+  await panel.getByRole('switch', { name: 'cpp_wrapper' }).check();
+  await expect(panel.getByText('launches, all on both sides')).toBeVisible();
+}
