@@ -3,12 +3,8 @@ import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
 import { expect, type Locator, type Page } from '@playwright/test';
 import * as path from 'path';
 import { sidebar } from './compilescope';
+import { PICTURES, takePicture } from './pictures';
 import { openStored, openView as openTab } from './report';
-
-/**
- * Where pictures are put: to look at, not to compare.
- */
-const ARTIFACTS = path.resolve(__dirname, '../artifacts');
 
 /**
  * Open a view of a report that holds all that the views can show, or that a
@@ -63,18 +59,16 @@ export async function openView(
 }
 
 /**
- * Take pictures of a view: light, dark, and as narrow as a sidebar. Nothing of
- * it may reach out of it.
+ * Nothing of a view may reach out of it, also where it is as narrow as a
+ * sidebar. If pictures are taken, these are light, dark and narrow.
  */
 export async function picture(
   page: IJupyterLabPageFixture,
   region: Locator,
   name: string
 ): Promise<void> {
-  const take = async (kind: string) => {
-    await page.screenshot({
-      path: path.join(ARTIFACTS, `${name}-${kind}.png`)
-    });
+  const fits = async (kind: string) => {
+    await takePicture(page, `${name}-${kind}`);
     const wide = await region.evaluate(node =>
       [node, ...node.querySelectorAll('.jp-Compilescope-table')]
         .filter(each => each.scrollWidth > each.clientWidth)
@@ -82,10 +76,12 @@ export async function picture(
     );
     expect(wide).toEqual([]);
   };
-  await page.theme.setLightTheme();
-  await take('light');
-  await page.theme.setDarkTheme();
-  await take('dark');
+  await fits('light');
+  if (PICTURES) {
+    await page.theme.setDarkTheme();
+    await fits('dark');
+    await page.theme.setLightTheme();
+  }
   const size = page.viewportSize()!;
   const isSidebarOpen = await sidebar(page).isVisible();
   // A notebook beside it takes a half, and the sidebar all but a strip.
@@ -99,12 +95,11 @@ export async function picture(
   await expect
     .poll(() => region.evaluate(node => node.clientWidth))
     .toBeLessThan(420);
-  await take('narrow');
+  await fits('narrow');
   await page.setViewportSize(size);
   if (isSidebarOpen) {
     await page.sidebar.open('right');
   }
-  await page.theme.setLightTheme();
 }
 
 /**

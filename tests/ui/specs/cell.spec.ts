@@ -1,13 +1,11 @@
 import type { Locator, Page } from '@playwright/test';
-import * as path from 'path';
 import { openSidebar, subjects } from '../helpers/compilescope';
 import { cell, openNotebook, run, runAll, SUBJECT } from '../helpers/notebook';
+import { takePicture } from '../helpers/pictures';
 import { SHARED, shutDown } from '../helpers/shared';
 import { expect, test } from '../helpers/test';
 
 test.afterAll(({ request }) => shutDown(request));
-
-const ARTIFACTS = path.resolve(__dirname, '../artifacts');
 
 /**
  * The widths of the page. The panel takes more than half of it.
@@ -34,8 +32,7 @@ for (const theme of ['light', 'dark'] as const) {
     for (const width of [1280, 1920]) {
       await page.setViewportSize({ width, height: 1000 });
       await output.getByRole('button').scrollIntoViewIfNeeded();
-      const file = path.join(ARTIFACTS, `cell-${theme}-${width}.png`);
-      await page.screenshot({ path: file });
+      await takePicture(page, `cell-${theme}-${width}`);
     }
   });
 }
@@ -93,7 +90,7 @@ test('without the panel a cell has folds, which clip nothing', async ({
     await page.setViewportSize({ width, height: 1000 });
     expect(await cut(output), `cut at ${width} px`).toBe(0);
   }
-  await page.screenshot({ path: path.join(ARTIFACTS, 'cell-folds.png') });
+  await takePicture(page, 'cell-folds');
 });
 
 /**

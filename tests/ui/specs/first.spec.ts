@@ -1,6 +1,5 @@
 import { expect, test } from '@jupyterlab/galata';
 import type { Page } from '@playwright/test';
-import * as path from 'path';
 import {
   choice,
   clickLine,
@@ -17,6 +16,7 @@ import {
   variants
 } from '../helpers/compilescope';
 import { cell, openNotebook, runAll } from '../helpers/notebook';
+import { takePicture } from '../helpers/pictures';
 
 const CELLS = [
   '%load_ext compilescope',
@@ -29,8 +29,6 @@ model.eval().requires_grad_(False)
 x = torch.randn(32, 64)`,
   '%%compile --no-run\nmodel(x)'
 ];
-
-const ARTIFACTS = path.resolve(__dirname, '../artifacts');
 
 // The size of the README's picture.
 test.use({ viewport: { width: 1920, height: 1080 } });
@@ -56,7 +54,7 @@ test('from the cell to the panel, and to its switches', async ({
     const overview = page.getByRole('region', { name: 'Overview' });
     await expect(overview.getByRole('heading', { level: 2 })).toBeVisible();
     await expect(overview.getByRole('row')).not.toHaveCount(0);
-    await page.screenshot({ path: path.join(ARTIFACTS, 'overview.png') });
+    await takePicture(page, 'overview');
     await openCode(page);
   });
 
@@ -81,7 +79,7 @@ test('from the cell to the panel, and to its switches', async ({
     await clickLine(python, launch);
     await expect(marked(python, launch)).toBeInViewport();
     // Before anything is timed: a busy machine's figures are nothing to show.
-    await page.screenshot({ path: path.join(ARTIFACTS, 'panel.png') });
+    await takePicture(page, 'panel');
     await sidebar(page).getByRole('button', { name: 'Build and time' }).click();
     const ratios = variants(page).filter({
       hasText: /\d× (faster|slower)|no difference|too noisy|too few/

@@ -2,10 +2,10 @@ import type { Locator, Page } from '@playwright/test';
 import * as fs from 'fs';
 import * as os from 'os';
 import * as path from 'path';
+import { takePicture } from '../helpers/pictures';
 import { openReport, openView } from '../helpers/report';
 import { expect, test } from '../helpers/test';
 
-const ARTIFACTS = path.resolve(__dirname, '../artifacts');
 const REPORTS = path.resolve(__dirname, '../../data/reports');
 
 /**
@@ -88,14 +88,12 @@ for (const theme of ['light', 'dark'] as const) {
     await drawn(view, 36);
     await page.mouse.click(...(await placeOf(view, 'mul_1')));
     await expect(details(view)).toContainText('layers.0.norm');
-    await page.screenshot({ path: path.join(ARTIFACTS, `graph-${theme}.png`) });
+    await takePicture(page, `graph-${theme}`);
     await view.getByRole('button', { name: 'Two stages' }).click();
     await colour(view).selectOption('change');
     await expect(stage(view)).toHaveCount(2);
     await expect(view.getByText('since “')).toBeVisible();
-    await page.screenshot({
-      path: path.join(ARTIFACTS, `graph-two-${theme}.png`)
-    });
+    await takePicture(page, `graph-two-${theme}`);
   });
 }
 
@@ -242,7 +240,7 @@ test('fits a narrow panel', async ({ page, tmpPath }) => {
     node => node.scrollWidth - node.clientWidth
   );
   expect(width).toBeLessThanOrEqual(0);
-  await page.screenshot({ path: path.join(ARTIFACTS, 'graph-narrow.png') });
+  await takePicture(page, 'graph-narrow');
 });
 
 test('10,000 nodes open at once, and pan smoothly', async ({

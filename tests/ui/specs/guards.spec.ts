@@ -1,14 +1,12 @@
-import * as path from 'path';
 import { EVIL, writeManyGuards } from '../helpers/guards';
 import { cell, openNotebook, runAll, SUBJECT } from '../helpers/notebook';
+import { takePicture } from '../helpers/pictures';
 import { openReport, openView as turnTo } from '../helpers/report';
 import { SHARED, shutDown } from '../helpers/shared';
 import { expectNames, expectText, openView, picture } from '../helpers/views';
 import { expect, test } from '../helpers/test';
 
 test.afterAll(({ request }) => shutDown(request));
-
-const ARTIFACTS = path.resolve(__dirname, '../artifacts');
 
 test('the guards of a call, and what if it was another', async ({ page }) => {
   const cells = SUBJECT;
@@ -159,16 +157,12 @@ test('5,000 guards, of a file', async ({ page, tmpPath }, info) => {
   await expectNames(view);
 
   await test.step('as narrow as can be', async () => {
-    const take = (kind: string) =>
-      page.screenshot({
-        path: path.join(ARTIFACTS, `guards-many-${kind}.png`)
-      });
-    await take('wide');
+    await takePicture(page, 'guards-many-wide');
     await page.setViewportSize({ width: 400, height: 900 });
     await expect
       .poll(() => view.evaluate(node => node.clientWidth))
       .toBeLessThan(340);
-    await take('narrow');
+    await takePicture(page, 'guards-many-narrow');
     const { inner, outer } = await view.evaluate(node => ({
       inner: node.scrollWidth,
       outer: node.clientWidth

@@ -1,5 +1,6 @@
 import { editor, marked, openSidebar, sidebar } from '../helpers/compilescope';
 import { openNotebook, runAll, SUBJECT } from '../helpers/notebook';
+import { takePicture } from '../helpers/pictures';
 import { SHARED, shutDown } from '../helpers/shared';
 import {
   expectNames,
@@ -132,7 +133,6 @@ test('how long each launch takes, measured', async ({ page }) => {
     const times = page.locator('.jp-Compilescope-code-times span:visible');
     await expect(times.first()).toHaveText(TIME);
     await expect(times.first()).toHaveAttribute('title', /measured over/);
-    await page.theme.setLightTheme();
-    await page.screenshot({ path: 'artifacts/code-times-light.png' });
+    await takePicture(page, 'code-times-light');
   });
 });

@@ -1,4 +1,3 @@
-import * as path from 'path';
 import {
   editors,
   openCode,
@@ -6,12 +5,11 @@ import {
   sidebar
 } from '../helpers/compilescope';
 import { openNotebook, runAll, SUBJECT } from '../helpers/notebook';
+import { takePicture } from '../helpers/pictures';
 import { SHARED, shutDown } from '../helpers/shared';
 import { expect, test } from '../helpers/test';
 
 test.afterAll(({ request }) => shutDown(request));
-
-const ARTIFACTS = path.resolve(__dirname, '../artifacts');
 
 // Pictures to look at, not to compare: fonts differ from machine to machine.
 for (const theme of ['light', 'dark'] as const) {
@@ -33,7 +31,7 @@ for (const theme of ['light', 'dark'] as const) {
         .filter({ hasText: /mm(_out)?\(/ });
       await expect(launch.first()).toBeInViewport();
     }
-    await page.screenshot({ path: path.join(ARTIFACTS, `${theme}.png`) });
+    await takePicture(page, theme);
     // What the theme says, not a colour of our own.
     for (const part of [sidebar(page), editors(page).first()]) {
       const { ink, paper } = await part.evaluate(node => {

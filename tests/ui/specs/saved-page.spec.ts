@@ -4,6 +4,7 @@ import * as fs from 'fs';
 import * as os from 'os';
 import * as path from 'path';
 import { pathToFileURL } from 'url';
+import { takePicture } from '../helpers/pictures';
 import { IN_THE_BAR, openView, UNDER_MORE } from '../helpers/report';
 
 /**
@@ -12,7 +13,6 @@ import { IN_THE_BAR, openView, UNDER_MORE } from '../helpers/report';
  */
 
 const REPORTS = path.resolve(__dirname, '../../data/reports');
-const ARTIFACTS = path.resolve(__dirname, '../artifacts');
 const EVIL =
   '<img src=x onerror="window.evil=1"><script>window.evil=1</script>';
 
@@ -59,9 +59,7 @@ test('shows every view, in light and dark, without the network', async ({
       await expect(panel).not.toContainText('Loading');
       await expect(panel).not.toContainText('could not be opened');
       const name = view.replace(/\W+/g, '-');
-      await page.screenshot({
-        path: path.join(ARTIFACTS, `saved-page-${scheme}-${name}.png`)
-      });
+      await takePicture(page, `saved-page-${scheme}-${name}`);
     }
   }
   await page.getByRole('tab', { name: 'Code', exact: true }).click();
@@ -109,7 +107,5 @@ test('fits a narrow window', async ({ page }) => {
     () => document.documentElement.scrollWidth - window.innerWidth
   );
   expect(overflow).toBeLessThanOrEqual(0);
-  await page.screenshot({
-    path: path.join(ARTIFACTS, 'saved-page-narrow.png')
-  });
+  await takePicture(page, 'saved-page-narrow');
 });

@@ -1,6 +1,5 @@
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
 import type { Locator, Page } from '@playwright/test';
-import * as path from 'path';
 import {
   choice,
   clickLine,
@@ -12,12 +11,11 @@ import {
   variants
 } from '../helpers/compilescope';
 import { cell, openNotebook, runAll, start } from '../helpers/notebook';
+import { PICTURES, takeDarkPicture, takePicture } from '../helpers/pictures';
 import { openReport, openView } from '../helpers/report';
 import { SHARED, shutDown } from '../helpers/shared';
 import { expectNames, openView as openOf } from '../helpers/views';
 import { expect, test } from '../helpers/test';
-
-const ARTIFACTS = path.resolve(__dirname, '../artifacts');
 
 const KERNEL = 'triton_per_fused__softmax_add_gelu_prepare_softmax_online_0';
 
@@ -201,10 +199,9 @@ test('a cell for a target, and the switch', async ({ page }) => {
       expect(
         await button.evaluate(node => node.scrollWidth <= node.clientWidth)
       ).toBe(true);
-      await shootSidebar(page, `targets-sidebar-${width}-light`);
+      await takePicture(sidebar(page), `targets-sidebar-${width}-light`);
     }
-    await page.theme.setDarkTheme();
-    await shootSidebar(page, 'targets-sidebar-420-dark');
+    await takeDarkPicture(page, sidebar(page), 'targets-sidebar-420-dark');
   });
 });
 
@@ -225,12 +222,6 @@ async function resizeSidebar(page: Page, width: number): Promise<void> {
     .toBeLessThan(width + 20);
 }
 
-async function shootSidebar(page: Page, name: string): Promise<void> {
-  await sidebar(page).screenshot({
-    path: path.join(ARTIFACTS, `${name}.png`)
-  });
-}
-
 function form(page: Page, side: string): Locator {
   return page.getByRole('combobox', { name: `${side}: form of the kernel` });
 }
@@ -242,14 +233,13 @@ async function shoot(
   page: IJupyterLabPageFixture,
   name: string
 ): Promise<void> {
-  const take = (kind: string) =>
-    page.screenshot({ path: path.join(ARTIFACTS, `${name}-${kind}.png`) });
-  await page.theme.setDarkTheme();
-  await take('dark');
-  await page.theme.setLightTheme();
-  await take('light');
+  if (!PICTURES) {
+    return;
+  }
+  await takeDarkPicture(page, page, `${name}-dark`);
+  await takePicture(page, `${name}-light`);
   const size = page.viewportSize()!;
   await page.setViewportSize({ width: 900, height: 900 });
-  await take('narrow');
+  await takePicture(page, `${name}-narrow`);
   await page.setViewportSize(size);
 }

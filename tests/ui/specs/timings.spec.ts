@@ -1,12 +1,10 @@
+import { takePicture } from '../helpers/pictures';
 import { expect, test } from '../helpers/test';
 import type { Locator } from '@playwright/test';
-import * as path from 'path';
 import { choice, openSidebar, sidebar } from '../helpers/compilescope';
 import { notebook, openNotebook, runAll, SUBJECT } from '../helpers/notebook';
 import { SHARED, shutDown } from '../helpers/shared';
 import { expectNames, openView, picture } from '../helpers/views';
-
-const ARTIFACTS = path.resolve(__dirname, '../artifacts');
 
 test.afterAll(({ request }) => shutDown(request));
 
@@ -70,7 +68,7 @@ test('timings, from the first round to the layers of a call', async ({
     await expect(button('Break down the time')).toBeEnabled();
     await layers.scrollIntoViewIfNeeded();
     await layers.getByText('How each was measured').click();
-    await page.screenshot({ path: `${ARTIFACTS}/timings-layers.png` });
+    await takePicture(page, 'timings-layers');
     await status().scrollIntoViewIfNeeded();
   });
 

@@ -1,3 +1,4 @@
+import { takePicture } from '../helpers/pictures';
 import { expect, test } from '../helpers/test';
 import * as fs from 'fs';
 import * as path from 'path';
@@ -16,7 +17,6 @@ import { isStored, SHARED, shutDown } from '../helpers/shared';
 
 test.afterAll(({ request }) => shutDown(request));
 
-const ARTIFACTS = path.resolve(__dirname, '../artifacts');
 const REPORTS = path.resolve(__dirname, '../../data/reports');
 
 test('a report’s file opens with all views', async ({ page, tmpPath }) => {
@@ -105,9 +105,7 @@ for (const theme of ['light', 'dark'] as const) {
       await expect(
         tabs(panel).and(page.locator('[aria-selected=true]'))
       ).toBeInViewport();
-      await page.screenshot({
-        path: path.join(ARTIFACTS, `views-${theme}-${width}.png`)
-      });
+      await takePicture(page, `views-${theme}-${width}`);
     }
   });
 }
@@ -141,7 +139,7 @@ test('all tabs are in sight at any width, and the rest in a menu', async ({
   await page.keyboard.press('Enter');
   const menu = page.locator('.lm-Menu');
   await expect(menu).toBeVisible();
-  await page.screenshot({ path: path.join(ARTIFACTS, 'views-menu.png') });
+  await takePicture(page, 'views-menu');
   await page.keyboard.press('Escape');
   await expect(more).toBeFocused();
   await more.click();
@@ -197,7 +195,7 @@ test('views stand beside each other, and are there after a reload', async ({
     page.locator('.jp-Compilescope-tab[aria-selected=true]:visible');
   await expect(panels).toHaveCount(2);
   await expect(open()).toHaveText(['Kernels', 'Guards']);
-  await page.screenshot({ path: path.join(ARTIFACTS, 'views-beside.png') });
+  await takePicture(page, 'views-beside');
   await stored;
   // Galata's own reload waits for a launcher, which is not in front here.
   await page.evaluate(() => window.location.reload());

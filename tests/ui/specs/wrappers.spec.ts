@@ -1,11 +1,11 @@
 import * as fs from 'fs';
 import * as path from 'path';
 import { editor } from '../helpers/compilescope';
+import { takeDarkPicture, takePicture } from '../helpers/pictures';
 import { openReport, openView } from '../helpers/report';
 import { expectNames } from '../helpers/views';
 import { expect, test } from '../helpers/test';
 
-const ARTIFACTS = path.resolve(__dirname, '../artifacts');
 const REPORT = path.resolve(
   __dirname,
   '../../data/reports/training.compilescope.json'
@@ -125,18 +125,14 @@ test('what both wrappers do, step by step', async ({ page, tmpPath }) => {
 
   await expectNames(view);
   await test.step('light, dark and narrow', async () => {
-    const take = (name: string) =>
-      page.screenshot({ path: path.join(ARTIFACTS, `wrappers-${name}.png`) });
-    await take('light');
-    await page.theme.setDarkTheme();
-    await take('dark');
-    await page.theme.setLightTheme();
+    await takePicture(page, 'wrappers-light');
+    await takeDarkPicture(page, page, 'wrappers-dark');
     const size = page.viewportSize()!;
     await page.setViewportSize({ width: 460, height: 900 });
     await expect
       .poll(() => view.evaluate(node => node.clientWidth))
       .toBeLessThan(460);
-    await take('narrow');
+    await takePicture(page, 'wrappers-narrow');
     const wide = await table.evaluate(
       node => node.scrollWidth - node.clientWidth
     );
@@ -173,21 +169,11 @@ test('what both wrappers do, step by step', async ({ page, tmpPath }) => {
     await expect(code).toContainText(
       'Host time of the step “kernel launch”: 12.0 µs left, 6.00 µs right'
     );
-    for (const [name, theme] of [
-      ['light', 'setLightTheme'],
-      ['dark', 'setDarkTheme']
-    ] as const) {
-      await page.theme[theme]();
-      await page.screenshot({
-        path: path.join(ARTIFACTS, `code-costs-${name}.png`)
-      });
-    }
-    await page.theme.setLightTheme();
+    await takePicture(page, 'code-costs-light');
+    await takeDarkPicture(page, page, 'code-costs-dark');
     await page.setViewportSize({ width: 460, height: 900 });
     const legend = code.getByRole('button', { name: /^Steps of a call/ });
     await expect(legend).toHaveAttribute('aria-expanded', 'false');
-    await page.screenshot({
-      path: path.join(ARTIFACTS, 'code-costs-narrow.png')
-    });
+    await takePicture(page, 'code-costs-narrow');
   });
 });
