@@ -6,6 +6,11 @@ import { notebook, openNotebook, runAll, SUBJECT } from '../helpers/notebook';
 import { SHARED, shutDown } from '../helpers/shared';
 import { expectNames, openView, picture } from '../helpers/views';
 
+/**
+ * Of more samples a variant's row shows every other one, or fewer.
+ */
+const DRAWN = 320;
+
 test.afterAll(({ request }) => shutDown(request));
 
 test('timings, from the first round to the layers of a call', async ({
@@ -34,7 +39,7 @@ test('timings, from the first round to the layers of a call', async ({
     await expect(button('Pause')).toBeVisible();
     await expect(status()).toContainText(/Measuring.*\d rounds/);
     const few = await points(view);
-    await expect.poll(() => points(view)).toBeGreaterThan(few);
+    await expect.poll(() => points(view)).not.toBe(few);
   });
 
   await test.step('a pause keeps what there is', async () => {
@@ -93,7 +98,9 @@ test('timings, from the first round to the layers of a call', async ({
     view = await openView(page, 'timings', 'Timings', file);
     await expect(status()).toContainText(`Paused after ${text(before)} rounds`);
     await expect(samples(view, 'cpp')).toHaveText(text(before));
-    await expect.poll(() => points(view)).toBeGreaterThan(before);
+    await expect
+      .poll(() => points(view))
+      .toBeGreaterThan(Math.min(before, DRAWN));
   });
 });
 
