@@ -11,14 +11,15 @@ quick     the checks, jest and the kernel's tests that build no C++ and start no
 gpu       the tests that need a GPU, on a machine that has one
 ========  ==========================================================================
 
-Steps run in lanes: those of one lane one after the other, the lanes at the same time. The kernel's
-tests are two processes, each with its files in a fixed order. Every step's full output is kept in
-``build/steps/``.
+A few steps run at the same time, long ones first: as one ends, the next begins, so that no long one
+runs alone at the end. The kernel's tests are two processes, each with its files in a fixed order.
+Every step's full output is kept in ``build/steps/``.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -29,6 +30,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "steps"
+COMPILATIONS = ROOT / "build" / "compilations"
+"""What the tests of one run have compiled; see tests/compiler/g++."""
 
 
 @dataclass(frozen=True)
@@ -68,17 +71,17 @@ def python(*arguments: str) -> tuple[str, ...]:
 
 
 CHECKS = [
-    Step("ruff format", python("-m", "ruff", "format", "--check", ".")),
-    Step("ruff check", python("-m", "ruff", "check", ".")),
+    Step("eslint", ("jlpm", "eslint:check")),
     Step("mypy", python("-m", "mypy")),
+    Step("tsc", ("jlpm", "types:check")),
+    Step("prettier", ("jlpm", "prettier:check")),
+    Step("browser tests' types", ("jlpm", "check"), folder="tests/ui"),
+    Step("stylelint", ("jlpm", "stylelint:check")),
+    Step("front end's imports", ("jlpm", "imports:check")),
     Step("import contracts", ("lint-imports", "--no-cache")),
     Step("generated types", python("scripts/generate_types.py", "--check")),
-    Step("prettier", ("jlpm", "prettier:check")),
-    Step("stylelint", ("jlpm", "stylelint:check")),
-    Step("tsc", ("jlpm", "types:check")),
-    Step("eslint", ("jlpm", "eslint:check")),
-    Step("front end's imports", ("jlpm", "imports:check")),
-    Step("browser tests' types", ("jlpm", "check"), folder="tests/ui"),
+    Step("ruff check", python("-m", "ruff", "check", ".")),
+    Step("ruff format", python("-m", "ruff", "format", "--check", ".")),
 ]
 
 KERNEL_TESTS = ROOT / "tests" / "kernel"
@@ -105,8 +108,8 @@ def pytest(name: str, *arguments: str) -> Step:
     return Step(name, python("-m", "pytest", "-q", "--durations=20", *arguments))
 
 
-def lanes(what: str) -> list[list[Step]]:
-    """The steps of a command, in lanes.
+def steps(what: str) -> tuple[int, list[Step]]:
+    """How many steps of a command run at a time, and the steps, long ones first.
 
     Parameters
     ----------
@@ -116,14 +119,14 @@ def lanes(what: str) -> list[list[Step]]:
     jest = Step("jest", ("jlpm", "test", "--ci", "--maxWorkers=1"))
     browser = Step("browser tests", ("jlpm", "test"), folder="tests/ui")
     first, second = kernel_files()
-    kernel = [[pytest("pytest, first half", *first)], [pytest("pytest, second half", *second)]]
+    kernel = [pytest("pytest, second half", *second), pytest("pytest, first half", *first)]
     quick = pytest("pytest, quick", "-m", "not slow and not gpu")
     return {
-        "check": [CHECKS[::2], CHECKS[1::2]],
-        "test": [*kernel, [browser, *CHECKS, jest]],
-        "kernel": kernel,
-        "quick": [[quick], [*CHECKS, jest]],
-        "gpu": [[pytest("pytest, GPU", "-m", "gpu", "-rA")]],
+        "check": (2, CHECKS),
+        "test": (3, [*kernel, browser, jest, *CHECKS]),
+        "kernel": (2, kernel),
+        "quick": (2, [quick, jest, *CHECKS]),
+        "gpu": (1, [pytest("pytest, GPU", "-m", "gpu", "-rA")]),
     }[what]
 
 
@@ -208,11 +211,6 @@ def summary(outcomes: list[Outcome]) -> str:
     return "\n".join(lines)
 
 
-def run_lane(steps: list[Step]) -> list[Outcome]:
-    """Run steps one after the other; each runs whether or not the one before it passed."""
-    return [run_step(step) for step in steps]
-
-
 def main(arguments: list[str]) -> int:
     """Run what was asked for; 1 if anything failed."""
     if len(arguments) != 1 or arguments[0] not in COMMANDS:
@@ -221,10 +219,15 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGINT, interrupted)
     signal.signal(signal.SIGTERM, interrupted)
     LOGS.mkdir(parents=True, exist_ok=True)
-    wanted = lanes(arguments[0])
+    shutil.rmtree(COMPILATIONS, ignore_errors=True)
+    os.environ["COMPILESCOPE_TEST_COMPILATIONS"] = str(COMPILATIONS)
+    # Hundreds of processes import the package: its bytecode is kept, whatever the caller's habit.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    at_once, wanted = steps(arguments[0])
     started = time.monotonic()
-    with ThreadPoolExecutor(max_workers=len(wanted)) as pool:
-        outcomes = [outcome for lane in pool.map(run_lane, wanted) for outcome in lane]
+    with ThreadPoolExecutor(max_workers=at_once) as pool:
+        # Each runs whether or not those before it passed.
+        outcomes = list(pool.map(run_step, wanted))
     for outcome in outcomes:
         if not outcome.passed:
             # What failed is named at the end: again here, where only a log's end is kept.

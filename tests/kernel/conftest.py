@@ -1,34 +1,56 @@
 """What the kernel's tests share: one cache folder for the run, a clean Dynamo, one thread."""
 
+# ruff: noqa: E402
+
 from __future__ import annotations
 
 import os
+import tempfile
+from pathlib import Path
+
+# All of this is set before torch is imported, which reads some of it then. What a test starts has
+# it too.
+
+# Threads that wait for each other sleep. Otherwise they spin, and where tests share two cores they
+# take ten times as long as what they compute.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+# The processor's vector instructions are taken as it names them. Otherwise each process that
+# compiles C++ in an empty cache folder first builds and loads six libraries that use them: ten
+# seconds.
+os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
+
+_RUN = tempfile.TemporaryDirectory(prefix="compilescope-tests-", ignore_cleanup_errors=True)
+# The run stays out of the developer's own cache, unless the caller names a folder.
+os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", f"{_RUN.name}/inductor")
+# What was compiled in the run is not compiled again; `make test` has its processes share it.
+os.environ.setdefault("COMPILESCOPE_TEST_COMPILATIONS", f"{_RUN.name}/compilations")
+_COMPILER = str(Path(__file__).resolve().parents[1] / "compiler")
+os.environ["PATH"] = f"{_COMPILER}{os.pathsep}{os.environ['PATH']}"
+
 from collections.abc import Iterator
 
 import comm
 import pytest
 import torch
 from comm.base_comm import CommManager
+from compilescope.builds import build_and_time
 from compilescope.processes import warm_headers
 from compilescope.progress import history
-
-_FOLDER = "TORCHINDUCTOR_CACHE_DIR"
-_VECTORS = "TORCHINDUCTOR_VEC_ISA_OK"
-
-
-def pytest_configure() -> None:
-    """The processor's vector instructions are taken as it names them, here and in what is started.
-
-    Otherwise each process that compiles C++ in an empty cache folder first builds and loads six
-    libraries that use them: ten seconds. Torch reads this when Inductor is imported.
-    """
-    os.environ.setdefault(_VECTORS, "1")
 
 
 @pytest.fixture(scope="session", autouse=True)
 def no_warming() -> None:
     """No kernel that a test starts precompiles headers for later."""
     os.environ[warm_headers.SETTING] = "0"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def short_timing() -> Iterator[None]:
+    """Each build is timed for a tenth as long as it is for a user: no test needs its precision."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build_and_time, "SECONDS_PER_VARIANT", 0.04)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -44,15 +66,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.gpu)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keeps the run out of the developer's own cache, unless the caller names a folder."""
-    if os.environ.get(_FOLDER):
-        yield
-        return
-    os.environ[_FOLDER] = str(tmp_path_factory.mktemp("inductor"))
-    yield
-    del os.environ[_FOLDER]
+@pytest.fixture
+def real_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything is compiled, also what was before: for tests of what a build costs."""
+    monkeypatch.delenv("COMPILESCOPE_TEST_COMPILATIONS")
 
 
 @pytest.fixture

@@ -31,10 +31,18 @@ os.environ["JUPYTER_PATH"] = os.pathsep.join(
 os.environ["TORCHINDUCTOR_CACHE_DIR"] = tempfile.mkdtemp(prefix="compilescope-ui-")
 # So are the times of earlier work, which estimates are made of.
 os.environ["COMPILESCOPE_CACHE_DIR"] = tempfile.mkdtemp(prefix="compilescope-ui-history-")
+# What was compiled in this run of the tests is not compiled again; see tests/compiler/g++.
+os.environ.setdefault(
+    "COMPILESCOPE_TEST_COMPILATIONS", tempfile.mkdtemp(prefix="compilescope-ui-compilations-")
+)
+compiler = Path(__file__).resolve().parents[1] / "compiler"
+os.environ["PATH"] = f"{compiler}{os.pathsep}{os.environ['PATH']}"
 # No test pays for headers that are precompiled for later.
 os.environ["COMPILESCOPE_WARM_HEADERS"] = "0"
 # A kernel's first build does not begin by building a library for each of the processor's vectors.
 os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
+# Threads that wait for each other sleep, as in tests/kernel/conftest.py.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 # The server picks a kernel's ports before the kernel binds them: on a busy machine, where other
 # tests start kernels too, another process can take one meanwhile. Files of its own nobody takes.

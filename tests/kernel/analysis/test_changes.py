@@ -134,6 +134,7 @@ def test_changes_are_kept_in_a_file(report: Report, tmp_path: object) -> None:
     assert cs.load(path).variant("cpp").changes == report.variant("cpp").changes
 
 
+@pytest.mark.slow
 def test_a_fusion_that_is_off_under_the_cpp_wrapper() -> None:
     report = cs.inspect(
         two_sums,

@@ -12,7 +12,10 @@ from compilescope.session.session import Session
 from compilescope.studies.first_calls import cold
 from compilescope.torch_api.inductor.cold_switches import Switch, switches
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+pytestmark = [
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"),
+    pytest.mark.usefixtures("real_compiler"),
+]
 
 
 def pointwise(x: torch.Tensor) -> torch.Tensor:

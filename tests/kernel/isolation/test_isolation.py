@@ -206,6 +206,7 @@ def compilers() -> list[psutil.Process]:
     ]
 
 
+@pytest.mark.usefixtures("real_compiler")
 def test_ctrl_c_while_the_cpp_compiler_runs(mine: Mine) -> None:
     """The compiler ends with it, and nobody waits for it.
 

@@ -12,6 +12,7 @@ import weakref
 from collections import Counter
 
 import compilescope as cs
+import pytest
 import torch
 from torch._dynamo import convert_frame
 from torch.fx import graph_module
@@ -20,6 +21,7 @@ WARM_UP = 3
 REPETITIONS = 8
 
 
+@pytest.mark.slow
 def test_repeated_inspections_of_a_module_keep_nothing() -> None:
     module = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.LayerNorm(4))
     arguments = (torch.randn(2, 4),)

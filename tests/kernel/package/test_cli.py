@@ -388,6 +388,7 @@ def test_a_report_is_written_as_a_page_to_open(
         page.parent.rmdir()
 
 
+@pytest.mark.slow
 def test_a_pipe_that_is_closed_early_is_no_error(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "compilescope", "show", str(PYTHON), "--code", "python"],

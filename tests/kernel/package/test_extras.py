@@ -24,6 +24,7 @@ HIDDEN = (
 )
 
 
+@pytest.mark.slow
 def test_it_works_with_torch_and_little_else(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, HERE / "bare_process.py", HIDDEN, tmp_path],

@@ -22,7 +22,7 @@ from compilescope.views.text import report as text
 
 from .. import subjects, views_report
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("real_compiler")]
 
 
 def names(variant: cs.Variant, device: str, *, measured: bool) -> set[str]:

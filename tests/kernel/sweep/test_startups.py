@@ -10,7 +10,7 @@ from compilescope.processes.runner import Limits, run
 
 from . import subjects
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("real_compiler")]
 
 
 @pytest.mark.slow
