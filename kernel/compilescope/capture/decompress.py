@@ -15,6 +15,10 @@ from ..report.problem import Problem
 
 MOST_BYTES = 1 << 29
 """How much a compressed file may unpack to: a small file can hold any amount."""
+_MOST_TIMES = 100
+"""How many times its own size: traces unpack to ten to forty times theirs."""
+_ALWAYS_BYTES = 1 << 24
+"""What any file may unpack to."""
 _PIECE = 1 << 20
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _UTF16 = {codecs.BOM_UTF16_LE: 3, codecs.BOM_UTF16_BE: 2}
@@ -52,13 +56,16 @@ def unpack_into(path: Path, target: BinaryIO) -> Problem | None:
     """
     with path.open("rb") as file:
         magic = file.read(len(_ZSTD))
+        most = min(MOST_BYTES, max(_ALWAYS_BYTES, file.seek(0, io.SEEK_END) * _MOST_TIMES))
         file.seek(0)
         if magic.startswith(_GZIP):
             # One read of the stream at a time: what comes before damage is kept.
-            return _copy(gzip.GzipFile(fileobj=file).read1, target, path.name)
+            return _copy(gzip.GzipFile(fileobj=file).read1, target, path.name, most)
         if magic.startswith(_ZSTD):
             opened = _open_zstd(file)
-            return _no_zstd(path.name) if opened is None else _copy(opened.read, target, path.name)
+            if opened is None:
+                return _no_zstd(path.name)
+            return _copy(opened.read, target, path.name, most)
         while piece := file.read(_PIECE):
             target.write(piece)
     return None
@@ -87,14 +94,14 @@ def _is_utf16(data: bytes) -> bool:
     return zero is not None and data[zero : zero + 1] == b"\0"
 
 
-def _copy(read: Callable[[int], bytes], target: BinaryIO, name: str) -> Problem | None:
+def _copy(read: Callable[[int], bytes], target: BinaryIO, name: str, most: int) -> Problem | None:
     size = 0
     try:
         while piece := read(_PIECE):
             target.write(piece)
             size += len(piece)
-            if size > MOST_BYTES:
-                return _too_large(name)
+            if size > most:
+                return _too_large(name, most)
     except _damage_errors():
         return _damaged(name)
     return None
@@ -134,10 +141,10 @@ def _damaged(name: str) -> Problem:
     )
 
 
-def _too_large(name: str) -> Problem:
+def _too_large(name: str, most: int) -> Problem:
     return Problem(
         severity="warning",
-        what=f"{name} unpacks to more than {MOST_BYTES >> 20} MiB: the rest is not read.",
+        what=f"{name} unpacks to more than {most >> 20} MiB: the rest is not read.",
         why="A small compressed file may unpack to more than the memory holds.",
         remedy="What was unpacked is shown. Unpack the file yourself to have all.",
     )

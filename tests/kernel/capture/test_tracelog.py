@@ -180,6 +180,15 @@ def test_a_compressed_file_unpacks_to_so_much_and_no_more(tmp_path, monkeypatch)
     assert found.problems[0].what == ("trace.log unpacks to more than 1 MiB: the rest is not read.")
 
 
+def test_a_small_compressed_file_unpacks_to_a_hundred_times_its_size(tmp_path):
+    text = line({"str": ["a", 0]}) + "\n" * (40 << 20)
+    packed = gzip.compress(text.encode(), compresslevel=1)
+    assert len(packed) * 100 < len(text)
+    found = read(log(tmp_path, packed))
+    assert [record.event for record in found.records] == ["str"]
+    assert "the rest is not read" in found.problems[0].what
+
+
 def test_what_cannot_be_unpacked_says_so(tmp_path):
     found = read(log(tmp_path, b"\x28\xb5\x2f\xfd1234"))
     assert [problem.what for problem in found.problems] == ["trace.log cannot be unpacked."]

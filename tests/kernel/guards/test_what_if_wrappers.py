@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import sys
+from collections import Counter
 from typing import Any
 
 import compilescope as cs
@@ -56,6 +57,19 @@ def test_a_frame_that_was_skipped_later_is_not_promised_its_compilation():
     assert cs.what_if(compiled, X, True).verdict == "unknown"
 
 
+def test_a_librarys_module_that_is_compiled_in_place_is_not_promised_a_compilation():
+    wrapped = torch.compile(torch.nn.Linear(8, 8), backend="eager")
+    assert cs.what_if(wrapped, X).verdict == "recompile"
+    module = torch.nn.Linear(8, 8)
+    module.compile(backend="eager")
+    before = attempts()
+    answer = cs.what_if(module, X)
+    module(X)
+    assert attempts() == before
+    assert answer.verdict == "unknown"
+    assert "code of a library" in answer.why
+
+
 @pytest.mark.parametrize("stance", ["force_eager", "fail_on_recompile", "eager_on_recompile"])
 def test_a_stance_counts(stance):
     compiled = torch.compile(times, backend="eager")
@@ -82,8 +96,31 @@ SOURCES = {
 STANCES = ["default"] * 6 + ["force_eager", "eager_on_recompile", "fail_on_recompile"]
 
 
+KINDS = ["function"] * 4 + ["module", "in place", "library's", "library's in place"]
+"""What is compiled: a function; a module of the user's or of torch's, wrapped or by `compile`."""
+
+
 class _Thing:
     size = 1
+
+
+def _callable(kind: str, subject: Any, options: dict[str, Any]) -> Any:
+    if kind == "function":
+        return torch.compile(subject, **options)
+
+    class Module(torch.nn.Module):
+        def forward(self, *args: Any) -> Any:
+            return subject(*args)
+
+    module = torch.nn.Linear(2, 3) if "library" in kind else Module()
+    if "in place" not in kind:
+        return torch.compile(module, **options)
+    module.compile(**options)
+    return module
+
+
+told: Counter[str] = Counter()
+"""What was predicted, how often."""
 
 
 def attempts() -> int:
@@ -114,11 +151,12 @@ def wrong(seed: int) -> str:
 
     shared = counting()
     dynamic = draw.choice([None, None, True, False])
+    kind = draw.choice(KINDS)
     wrappers = [
-        torch.compile(
+        _callable(
+            kind,
             namespace["subject"],
-            backend=draw.choice([shared, shared, counting()]),
-            dynamic=dynamic,
+            {"backend": draw.choice([shared, shared, counting()]), "dynamic": dynamic},
         )
         for _ in range(draw.choice([1, 2, 3]))
     ]
@@ -129,6 +167,7 @@ def wrong(seed: int) -> str:
         namespace["GLOBAL"] = draw.choice([1, 1, 2])
         named = {draw.choice("ab"): draw.choice([1, 2])}
         args = (torch.ones(draw.choice([2, 4, 5]), 2), draw.choice([1, 2, 3]), thing, named)
+        args = args[:1] if "library" in kind else args
         stance = draw.choice(STANCES)
         with torch.set_grad_enabled(draw.random() < 0.7), torch.compiler.set_stance(stance):
             said = cs.what_if(fn, *args)
@@ -139,11 +178,12 @@ def wrong(seed: int) -> str:
             except RuntimeError as error:
                 if "fail_on_recompile" not in str(error):
                     raise
+        told[said.verdict] += 1
         # An attempt counts: its trace may turn out to be empty.
         did = "recompile" if attempts() > before else "reuse" if runs else "eager"
         expected = {"limit": "eager"}.get(said.verdict, said.verdict)
         if expected not in ("unknown", did):
-            return f"seed {seed}: said {said.verdict}, torch did {did}\n{text}\n{said}"
+            return f"seed {seed}, {kind}: said {said.verdict}, torch did {did}\n{text}\n{said}"
     return ""
 
 
@@ -154,4 +194,4 @@ def test_random_calls_are_predicted_or_not_at_all():
 if __name__ == "__main__":
     found = [text for text in map(wrong, range(int(sys.argv[1]))) if text]
     print("\n\n".join(found[:5]))
-    print(f"{len(found)} of {sys.argv[1]} wrong")
+    print(f"{len(found)} of {sys.argv[1]} wrong; predictions: {dict(told)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -264,6 +265,49 @@ def test_a_path_that_torch_cuts_off_is_left_out() -> None:
     left = made.redacted().compilation("0/0").recompile
     assert left is not None
     assert left.reasons == ["0/0: L['n'] == …  # (left out)  # m.py:23 in step"]
+
+
+PIECES = [
+    "#",
+    "# ",
+    " # a",
+    "//",
+    "// File ",
+    "# File , code: ",
+    "a.",
+    "a",
+    "'",
+    "\\'",
+    "\n",
+    "\n ",
+]
+PIECES += [
+    " ",
+    ", line 1",
+    ", line 1, in ",
+    "  File a, line 1\n",
+    "/a",
+    "=/a",
+    "a:\\a",
+    "~",
+    "[",
+    '"',
+]
+PIECES += ["Error: ", "a[] ", " # a.py:1 in f", "~^ ", "L['", " in "]
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_no_text_takes_the_square_of_its_length(piece: str) -> None:
+    made = report()
+    text = f" in File {piece * (200_000 // len(piece))}!"
+    compilation = made.compilation("0/0")
+    compilation.graphs["dynamo"].text = text
+    compilation.guards = [Guard(expression=text, type="EQUALS_MATCH", source=text, why=text)]
+    made.subject.arguments = [text]
+    made.problems = [Problem(severity="error", what=text, why=text, detail=f"Traceback {text}")]
+    start = time.process_time()
+    made.redacted()
+    assert time.process_time() - start < 5
 
 
 def test_a_report_that_is_nested_too_deep_is_refused_clearly() -> None:

@@ -18,7 +18,7 @@ _SHAPES = re.compile(
 )
 _RAISED = re.compile(
     r"^([ \t]*(?:[^\n]*?\b)?[\w.]*(?:Error|Exception|Warning|Interrupt|Exit)): "
-    r"[^\n]*(?:\n(?!\s*(?:File |Traceback|During |The above|Explanation:|Hint:|\n))[^\n]+)*",
+    r"[^\n]*(?:\n(?![ \t]*(?:File |Traceback|During |The above|Explanation:|Hint:|\n))[^\n]+)*",
     re.M,
 )
 _OWN = re.compile(r"^(The subject raised [\w.]+): .*", re.S)
@@ -31,6 +31,8 @@ _PLAIN = ("None", "True", "False")
 _VALUES = ("value", "global", "keys", "attribute", "identity", "other", "")
 """Kinds of failed guards whose old and new value is one of the user's."""
 _LEFT_OUT = "(left out)"
+_LONG_LINE = re.compile(r"[^\n]{5000,}")
+"""What is looked for in a line may take the square of its length."""
 
 
 def strings(text: str) -> str:
@@ -79,7 +81,7 @@ def argument(line: str) -> str:
 def _each(clean: Callable[[str], str]) -> Callable[[Any], Any]:
     def cleaned(value: Any) -> Any:
         if isinstance(value, str):
-            return clean(value)
+            return clean(_LONG_LINE.sub(_LEFT_OUT, value))
         if isinstance(value, list):
             return [cleaned(item) for item in value]
         if isinstance(value, dict):

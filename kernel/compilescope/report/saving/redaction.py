@@ -9,24 +9,27 @@ functions, modules and variables, which the graphs and the generated code are ma
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .literals import quoted, without_literals
 
 _POSIX = re.compile(r"(?<![\w.:/<~-])~?(?:/[^\s/:\"'()<>|,;\\]+)+/([^\s/:\"'()<>|,;\\]*)")
 _WINDOWS = re.compile(r"(?<!\w)[A-Za-z]:(?:\\\\?[^\s\\:\"'()<>|,;]+)+\\\\?([^\s\\:\"'()<>|,;]*)")
-_CODE_COMMENT = re.compile(r"((?:#|//)[^#\n]*?\bFile:? .*?, code: ).*")
+_COMMENT = re.compile(r"#|//")
+_FILE = re.compile(r"\bFile:? ")
+_CODE = ", code: "
 """In graphs: ``# File: model.py:3 in forward, code: y = x + 1``, with more before it where
 torch 2.15 tells of a backward's node; in a break's explanation:
 ``# File "model.py", line 3, in forward, code: y = x + 1``."""
-_GUARD_COMMENT = re.compile(r"(\s# )[^\n]*?(\s+# [^#\n]*?[^#\s]:\d+ in [\w<>.]+)")
+_GUARD_COMMENT = re.compile(r"(?:^|\s)# ")
+_GUARD_PLACE = re.compile(r"\s# ")
+_PLACE = re.compile(r"[^#\s]:\d+ in [\w<>.]+")
 """Behind a guard: ``# y = x + 1  # model.py:3 in forward``."""
 _CUT_PATH = re.compile(r"(\s# )[^#\n]*[\\/]([^#\s/\\]+:\d+ in [\w<>.]+)")
 """Behind a guard, of a path that torch cut off in front: ``# omebody/model.py:3 in forward``."""
-_TRACEBACK = re.compile(
-    r"^(\s*File .*, line \d+(?:, in .*)?)\n[ \t]+(?!File )\S.*(?:\n[ \t]*[~^ ]+$)?", re.M
-)
+_TRACEBACK_FRAME = re.compile(r"\s*File ")
+_TRACEBACK_LINE = re.compile(r", line \d+(?:$|, in )")
 _LEFT_OUT = "(left out)"
 _ADVICE_FIELDS = {"kind", "what", "code", "where"}
 _SETTINGS = ("specialize_float", "module_int")
@@ -107,15 +110,50 @@ class _Cleaner:
         if self.texts is not None:
             text = self.texts.sub(r"\1…\1", text)
         if "File " in text or " in " in text:
-            text = _CODE_COMMENT.sub(rf"\1{_LEFT_OUT}", text)
-            text = _GUARD_COMMENT.sub(rf"\1{_LEFT_OUT}\2", text)
-            text = _CUT_PATH.sub(r"\1\2", text)
-            text = _TRACEBACK.sub(r"\1", text)
+            lines = map(_without_code, text.split("\n"))
+            text = _CUT_PATH.sub(r"\1\2", "\n".join(_without_frames(lines)))
         if "/" not in text and "\\" not in text:
             return text
         if self.paths is not None:
             text = self.paths.sub(lambda match: _base(match.group()), text)
         return _WINDOWS.sub(r"\1", _POSIX.sub(r"\1", text))
+
+
+def _without_code(line: str) -> str:
+    """A line without the user's code in its comment.
+
+    In steps, each of them once along the line: one expression for all would take the square of the
+    length of a line that a report of somebody else's may hold.
+    """
+    comment = _COMMENT.search(line)
+    file = _FILE.search(line, comment.end()) if comment is not None else None
+    if file is not None and (code := line.find(_CODE, file.end())) >= 0:
+        return line[: code + len(_CODE)] + _LEFT_OUT
+    first = _GUARD_COMMENT.search(line)
+    if first is None:
+        return line
+    marks = list(_GUARD_PLACE.finditer(line, first.end() - 1))
+    ends = [line.find("#", mark.end()) for mark in marks]
+    for mark, end in zip(reversed(marks), reversed(ends), strict=True):
+        if _PLACE.search(line, mark.end(), len(line) if end < 0 else end):
+            start = len(line[: mark.start()].rstrip())
+            return line[: first.end()] + _LEFT_OUT + line[start:]
+    return line
+
+
+def _without_frames(lines: Iterable[str]) -> Iterator[str]:
+    """The lines without the code below those that name a traceback's frames."""
+    after = ""
+    for line in lines:
+        text = line.strip(" \t")
+        if after == "frame" and text and text != line and not text.startswith("File "):
+            after = "code"
+        elif after == "code" and text and not text.strip("~^ "):
+            after = ""
+        else:
+            is_frame = _TRACEBACK_FRAME.match(line) and _TRACEBACK_LINE.search(line)
+            after = "frame" if is_frame else ""
+            yield line
 
 
 def _is_written(advice: dict[str, Any]) -> bool:

@@ -2,7 +2,8 @@
 
 Stands on ``torch._dynamo.eval_frame`` (``_stance``, ``innermost_backend``, the ``self`` in the
 closure of what ``torch.compile`` returns, ``OptimizedModule.dynamo_ctx``) and
-``torch._dynamo.convert_frame`` (``input_codes``, ``FRAME_COMPILE_COUNTER``), as read in 2.13.
+``torch._dynamo.convert_frame`` (``input_codes``, ``FRAME_COMPILE_COUNTER``) and
+``trace_rules.check``, as read in 2.13.
 """
 
 from __future__ import annotations
@@ -10,17 +11,21 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import torch
-from torch._dynamo import convert_frame, eval_frame
+from torch._dynamo import convert_frame, eval_frame, trace_rules
 
 from ..guards.keeping import KeptGuards
 
 _TRIED = (
     "torch has looked at {name} and kept nothing that it compiled: it may run in eager from now "
     "on, without being compiled again."
+)
+_LIBRARYS = (
+    "{name} is code of a library that torch leaves to eager where a call enters it: only functions "
+    "of yours that it calls are compiled."
 )
 _LEFT = (
     "torch's last attempt to compile {name} left nothing: it may run in eager from now on, "
@@ -90,7 +95,7 @@ def serves_in_stance() -> bool:
     )
 
 
-def skipped(name: str, codes: Iterable[types.CodeType], kept: Iterable[KeptGuards]) -> str:
+def skipped(name: str, codes: Sequence[types.CodeType], kept: Iterable[KeptGuards]) -> str:
     """Why torch may run a function's frames in eager without looking; empty where nothing says so.
 
     torch marks a frame that it could not compile, or whose graph was empty, and does not tell; but
@@ -104,6 +109,8 @@ def skipped(name: str, codes: Iterable[types.CodeType], kept: Iterable[KeptGuard
         if number.isdigit() and attempt.isdigit():
             last[int(number)] = max(last.get(int(number), 0), int(attempt))
     if not last:
+        if codes and all(trace_rules.check(code) for code in codes):
+            return _LIBRARYS.format(name=name)
         tried = any(code in convert_frame.input_codes for code in codes)
         return _TRIED.format(name=name) if tried else ""
     counts = convert_frame.FRAME_COMPILE_COUNTER
