@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import msgspec
 
 from ..comms.trace_answers import TraceAnswers
+from ..report.errors import CompilescopeError
 from ..views.page import render_served
 
 REQUESTS = "requests"
@@ -26,12 +27,24 @@ class PageServer(ThreadingHTTPServer):
         Of the trace.
     port
         0: a free one.
+
+    Raises
+    ------
+    CompilescopeError
+        The port is taken, or there is none of that number.
     """
 
     daemon_threads = True
 
     def __init__(self, answers: TraceAnswers, port: int = 0) -> None:
-        super().__init__(("127.0.0.1", port), _Handler)
+        try:
+            super().__init__(("127.0.0.1", port), _Handler)
+        except (OSError, OverflowError) as error:
+            raise CompilescopeError(
+                f"The page cannot be served on port {port}.",
+                f"{getattr(error, 'strerror', None) or error}".rstrip(".") + ".",
+                "Give another --port, or none.",
+            ) from None
         self.answers = answers
         self.path = f"/{secrets.token_urlsafe(24)}/"
         self.page = render_served(answers.name, REQUESTS).encode()

@@ -94,6 +94,7 @@ def test_the_wheel_holds_both_packages_and_the_front_end_once(release: Release) 
     shared = [name.partition(".data/data/")[2] for name in names if ".data/data/" in name]
     assert f"{SHARE}package.json" in shared
     assert f"{SHARE}install.json" in shared
+    assert "etc/jupyter/jupyter_server_config.d/jupyterlab_compilescope.json" in shared
     assert any(name.startswith(f"{SHARE}static/remoteEntry.") for name in shared)
     assert any(name.startswith(f"{SHARE}schemas/") for name in shared)
     assert not [name for name in names if name.startswith("jupyterlab_compilescope/labextension")]

@@ -18,6 +18,7 @@ from compilescope.cli.page_server import REQUESTS, PageServer
 from compilescope.comms import slices, summaries
 from compilescope.comms.clients import plain
 from compilescope.comms.trace_answers import TraceAnswers
+from compilescope.report.errors import CompilescopeError
 
 TRACES = Path(__file__).parents[2] / "data" / "traces"
 CPP = TRACES / "h200-torch2.11-mlp_b1_cpp.log.gz"
@@ -129,6 +130,8 @@ def test_only_who_knows_the_address_reads_the_page(
 
             assert status("GET", server.path, server.host) == 200
             assert status("POST", server.path + REQUESTS, server.host, body) == 200
+            with pytest.raises(CompilescopeError, match=f"port {server.server_port}"):
+                PageServer(answers, server.server_port)
             assert status("GET", "/", server.host) == 404
             assert status("POST", "/" + REQUESTS, server.host, body) == 404
             # A page of another origin whose name leads to this machine.
