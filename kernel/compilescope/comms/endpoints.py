@@ -8,6 +8,7 @@ on `EVENTS_TARGET`, on which the panel never speaks.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import comm
@@ -83,9 +84,21 @@ class Endpoints:
             )
         except Exception as error:  # noqa: BLE001 - an error is a reply too
             reply.error = fault(error)
+        if reply.error is not None:
+            for field in ("what", "why", "remedy"):
+                setattr(reply.error, field, _shortened(getattr(reply.error, field)))
         return plain(reply)
 
     def _result(self, data: Any) -> messages.Message:
+        try:
+            json.dumps(data, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            # JSON can escape half of a pair of surrogates; no answer could quote it.
+            raise CompilescopeError(
+                "The panel's message holds half of a character.",
+                "A text in it cannot be written in UTF-8.",
+                "Type the text again.",
+            ) from None
         request = msgspec.convert(data, messages.Request)
         self._clients.heard(request.client)
         if request.version != messages.PROTOCOL_VERSION or request.command not in messages.COMMANDS:
@@ -165,3 +178,12 @@ def stop() -> None:
     if _endpoints is not None:
         _endpoints.close()
         _endpoints = None
+
+
+def _shortened(text: str) -> str:
+    """A sentence that quotes a request, without the middle of what is too long to be read."""
+    return text if len(text) <= _MOST else f"{text[: _MOST // 2]} … {text[-_MOST // 2 :]}"
+
+
+_MOST = 2000
+"""Characters of a sentence."""

@@ -247,6 +247,34 @@ def test_a_wrong_request_is_answered_with_what_is_wrong(endpoints: Endpoints, ca
     assert endpoints.answer(request("heartbeat"))["error"] is None
 
 
+ODD: tuple[Any, ...] = (
+    *(None, True, -1, 1e308, -1e308, 10**30, "", "x", "0/0", "\x00", [], {}, [[]], {"a": 1}),
+    *(float("nan"), float("inf"), "\ud800", "n" * 3_000_000),
+)
+HARMLESS = ("set_watch", "hello", "heartbeat", "get_checkup")
+"""Start work whatever they are given, or look at the machine."""
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [each for each in ASKED if each["command"] not in HARMLESS],
+    ids=lambda one: one["command"],
+)
+def test_whatever_a_request_holds_it_is_answered_or_refused_clearly(
+    endpoints: Endpoints, asked: dict[str, Any]
+) -> None:
+    for key in asked["arguments"]:
+        for odd in ODD:
+            changed = {**asked, "arguments": {**asked["arguments"], key: odd}}
+            reply = msgspec.convert(endpoints.answer(changed), messages.Reply)
+            if reply.error is None:
+                continue
+            told = " ".join([reply.error.what, reply.error.why, reply.error.remedy])
+            assert "compilescope failed" not in told, (key, str(odd)[:20], told[:300])
+            assert reply.error.remedy
+            assert len(told) < 10_000
+
+
 @pytest.mark.parametrize(
     ("format_", "redact", "ending"),
     [
