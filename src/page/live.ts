@@ -4,7 +4,6 @@ import { download } from '../download';
 import { SubjectModel } from '../model/subject';
 import { PortConnection } from '../protocol/port';
 import type { ILook, ToPanel } from '../protocol/portMessages';
-import { isConnect } from '../protocol/portMessages';
 import { loadView } from '../panels/loaders';
 import { ReportShell } from '../panels/shell';
 import { Sidebar } from '../panels/sidebar';
@@ -14,17 +13,13 @@ import { fillPage } from './frame';
 import { Header } from './header';
 import { languages } from './languages';
 import { setDark } from './look';
+import { whenConnected } from './port';
 
 /**
  * Show what a kernel has, over the port that whoever shows this page sends.
  */
 export function showLive(): void {
-  window.addEventListener('message', function connect({ source, data, ports }) {
-    if (source === window.parent && isConnect(data) && ports.length) {
-      window.removeEventListener('message', connect);
-      fill(ports[0], data.look);
-    }
-  });
+  whenConnected(fill);
 }
 
 function fill(port: MessagePort, look: ILook): void {

@@ -7,7 +7,6 @@ import { Aside } from './aside';
 import { fillPage } from './frame';
 import { Header } from './header';
 import { languages } from './languages';
-import { Theme } from './theme';
 import { ThemeSwitch } from './switch';
 
 /**
@@ -34,7 +33,7 @@ export function showModel(created: string): SubjectModel {
     [
       new Header({ model, created, trans }),
       shell.pickers,
-      new ThemeSwitch(new Theme(), trans)
+      new ThemeSwitch(trans)
     ],
     new Aside(model, trans),
     shell

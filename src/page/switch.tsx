@@ -1,16 +1,13 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import type { Theme } from './theme';
+import { Theme } from './theme';
 
 /**
  * The switch between light and dark.
  */
 export class ThemeSwitch extends ReactWidget {
-  constructor(
-    private _theme: Theme,
-    private _trans: TranslationBundle
-  ) {
+  constructor(private _trans: TranslationBundle) {
     super();
   }
 
@@ -20,13 +17,12 @@ export class ThemeSwitch extends ReactWidget {
         type="button"
         className="jp-Compilescope-button"
         aria-pressed={this._theme.isDark}
-        onClick={() => {
-          this._theme.toggle();
-          this.update();
-        }}
+        onClick={() => this._theme.toggle()}
       >
         {this._trans.__('Dark')}
       </button>
     );
   }
+
+  private _theme = new Theme(() => this.update());
 }

@@ -1,16 +1,31 @@
+import type { ToPanel } from '../protocol/portMessages';
 import { setDark } from './look';
+import { whenConnected } from './port';
 
 /**
- * Follows the reader's colour scheme, until the reader chooses.
+ * Follows the notebook that the page stands in, or the reader's colour scheme,
+ * until the reader chooses.
  */
 export class Theme {
-  constructor() {
+  /**
+   * @param _changed - Told when the theme may be another.
+   */
+  constructor(private _changed: () => void) {
     this._dark.addEventListener('change', () => this._apply());
-    this._apply();
+    whenConnected((port, look) => {
+      this._follow(look.isDark);
+      port.onmessage = ({ data }: MessageEvent) => {
+        const message = data as ToPanel;
+        if (message.kind === 'look') {
+          this._follow(message.look.isDark);
+        }
+      };
+    });
+    setDark(this.isDark);
   }
 
   get isDark(): boolean {
-    return this._chosen ?? this._dark.matches;
+    return this._chosen ?? this._around ?? this._dark.matches;
   }
 
   toggle(): void {
@@ -18,10 +33,17 @@ export class Theme {
     this._apply();
   }
 
-  private _apply(): void {
-    setDark(this.isDark);
+  private _follow(isDark: boolean): void {
+    this._around = isDark;
+    this._apply();
   }
 
+  private _apply(): void {
+    setDark(this.isDark);
+    this._changed();
+  }
+
+  private _around: boolean | null = null;
   private _chosen: boolean | null = null;
   private _dark = window.matchMedia('(prefers-color-scheme: dark)');
 }
