@@ -1,6 +1,6 @@
 import type { FrameLocator, Page } from '@playwright/test';
 import { expect, test } from '@playwright/test';
-import * as path from 'path';
+import { takePicture } from '../helpers/pictures';
 import { shutDown } from '../helpers/shared';
 
 /**
@@ -8,7 +8,6 @@ import { shutDown } from '../helpers/shared';
  * Notebook.
  */
 
-const ARTIFACTS = path.resolve(__dirname, '../artifacts');
 const NOTEBOOK = 'widget.ipynb';
 
 const CELLS = [
@@ -62,7 +61,7 @@ test('in JupyterLab without the extension', async ({ page }) => {
     const inCell = await frame.evaluate(node => node.clientHeight);
     await panel.getByRole('button', { name: 'Full window' }).click();
     await expect(frame).toHaveJSProperty('clientHeight', height);
-    await page.screenshot({ path: path.join(ARTIFACTS, 'widget-full.png') });
+    await takePicture(page, 'widget-full');
     await page.keyboard.press('Escape');
     await expect(frame).toHaveJSProperty('clientHeight', inCell);
   });
@@ -84,13 +83,13 @@ test('in Notebook, light and dark', async ({ page }) => {
   const panel = panelOf(page);
   await flip(panel);
   await page.locator('iframe').scrollIntoViewIfNeeded();
-  await page.screenshot({ path: path.join(ARTIFACTS, 'widget-light.png') });
+  await takePicture(page, 'widget-light');
   // What Notebook's own dark theme sets besides its style sheet.
   await page.evaluate(() => {
     document.body.dataset.jpThemeLight = 'false';
   });
   await expect(panel.locator('html')).toHaveAttribute('data-theme', 'dark');
-  await page.screenshot({ path: path.join(ARTIFACTS, 'widget-dark.png') });
+  await takePicture(page, 'widget-dark');
 });
 
 /**
