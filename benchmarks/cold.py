@@ -28,7 +28,7 @@ PARTS = {"cpp_build": "C++ build", "triton": "Triton"}
 
 def first_calls(folder: Path) -> dict[str, dict[str, Any]]:
     """Model → variant → the first call's time, of the models that have both wrappers'."""
-    found = {}
+    result = {}
     for name in MODELS:
         path = folder / f"{name}.compilescope.json"
         sweep = cs.load(path).sweep if path.exists() else None
@@ -36,8 +36,8 @@ def first_calls(folder: Path) -> dict[str, dict[str, Any]]:
             continue
         times = {cell.name: cell.compile_time for cell in sweep.cells if cell.compile_time}
         if {"python", "cpp"} <= times.keys():
-            found[name] = times
-    return found
+            result[name] = times
+    return result
 
 
 def slow_down(times: dict[str, Any]) -> float:
@@ -112,7 +112,9 @@ def measure(name: str, variant: str, out: Path) -> None:
     report.save(out / f"{name}-{variant}-cold.compilescope.json", redact=True)
     for row in report.variant(variant).cold:
         figures = [row.cold_s, row.warm_s, row.call_us]
-        told = " ".join(f"{'' if one is None else format(one, '.2f'):>10}" for one in figures)
+        told = " ".join(
+            f"{'' if figure is None else format(figure, '.2f'):>10}" for figure in figures
+        )
         print(f"{told}  {row.switch} {row.value} {row.why}", flush=True)
 
 

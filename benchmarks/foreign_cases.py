@@ -330,8 +330,8 @@ def no_grad_inside(x: Tensor) -> Tensor:
 def checkpointed(x: Tensor) -> Tensor:
     from torch.utils.checkpoint import checkpoint
 
-    found: Tensor = checkpoint(lambda t: t.sin().exp(), x, use_reentrant=False)
-    return found.sum()
+    tensor: Tensor = checkpoint(lambda t: t.sin().exp(), x, use_reentrant=False)
+    return tensor.sum()
 
 
 def several_outputs(x: Tensor) -> tuple[Tensor, Tensor]:
@@ -553,8 +553,8 @@ class Gated(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Runs it."""
-        found: Tensor = self.down(functional.silu(self.gate(x)) * self.up(x))
-        return found
+        tensor: Tensor = self.down(functional.silu(self.gate(x)) * self.up(x))
+        return tensor
 
 
 class Attention(nn.Module):
@@ -570,8 +570,8 @@ class Attention(nn.Module):
         angle = torch.arange(x.shape[1])[:, None] / 10 ** torch.linspace(0, 1, 4)
         q, k = (self._turned(one, angle) for one in (q, k))
         mixed = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-        found: Tensor = self.out(mixed.transpose(1, 2).flatten(2))
-        return found
+        tensor: Tensor = self.out(mixed.transpose(1, 2).flatten(2))
+        return tensor
 
     @staticmethod
     def _turned(x: Tensor, angle: Tensor) -> Tensor:
@@ -620,7 +620,7 @@ class Experts(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Runs it."""
         weights = self.router(x).softmax(-1)
-        made = torch.stack([one(x) for one in self.experts], -1)
+        made = torch.stack([expert(x) for expert in self.experts], -1)
         return (made * weights.unsqueeze(-2)).sum(-1)
 
 

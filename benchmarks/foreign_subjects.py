@@ -146,13 +146,13 @@ def _plain(name: str, device: str, build: bool) -> Texts:
 
 def _backward(output: Any) -> None:
     roots = [
-        one
-        for one in torch.utils._pytree.tree_leaves(output)
-        if isinstance(one, torch.Tensor) and one.requires_grad and one.grad_fn is not None
+        leaf
+        for leaf in torch.utils._pytree.tree_leaves(output)
+        if isinstance(leaf, torch.Tensor) and leaf.requires_grad and leaf.grad_fn is not None
     ]
     if roots:
         try:
-            torch.autograd.backward(roots, [torch.ones_like(one) for one in roots])
+            torch.autograd.backward(roots, [torch.ones_like(root) for root in roots])
         except RuntimeError as error:
             # The subject called its backward itself, and both graphs are there.
             if "second time" not in str(error):
@@ -205,7 +205,7 @@ def _shown(name: str, device: str) -> Texts:
     texts: Texts = {}
     for wrapper in WRAPPERS:
         variant = report.variant(wrapper)
-        errors = [one.what for one in variant.problems if one.severity == "error"]
+        errors = [problem.what for problem in variant.problems if problem.severity == "error"]
         if errors:
             texts[f"{wrapper} error"] = errors
         codes = [

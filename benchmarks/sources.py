@@ -115,7 +115,7 @@ def _compile(fn: Callable[..., Any], args: tuple[Any, ...], *, cpp_wrapper: bool
 def _check(report: Any, *, backward: bool) -> None:
     """Quick sources are worth nothing if they are not there."""
     for variant in report.variants:
-        codes = [one.code for one in variant.compilations]
+        codes = [compilation.code for compilation in variant.compilations]
         codes += [one.backward for one in codes if one.backward is not None]
         found = [getattr(one, variant.name) for one in codes]
         if len(found) != 1 + backward or not all(found):

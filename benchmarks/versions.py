@@ -52,12 +52,12 @@ def looked(name: str, make: Callable[[], Report]) -> Report:
     """A report that several rows look at, made once."""
     if name not in kept:
         kept[name] = make()
-    found = kept[name]
-    problems = [*found.problems, *(one for each in found.variants for one in each.problems)]
+    report = kept[name]
+    problems = [*report.problems, *(one for each in report.variants for one in each.problems)]
     for problem in problems:
         if problem.severity == "error":
             raise RuntimeError(f"{problem.what} {problem.why}")
-    return found
+    return report
 
 
 def inference() -> Report:
@@ -126,7 +126,7 @@ def _wrappers() -> str:
 @row("wrappers aligned by what they do")
 def _aligned() -> str:
     regions = inference().compilation("0/0").code.regions
-    keys = [{one.key for one in regions[name] if one.key} for name in BOTH]
+    keys = [{region.key for region in regions[name] if region.key} for name in BOTH]
     return f"{len(keys[0] & keys[1])} of {len(keys[1])} parts"
 
 
@@ -143,7 +143,7 @@ def _sources() -> str:
 @row("kernels compared between variants")
 def _changes() -> str:
     changes = inference().variant("cpp").changes
-    return ", ".join(sorted({one.outcome for one in changes.kernels})) if changes else "no"
+    return ", ".join(sorted({kernel.outcome for kernel in changes.kernels})) if changes else "no"
 
 
 @row("fusion, tiles and baked sizes of a C++ kernel")
@@ -163,30 +163,34 @@ def _decompositions() -> str:
 @row("guards, with the lines that made them")
 def _guards() -> str:
     guards = inference().compilations[0].guards
-    return f"{len(guards)}, {sum(one.origin is not None for one in guards)} with lines"
+    return f"{len(guards)}, {sum(guard.origin is not None for guard in guards)} with lines"
 
 
 @row("graph breaks, with the reason")
 def _breaks() -> str:
-    breaks = [one for compilation in watched().compilations for one in compilation.breaks]
+    breaks = [
+        graph_break for compilation in watched().compilations for graph_break in compilation.breaks
+    ]
     return breaks[0].reason.partition("\n")[0][:60] if breaks else "no"
 
 
 @row("recompiles: failed guard, both values, advice")
 def _recompiles() -> str:
-    found = [one.recompile for one in watched().compilations if one.recompile]
-    known = [one for each in found for one in each.failures if one.old and one.new]
+    found = [
+        compilation.recompile for compilation in watched().compilations if compilation.recompile
+    ]
+    known = [failure for each in found for failure in each.failures if failure.old and failure.new]
     return "yes" if known and found[0].advice else "no"
 
 
 @row("compile time by phase")
 def _phases() -> str:
-    kinds = {kind for one in watched().compilations for kind in _kinds(one.phases)}
+    kinds = {kind for compilation in watched().compilations for kind in _kinds(compilation.phases)}
     return f"{len(kinds)} kinds of phases" if kinds else "no"
 
 
 def _kinds(phases: list) -> list[str]:
-    return [kind for one in phases for kind in (one.kind, *_kinds(one.children)) if kind]
+    return [kind for phase in phases for kind in (phase.kind, *_kinds(phase.children)) if kind]
 
 
 @row("settings that change a first call")
@@ -245,7 +249,9 @@ def _whole_graphs() -> str:
 @row("target H100: PTX, SASS, registers")
 def _assembly() -> str:
     report = cs.study(h100(), "assembly", variants=("python",))
-    kernels = [one for one in report.variant("python").compilations[0].kernels if one.assembly]
+    kernels = [
+        kernel for kernel in report.variant("python").compilations[0].kernels if kernel.assembly
+    ]
     return ", ".join(sorted(kernels[0].assembly)) if kernels else "no"
 
 

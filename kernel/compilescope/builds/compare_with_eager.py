@@ -118,18 +118,18 @@ class Reference:
             for path in {*self.outcome.changes, *outcome.changes}:
                 expected.pop(path, None)
                 actual.pop(path, None)
-        found = compare(expected, actual)
-        off = closely or any(not error.ok for error in found)
+        output_errors = compare(expected, actual)
+        off = closely or any(not error.ok for error in output_errors)
         if not self._together.any(off):
-            return found
+            return output_errors
         truth = self.truth()
         if truth is not None:
-            found = compare_with_truth(expected, actual, truth)
+            output_errors = compare_with_truth(expected, actual, truth)
         for seed in range(_ROUNDINGS):
-            if not self._together.any(any(not error.ok for error in found)):
+            if not self._together.any(any(not error.ok for error in output_errors)):
                 break
-            pardon(found, expected, actual, self._rounded_otherwise(seed))
-        return found
+            pardon(output_errors, expected, actual, self._rounded_otherwise(seed))
+        return output_errors
 
     def _rounded_otherwise(self, seed: int) -> Mapping[str, Any]:
         """Eager's values when each operator rounds in another way; none if it fails under that."""

@@ -24,7 +24,7 @@ def remarks(compilations: Sequence[Compilation]) -> list[Problem]:
 
 def _nothing(compilations: Sequence[Compilation]) -> Problem:
     what = "torch.compile compiled nothing."
-    breaks = [one for compilation in compilations for one in compilation.breaks]
+    breaks = [graph_break for compilation in compilations for graph_break in compilation.breaks]
     if breaks:
         first = breaks[0]
         told = [*first.hints, f"See {first.link}" if first.link else ""]
@@ -46,8 +46,10 @@ def _nothing(compilations: Sequence[Compilation]) -> Problem:
 
 def _limit(given_up: Compilation, compilations: Sequence[Compilation]) -> Problem:
     number = given_up.id.partition("/")[0]
-    same = [one for one in compilations if one.id.partition("/")[0] == number]
-    frame = next((one.frame for one in same if one.frame is not None), None)
+    same = [
+        compilation for compilation in compilations if compilation.id.partition("/")[0] == number
+    ]
+    frame = next((compilation.frame for compilation in same if compilation.frame is not None), None)
     reasons = given_up.recompile.reasons if given_up.recompile is not None else []
     name = frame.function if frame is not None else f"Frame {number}"
     return Problem(

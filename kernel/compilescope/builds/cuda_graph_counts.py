@@ -37,7 +37,10 @@ def foresee(
     """
     inductor = variant.backend == "inductor"
     settings = inductor_warnings.in_force(compile_variant.settings_of(variant)) if inductor else {}
-    said = [Said(one.reason, ids.get(one.compile_id, "")) for one in heard]
+    said = [
+        Said(cuda_graph_skip.reason, ids.get(cuda_graph_skip.compile_id, ""))
+        for cuda_graph_skip in heard
+    ]
     return cuda_graphs_of(variant, compilations, settings, said, records)
 
 

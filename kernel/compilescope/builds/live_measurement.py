@@ -219,7 +219,7 @@ class Measurement:
 
 def headline(timings: dict[str, Timing]) -> str:
     """The ratios so far, in words."""
-    parts = [f"{name} {told}" for name, one in timings.items() if (told := compared(one))]
+    parts = [f"{name} {told}" for name, timing in timings.items() if (told := compared(timing))]
     return "measuring" + (f": {'; '.join(parts)}" if parts else "")
 
 

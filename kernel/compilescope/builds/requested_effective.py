@@ -40,7 +40,9 @@ def effects_of(
         return effective(variant, compilations, records, facts)
     settings = compile_variant.settings_of(variant)
     # Asked only where the build has found out already: else torch would build a program for it.
-    on_cpu = any(kernel.language == "cpp" for one in compilations for kernel in one.kernels)
+    on_cpu = any(
+        kernel.language == "cpp" for compilation in compilations for kernel in compilation.kernels
+    )
     facts = Facts(
         settings=inductor_warnings.in_force(settings),
         fusions=inductor_warnings.without_cpp_wrapper(settings) if variant.cpp_wrapper else (),

@@ -36,7 +36,9 @@ def add_warm(report: VariantReport, warm: Built) -> None:
             compilation.absent["warm_phases"] = "torch did not compile this frame again."
             continue
         compilation.warm_phases, compilation.warm_cache = same.phases, same.cache
-        bypass = next((one for one in same.cache if one.outcome == "bypass"), None)
+        bypass = next(
+            (cache_event for cache_event in same.cache if cache_event.outcome == "bypass"), None
+        )
         if bypass is not None:
             compilation.absent["warm_cache"] = _why(bypass)
         elif not same.cache:

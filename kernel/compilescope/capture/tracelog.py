@@ -92,9 +92,11 @@ def read(path: str | Path) -> TraceLog:
     if not told:
         if not problems and any(log.problems for log in logs):
             problems.append(no_trace(path.name))
-        return TraceLog([], [*problems, *(one for log in logs for one in log.problems)])
+        return TraceLog([], [*problems, *(problem for log in logs for problem in log.problems)])
     first = told[0]
-    lost = [one for log in logs if log is not first and not log.records for one in log.problems]
+    lost = [
+        problem for log in logs if log is not first and not log.records for problem in log.problems
+    ]
     return msgspec.structs.replace(
         first, problems=[*problems, *first.problems, *lost], others=told[1:]
     )
@@ -173,10 +175,10 @@ def _split(data: bytes, damages: Damages) -> Iterator[_Raw]:
 
 def _foreign(data: bytes, start: int, end: int, line: int, damages: Damages) -> None:
     """Count the lines that belong to no record."""
-    for found in _FOREIGN.finditer(data, start, end):
-        line += data.count(b"\n", start, found.start())
-        start = found.start()
-        damages.add("is no trace record", line, found[0])
+    for match in _FOREIGN.finditer(data, start, end):
+        line += data.count(b"\n", start, match.start())
+        start = match.start()
+        damages.add("is no trace record", line, match[0])
 
 
 def _record(raw: _Raw, interned: dict[int, str], year: int, damages: Damages) -> Record | None:

@@ -142,16 +142,16 @@ def _lock(number: int) -> str:
 
 def _there(folder: Path) -> Path:
     """The folder, or the nearest above it that exists."""
-    return next(one for one in (folder, *folder.parents) if one.exists())
+    return next(parent for parent in (folder, *folder.parents) if parent.exists())
 
 
 def _mount(folder: Path) -> tuple[str, str]:
     """The kind and the options of the file system that a folder is on."""
     mounts = sorted(psutil.disk_partitions(all=True), key=lambda one: -len(one.mountpoint))
     place = folder.resolve()
-    for one in mounts:
-        if place.is_relative_to(one.mountpoint):
-            return one.fstype, one.opts
+    for mount in mounts:
+        if place.is_relative_to(mount.mountpoint):
+            return mount.fstype, mount.opts
     return "", ""
 
 

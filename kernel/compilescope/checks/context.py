@@ -28,9 +28,9 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
 
     def place(self, name: str) -> Path:
         """A folder for one check's files."""
-        made = self.folder / name
-        made.mkdir(parents=True, exist_ok=True)
-        return made
+        path = self.folder / name
+        path.mkdir(parents=True, exist_ok=True)
+        return path
 
 
 Look = Callable[[Ground], Check]

@@ -76,7 +76,7 @@ class Examination:
         self._created = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
         self._subjects = subjects
         self._queue = list(subjects)
-        self._done: dict[str, list[Check]] = {one.SUBJECT: [] for one in subjects}
+        self._done: dict[str, list[Check]] = {subject.SUBJECT: [] for subject in subjects}
         self._open = set(self._done)
         self._took: float | None = None
         self._lock = threading.Lock()
@@ -111,11 +111,11 @@ class Examination:
         over = self.finished
         with self._lock:
             found: list[Check] = []
-            for one in self._subjects:
-                found += self._done[one.SUBJECT]
-                if over and one.SUBJECT in self._open:
-                    found.append(self._late(one.SUBJECT))
-            waiting = [] if over else [one for one in self._done if one in self._open]
+            for subject in self._subjects:
+                found += self._done[subject.SUBJECT]
+                if over and subject.SUBJECT in self._open:
+                    found.append(self._late(subject.SUBJECT))
+            waiting = [] if over else [name for name in self._done if name in self._open]
             took = self._took if self._took is not None else time.monotonic() - self._start
         return Checkup(
             checks=found,

@@ -92,7 +92,7 @@ def triton_tools(ground: Ground) -> Check:
         done = run([str(file), "--version"], folder=ground.place("gpu"))
         if not done.ok:
             missing.append(tool)
-        versions += [one for one in done.output.splitlines() if "release" in one][:1]
+        versions += [line for line in done.output.splitlines() if "release" in line][:1]
     if missing:
         return warning(
             name,
@@ -112,7 +112,7 @@ def toolkit(ground: Ground) -> Check:
         return not_needed(name, "There is none; only CUTLASS kernels and C++ extensions need it.")
     done = run([file, "--version"], folder=ground.place("gpu"))
     release = next(
-        (one.strip() for one in done.output.splitlines() if "release" in one), done.first
+        (line.strip() for line in done.output.splitlines() if "release" in line), done.first
     )
     if not done.ok:
         return warning(name, f"{file} does not run: {done.first}", "Install the toolkit again.")

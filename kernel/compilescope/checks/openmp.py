@@ -75,7 +75,7 @@ def runtimes(ground: Ground) -> Check:
         if "/" in line
     }
     found = sorted(file for file in files if file.startswith(_RUNTIMES))
-    kinds = {next(one for one in _RUNTIMES if file.startswith(one)) for file in found}
+    kinds = {next(RUNTIME for RUNTIME in _RUNTIMES if file.startswith(RUNTIME)) for file in found}
     if len(kinds) > 1:
         return warning(
             name,

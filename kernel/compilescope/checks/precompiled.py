@@ -53,10 +53,10 @@ def works(ground: Ground) -> Check:
     folder = ground.place("precompiled")
     header = folder / "small.h"
     header.write_text("#pragma once\n#include <vector>\n", encoding="utf-8")
-    command, made = toolchain.build_command(header, kind="header")
+    command, path = toolchain.build_command(header, kind="header")
     done = run(command, folder=folder)
     remedy = "Use g++ or clang++ of one installation; without, building only takes longer."
-    if not done.ok or not made.exists():
+    if not done.ok or not path.exists():
         return warning(name, f"Not possible: {done.first}", remedy, detail=done.output)
     source = folder / "uses.cpp"
     source.write_text(
@@ -67,7 +67,7 @@ def works(ground: Ground) -> Check:
     used = run([*command, "-Winvalid-pch", "-H"], folder=folder)
     if not used.ok:
         return warning(name, f"It cannot be used: {used.first}", remedy, detail=used.output)
-    if toolchain.is_gcc() and f"! {Path(made)}" not in used.output:
+    if toolchain.is_gcc() and f"! {Path(path)}" not in used.output:
         return warning(
             name, "The compiler makes one and does not take it.", remedy, detail=used.output
         )

@@ -100,14 +100,14 @@ def job(job: Job) -> JobState:
 
 def watch(state: WatchSummary) -> WatchState:
     """How the watch stands, as the panel shows it."""
-    found = WatchState(on=state.on)
+    watch_state = WatchState(on=state.on)
     for name in state.__struct_fields__:
         if name != "latest":
-            setattr(found, name, getattr(state, name))
-    found.latest = [
+            setattr(watch_state, name, getattr(state, name))
+    watch_state.latest = [
         WatchedCompilation(**msgspec.structs.asdict(sighting)) for sighting in state.latest
     ]
-    return found
+    return watch_state
 
 
 def artifact(report: Report, variant: str, compilation: str, name: str) -> ArtifactResult:
@@ -137,7 +137,7 @@ def artifact(report: Report, variant: str, compilation: str, name: str) -> Artif
 
 def search(report: Report, text: str) -> SearchResult:
     """The first lines of a report's texts that hold a text."""
-    found = SearchResult()
+    search_result = SearchResult()
     for variant in report.variants:
         for one in variant.compilations:
             for artifact, content, _ in _artifacts(one):
@@ -145,10 +145,10 @@ def search(report: Report, text: str) -> SearchResult:
                     continue
                 for number, line in enumerate(content.split("\n"), 1):
                     if text in line:
-                        if len(found.hits) == MOST_HITS:
-                            found.is_cut = True
-                            return found
-                        found.hits.append(
+                        if len(search_result.hits) == MOST_HITS:
+                            search_result.is_cut = True
+                            return search_result
+                        search_result.hits.append(
                             SearchHit(
                                 variant=variant.name,
                                 compilation=one.id,
@@ -157,7 +157,7 @@ def search(report: Report, text: str) -> SearchResult:
                                 text=line.strip()[:_LONG_LINE],
                             )
                         )
-    return found
+    return search_result
 
 
 def _variant(variant: VariantReport) -> VariantSummary:
@@ -221,9 +221,10 @@ def filled(variant: VariantReport) -> list[str]:
     """The fields of a variant and of its compilations that hold something."""
     found = {
         field
-        for one in (variant, *variant.compilations)
-        for field in one.__struct_fields__
-        if (value := getattr(one, field)) and isinstance(value, list | dict | msgspec.Struct)
+        for compilation in (variant, *variant.compilations)
+        for field in compilation.__struct_fields__
+        if (value := getattr(compilation, field))
+        and isinstance(value, list | dict | msgspec.Struct)
     }
     return sorted(found)
 
@@ -236,7 +237,7 @@ def compilation(compilation: Compilation) -> CompilationSummary:
     return CompilationSummary(
         id=compilation.id,
         frame="" if frame is None else f"{frame.function} ({frame.file}:{frame.line})",
-        artifacts=[one for one, _, _ in _artifacts(compilation)],
+        artifacts=[artifact for artifact, _, _ in _artifacts(compilation)],
         guards=counts.get("guards", len(compilation.guards)),
         breaks=len(compilation.breaks),
         kernels=counts.get("kernels", len(compilation.kernels)),

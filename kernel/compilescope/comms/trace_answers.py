@@ -124,14 +124,14 @@ class TraceAnswers:
         return messages.Done()
 
     def _get_report(self, _: messages.GetReport) -> messages.ReportSummary:
-        found = summaries.report(self._report, self._revision)
-        found.trace = self._summary
-        for variant in found.variants:
+        report_summary = summaries.report(self._report, self._revision)
+        report_summary.trace = self._summary
+        for variant in report_summary.variants:
             variant.compilations = [
                 self._read.get((variant.name, each.id), each) for each in variant.compilations
             ]
             variant.filled = sorted({*variant.filled, *self._filled.get(variant.name, ())})
-        return found
+        return report_summary
 
     def _get_variant(self, asked: messages.GetVariant) -> messages.VariantResult:
         return messages.VariantResult(

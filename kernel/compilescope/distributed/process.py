@@ -148,7 +148,7 @@ def _out_of_step(error: OutOfStep) -> Problem:
 
 def _named(ranks: Sequence[int]) -> str:
     several = "s" if len(ranks) > 1 else ""
-    return f"Rank{several} {', '.join(str(one) for one in ranks)}"
+    return f"Rank{several} {', '.join(str(rank) for rank in ranks)}"
 
 
 def _in_step(

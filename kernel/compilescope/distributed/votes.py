@@ -53,7 +53,7 @@ class Votes:
     def __init__(self, store: Store, rank: int, size: int, patience_s: float = PATIENCE_S) -> None:
         self._store = store
         self._rank = rank
-        self._others = [one for one in range(size) if one != rank]
+        self._others = [number for number in range(size) if number != rank]
         self.patience_s = patience_s
         self._asked = 0
 
@@ -92,7 +92,7 @@ class Votes:
         """
         self._store.set(_end(self._rank), _YES)
         until = None if patience_s is None else time.monotonic() + patience_s
-        while missing := [one for one in self._others if not self._has_ended(one)]:
+        while missing := [other for other in self._others if not self._has_ended(other)]:
             if until is not None and time.monotonic() > until:
                 break
             time.sleep(_POLL_S)
@@ -103,10 +103,10 @@ class Votes:
         self._asked += 1
         self._store.set(_answer(self._asked, self._rank), mine)
         until = None if patience_s is None else time.monotonic() + patience_s
-        while missing := [one for one in self._others if not self._has_answered(one)]:
-            ended = [one for one in missing if self._has_ended(one)]
+        while missing := [other for other in self._others if not self._has_answered(other)]:
+            ended = [number for number in missing if self._has_ended(number)]
             # What it said just before its end counts.
-            ended = [one for one in ended if not self._has_answered(one)]
+            ended = [number for number in ended if not self._has_answered(number)]
             if ended:
                 raise OutOfStep(ended, ended=True)
             if until is not None and time.monotonic() > until:
@@ -114,7 +114,7 @@ class Votes:
             time.sleep(_POLL_S)
         return {
             mine,
-            *(self._store.get(_answer(self._asked, one)).decode() for one in self._others),
+            *(self._store.get(_answer(self._asked, other)).decode() for other in self._others),
         }
 
     def _has_answered(self, rank: int) -> bool:

@@ -43,9 +43,9 @@ def ask_compiled(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[st
     wrapper = compiled_callable.wrapper_code_of(fn)
     if wrapper is not None:
         codes.append(wrapper)
-    kept = [one for code in dict.fromkeys(codes) for one in live_guards(code)]
+    kept = [live_guard for code in dict.fromkeys(codes) for live_guard in live_guards(code)]
     around = skipping.wrapper_of(fn)
-    tried = kept if around is None else [one for one in kept if around.may_use(one)]
+    tried = kept if around is None else [guards for guards in kept if around.may_use(guards)]
     answer = ask(subject, name_of(subject), args, kwargs, tried)
     return _doubted(answer, skipping.skipped(answer.subject, codes, kept))
 

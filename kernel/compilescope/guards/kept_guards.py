@@ -38,7 +38,11 @@ class Askable(msgspec.Struct, kw_only=True):
 
 def report_ids(compilations: Mapping[str, Compilation]) -> dict[str, str]:
     """Torch's compile ids → the report's, of compilations by the report's id."""
-    return {one.torch_id: name for name, one in compilations.items() if one.torch_id}
+    return {
+        compilation.torch_id: name
+        for name, compilation in compilations.items()
+        if compilation.torch_id
+    }
 
 
 def by_report_id(kept: Iterable[KeptGuards], numbers: Mapping[str, str]) -> dict[str, KeptGuards]:
@@ -51,8 +55,8 @@ def by_report_id(kept: Iterable[KeptGuards], numbers: Mapping[str, str]) -> dict
     numbers
         Torch's ids → the report's; see `capture.renumber`.
     """
-    found = {}
-    for one in kept:
-        one.compile_id = numbers.get(one.compile_id, one.compile_id)
-        found[one.compile_id] = one
-    return found
+    result = {}
+    for guards in kept:
+        guards.compile_id = numbers.get(guards.compile_id, guards.compile_id)
+        result[guards.compile_id] = guards
+    return result

@@ -65,7 +65,7 @@ class VariantGuards:
             The variant has no guards here, or the call does not fit.
         """
         askable = self._askable.get(found.name)
-        known = {one.id: one for one in found.compilations}
+        known = {compilation.id: compilation for compilation in found.compilations}
         now = SavedModes()
         self._modes.restore()
         try:
@@ -75,7 +75,8 @@ class VariantGuards:
                     return ask(self._fn, self._name, args, kwargs, guards, known)
             codes = [function.__code__ for function in entry_functions(self._fn)]
             live = by_report_id(
-                (one for code in codes for one in live_guards(code)), report_ids(known)
+                (live_guard for code in codes for live_guard in live_guards(code)),
+                report_ids(known),
             )
             guards = [one for name, one in live.items() if name in known]
             if not guards:

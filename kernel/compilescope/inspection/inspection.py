@@ -196,26 +196,34 @@ class Inspection:
         names
             Which; those that are not in the report are left out.
         """
-        found = [one for one in self.report.variants if one.name in names]
-        wanted = {one.name: one.requested for one in found if one.requested.target is None}
+        found = [variant for variant in self.report.variants if variant.name in names]
+        wanted = {
+            variant.name: variant.requested for variant in found if variant.requested.target is None
+        }
         if wanted:
             self._run(wanted, monitor)
-        aims = [one for one in found if one.requested.target is not None]
+        aims = [variant for variant in found if variant.requested.target is not None]
         if aims:
-            self.study([one.name for one in aims], study_names(target=True), monitor)
+            self.study([aim.name for aim in aims], study_names(target=True), monitor)
 
     def _run(self, wanted: Mapping[str, Variant], monitor: Monitor) -> None:
         with self._open() as snapshot:
             self._build(wanted, snapshot, monitor)
             beside = [name for name in self._fit(snapshot, monitor) if name not in wanted]
-            built = [one for one in self.report.variants if one.name in wanted]
-            if any(one.stage == "built" for one in built):
-                ready = [one.name for one in built if self._kept.find(one.name, one.requested)]
+            built = [variant for variant in self.report.variants if variant.name in wanted]
+            if any(variant.stage == "built" for variant in built):
+                ready = [
+                    variant.name
+                    for variant in built
+                    if self._kept.find(variant.name, variant.requested)
+                ]
                 timings = time_variants(self._kept, [*ready, *beside], snapshot, monitor)
                 # A long look is not lost to a short one.
                 long = self._measurement.timings()
-                others = [one for one in self.report.variants if one.name not in wanted]
-                measured = [one.name for one in others if one.timing is long.get(one.name, 0)]
+                others = [variant for variant in self.report.variants if variant.name not in wanted]
+                measured = [
+                    other.name for other in others if other.timing is long.get(other.name, 0)
+                ]
                 self._note_timings(timings, but=measured)
 
     @in_own_context
@@ -238,13 +246,13 @@ class Inspection:
             With whom it is decided what is called.
         """
         wanted = {
-            one.name: one.requested
-            for one in self.report.variants
-            if one.name in names and one.requested.target is None
+            variant.name: variant.requested
+            for variant in self.report.variants
+            if variant.name in names and variant.requested.target is None
         }
         with self._open() as snapshot:
             self._build(wanted, snapshot, monitor, together)
-            ready = [name for name, one in wanted.items() if self._kept.find(name, one)]
+            ready = [name for name, variant in wanted.items() if self._kept.find(name, variant)]
             calls = {name: self._kept.call_of(name) for name in (EAGER, *ready)}
             monitor.step("timing")
             with quiet():
@@ -278,18 +286,18 @@ class Inspection:
             Called when `measurement` has something new.
         """
         wanted = {
-            one.name: one.requested
-            for one in self.report.variants
-            if one.name in names and _runs(one.requested)
+            variant.name: variant.requested
+            for variant in self.report.variants
+            if variant.name in names and _runs(variant.requested)
         }
         measurement = self._measurement
         try:
             with self._open() as snapshot, measurement.begun(told):
                 fit = self._fit(snapshot, monitor, among=wanted)
-                missing = {name: one for name, one in wanted.items() if name not in fit}
+                missing = {name: variant for name, variant in wanted.items() if name not in fit}
                 if missing:
                     self._build(missing, snapshot, monitor)
-                ready = [name for name, one in wanted.items() if self._kept.find(name, one)]
+                ready = [name for name, variant in wanted.items() if self._kept.find(name, variant)]
                 measurement.measure(ready, snapshot, monitor, seconds=seconds, again=again)
         finally:
             report_updates.note_ended(self.report, measurement.standing.problem)
@@ -309,21 +317,21 @@ class Inspection:
             Names of `studies.table.STUDIES`, in the order in which they are to be made.
         """
         wanted = {
-            one.name: one.requested
-            for one in self.report.variants
-            if one.name in names and _runs(one.requested)
+            variant.name: variant.requested
+            for variant in self.report.variants
+            if variant.name in names and _runs(variant.requested)
         }
-        stages = {one.name: one.stage for one in self.report.variants}
-        missing = {name: one for name, one in wanted.items() if stages[name] != "built"}
+        stages = {variant.name: variant.stage for variant in self.report.variants}
+        missing = {name: variant for name, variant in wanted.items() if stages[name] != "built"}
         built = any(STUDIES[study].needs_build for study in studies)
         if missing and built:
             with self._open() as snapshot:
                 self._build(missing, snapshot, monitor)
         able = [
-            one
-            for one in self.report.variants
-            if one.name in names
-            and one.stage in (("sources",) if one.requested.target else _READY[built])
+            variant
+            for variant in self.report.variants
+            if variant.name in names
+            and variant.stage in (("sources",) if variant.requested.target else _READY[built])
         ]
         study_variants(
             self._kept, self._shipment, self.report, able, studies, monitor, self._studied
@@ -384,19 +392,19 @@ class Inspection:
             Which are asked for; all that are kept if None.
         """
         fit = []
-        for one in self.report.variants:
-            asked = among is None or one.name in among
-            if asked and self._kept.find(one.name, one.requested):
+        for variant in self.report.variants:
+            asked = among is None or variant.name in among
+            if asked and self._kept.find(variant.name, variant.requested):
                 monitor.check()
                 try:
-                    is_fit = self._kept.is_fit(one.name)
+                    is_fit = self._kept.is_fit(variant.name)
                 except Exception:  # noqa: BLE001 - it is built anew, and says why it cannot be
                     is_fit = False
                 snapshot.restore()
                 if is_fit:
-                    fit.append(one.name)
+                    fit.append(variant.name)
                 else:
-                    self._kept.drop(one.name)
+                    self._kept.drop(variant.name)
         return fit
 
     def _note_timings(self, timings: Mapping[str, Timing], but: Collection[str] = ()) -> None:
@@ -459,9 +467,13 @@ class Inspection:
         """
         asked = list(self.asked.values())
         with self._lock:
-            for one in before.variants:
-                if one.name not in but and one.requested not in asked and one.stage != "failed":
-                    self.report.variants.append(msgspec.structs.replace(one, earlier=True))
+            for variant in before.variants:
+                if (
+                    variant.name not in but
+                    and variant.requested not in asked
+                    and variant.stage != "failed"
+                ):
+                    self.report.variants.append(msgspec.structs.replace(variant, earlier=True))
             self.report.files = before.files | self.report.files
 
     def fault(self, error: Exception) -> None:

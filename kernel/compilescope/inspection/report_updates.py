@@ -24,7 +24,7 @@ from ..torch_api.trace import compiled_callable
 
 def find(report: Report, name: str) -> VariantReport | None:
     """A variant, if the report has it."""
-    return next((one for one in report.variants if one.name == name), None)
+    return next((variant for variant in report.variants if variant.name == name), None)
 
 
 def put(report: Report, result: VariantReport) -> None:
@@ -38,8 +38,8 @@ def put(report: Report, result: VariantReport) -> None:
             link_to_call(compilation, report.subject.call)
     result.breaks = distinct_breaks(result.compilations)
     variants = report.variants
-    for index, one in enumerate(variants):
-        if one.name == result.name:
+    for index, variant in enumerate(variants):
+        if variant.name == result.name:
             variants[index] = result
             break
     else:
@@ -60,8 +60,8 @@ def merged(report: Report, built: VariantReport) -> VariantReport:
     before = find(report, built.name)
     if before is None:
         return built
-    faults = [one for one in before.problems if one.what.startswith(FAULT)]
-    built.problems += [one for one in faults if one not in built.problems]
+    faults = [problem for problem in before.problems if problem.what.startswith(FAULT)]
+    built.problems += [fault for fault in faults if fault not in built.problems]
     if built.stage == "failed" and len(before.compilations) >= len(built.compilations):
         # A build that failed knows less: torch tells the guards and where kernels come from
         # only at the end.
@@ -98,13 +98,13 @@ def put_timings(report: Report, timings: Mapping[str, Timing], but: Collection[s
         ]
         put(report, uncompiled[0])
     given = dict(timings) | {one.name: timings[EAGER] for one in uncompiled}
-    for one in report.variants:
-        if one.name in given and one.name not in but:
-            one.timing = given[one.name]
-            one.stage, one.earlier = "built", False
+    for variant in report.variants:
+        if variant.name in given and variant.name not in but:
+            variant.timing = given[variant.name]
+            variant.stage, variant.earlier = "built", False
     # What helped is said by comparing variants.
-    for one in report.variants:
-        conclude(report, one)
+    for variant in report.variants:
+        conclude(report, variant)
 
 
 def note_ended(report: Report, problem: Problem | None) -> None:
@@ -122,7 +122,7 @@ def conclude(report: Report, variant: VariantReport) -> None:
 
 def note_unsaved(report: Report, unsaved: Sequence[str]) -> None:
     """Says what of the subject's state is not put back."""
-    told = next((one for one in report.problems if one.what == _UNSAVED), None)
+    told = next((problem for problem in report.problems if problem.what == _UNSAVED), None)
     for reason in unsaved:
         if told is None:
             told = Problem(severity="info", what=_UNSAVED, why=reason)

@@ -25,12 +25,16 @@ def likeness(
     and objects are not part of it: many are counters.
     """
     functions = sorted(
-        (one.__module__ or "", one.__qualname__, _digest(one.__code__))
-        for one in functions_of(fn, args, kwargs)
+        (
+            function_type.__module__ or "",
+            function_type.__qualname__,
+            _digest(function_type.__code__),
+        )
+        for function_type in functions_of(fn, args, kwargs)
     )
     tensors = [
-        (str(one.dtype), str(one.device), tuple(one.shape), one.requires_grad)
-        for one in walk(fn, args, kwargs).tensors().values()
+        (str(tensor.dtype), str(tensor.device), tuple(tensor.shape), tensor.requires_grad)
+        for tensor in walk(fn, args, kwargs).tensors().values()
     ]
     module = fn if isinstance(fn, torch.nn.Module) else compiled_callable.module_of(fn)
     modules = list(module.modules()) if isinstance(module, torch.nn.Module) else []
@@ -41,7 +45,8 @@ def likeness(
 def _digest(code: types.CodeType) -> str:
     """The same for the same code, wherever it stands."""
     constants = [
-        _digest(one) if isinstance(one, types.CodeType) else repr(one) for one in code.co_consts
+        _digest(constant) if isinstance(constant, types.CodeType) else repr(constant)
+        for constant in code.co_consts
     ]
     parts = [code.co_code.hex(), repr(code.co_names), repr(code.co_freevars), *constants]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -53,32 +53,32 @@ def parse(variants: object) -> dict[str, Variant]:
     if isinstance(variants, (str, Variant)):
         variants = (variants,)
     if isinstance(variants, Mapping):
-        found = {str(name): _checked(value) for name, value in variants.items()}
+        result = {str(name): _checked(value) for name, value in variants.items()}
     elif isinstance(variants, Iterable):
-        found = {}
+        result = {}
         for value in variants:
             variant = _checked(value)
-            found[value if isinstance(value, str) else name_of(variant)] = variant
+            result[value if isinstance(value, str) else name_of(variant)] = variant
     else:
         raise CompilescopeError(
             f"variants is a {type(variants).__name__}.",
             remedy=f"Give names ({_listed(named())}), Variant objects, or a dict of them.",
         )
-    if not found:
+    if not result:
         raise CompilescopeError("variants is empty.", remedy=f"Name some of {_listed(named())}.")
-    if taken := {AS_WRITTEN, IN_CELL} & set(found):
+    if taken := {AS_WRITTEN, IN_CELL} & set(result):
         raise CompilescopeError(
             f"A variant cannot be called {min(taken)!r}.",
             "The user's own torch.compile, and what the cell itself compiled, go by these names.",
             "Give it another name.",
         )
-    if "eager" in found and found["eager"].backend is not None:
+    if "eager" in result and result["eager"].backend is not None:
         raise CompilescopeError(
             "A compiled variant cannot be called 'eager'.",
             "The plain call, which the others are compared to, goes by that name.",
             "Give it another name.",
         )
-    return found
+    return result
 
 
 def name_of(variant: Variant) -> str:
@@ -217,7 +217,7 @@ def beside_written(
     dict[str, Variant]
         All of them.
     """
-    name = next((name for name, one in wanted.items() if one == written), "")
+    name = next((name for name, variant in wanted.items() if variant == written), "")
     if not name and written != Variant():
         name = AS_WRITTEN
         if not chosen and written.backend == "inductor":

@@ -90,7 +90,7 @@ def walk(
     )
     queue.extend((value, name) for name, value in (kwargs or {}).items())
     queue.append((fn, _name_of(fn)))
-    found = Reached([], [])
+    reached = Reached([], [])
     seen: set[int] = set()
     names: dict[int, str] = {}
     later: list[Child] = []
@@ -103,20 +103,20 @@ def walk(
             later.append((obj, path))
             continue
         if len(seen) >= limit:
-            found.unsaved.append(
+            reached.unsaved.append(
                 f"Objects beyond the first {limit:,} (nearest: {pretty(path)}) are not saved."
             )
             break
         seen.add(id(obj))
-        found.objects.append((obj, pretty(path)))
+        reached.objects.append((obj, pretty(path)))
         if issubclass(type(obj), torch.Tensor):
             names[id(obj)] = pretty(path)
         reason = _opaque(obj)
         if reason:
-            found.unsaved.append(f"{pretty(path)}: {reason}.")
+            reached.unsaved.append(f"{pretty(path)}: {reason}.")
             continue
         queue.extend(child for child in _children(obj, path, names) if type(child[0]) not in _ATOMS)
-    return found
+    return reached
 
 
 def attributes_of(obj: object) -> dict[str, object] | None:

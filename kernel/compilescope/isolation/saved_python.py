@@ -42,29 +42,29 @@ class Saved(Protocol):
 def save(obj: object) -> list[Saved]:
     """Saves what of an object is its own: not what it refers to."""
     cls = type(obj)
-    found: list[Saved] = []
+    saveds: list[Saved] = []
     if cls is Binding:
-        found.append(SavedBinding(obj))  # type: ignore[arg-type]
+        saveds.append(SavedBinding(obj))  # type: ignore[arg-type]
     elif cls is types.CellType:
-        found.append(SavedCell(obj))  # type: ignore[arg-type]
+        saveds.append(SavedCell(obj))  # type: ignore[arg-type]
     elif cls is types.FunctionType:
-        found.append(SavedFunction(obj))  # type: ignore[arg-type]
+        saveds.append(SavedFunction(obj))  # type: ignore[arg-type]
     elif issubclass(cls, dict):
-        found.append(SavedDict(obj))  # type: ignore[arg-type]
+        saveds.append(SavedDict(obj))  # type: ignore[arg-type]
     elif issubclass(cls, _REFILLABLE):
-        found.append(SavedItems(obj))
+        saveds.append(SavedItems(obj))
     elif issubclass(cls, type):
         if is_user_class(obj):  # type: ignore[arg-type]
-            found.append(SavedClass(obj))  # type: ignore[arg-type]
+            saveds.append(SavedClass(obj))  # type: ignore[arg-type]
     elif issubclass(cls, torch.Generator):
-        found.append(SavedGenerator(obj))  # type: ignore[arg-type]
+        saveds.append(SavedGenerator(obj))  # type: ignore[arg-type]
     elif issubclass(cls, random.Random):
-        found.append(SavedRandom(obj))  # type: ignore[arg-type]
+        saveds.append(SavedRandom(obj))  # type: ignore[arg-type]
     elif cls.__module__.partition(".")[0] == "numpy":
-        found.extend(_numpy(obj))
+        saveds.extend(_numpy(obj))
     if cls.__module__ != "builtins" and not issubclass(cls, type) and has_followed_state(cls):
-        found.append(SavedInstance(obj))
-    return found
+        saveds.append(SavedInstance(obj))
+    return saveds
 
 
 class SavedBinding:

@@ -64,7 +64,7 @@ class SavedTensor:
         self.history = tensor.grad_fn
         self.has_grad = tensor.is_leaf or tensor.retains_grad
         self.grad = tensor.grad if self.has_grad else None
-        self.hooks = [None if one is None else SavedDict(one) for one in tensors.hooks(tensor)]
+        self.hooks = [None if hook is None else SavedDict(hook) for hook in tensors.hooks(tensor)]
 
     def written(self) -> bool:
         """Whether the tensor's own data or geometry differ; others may share its storage.

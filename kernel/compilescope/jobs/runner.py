@@ -36,14 +36,18 @@ class Work(msgspec.Struct, kw_only=True, frozen=True):
 
 def usual(inspection: Inspection, kind: Kind) -> dict[str, Variant]:
     """The variants of a report that work is about when none is named."""
-    found = [one for one in inspection.report.variants if not is_record(one)]
+    found = [variant for variant in inspection.report.variants if not is_record(variant)]
     if kind != "build":
-        found = [one for one in found if one.stage != "failed" and one.requested.backend]
+        found = [
+            variant for variant in found if variant.stage != "failed" and variant.requested.backend
+        ]
     if kind == "measure":
-        found = [one for one in found if one.requested.target is None]
+        found = [variant for variant in found if variant.requested.target is None]
     if kind == "study":
-        found = [one for one in found if one.stage == "built" or one.requested.target] or found
-    return {one.name: one.requested for one in found}
+        found = [
+            variant for variant in found if variant.stage == "built" or variant.requested.target
+        ] or found
+    return {variant.name: variant.requested for variant in found}
 
 
 def is_aside(wanted: Mapping[str, Variant]) -> bool:

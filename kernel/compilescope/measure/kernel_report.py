@@ -170,7 +170,7 @@ def _beaten(report: VariantReport, peaks: Sequence[Peaks]) -> list[Peaks]:
         for launch in _own(kernel, artifact)
         if launch.time is not None and (launch.time.compute_share or 0.0) > _CLEARLY
     }
-    return [one for one in peaks if one.device in devices and one.how == "measured"]
+    return [peak for peak in peaks if peak.device in devices and peak.how == "measured"]
 
 
 def _reason(reasons: Mapping[tuple[str, str], str], compilation: str, key: str) -> str:
@@ -181,8 +181,8 @@ def _reason(reasons: Mapping[tuple[str, str], str], compilation: str, key: str) 
 
 def _peaks(known: list[Peaks], device: str) -> Peaks:
     """The peaks of a device, which join the report's when they are first asked for."""
-    for one in known:
-        if one.device == device:
-            return one
+    for peaks in known:
+        if peaks.device == device:
+            return peaks
     known.append(peaks_of(device))
     return known[-1]

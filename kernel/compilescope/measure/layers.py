@@ -54,7 +54,7 @@ class Samples:
     @property
     def rounds(self) -> int:
         """How many rounds there were."""
-        return min((len(one) for one in self._samples.values()), default=0)
+        return min((len(sample) for sample in self._samples.values()), default=0)
 
     @property
     def names(self) -> list[str]:

@@ -53,7 +53,7 @@ def measured_again(peaks: Peaks) -> None:
         for name, rate in again.operations_per_s.items():
             known.operations_per_s[name] = max(rate, known.operations_per_s.get(name, 0.0))
         bandwidths = (again.bandwidth_bytes_per_s, known.bandwidth_bytes_per_s)
-        known.bandwidth_bytes_per_s = max(one or 0.0 for one in bandwidths)
+        known.bandwidth_bytes_per_s = max(bandwidth or 0.0 for bandwidth in bandwidths)
 
 
 def _threads(device: str) -> int:

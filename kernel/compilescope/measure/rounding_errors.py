@@ -54,8 +54,8 @@ def compare_with_truth(
     A value is ok if it is within its type's tolerance of eager's, as in `numerics.compare`, or if
     `as_good` says so.
     """
-    found = compare(expected, actual)
-    for error in found:
+    output_errors = compare(expected, actual)
+    for error in output_errors:
         # The path may have a remark behind it.
         path = next((one for one in expected if _is_at(error.path, one)), None)
         if path is None or path not in truth.values:
@@ -68,7 +68,7 @@ def compare_with_truth(
             eager, variant = spread(ours, right), spread(theirs, right)
             error.eager_reference_abs, error.reference_abs = eager.largest, variant.largest
             error.ok = error.ok or as_good(ours, theirs, right)
-    return found
+    return output_errors
 
 
 def as_good(eager: torch.Tensor, variant: torch.Tensor, truth: torch.Tensor) -> bool:
@@ -79,9 +79,9 @@ def as_good(eager: torch.Tensor, variant: torch.Tensor, truth: torch.Tensor) -> 
     times what eager is: in the largest error, so that no single element may be wrong, and in the
     typical one.
     """
-    right, given = wide(plain(truth)).isfinite(), wide(plain(variant)).isfinite()
+    right, tensor = wide(plain(truth)).isfinite(), wide(plain(variant)).isfinite()
     finite = wide(plain(eager)).isfinite()
-    if bool((right & finite & ~given).any()) or bool((~right & given).any()):
+    if bool((right & finite & ~tensor).any()) or bool((~right & tensor).any()):
         return False
     ours, theirs = spread(eager, truth), spread(variant, truth)
     allowed = _allowed(eager.dtype, truth)

@@ -111,9 +111,9 @@ def _is_shown(shell: Shell, last: ast.stmt, body: str) -> bool:
     if not isinstance(last, ast.Expr) or shell.ast_node_interactivity == "none":
         return False
     words = [
-        one.string
-        for one in tokenize.generate_tokens(io.StringIO(shell.transform_cell(body)).readline)
-        if one.type not in _BLANK
+        token_info.string
+        for token_info in tokenize.generate_tokens(io.StringIO(shell.transform_cell(body)).readline)
+        if token_info.type not in _BLANK
     ]
     return words[-1:] != [";"]
 

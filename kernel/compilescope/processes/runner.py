@@ -188,8 +188,8 @@ def import_path(wanted: Sequence[str]) -> list[str]:
     own = str(PACKAGE.resolve().parent)
     usual = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     # Those of the installation come by themselves, in their own order.
-    extra = [one for one in wanted if one and one not in _STANDARD and Path(one).exists()]
-    return list(dict.fromkeys(one for one in [*extra, own, *usual] if one))
+    extra = [name for name in wanted if name and name not in _STANDARD and Path(name).exists()]
+    return list(dict.fromkeys(name for name in [*extra, own, *usual] if name))
 
 
 _STANDARD = frozenset(one for one in sys.path if "site-packages" in one or one == sys.prefix)
@@ -290,9 +290,9 @@ def _held(pid: int, limit: float) -> float:
     except psutil.Error:
         return 0.0
     held = 0.0
-    for one in family:
+    for process in family:
         with contextlib.suppress(psutil.Error):
-            held += one.memory_info().rss
+            held += process.memory_info().rss
     if held <= limit:
         return held
     return sum(_shared_out(one) for one in family)

@@ -48,28 +48,30 @@ def find_logs(path: Path) -> LogFiles:
     CompilescopeError
         There are none.
     """
-    found = _in_folder(path) if path.is_dir() else LogFiles([path] if path.is_file() else [], [])
-    if not found.logs:
+    log_files = (
+        _in_folder(path) if path.is_dir() else LogFiles([path] if path.is_file() else [], [])
+    )
+    if not log_files.logs:
         raise CompilescopeError(
             f"There is no trace at {str(path)!r}.",
             "It is neither a file nor a folder with files that end in .log or .log.gz.",
             "Give the file that torch wrote, or the folder that TORCH_TRACE named.",
         )
-    return found
+    return log_files
 
 
 def _in_folder(path: Path) -> LogFiles:
-    found = LogFiles([], [])
+    log_files = LogFiles([], [])
     for folder, _, names in sorted(os.walk(path)):
         for name in sorted(names):
             file = Path(folder, name)
             if not _LOG.search(name):
                 continue
             if file.is_file():
-                found.logs.append(file)
+                log_files.logs.append(file)
             else:
-                found.problems.append(_no_file(file, path))
-    return found
+                log_files.problems.append(_no_file(file, path))
+    return log_files
 
 
 def _no_file(file: Path, folder: Path) -> Problem:

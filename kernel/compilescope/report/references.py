@@ -26,7 +26,7 @@ def refer(value: Any) -> Any:
     if isinstance(value, _PLAIN):
         return value
     if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
-        return type(value)(refer(one) for one in value)
+        return type(value)(refer(item) for item in value)
     if type(value) is dict:
         return {key: refer(one) for key, one in value.items()}
     kind = "function" if inspect.isroutine(value) or inspect.isclass(value) else "object"
@@ -52,7 +52,7 @@ def resolve(value: Any) -> Any:
         A reference to something that this process does not have.
     """
     if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
-        return type(value)(resolve(one) for one in value)
+        return type(value)(resolve(item) for item in value)
     if type(value) is dict:
         return {key: resolve(one) for key, one in value.items()}
     if not is_reference(value):
@@ -60,14 +60,14 @@ def resolve(value: Any) -> Any:
     if value in _known:
         return _known[value]
     name = name_of(value)
-    found = _find(name) if value.startswith("<function ") else None
-    if found is None:
+    result = _find(name) if value.startswith("<function ") else None
+    if result is None:
         raise CompilescopeError(
             f"{name} is not in this process.",
             "A variant that was stored or sent has the names of functions and objects alone.",
             "Give the function or object itself: Variant(options={...}).",
         )
-    return found
+    return result
 
 
 def is_reference(value: object) -> bool:
@@ -105,11 +105,11 @@ def _find(name: str) -> Any:
     """What a qualified name stands for, in the modules that are imported already."""
     parts = name.split(".")
     for end in range(len(parts) - 1, 0, -1):
-        found: Any = sys.modules.get(".".join(parts[:end]))
+        result: Any = sys.modules.get(".".join(parts[:end]))
         for part in parts[end:]:
-            found = getattr(found, part, None)
-        if found is not None:
-            return found
+            result = getattr(result, part, None)
+        if result is not None:
+            return result
     return None
 
 

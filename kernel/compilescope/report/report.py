@@ -234,9 +234,12 @@ class Report(Struct, kw_only=True):
                     variant,
                     compilations=[
                         replace(
-                            one, graphs={name: pack(graph) for name, graph in one.graphs.items()}
+                            compilation,
+                            graphs={
+                                name: pack(graph) for name, graph in compilation.graphs.items()
+                            },
                         )
-                        for one in variant.compilations
+                        for compilation in variant.compilations
                     ],
                 )
                 for variant in self.variants

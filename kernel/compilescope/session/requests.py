@@ -61,7 +61,7 @@ def study(
     inspection = _inspection(session, report)
     wanted = _wanted(session, inspection, variants, "study")
     if not studies:
-        studies = usual_studies(targets=(one.target is not None for one in wanted.values()))
+        studies = usual_studies(targets=(variant.target is not None for variant in wanted.values()))
     return session.study(report.subject.id, studies, wanted, progress=progress)
 
 
@@ -86,15 +86,15 @@ def measure_and_study(
     if studies:
         study(session, report, studies, progress=progress)
     elif breakdown and (
-        name := variant_to_break_down(report, [one.name for one in report.variants])
+        name := variant_to_break_down(report, [variant.name for variant in report.variants])
     ):
         study(session, report, BREAKDOWN, variants=name, progress=progress)
 
 
 def _inspection(session: Session, report: Report) -> Inspection:
-    found = session.inspections.get(report.subject.id)
-    if isinstance(found, Inspection) and found.report is report:
-        return found
+    inspection = session.inspections.get(report.subject.id)
+    if isinstance(inspection, Inspection) and inspection.report is report:
+        return inspection
     if report.subject.kind in ("watch", "trace"):
         raise CompilescopeError(
             "This report has no call of its own.",

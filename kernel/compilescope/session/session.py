@@ -325,7 +325,7 @@ class Session:
             if not isinstance(inspection, Inspection):
                 self.jobs.drop(job)
                 continue
-            known = {one.name: one.requested for one in inspection.report.variants}
+            known = {variant.name: variant.requested for variant in inspection.report.variants}
             known |= job.requested
             # The cell may have run again meanwhile, with other variants.
             wanted = {name: known[name] for name in job.variants if name in known}
@@ -426,8 +426,8 @@ class Session:
         if not isinstance(inspection, Inspection):
             return ""
         report = inspection.report
-        stages = {one.name: one.stage for one in report.variants}
-        requested = {one.name: one.requested for one in report.variants}
+        stages = {variant.name: variant.stage for variant in report.variants}
+        requested = {variant.name: variant.requested for variant in report.variants}
         requested |= {**inspection.asked, **job.requested}
         wanted = sorted(
             f"{names.name_of(requested[name])} {stages.get(name, 'new')}"

@@ -86,11 +86,11 @@ def ask_call(
             "A watch has no call of its own.",
             remedy="Ask about the function itself: compilescope.what_if(fn, ...).",
         )
-    variants = [one for one in found.report.variants if found.has_guards(one.name)]
+    variants = [variant for variant in found.report.variants if found.has_guards(variant.name)]
     if not variants:
         raise CompilescopeError(
             "The report has no variant that compilescope compiled.",
             remedy="Inspect the call again.",
         )
-    built = [one for one in variants if one.stage == "built"]
+    built = [variant for variant in variants if variant.stage == "built"]
     return found.ask((built or variants)[0].name, args, kwargs)

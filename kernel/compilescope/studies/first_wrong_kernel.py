@@ -37,8 +37,8 @@ class Search:
         if place is None:
             return []
         return [
-            Site(one.start, one.end, one.key, one.kernel or "", one.nodes)
-            for one in _launches(place[1], "python")
+            Site(launch.start, launch.end, launch.key, launch.kernel or "", launch.nodes)
+            for launch in _launches(place[1], "python")
         ]
 
     def see(self, result: Result) -> bool:
@@ -101,7 +101,7 @@ def nothing_found(findings: Findings, *, wrong: bool) -> str:
 
 
 def _launches(code: Code, artifact: str) -> list[Region]:
-    return [one for one in code.regions.get(artifact, ()) if one.kind == "launch"]
+    return [region for region in code.regions.get(artifact, ()) if region.kind == "launch"]
 
 
 def _partner(built: Compilation, code: Code, site: Site, reported: Compilation) -> Region | None:
@@ -129,13 +129,15 @@ def _partner(built: Compilation, code: Code, site: Site, reported: Compilation) 
     )
     if len(ours) == len(theirs):
         return theirs[place]
-    same = [one for one in theirs if one.nodes and one.nodes == list(site.nodes)]
+    same = [its for its in theirs if its.nodes and its.nodes == list(site.nodes)]
     return same[0] if len(same) == 1 else None
 
 
 def _same(ours: Kernel | None, name: str, theirs: Kernel | None, other: str) -> bool:
     """Whether two kernels do the same: the same body, or the same operator of a library."""
-    generated = [one for one in (ours, theirs) if one is not None and one.language != "extern"]
+    generated = [
+        kernel for kernel in (ours, theirs) if kernel is not None and kernel.language != "extern"
+    ]
     if not generated:
         return operator(name) == operator(other)
     return len(generated) == 2 and body(generated[0]) == body(generated[1])
@@ -143,7 +145,11 @@ def _same(ours: Kernel | None, name: str, theirs: Kernel | None, other: str) -> 
 
 def _kernel(compilation: Compilation, name: str, direction: str) -> Kernel | None:
     return next(
-        (one for one in compilation.kernels if one.name == name and one.direction == direction),
+        (
+            kernel
+            for kernel in compilation.kernels
+            if kernel.name == name and kernel.direction == direction
+        ),
         None,
     )
 

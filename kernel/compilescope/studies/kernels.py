@@ -60,7 +60,9 @@ def study_kernels(study: StudyContext) -> None:
     if devices - {"cpu", "cuda", "meta"}:
         report.absent["kernel_times"] = OTHER_DEVICE
         return
-    languages = {kernel.language for one in report.compilations for kernel in one.kernels}
+    languages = {
+        kernel.language for compilation in report.compilations for kernel in compilation.kernels
+    }
     own = timers.SETTINGS if "cpp" in languages else {}
     on_device = "cuda" in devices
     patterns: Patterns = {}

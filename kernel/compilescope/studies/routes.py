@@ -59,7 +59,7 @@ def study_routes(study: StudyContext) -> None:
     if timers.is_profiling():
         report.absent["routes"] = PROFILED
         return
-    routes = [route for one in report.compilations for route in one.routes]
+    routes = [route for compilation in report.compilations for route in compilation.routes]
     asked = [route for route in routes if route.via in ("dispatcher", "python")]
     if not asked:
         report.absent["routes"] = NONE

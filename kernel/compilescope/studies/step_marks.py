@@ -38,7 +38,9 @@ def marked(text: str, artifact: Artifact) -> Marked | None:
     """Puts marks into a wrapper; None where it has no function to put them into."""
     regions = to_regions(scan(text, artifact), "inference")
     steps = steps_of(text, artifact, regions)
-    entry = next((one for one in regions if one.kind == "entry" and one.label == "call"), None)
+    entry = next(
+        (region for region in regions if region.kind == "entry" and region.label == "call"), None
+    )
     if entry is None or not steps:
         return None
     lines = text.split("\n")

@@ -232,14 +232,14 @@ def _fill(steps: Steps, times: StepTimes, on_gpu: bool) -> None:
 
 
 def _remarks(artifact: Artifact, step: Step, is_last: bool, on_gpu: bool) -> list[str]:
-    found = []
+    result = []
     if step.kind == "launch":
-        found.append(ON_GPU if on_gpu else ON_CPU)
+        result.append(ON_GPU if on_gpu else ON_CPU)
     if artifact == "cpp" and step.kind == "entry":
-        found.append(INTO_CPP)
+        result.append(INTO_CPP)
     if artifact == "cpp" and is_last:
-        found.append(OUT_OF_CPP)
-    return found
+        result.append(OUT_OF_CPP)
+    return result
 
 
 def _places(

@@ -76,7 +76,9 @@ def check_fit(
         signature.bind(*args, **kwargs)
     except TypeError as error:
         shown = _signature(fn) or signature
-        needed = [one.name for one in shown.parameters.values() if _is_needed(one)]
+        needed = [
+            parameter.name for parameter in shown.parameters.values() if _is_needed(parameter)
+        ]
         example = ", ".join(needed) + ("," if len(needed) == 1 else "")
         reason = _brief(error)
         raise CompilescopeError(

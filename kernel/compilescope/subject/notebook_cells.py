@@ -39,14 +39,14 @@ def running() -> Cell | None:
 
 def _outermost() -> str:
     """The file of the outermost frame that is a cell's: that cell runs."""
-    found = ""
+    result = ""
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
         if "ipykernel_" in name or name.startswith("<ipython-input-"):
-            found = name
+            result = name
         frame = frame.f_back
-    return found
+    return result
 
 
 def cells(compilations: Iterable[Compilation]) -> dict[str, str]:

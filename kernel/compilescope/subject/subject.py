@@ -170,7 +170,9 @@ def _identity(value: Any) -> str:
     if isinstance(value, types.FunctionType):
         code = value.__code__
         text = f"{value.__module__} {value.__qualname__} {code.co_filename}:{code.co_firstlineno}"
-        constants = [one for one in code.co_consts if not isinstance(one, types.CodeType)]
+        constants = [
+            constant for constant in code.co_consts if not isinstance(constant, types.CodeType)
+        ]
         body = hashlib.sha256(code.co_code + f"{code.co_names} {constants}".encode()).hexdigest()
         cells = [_cell(cell) for cell in value.__closure__ or ()]
         return " ".join([text, body, *cells])

@@ -78,10 +78,10 @@ class _Fingerprint:
             )
         if isinstance(value, torch.nn.Module):
             tensors = {**dict(value.named_parameters()), **dict(value.named_buffers())}
-            modules = {type(one): None for one in value.modules()}
+            modules = {type(module): None for module in value.modules()}
             return (
                 f"{_plain(value)} {value.training} {self._mapping(tensors)} "
-                f"{[self.of(one) for one in modules]}"
+                f"{[self.of(module) for module in modules]}"
             )
         if isinstance(value, types.ModuleType):
             return f"module {value.__name__} {getattr(value, '__version__', '')}"
@@ -96,7 +96,7 @@ class _Fingerprint:
         if isinstance(value, Mapping):
             return self._mapping(value)
         if isinstance(value, (list, tuple)):
-            parts = [self.of(one) for one in value[:_MANY]]
+            parts = [self.of(item) for item in value[:_MANY]]
             return f"{type(value).__name__} {len(value)} {parts}"
         attributes = getattr(value, "__dict__", None)
         held = self._mapping(attributes) if isinstance(attributes, dict) else ""
@@ -151,7 +151,8 @@ def _is_library(value: Callable[..., Any]) -> bool:
 def _code(code: types.CodeType) -> str:
     """What a code does, without where it stands."""
     constants = [
-        _code(one) if isinstance(one, types.CodeType) else _constant(one) for one in code.co_consts
+        _code(constant) if isinstance(constant, types.CodeType) else _constant(constant)
+        for constant in code.co_consts
     ]
     return _digest(f"{code.co_code.hex()} {code.co_names} {code.co_varnames} {constants}")
 
@@ -167,7 +168,9 @@ def _plain(value: object) -> str:
 
 
 def _names(code: types.CodeType) -> set[str]:
-    inner = [_names(one) for one in code.co_consts if isinstance(one, types.CodeType)]
+    inner = [
+        _names(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)
+    ]
     return set(code.co_names).union(*inner)
 
 

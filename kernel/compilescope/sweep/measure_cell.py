@@ -83,7 +83,7 @@ def measure(
             if built.problem is not None:
                 end(cell, built.problem)
                 return True
-            if may_repeat and any(one.name == HEADERS for one in phases(built.compilations)):
+            if may_repeat and any(phase.name == HEADERS for phase in phases(built.compilations)):
                 return False
             _compare(cell, reference, built)
             # What was compared is not what a call holds.
@@ -123,7 +123,7 @@ def _build(cell: SweepCell, call: Call, snapshot: Snapshot) -> Built:
         built.outcome = with_changes(built.outcome, snapshot)
     snapshot.restore()
     built.askable = None  # it holds on to the values of frames
-    cell.effective = [one for one in built.effective if one.differs]
+    cell.effective = [setting for setting in built.effective if setting.differs]
     if built.problem is None:
         cell.compile_time = split(built.compilations, built.first_call_s)
     return built
@@ -165,7 +165,7 @@ def _time(
 
 def phases(compilations: list[Compilation]) -> Iterator[Phase]:
     """Every phase of every compilation, with those inside it."""
-    waiting = [phase for one in compilations for phase in one.phases]
+    waiting = [phase for compilation in compilations for phase in compilation.phases]
     while waiting:
         phase = waiting.pop()
         yield phase

@@ -49,7 +49,10 @@ def overall_winner(cells: Sequence[SweepCell]) -> SweepCell | None:
         by_variant.setdefault(cell.name, []).append(cell)
     most = max(map(len, by_variant.values()), default=0)
     rivals = [found for found in by_variant.values() if len(found) == most]
-    slower = [_mean([latency_us(one) / best[one.shape] for one in found]) for found in rivals]
+    slower = [
+        _mean([latency_us(sweep_cell) / best[sweep_cell.shape] for sweep_cell in rival])
+        for rival in rivals
+    ]
     return rivals[slower.index(min(slower))][0] if rivals else None
 
 
@@ -60,9 +63,9 @@ def pareto(cells: Sequence[SweepCell]) -> list[str]:
     """
     rivals = list(filter(counts, cells))
     return [
-        one.key
-        for one in rivals
-        if not any(_beats(other, one) for other in rivals if other is not one)
+        rival.key
+        for rival in rivals
+        if not any(_beats(other, rival) for other in rivals if other is not rival)
     ]
 
 

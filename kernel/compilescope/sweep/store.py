@@ -58,14 +58,14 @@ class Store:
             lines = (self.folder / FILE).read_bytes().splitlines()
         except OSError:
             return {}
-        found = {}
+        result = {}
         for line in lines:
             try:
                 kept = msgspec.json.decode(line, type=StoredCell)
             except (msgspec.DecodeError, UnicodeDecodeError):
                 continue  # cut off as it was written
-            found[kept.cell.key] = kept
-        return found
+            result[kept.cell.key] = kept
+        return result
 
     def add(self, kept: StoredCell) -> None:
         """Keeps a cell."""

@@ -59,7 +59,9 @@ def _fill(kernel: Kernel, assembled: AssembledKernel, device: Device) -> None:
     assert device.build is not None, "a target has one"
     kernel.absent.pop("assembly", None)
     kernel.configs = [_config(one, device.build) for one in assembled.configs]
-    chosen = next((n for n, one in enumerate(kernel.configs) if not one.why), None)
+    chosen = next(
+        (n for n, kernel_config in enumerate(kernel.configs) if not kernel_config.why), None
+    )
     if chosen is None:
         reasons = [assembled.why, *(one.why for one in kernel.configs)]
         kernel.absent["assembly"] = next(

@@ -122,12 +122,12 @@ def add(name: str, *, like: str, **figures: Any) -> Device:
         | {"source": source}
     )
     try:
-        made = msgspec.convert(msgspec.to_builtins(changed), Device)
+        device = msgspec.convert(msgspec.to_builtins(changed), Device)
     except msgspec.ValidationError as error:
         raise CompilescopeError(f"The target {name!r} cannot be: {error}.") from None
-    _check(made)
-    _custom[target] = made
-    return made
+    _check(device)
+    _custom[target] = device
+    return device
 
 
 def this_device() -> Device:
@@ -183,7 +183,8 @@ def _this_device() -> Device:
 
 def _same_kind(arch: str) -> Device | None:
     return next(
-        (one for one in _catalogued().values() if one.build and one.build.arch == arch), None
+        (device for device in _catalogued().values() if device.build and device.build.arch == arch),
+        None,
     )
 
 
@@ -215,8 +216,12 @@ def _all() -> dict[str, Device]:
 
 @functools.cache
 def _catalogued() -> dict[str, Device]:
-    return {one.target: one for one in catalogue.DEVICES if one.target and one.build is not None}
+    return {
+        DEVICE.target: DEVICE
+        for DEVICE in catalogue.DEVICES
+        if DEVICE.target and DEVICE.build is not None
+    }
 
 
 def _listed(values: Iterable[str]) -> str:
-    return ", ".join(repr(one) for one in values)
+    return ", ".join(repr(value) for value in values)

@@ -106,7 +106,11 @@ class WorkerPool:
     def pids(self) -> dict[str, int]:
         """Target → the process that serves it, those alive."""
         with self._lock:
-            return {key[0]: one.pid for key, one in self._workers.items() if one.is_alive}
+            return {
+                key[0]: worker_process.pid
+                for key, worker_process in self._workers.items()
+                if worker_process.is_alive
+            }
 
     def close(self) -> None:
         """Ends all processes. The next question starts one again."""

@@ -61,7 +61,9 @@ def timings(report: Report) -> Figure | None:
     """
     from plotly.graph_objects import Bar
 
-    timed = [(one.name, one.timing) for one in compared(report) if one.timing is not None]
+    timed = [
+        (variant.name, variant.timing) for variant in compared(report) if variant.timing is not None
+    ]
     if not timed:
         return None
     longest = max(timing.interval_us[1] for _, timing in timed)
@@ -102,7 +104,9 @@ def compile_times(report: Report) -> Figure | None:
     """Return the parts of each variant's compile time, in seconds; None when nothing was built."""
     from plotly.graph_objects import Bar
 
-    built = [(one.name, one.compile_time) for one in compared(report) if one.compile_time]
+    built = [
+        (variant.name, variant.compile_time) for variant in compared(report) if variant.compile_time
+    ]
     parts = [part for part in _PARTS if any(time.parts.get(part) for _, time in built)]
     if not parts:
         return None

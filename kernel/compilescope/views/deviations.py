@@ -79,5 +79,8 @@ def recompile_lines(recompile: Recompile) -> list[str]:
 def deviations(report: Report) -> list[tuple[VariantReport, Effective]]:
     """Return where torch did something else than a variant asked for."""
     return [
-        (variant, one) for variant in compared(report) for one in variant.effective if one.differs
+        (variant, setting)
+        for variant in compared(report)
+        for setting in variant.effective
+        if setting.differs
     ]

@@ -27,7 +27,7 @@ def status(session: Session) -> str:
         if report.subject.kind == "watch":
             lines.append(f"  {headline(report)}")
             continue
-        told = [f"{one.name} ({wording.stage(one)})" for one in compared(report)]
+        told = [f"{variant.name} ({wording.stage(variant)})" for variant in compared(report)]
         where = wording.place(report.subject.where)
         lines.append(f"  {report.subject.name} {f'({where})' if where else ''}: {', '.join(told)}")
     return "\n".join(lines)

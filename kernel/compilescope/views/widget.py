@@ -139,7 +139,9 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
             return
         figure = wording.duration(made.timing.median_us) if made.timing else ""
         told = ", ".join(part for part in (wording.stage(made), figure) if part)
-        problems = [Markup("<br>{} {}").format(one.what, one.remedy) for one in made.problems]
+        problems = [
+            Markup("<br>{} {}").format(problem.what, problem.remedy) for problem in made.problems
+        ]
         self.status.value = Markup("<b>{}</b>: {}{}").format(
             made.name, told, Markup().join(problems)
         )

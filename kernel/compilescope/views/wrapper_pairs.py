@@ -83,7 +83,7 @@ def _target(report: Report, *names: str | None) -> str | None:
 
 def _other(report: Report, target: str | None) -> str | None:
     """Another target that the report has; None where there is none."""
-    targets = (one.requested.target for one in compared(report) if one.compilations)
+    targets = (variant.requested.target for variant in compared(report) if variant.compilations)
     return next((one for one in targets if one is not None and one != target), None)
 
 

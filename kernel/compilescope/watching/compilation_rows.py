@@ -73,8 +73,10 @@ class Sightings:
         records = group.records
         metrics = _details(records, "compilation_metrics")
         backward = _details(records, "bwd_compilation_metrics")
-        reasons = [one.payload or "" for one in records if one.name == "recompile_reasons"]
-        broken = {one.payload for one in records if one.name == "dynamo_graph_break_reason"}
+        reasons = [record.payload or "" for record in records if record.name == "recompile_reasons"]
+        broken = {
+            record.payload for record in records if record.name == "dynamo_graph_break_reason"
+        }
         frame = frame_of(records)
         place = group.id.partition("/")[0]
         if frame is not None and frame.file:

@@ -181,12 +181,15 @@ class WatchLog:
 
     def _assembled(self, group: Group) -> Compilation:
         span = group.records[0].time_s - 1.0, group.records[-1].time_s + 1.0
-        loose = [one for one in self.stream.loose if span[0] <= one.time_s <= span[1]]
+        loose = [record for record in self.stream.loose if span[0] <= record.time_s <= span[1]]
         records = [*self.stream.shared, *loose, *group.records]
         found = assemble(
             records, variant=self._variant.name, nodes=group.nodes, memory=self._memory
         )
-        return next((one for one in found if one.id == group.id), Compilation(id=group.id))
+        return next(
+            (compilation for compilation in found if compilation.id == group.id),
+            Compilation(id=group.id),
+        )
 
     def _put(self, compilation: Compilation) -> None:
         # A new list, so that whoever goes through the old one is not disturbed.

@@ -68,7 +68,10 @@ def reduce(compilation: Compilation, why: str) -> Compilation:
         ),
         **empty,
         phases=[msgspec.structs.replace(phase, children=[]) for phase in compilation.phases],
-        cache=[msgspec.structs.replace(one, detail=one.detail[:200]) for one in compilation.cache],
+        cache=[
+            msgspec.structs.replace(cache_event, detail=cache_event.detail[:200])
+            for cache_event in compilation.cache
+        ],
         counts=counts,
         reduced=why,
         absent=compilation.absent | dict.fromkeys((*STAGES, "code", *gone), why),
@@ -81,11 +84,11 @@ def nodes_of(graphs: Iterable[Graph]) -> int:
 
 
 def _codes(code: Code | None) -> list[Code]:
-    found = []
+    codes = []
     while code is not None:
-        found += [code, *code.others]
+        codes += [code, *code.others]
         code = code.backward
-    return found
+    return codes
 
 
 def _lines(code: Code) -> int:

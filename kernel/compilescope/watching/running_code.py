@@ -25,9 +25,9 @@ class Watched(msgspec.Struct, kw_only=True):
         """The compilations that took place, as those of a variant of this name."""
         found = assemble(renumber(self.records), variant=name, nodes=self.nodes)
         counted = {new: old for old, new in numbers(self.records).items()}
-        for one in found:
-            if counted.get(one.id, one.id) != one.id:
-                one.torch_id = counted[one.id]
+        for compilation in found:
+            if counted.get(compilation.id, compilation.id) != compilation.id:
+                compilation.torch_id = counted[compilation.id]
         return found
 
 

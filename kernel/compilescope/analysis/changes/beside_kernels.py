@@ -206,7 +206,7 @@ def _sized(name: str, sizes: Sequence[str]) -> str:
 
 def _wrappers(baseline: Compilation, here: Compilation) -> Iterator[Change]:
     for left, right in zip(codes_of(baseline), codes_of(here), strict=False):
-        sides = [_wrapper(one.python, one.cpp) for one in (left, right)]
+        sides = [_wrapper(code.python, code.cpp) for code in (left, right)]
         if sides[0] != sides[1]:
             yield Change(
                 kind="wrapper",
@@ -245,7 +245,7 @@ def _count(number: int, only: Counter[str]) -> str:
 
 
 def _breaks(baseline: Compilation, here: Compilation) -> Iterator[Change]:
-    left, right = ([one.reason for one in each.breaks] for each in (baseline, here))
+    left, right = ([graph_break.reason for graph_break in each.breaks] for each in (baseline, here))
     if left != right:
         yield Change(
             kind="breaks",
@@ -256,7 +256,7 @@ def _breaks(baseline: Compilation, here: Compilation) -> Iterator[Change]:
 
 
 def _ids(compilations: Iterable[Compilation]) -> str:
-    return _some([one.id for one in compilations])
+    return _some([compilation.id for compilation in compilations])
 
 
 def _some(texts: Sequence[str]) -> str:

@@ -67,7 +67,11 @@ def _compare(
 
 
 def _of(compilation: Compilation | None, direction: Direction) -> list[Kernel]:
-    return [one for one in compilation.kernels if one.direction == direction] if compilation else []
+    return (
+        [kernel for kernel in compilation.kernels if kernel.direction == direction]
+        if compilation
+        else []
+    )
 
 
 def _change(pair: Pair, pairs: Sequence[Pair], context: Context) -> KernelChange:

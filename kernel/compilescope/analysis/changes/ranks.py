@@ -29,7 +29,7 @@ def compare(reports: Sequence[Report]) -> None:
         rank = report.rank
         assert rank is not None, "the caller has filled it in"
         others = reports[:1] if rank.rank else reports[1:]
-        rank.differences = [one for other in others for one in _of_two(report, other)]
+        rank.differences = [difference for other in others for difference in _of_two(report, other)]
         rank.same = not rank.differences
 
 
@@ -41,13 +41,13 @@ def _of_two(here: Report, there: Report) -> Iterator[RankDifference]:
     for variant in here.variants:
         other = known.get(variant.name)
         if other is not None:
-            for found in _of_variants(variant, other, mine, yours):
-                found.other = there.rank.rank
-                yield found
+            for of_variant in _of_variants(variant, other, mine, yours):
+                of_variant.other = there.rank.rank
+                yield of_variant
     for name in dict.fromkeys(one.name for one in [*here.variants, *there.variants]):
-        for found in _in_order(name, here.rank.collectives, there.rank.collectives):
-            found.other = there.rank.rank
-            yield found
+        for of_variant in _in_order(name, here.rank.collectives, there.rank.collectives):
+            of_variant.other = there.rank.rank
+            yield of_variant
 
 
 def _of_variants(
@@ -87,9 +87,9 @@ def _of_variants(
             "collectives.",
         )
     by_id = {one.id: one for one in there.compilations}
-    for one in here.compilations:
-        if one.id in by_id:
-            yield from _of_compilations(name, one, by_id[one.id], mine, yours)
+    for compilation in here.compilations:
+        if compilation.id in by_id:
+            yield from _of_compilations(name, compilation, by_id[compilation.id], mine, yours)
 
 
 def _of_compilations(
@@ -136,9 +136,9 @@ themselves; and ranks compile nothing ahead of time."""
 
 
 def _codes(here: Mapping[str, Code], there: Mapping[str, Code]) -> Iterator[tuple[str, str, str]]:
-    for place, one in here.items():
+    for place, code in here.items():
         for name, title in _ARTIFACTS.items():
-            text = getattr(one, name)
+            text = getattr(code, name)
             other = getattr(there.get(place), name, None)
             if text is not None and other is not None:
                 yield title + place, text, other
@@ -156,8 +156,8 @@ def _graphs(code: Code) -> Iterator[tuple[str, Code]]:
 def _of_kernels(
     variant: str, here: Compilation, there: Compilation, mine: RankTexts, yours: RankTexts
 ) -> Iterator[RankDifference]:
-    own = {(one.direction, one.name): mine(one.source) for one in here.kernels}
-    others = {(one.direction, one.name): yours(one.source) for one in there.kernels}
+    own = {(kernel.direction, kernel.name): mine(kernel.source) for kernel in here.kernels}
+    others = {(kernel.direction, kernel.name): yours(kernel.source) for kernel in there.kernels}
     only, missing = _apart(own, others), _apart(others, own)
     if only or missing:
         yield RankDifference(
@@ -180,8 +180,8 @@ def _of_kernels(
 def _of_guards(
     variant: str, here: Compilation, there: Compilation, mine: RankTexts, yours: RankTexts
 ) -> Iterator[RankDifference]:
-    own = {mine(one.expression): one for one in here.guards}
-    others = {yours(one.expression): one for one in there.guards}
+    own = {mine(guard.expression): guard for guard in here.guards}
+    others = {yours(guard.expression): guard for guard in there.guards}
     only, missing = _apart(own, others), _apart(others, own)
     if only or missing:
         yield RankDifference(
@@ -197,8 +197,8 @@ def _in_order(
     variant: str, here: Sequence[Collective], there: Sequence[Collective]
 ) -> Iterator[RankDifference]:
     """The first place at which two ranks call something else."""
-    own = [_said(one) for one in here if one.variant == variant]
-    others = [_said(one) for one in there if one.variant == variant]
+    own = [_said(collective) for collective in here if collective.variant == variant]
+    others = [_said(collective) for collective in there if collective.variant == variant]
     for place in range(max(len(own), len(others))):
         mine = own[place] if place < len(own) else "none"
         yours = others[place] if place < len(others) else "none"

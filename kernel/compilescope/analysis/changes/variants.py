@@ -97,7 +97,7 @@ def _summary(baseline: VariantReport, variant: VariantReport, found: Changes) ->
             f"{_graphs(found.changes)}."
         )
     if only_inductor(baseline):
-        kernels = sum(len(one.kernels) for one in variant.compilations)
+        kernels = sum(len(compilation.kernels) for compilation in variant.compilations)
         return told + (
             f"Inductor generates {count_of(kernels, 'kernel')} and the wrapper, where the back end "
             f"{baseline.requested.backend} has neither."
@@ -111,7 +111,7 @@ def _summary(baseline: VariantReport, variant: VariantReport, found: Changes) ->
 def _kernels(kernels: Sequence[KernelChange]) -> str:
     if not kernels:
         return "no kernels in either"
-    counts = Counter(one.outcome for one in kernels)
+    counts = Counter(kernel.outcome for kernel in kernels)
     same = counts["identical"] + counts["renamed"]
     here = len(kernels) - counts["removed"]
     if same == len(kernels):
@@ -130,8 +130,8 @@ def _wrapper(baseline: VariantReport, variant: VariantReport) -> str:
     kinds = [
         {
             ("C++" if code.cpp else "Python")
-            for one in each.compilations
-            for code in codes_of(one)
+            for compilation in each.compilations
+            for code in codes_of(compilation)
             if code.cpp or code.python
         }
         for each in (baseline, variant)
@@ -141,8 +141,8 @@ def _wrapper(baseline: VariantReport, variant: VariantReport) -> str:
     texts = [
         [
             _AOT_ID.sub("", code.cpp or code.python or "")
-            for one in each.compilations
-            for code in codes_of(one)
+            for compilation in each.compilations
+            for code in codes_of(compilation)
         ]
         for each in (baseline, variant)
     ]
@@ -150,7 +150,7 @@ def _wrapper(baseline: VariantReport, variant: VariantReport) -> str:
 
 
 def _rest(changes: Sequence[Change]) -> list[str]:
-    kinds = {one.kind for one in changes}
+    kinds = {change.kind for change in changes}
     told = []
     if "compilations" in kinds:
         told.append("other compilations")
@@ -164,6 +164,6 @@ def _rest(changes: Sequence[Change]) -> list[str]:
 
 
 def _graphs(changes: Sequence[Change]) -> str:
-    if any(one.kind in ("graph", "compilations") for one in changes):
+    if any(change.kind in ("graph", "compilations") for change in changes):
         return "its graphs differ too"
     return "the graphs that both have are the same"

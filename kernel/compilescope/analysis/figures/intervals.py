@@ -108,7 +108,7 @@ def ratio(above: Sequence[float], below: Sequence[float]) -> Ratio:
     centres = [_middle_mean(block) for block in _blocks(logs)]
     count = len(centres)
     means = sorted(
-        (one + other) / 2 for place, one in enumerate(centres) for other in centres[place:]
+        (figure + other) / 2 for place, figure in enumerate(centres) for other in centres[place:]
     )
     value = statistics.median(means)
     edge = _wilcoxon_edge(count)
@@ -149,11 +149,11 @@ def _middle_mean(values: Sequence[float]) -> float:
 def _widening(centres: Sequence[float]) -> float:
     """How much wider an interval must be for blocks that resemble the next one."""
     middle = statistics.median(centres)
-    off = [one - middle for one in centres]
-    spread = sum(one * one for one in off)
+    off = [centre - middle for centre in centres]
+    spread = sum(figure * figure for figure in off)
     if not spread:
         return 1.0
-    alike = sum(one * other for one, other in itertools.pairwise(off)) / spread
+    alike = sum(figure * other for figure, other in itertools.pairwise(off)) / spread
     alike = min(max(alike, 0.0), 0.8)
     return math.sqrt((1 + alike) / (1 - alike))
 

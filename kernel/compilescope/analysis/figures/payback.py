@@ -35,9 +35,13 @@ def paybacks(variant: VariantReport) -> list[Payback]:
 
 def first_call_s(variant: VariantReport, cache: Literal["cold", "warm"]) -> float | None:
     """A first call's time: in a process of its own where there is one, else here."""
-    for one in variant.startups:
+    for startup in variant.startups:
         # Headers are precompiled as a rule; without them is how it would be otherwise.
-        if one.cache == cache and one.precompiled_headers and one.first_call_s is not None:
-            return one.first_call_s
+        if (
+            startup.cache == cache
+            and startup.precompiled_headers
+            and startup.first_call_s is not None
+        ):
+            return startup.first_call_s
     here = variant.compile_time if cache == "cold" else variant.warm_compile_time
     return here.total_s if here is not None else None

@@ -136,7 +136,7 @@ def _traced(
 def _alike(operator: str, into: Sequence[str]) -> bool:
     """Whether an operator only got its name in ATen: ``torch.sigmoid`` is ``aten.sigmoid``."""
     last = operator.rpartition(".")[2].strip("_")
-    return {one.rpartition(".")[2].strip("_") for one in into} == {last}
+    return {name.rpartition(".")[2].strip("_") for name in into} == {last}
 
 
 def _passed(before: Graph, after: Graph, found: _Found) -> None:

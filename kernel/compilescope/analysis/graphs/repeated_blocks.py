@@ -30,7 +30,9 @@ def repeated_blocks(compilation: Compilation) -> Blocks | None:
 
     Blocks are modules in one list whose nodes do the same, in the same order.
     """
-    graph = next((compilation.graphs[one] for one in _STAGES if one in compilation.graphs), None)
+    graph = next(
+        (compilation.graphs[STAGE] for STAGE in _STAGES if STAGE in compilation.graphs), None
+    )
     if graph is None:
         return None
     nodes = [one for one in graph.nodes if one.op not in ("placeholder", "output", "get_attr")]
@@ -61,5 +63,5 @@ def _within(node: Node, path: str, index: int) -> str:
 
 def _type(nodes: list[Node], path: str, index: int) -> str:
     whole = f"{path}.{index}" if path else str(index)
-    kinds = (one.module_type for one in nodes if one.module == whole and one.module_type)
+    kinds = (node.module_type for node in nodes if node.module == whole and node.module_type)
     return next(kinds, "").rpartition(".")[2]

@@ -95,7 +95,7 @@ def names_of(frame: SourceLine | None, caller: Caller | None) -> Names:
     function = frame.function if frame else ""
     definition = _definition(frame) if frame else None
     decorated = isinstance(definition, ast.FunctionDef) and any(
-        "compile" in ast.unparse(one) for one in definition.decorator_list
+        "compile" in ast.unparse(node) for node in definition.decorator_list
     )
     call = _call(caller, function, definition) if caller else None
     method = definition is not None and _is_method(definition)
@@ -119,9 +119,9 @@ def _definition(frame: SourceLine) -> _Function | None:
 
 def _call(caller: Caller, function: str, definition: _Function | None) -> ast.Call | None:
     calls = [node for node in _at(caller.where) if isinstance(node, ast.Call)]
-    for one in calls:
-        if caller.span == (one.lineno, one.end_lineno, one.col_offset, one.end_col_offset):
-            return one
+    for call in calls:
+        if caller.span == (call.lineno, call.end_lineno, call.col_offset, call.end_col_offset):
+            return call
     named = [one for one in calls if ast.unparse(one.func).rpartition(".")[2] == function]
     fitting = named or [one for one in calls if definition and _fits(one, definition)]
     return fitting[0] if len(fitting) == 1 else None
@@ -136,7 +136,9 @@ def _at(caller: SourceLine) -> Iterator[ast.AST]:
     ]
     if statements:
         # Several may stand on one line, and the outer ones hold the inner ones.
-        for node in {id(node): node for one in statements for node in ast.walk(one)}.values():
+        for node in {
+            id(node): node for statement in statements for node in ast.walk(statement)
+        }.values():
             line = getattr(node, "lineno", caller.line)
             if line <= caller.line <= (getattr(node, "end_lineno", None) or line):
                 yield node
@@ -151,28 +153,32 @@ def _at(caller: SourceLine) -> Iterator[ast.AST]:
 
 def _fits(call: ast.Call, definition: _Function) -> bool:
     names = _parameters(definition)
-    known = {*names, *(one.arg for one in definition.args.kwonlyargs)}
+    known = {*names, *(kwonlyarg.arg for kwonlyarg in definition.args.kwonlyargs)}
     given = len(call.args) + len(call.keywords)
     required = len(names) - len(definition.args.defaults)
     plain = not any(isinstance(one, ast.Starred) for one in call.args)
-    return plain and required <= given <= len(known) and {one.arg for one in call.keywords} <= known
+    return (
+        plain
+        and required <= given <= len(known)
+        and {keyword.arg for keyword in call.keywords} <= known
+    )
 
 
 def _parameters(definition: _Function) -> list[str]:
     """The names of the parameters, without a method's ``self``."""
     arguments = definition.args
-    names = [one.arg for one in [*arguments.posonlyargs, *arguments.args]]
+    names = [posonlyarg.arg for posonlyarg in [*arguments.posonlyargs, *arguments.args]]
     return names[1:] if names[:1] == ["self"] else names
 
 
 def _bound(call: ast.Call, definition: _Function | None) -> dict[str, ast.expr]:
-    bound = {one.arg: one.value for one in call.keywords if one.arg}
+    bound = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
     if definition is not None and not any(isinstance(one, ast.Starred) for one in call.args):
         names = _parameters(definition)
         bound.update(zip(names, call.args, strict=False))
         if definition.args.vararg is not None:
             more = enumerate(call.args[len(names) :])
-            bound |= {f"{definition.args.vararg.arg}[{index}]": one for index, one in more}
+            bound |= {f"{definition.args.vararg.arg}[{index}]": node for index, node in more}
         owner = _owner(call, definition)
         if owner is not None:
             bound["self"] = owner

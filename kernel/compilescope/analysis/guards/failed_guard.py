@@ -233,11 +233,11 @@ def _expression(expression: str, look: Look) -> GuardFailure:
     sizes = list(dict.fromkeys(_SIZES.findall(expression)))
     if sizes:
         failure.kind, failure.source = "relation", sizes[0]
-        failure.found = ", ".join(f"{one} = {look(one)}" for one in sizes)
+        failure.found = ", ".join(f"{size} = {look(size)}" for size in sizes)
         return failure
     for word in (" == ", " is not ", " is "):
-        left, found, right = expression.partition(word)
-        if found:
+        left, name, right = expression.partition(word)
+        if name:
             failure.source = left
             failure.expected = f"not {right}" if word == " is not " else right
             failure.found = look(left)

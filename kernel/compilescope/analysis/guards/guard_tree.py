@@ -88,19 +88,19 @@ def parse_guards(text: str, files: Iterable[str] = ()) -> GuardTree:
 def _manager(kind: str, rest: str, parent: int | None, role: str) -> GuardManager:
     """``source=L['x'], accessed_by=…, type=<class '…'>, tag_safe=(False, False)``."""
     manager = GuardManager(kind=kind, parent=parent, accessor=role)
-    head, found, shortcut = rest.rpartition(", tag_safe=(")
-    if found:
+    head, name, shortcut = rest.rpartition(", tag_safe=(")
+    if name:
         manager.shortcut = shortcut.rstrip(") \n").endswith(", True")
     else:
         head = rest
-    head, found, value_type = head.rpartition(", type=")
-    if found:
+    head, name, value_type = head.rpartition(", type=")
+    if name:
         manager.value_type = _type_name(value_type)
     else:
         head = head or value_type
-    source, found, accessor = head.partition(", accessed_by=")
+    source, name, accessor = head.partition(", accessed_by=")
     manager.source = source.removeprefix("source=")
-    if found and not (role and accessor == "None"):
+    if name and not (role and accessor == "None"):
         manager.accessor = accessor
     return manager
 

@@ -81,14 +81,14 @@ def find_descriptors(kernel: Kernel, wrappers: Sequence[str]) -> list[Descriptor
     known = dict(given)
     for block in _CONSTANTS.findall(kernel.source):
         known |= dict(_ITEM.findall(block))
-    functions = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)]
-    found = list(_passed(signature, given, launches, functions))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    descriptors = list(_passed(signature, given, launches, functions))
     for function in functions:
-        found += _Function(function, known, signature).made()
+        descriptors += _Function(function, known, signature).made()
     why = _LOWERED if _is_without(kernel.source) else ""
-    for one in found:
-        one.why = " ".join(part for part in (one.why, why) if part)
-    return found
+    for descriptor in descriptors:
+        descriptor.why = " ".join(part for part in (descriptor.why, why) if part)
+    return descriptors
 
 
 Launched = tuple[list[str], int, list[str]]
@@ -105,7 +105,7 @@ def _launched(kernel: Kernel, wrappers: Sequence[str]) -> Iterator[Launched]:
             start = call.find("(")
             if start >= 0:
                 inside = call[start + 1 : closing(call, start) - 1]
-                given = [_SUFFIX.sub("", one.strip()) for one in split_list(inside)]
+                given = [_SUFFIX.sub("", name.strip()) for name in split_list(inside)]
                 yield lines, launch.line, given
                 break
 
@@ -184,8 +184,8 @@ class _Function:
             if name in _parameters(function) and (value := _expression(text)) is not None
         }
         assigned: dict[str, list[ast.expr | None]] = {}
-        for one in ast.walk(function):
-            for name, value in _assigned(one):
+        for node in ast.walk(function):
+            for name, value in _assigned(node):
                 assigned.setdefault(name, []).append(value)
         for name, values in assigned.items():
             self.values.pop(name, None)
@@ -211,7 +211,7 @@ class _Function:
 
     def _descriptor(self, call: ast.Call, name: str | None, *, looped: bool) -> Descriptor:
         given = dict(zip(("base", "shape", "strides", "block_shape"), call.args, strict=False))
-        given |= {one.arg: one.value for one in call.keywords if one.arg}
+        given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
         base = self._base(given.get("base"))
         kind = self.signature.get(base, "")
         return Descriptor(
@@ -237,7 +237,7 @@ class _Function:
             return []
         reduced = self._reduced(node)
         if isinstance(reduced, (ast.List, ast.Tuple)):
-            return [ast.unparse(self._reduced(one)) for one in reduced.elts]
+            return [ast.unparse(self._reduced(element)) for element in reduced.elts]
         return [ast.unparse(reduced)]
 
     def _reduced(self, node: ast.expr, depth: int = 0) -> ast.expr:

@@ -201,7 +201,9 @@ class Traffic:
             node = self.nodes[name]
             if self.is_view(node) or node.op in ("placeholder", "get_attr"):
                 continue
-            arguments = [self._shape(one) if one else None for one in self._positions(node)]
+            arguments = [
+                self._shape(position) if position else None for position in self._positions(node)
+            ]
             shape = () if node.shape is None else self._shape(node) or ()
             found = operations(node.target, shape, arguments)
             if found is None:

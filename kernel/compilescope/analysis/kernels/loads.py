@@ -119,14 +119,18 @@ def _named(
     steps: _Steps, compilations: Sequence[Compilation]
 ) -> list[tuple[Compilation | None, str]]:
     """The compilations that a library or an autotuner is of, with the kernel's name there."""
-    by_id = {one.id: one for one in compilations}
+    by_id = {compilation.id: compilation for compilation in compilations}
     if steps.owners:
         pairs = (owner.partition(" ") for owner in dict.fromkeys(steps.owners))
         return [(by_id.get(compile_id), kernel) for compile_id, _, kernel in pairs]
     if not steps.kernel:
         return []  # a precompiled header: no kernel's
     # What is compiled at its first launch does not know for which compilation.
-    having = [one for one in compilations if any(each.name == steps.kernel for each in one.kernels)]
+    having = [
+        compilation
+        for compilation in compilations
+        if any(each.name == steps.kernel for each in compilation.kernels)
+    ]
     return [(having[0] if len(having) == 1 else None, steps.kernel)]
 
 
@@ -153,7 +157,7 @@ def _load(
     load.how = _WITH_WRAPPER if is_wrapper else _ON_HOST
     if steps.triton:
         _complete(load, steps, compilation)
-    elif any(one["thread"] for one in steps.steps["compile"]):
+    elif any(step["thread"] for step in steps.steps["compile"]):
         load.background = True
         load.how = f"{_IN_THREAD} {load.how}"
     return load

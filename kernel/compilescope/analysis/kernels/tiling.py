@@ -70,7 +70,7 @@ def _triton(kernel: Kernel) -> Tiling:
 
 
 def _cpp(source: str) -> Tiling:
-    found = Tiling()
+    tiling = Tiling()
     types = dict.fromkeys(_VECTOR.findall(source))
     loops: dict[str, tuple[str, str]] = {}
     order: list[str] = []
@@ -93,23 +93,23 @@ def _cpp(source: str) -> Tiling:
             pending -= 1
         if step not in ("", "1"):
             loops[name] = (end, step)
-    found.extents = order
-    found.tile = {name: step for name, (_, step) in loops.items()}
+    tiling.extents = order
+    tiling.tile = {name: step for name, (_, step) in loops.items()}
     steps = [int(step) for _, step in loops.values() if step.isdigit()]
     if types and steps:
-        found.vector_width = min(steps)
-        bits = (_BITS[name] * found.vector_width for name in types if name in _BITS)
-        found.vector = next((_SETS[one] for one in bits if one in _SETS), VECTOR)
+        tiling.vector_width = min(steps)
+        bits = (_BITS[name] * tiling.vector_width for name in types if name in _BITS)
+        tiling.vector = next((_SETS[number] for number in bits if number in _SETS), VECTOR)
         if "transpose_mxn" in source:
-            found.vector += _TRANSPOSED
+            tiling.vector += _TRANSPOSED
         if "masked_load" in source or "_masked_reduce(" in source:
-            found.vector += _MASKED
+            tiling.vector += _MASKED
     else:
-        found.vector = SCALAR if order else NO_LOOP
+        tiling.vector = SCALAR if order else NO_LOOP
     threads = _THREADS.search(source)
     if parallel:
         count = f" over {threads.group(1)} threads" if threads else ""
-        found.threads = f"parallel {', '.join(dict.fromkeys(parallel))}{count}"
+        tiling.threads = f"parallel {', '.join(dict.fromkeys(parallel))}{count}"
     else:
-        found.threads = SERIAL
-    return found
+        tiling.threads = SERIAL
+    return tiling

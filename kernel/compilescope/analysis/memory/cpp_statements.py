@@ -76,7 +76,7 @@ class _Reader:
             for _ in range(_ROUNDS):
                 self._block(block)
             # The condition is asked once more.
-            ends = (i for i, (one, _) in enumerate(block) if one.endswith(" break;"))
+            ends = (i for i, (name, _) in enumerate(block) if name.endswith(" break;"))
             self._block(block[: next(ends, 0)])
             number = end + 1
 

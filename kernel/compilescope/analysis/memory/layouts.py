@@ -36,15 +36,15 @@ def find_layouts(compilation: Compilation) -> list[LayoutChange]:
         if kernel.language != "extern"
         for name in kernel.nodes
     }
-    found: list[LayoutChange] = []
+    layout_changes: list[LayoutChange] = []
     for direction, nodes in graphs.items():
-        found += _copies(direction, nodes, kernels)
+        layout_changes += _copies(direction, nodes, kernels)
     moving = {k.name for k in compilation.kernels if k.fusion and k.fusion.kind == LAYOUT}
     for memory in compilation.memory:
         nodes = graphs.get(memory.direction, {})
-        found += _moved(memory, nodes, moving)
-        found += _chosen(memory, nodes)
-    return found
+        layout_changes += _moved(memory, nodes, moving)
+        layout_changes += _chosen(memory, nodes)
+    return layout_changes
 
 
 def _copies(
@@ -124,7 +124,7 @@ def _chosen(memory: Memory, nodes: Mapping[str, Node]) -> Iterator[LayoutChange]
 def _differs(stride: list[str], buffer: Buffer) -> bool:
     """Whether two layouts differ in a dimension that has more than one element."""
     steps = zip(stride, buffer.stride, buffer.shape, strict=False)
-    return any(one != other for one, other, size in steps if size != "1")
+    return any(name != other for name, other, size in steps if size != "1")
 
 
 def _text(stride: list[str]) -> str:

@@ -95,12 +95,12 @@ class _Reader:
     def _block_end(self, line: int, end: int) -> int:
         """The last line of the block that a line begins; both from 1."""
         indent = _indent(self.lines[line - 1])
-        found = line
-        while found < end and (
-            not self.lines[found].strip() or _indent(self.lines[found]) > indent
+        result = line
+        while result < end and (
+            not self.lines[result].strip() or _indent(self.lines[result]) > indent
         ):
-            found += 1
-        return found
+            result += 1
+        return result
 
     def _unpack(self, names: list[str], line: int) -> None:
         ledger = self.ledger
@@ -115,9 +115,9 @@ class _Reader:
     def _statement(self, text: str, line: int, end: int) -> None:
         ledger = self.ledger
         if checks := size_checks(text):
-            for one in checks:
-                sizes = [one.shape, one.strides]
-                ledger.described(one.tensor, sizes, line, given=one.is_input)
+            for check in checks:
+                sizes = [check.shape, check.strides]
+                ledger.described(check.tensor, sizes, line, given=check.is_input)
         elif deleted := _DELETE.match(text):
             for name in deleted.group(1).split(","):
                 ledger.drop(name.strip())
@@ -138,7 +138,9 @@ class _Reader:
         elif item:
             ledger.item(item.group(1), item.group(2), item.group(3), line)
         elif made := _LIST.match(text):
-            held = [one for name in split_list(made.group(2)) for one in self._storages(name)]
+            held = [
+                storage for name in split_list(made.group(2)) for storage in self._storages(name)
+            ]
             ledger.hold(made.group(1), held)
         elif copy := _COPY.match(text):
             ledger.step(f"{copy.group(1)}.copy_", "", text)
@@ -165,7 +167,7 @@ class _Reader:
         returned = self.function(callee)
         names = split_list(results or "")
         if len(names) == 1 and not match.group(0).startswith("(") and "," not in (results or ""):
-            self.ledger.leave({names[0]: [one for value in returned for one in value]})
+            self.ledger.leave({names[0]: [item for value in returned for item in value]})
         else:
             self.ledger.leave(dict(zip(names, returned, strict=False)))
         return True

@@ -45,8 +45,8 @@ class Storage:
         if self.shape is None or size is None:
             return None
         try:
-            sizes = [size_of(one, hints, used) for one in self.shape]
-            steps = [size_of(one, hints, used) for one in self.strides]
+            sizes = [size_of(name, hints, used) for name in self.shape]
+            steps = [size_of(stride, hints, used) for stride in self.strides]
         except UnknownSize:
             return None
         if 0 in sizes:
@@ -276,4 +276,4 @@ class StorageTracker:
 
 def _words(text: str) -> list[str]:
     inside = text[text.find("(") + 1 :]
-    return "".join(one if one.isalnum() or one == "_" else " " for one in inside).split()
+    return "".join(name if name.isalnum() or name == "_" else " " for name in inside).split()

@@ -32,14 +32,14 @@ def find_memory(compilation: Compilation, hints: Hints) -> list[Memory]:
         The values that symbols had when torch compiled.
     """
     nodes = nodes_of(compilation)
-    found = []
+    memories = []
     for code in codes_of(compilation):
         artifact = "python" if code.python is not None else "cpp"
         text = code.python if code.python is not None else code.cpp
         if text is not None:
             own = nodes.get(_name_of(code, artifact), {})
-            found.append(_memory(code, text, artifact, list(own.values()), hints))
-    return found
+            memories.append(_memory(code, text, artifact, list(own.values()), hints))
+    return memories
 
 
 def _name_of(code: Code, artifact: str) -> str:
@@ -78,18 +78,18 @@ def _add_peaks(
     memory: Memory, storages: Sequence[Storage], sizes: dict[int, int | None], steps: int
 ) -> None:
     live = [0.0] * steps
-    for one in storages:
-        size = sizes[id(one)] or 0
-        if not one.owned:
-            memory.peak_without_reuse_bytes += size * (len(one.names) - 1)
-        if not one.owned or one.inside is not None:
+    for storage in storages:
+        size = sizes[id(storage)] or 0
+        if not storage.owned:
+            memory.peak_without_reuse_bytes += size * (len(storage.names) - 1)
+        if not storage.owned or storage.inside is not None:
             continue
-        memory.peak_without_reuse_bytes += size * len(one.names)
-        for step in range(one.born, min(one.dies + 1, steps)):
+        memory.peak_without_reuse_bytes += size * len(storage.names)
+        for step in range(storage.born, min(storage.dies + 1, steps)):
             live[step] += size
-    for one in storages:
-        if one.inside is not None:
-            memory.peak_without_reuse_bytes += (sizes[id(one)] or 0) * len(one.names)
+    for storage in storages:
+        if storage.inside is not None:
+            memory.peak_without_reuse_bytes += (sizes[id(storage)] or 0) * len(storage.names)
     pools = {id(one.inside): one.inside for one in storages if one.inside is not None}
     memory.peak_without_reuse_bytes -= sum(sizes.get(id(pool)) or 0 for pool in pools.values())
     memory.live_bytes = live
@@ -171,10 +171,12 @@ def _nodes(
 
 def _how(storages: Sequence[Storage], sizes: dict[int, int | None]) -> str:
     parts = [HOW]
-    unknown = sum(sizes[id(one)] is None for one in storages)
+    unknown = sum(sizes[id(storage)] is None for storage in storages)
     if unknown:
         parts.append(UNKNOWN.format(unknown, len(storages)))
-    devices = list(dict.fromkeys(one.device.partition(":")[0] for one in storages if one.device))
+    devices = list(
+        dict.fromkeys(storage.device.partition(":")[0] for storage in storages if storage.device)
+    )
     if len(devices) > 1:
         parts.append(DEVICES.format(" and ".join(devices)))
     return " ".join(parts)

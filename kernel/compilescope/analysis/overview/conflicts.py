@@ -15,7 +15,7 @@ def conflicts(report: Report) -> list[KernelTimeConflict]:
     Kernels are timed under the profiler, in a build with timers. Something else that ran meanwhile
     can make each launch appear a thousand times as long as it is.
     """
-    return [found for one in report.variants if (found := conflict(one)) is not None]
+    return [found for variant in report.variants if (found := conflict(variant)) is not None]
 
 
 def conflict(variant: VariantReport) -> KernelTimeConflict | None:

@@ -57,12 +57,12 @@ def limit(now: VariantReport, report: Report) -> Limit | None:
     found.parts = _parts(variant)
     timing = variant.timing
     if variant.layers and timing is not None and not trusted(variant):
-        whole = sum(one.whole_us for one in variant.layers)
+        whole = sum(layer.whole_us for layer in variant.layers)
         found.headline, found.parts = "Too noisy to judge.", []
         found.text = DISTURBED.format(whole=duration(whole), median=duration(timing.median_us))
-        if all(one.agrees for one in variant.layers):
+        if all(layer.agrees for layer in variant.layers):
             return found
-        found.text = " ".join(one.why for one in variant.layers if one.why) or found.text
+        found.text = " ".join(layer.why for layer in variant.layers if layer.why) or found.text
         return found
     if not variant.layers and (contradiction := conflict(variant)) is not None:
         found.headline, found.text = "Too noisy to judge.", contradiction.text
@@ -70,7 +70,7 @@ def limit(now: VariantReport, report: Report) -> Limit | None:
     found.basis = "estimated" if verdict.estimated else "measured"
     found.text = verdict.evidence
     found.bound = _bound(variant)
-    kernels = sum(one.share for one in found.parts if one.kind == "kernels")
+    kernels = sum(part.share for part in found.parts if part.kind == "kernels")
     if found.bound in ("launch", "overhead"):
         where = "kernels run" if found.parts else ""
         share = f": {where} for {percent(kernels)} of a call" if where else ""
@@ -105,14 +105,14 @@ def _parts(variant: VariantReport) -> list[Part]:
     whole = sum(sums.values())
     if whole <= 0:
         return []
-    found: list[Part] = []
+    parts: list[Part] = []
     for kind, (name, _) in _GROUPS.items():
         us = sums.get(kind, 0.0)
         if us / whole >= _LEAST:
             share = us / whole
             text = f"{name} {percent(share)}"
-            found.append(Part(kind=kind, title=name, us=us, share=share, text=text))
-    return found
+            parts.append(Part(kind=kind, title=name, us=us, share=share, text=text))
+    return parts
 
 
 def _sums(variant: VariantReport) -> dict[LayerKind, float]:

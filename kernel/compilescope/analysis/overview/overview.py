@@ -56,56 +56,60 @@ _WITHOUT_CALL = ("watch", "trace", "package")
 
 
 def _result(variant: VariantReport) -> Result:
-    found = Result(variant=variant.name, title=title(variant))
+    result = Result(variant=variant.name, title=title(variant))
     timing = variant.timing
-    found.accurate = all(error.ok for error in variant.accuracy) if variant.accuracy else None
-    found.first_call_s = first_call(variant)
+    result.accurate = all(error.ok for error in variant.accuracy) if variant.accuracy else None
+    result.first_call_s = first_call(variant)
     here = variant.compile_time
-    found.cold = here is None or here.cold or bool(variant.startups)
+    result.cold = here is None or here.cold or bool(variant.startups)
     if variant.stage == "failed":
-        found.state = "failed"
-        found.why = next(
-            (one.what for one in variant.problems if one.severity == "error"), "It failed."
+        result.state = "failed"
+        result.why = next(
+            (problem.what for problem in variant.problems if problem.severity == "error"),
+            "It failed.",
         )
     elif timing is None:
-        found.why = variant.absent.get("timing", _UNMEASURED)
+        result.why = variant.absent.get("timing", _UNMEASURED)
     else:
-        found.state = "measured"
-        found.latency_us = timing.median_us
-        found.noisy = is_noisy(timing.interval_us)
-        if found.noisy or not 0 < len(timing.samples_us) < FEWEST_FOR_INTERVAL:
-            found.interval_us = timing.interval_us
-        found.speedup = None if variant.requested.backend is None else over_baseline(timing)
-    return found
+        result.state = "measured"
+        result.latency_us = timing.median_us
+        result.noisy = is_noisy(timing.interval_us)
+        if result.noisy or not 0 < len(timing.samples_us) < FEWEST_FOR_INTERVAL:
+            result.interval_us = timing.interval_us
+        result.speedup = None if variant.requested.backend is None else over_baseline(timing)
+    return result
 
 
 def _target(variant: VariantReport) -> TargetResult:
     target = variant.target
     assert target is not None, "the caller has looked"
-    found = TargetResult(variant=variant.name, title=title(variant), device=target.device.name)
+    target_result = TargetResult(
+        variant=variant.name, title=title(variant), device=target.device.name
+    )
     estimate = target.estimate
     if variant.stage == "failed":
-        found.text = next(
-            (one.what for one in variant.problems if one.severity == "error"), "It failed."
+        target_result.text = next(
+            (problem.what for problem in variant.problems if problem.severity == "error"),
+            "It failed.",
         )
     elif estimate is None or estimate.call_us is None:
-        found.text = variant.absent.get("estimate", "No estimate.")
+        target_result.text = variant.absent.get("estimate", "No estimate.")
     else:
-        found.call_us = estimate.call_us
+        target_result.call_us = estimate.call_us
         limit = "launches" if estimate.launch_us >= estimate.kernels_us else "kernels"
-        found.text = f"about {duration(estimate.call_us)} per call, limited by {limit}"
-    return found
+        target_result.text = f"about {duration(estimate.call_us)} per call, limited by {limit}"
+    return target_result
 
 
 def _best(report: Report, shown: list[VariantReport]) -> VariantReport | None:
     """The variant that is fastest, if it is faster than eager for certain."""
     faster = [
-        one
-        for one in shown
-        if one.timing is not None
-        and one.requested.backend is not None
-        and all(error.ok for error in one.accuracy)
-        and (over := over_baseline(one.timing)) is not None
+        variant
+        for variant in shown
+        if variant.timing is not None
+        and variant.requested.backend is not None
+        and all(error.ok for error in variant.accuracy)
+        and (over := over_baseline(variant.timing)) is not None
         and over.standing == "faster"
     ]
     return min(faster, key=lambda one: one.timing.median_us if one.timing else 0.0, default=None)
@@ -114,8 +118,8 @@ def _best(report: Report, shown: list[VariantReport]) -> VariantReport | None:
 def _headline(report: Report, shown: list[VariantReport], best: VariantReport | None) -> str:
     if report.subject.kind in _WITHOUT_CALL:
         return _happened(report)
-    timed = [one for one in shown if one.timing is not None]
-    compiled = [one for one in timed if one.requested.backend is not None]
+    timed = [variant for variant in shown if variant.timing is not None]
+    compiled = [variant for variant in timed if variant.requested.backend is not None]
     if best is not None and best.timing is not None:
         over = over_baseline(best.timing)
         gain = f"{over.text} than {over.over}" if over is not None else ""
@@ -133,12 +137,12 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
                 rival = f"the {name}" if name.endswith("wrapper") else name
                 return f"{title(best)} {verb} {takes}. {why} to compare it with {rival}."
         return f"{title(best)} is fastest: {takes}."
-    failed = [one for one in shown if one.stage == "failed"]
+    failed = [variant for variant in shown if variant.stage == "failed"]
     if compiled:
         standings = [
             found.standing
-            for one in compiled
-            if one.timing is not None and (found := over_baseline(one.timing)) is not None
+            for variant in compiled
+            if variant.timing is not None and (found := over_baseline(variant.timing)) is not None
         ]
         if standings and all(one == "slower" for one in standings):
             return "torch.compile makes this call slower: eager is fastest."
@@ -147,12 +151,16 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
         if "few" in standings:
             return "Too few rounds to tell which variant is fastest: measure for longer."
         return "No variant is measurably faster than eager."
-    if failed and all(one.stage == "failed" for one in shown if one.requested.backend is not None):
+    if failed and all(
+        variant.stage == "failed" for variant in shown if variant.requested.backend is not None
+    ):
         problem = next((one for one in failed[0].problems if one.severity == "error"), None)
         return f"torch.compile failed: {problem.what}" if problem else "torch.compile failed."
-    targets = [_target(one) for one in shown if one.target is not None]
+    targets = [_target(variant) for variant in shown if variant.target is not None]
     known = [one for one in targets if one.call_us is not None]
-    if known and len(targets) == len([one for one in shown if one.requested.backend is not None]):
+    if known and len(targets) == len(
+        [variant for variant in shown if variant.requested.backend is not None]
+    ):
         first = min(known, key=lambda one: one.call_us or 0.0)
         return f"Estimated for {first.device}, not measured: {first.text}."
     return "Code is generated; nothing is measured yet."
@@ -160,11 +168,11 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
 
 def _happened(report: Report) -> str:
     found = report.compilations
-    recompiles = sum(one.recompile is not None for one in found)
-    breaks = sum(len(one.breaks) for one in report.variants)
+    recompiles = sum(compilation.recompile is not None for compilation in found)
+    breaks = sum(len(variant.breaks) for variant in report.variants)
     told = count(len(found), "compilation")
     parts = [count(recompiles, "recompile"), count(breaks, "graph break")]
-    spent = sum(one.duration_s or 0.0 for one in found)
+    spent = sum(compilation.duration_s or 0.0 for compilation in found)
     time = f", {duration(spent * 1e6)} of compile time" if spent else ""
     return f"{told}: {' and '.join(parts)}{time}."
 
@@ -173,9 +181,9 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
     """What happened, of the variant that the overview is about."""
     if report.subject.kind in _WITHOUT_CALL:
         found = report.compilations
-        breaks = [one for variant in report.variants for one in variant.breaks]
+        breaks = [graph_break for variant in report.variants for graph_break in variant.breaks]
         effective = [one for variant in report.variants for one in variant.effective]
-        total_s = sum(one.duration_s or 0.0 for one in found) or None
+        total_s = sum(compilation.duration_s or 0.0 for compilation in found) or None
         parts = ""
     elif now is not None:
         found, effective = now.compilations, now.effective
@@ -184,15 +192,18 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
         parts = _largest(now)
     else:
         return []
-    graphs = sum(bool(one.graphs) or one.code != type(one.code)() for one in found)
-    recompiles = sum(one.recompile is not None for one in found)
-    kernels = [kernel for one in found for kernel in one.kernels]
+    graphs = sum(
+        bool(compilation.graphs) or compilation.code != type(compilation.code)()
+        for compilation in found
+    )
+    recompiles = sum(compilation.recompile is not None for compilation in found)
+    kernels = [kernel for compilation in found for kernel in compilation.kernels]
     launches = sum(len({launch.key for launch in kernel.launches}) or 1 for kernel in kernels)
     languages = Counter(kernel.language for kernel in kernels)
     own = [f"{n} {_LANGUAGES[one]}" for one, n in languages.items() if one in _LANGUAGES]
-    guards = sum(one.counts.get("guards", len(one.guards)) for one in found)
+    guards = sum(compilation.counts.get("guards", len(compilation.guards)) for compilation in found)
     differs = {one.setting for one in effective if one.differs}
-    occurrences = sum(one.count for one in breaks)
+    occurrences = sum(graph_break.count for graph_break in breaks)
     often = f" ({count(occurrences, 'occurrence')})" if occurrences > len(breaks) else ""
     counts = [
         Count(number=graphs, text=count(graphs, "graph"), view="graph"),

@@ -40,19 +40,19 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
     now
         The variant that gains are measured against.
     """
-    found: list[Ranked] = []
+    rankeds: list[Ranked] = []
     if now is not None:
-        found += _measured(report, now)
-        tried = {one.suggestion.variant for one in found}
-        found += [one for one in _helps(now) if one.suggestion.variant not in tried]
-        found += _blocks(report, now)
+        rankeds += _measured(report, now)
+        tried = {one.suggestion.variant for one in rankeds}
+        rankeds += [one for one in _helps(now) if one.suggestion.variant not in tried]
+        rankeds += _blocks(report, now)
     for variant in [now] if now is not None else report.variants:
-        found += [*_recompiles(variant), *_breaks(variant), *_settings(variant)]
+        rankeds += [*_recompiles(variant), *_breaks(variant), *_settings(variant)]
     seen: dict[tuple[str, str], Ranked] = {}
-    for one in found:
-        key = (one.suggestion.what, one.suggestion.code)
-        if key not in seen or seen[key].promise < one.promise:
-            seen[key] = one
+    for ranked in rankeds:
+        key = (ranked.suggestion.what, ranked.suggestion.code)
+        if key not in seen or seen[key].promise < ranked.promise:
+            seen[key] = ranked
     ordered = sorted(seen.values(), key=lambda one: -one.promise)
     return [one.suggestion for one in ordered[:MOST]]
 
@@ -179,20 +179,26 @@ def _cause(recompile: Recompile | None) -> str:
 
 
 def _breaks(variant: VariantReport) -> Iterator[Ranked]:
-    for one in variant.breaks:
-        where = one.cause.where
+    for graph_break in variant.breaks:
+        where = graph_break.cause.where
         place = f" at line {where.line}" if where is not None else ""
         what = f"Fix the graph break{place}"
-        if one.eager:
-            what += f": {one.eager[0].rstrip(':')}"
-        cost = f"saves up to {duration(one.cost_us)} of compile time" if one.cost_us else ""
+        if graph_break.eager:
+            what += f": {graph_break.eager[0].rstrip(':')}"
+        cost = (
+            f"saves up to {duration(graph_break.cost_us)} of compile time"
+            if graph_break.cost_us
+            else ""
+        )
         yield Ranked(
-            _promise(one.cost_us / 1e6 if one.cost_us else None),
+            _promise(graph_break.cost_us / 1e6 if graph_break.cost_us else None),
             Suggestion(
                 what=what,
-                why=one.cause.hints[0] if one.cause.hints else one.cause.reason,
+                why=graph_break.cause.hints[0]
+                if graph_break.cause.hints
+                else graph_break.cause.reason,
                 gain=cost or "not measured",
-                basis="estimated" if one.cost_us else "unknown",
+                basis="estimated" if graph_break.cost_us else "unknown",
                 view="breaks",
             ),
         )
@@ -226,7 +232,11 @@ def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
     if cold_s is None or cold_s < _SLOW_S or now.target is not None:
         return
     found = max(
-        (blocks for one in now.compilations if (blocks := repeated_blocks(one)) is not None),
+        (
+            blocks
+            for compilation in now.compilations
+            if (blocks := repeated_blocks(compilation)) is not None
+        ),
         key=lambda blocks: blocks.share,
         default=None,
     )

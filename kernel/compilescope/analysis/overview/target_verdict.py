@@ -25,10 +25,10 @@ def target_verdict(variant: VariantReport, report: Report) -> Verdict | None:
     target = variant.target
     if target is None or target.estimate is None or not target.estimate.launches:
         return None
-    found = _judged(variant, target, target.estimate)
-    found.estimated = True
-    found.helps = helps_for(found.bound, variant, report, "cuda")
-    return found
+    verdict = _judged(variant, target, target.estimate)
+    verdict.estimated = True
+    verdict.helps = helps_for(verdict.bound, variant, report, "cuda")
+    return verdict
 
 
 def _judged(variant: VariantReport, target: TargetReport, estimate: Estimate) -> Verdict:

@@ -19,15 +19,15 @@ def title(variant: VariantReport) -> str:
 
 def places(report: Report) -> list[VariantReport]:
     """The variants to compare: eager first, then in the report's order."""
-    found = [one for one in report.variants if not is_record(one)]
+    found = [variant for variant in report.variants if not is_record(variant)]
     return sorted(found, key=lambda one: one.requested.backend is not None)
 
 
 def current(report: Report) -> VariantReport | None:
     """The variant that questions are about: the first that is compiled and runs, if any does."""
-    compiled = [one for one in places(report) if one.requested.backend is not None]
-    whole = [one for one in compiled if one.stage != "failed"] or compiled
-    here = [one for one in whole if one.target is None] or whole
+    compiled = [place for place in places(report) if place.requested.backend is not None]
+    whole = [variant for variant in compiled if variant.stage != "failed"] or compiled
+    here = [variant for variant in whole if variant.target is None] or whole
     return next(iter(here), None)
 
 

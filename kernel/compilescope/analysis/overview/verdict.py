@@ -75,13 +75,13 @@ def _spent(variant: VariantReport) -> Spent | None:
     """From the layers, where they were measured; else from the kernels' times alone."""
     launches = len(_launches(variant))
     if variant.layers:
-        whole = sum(one.whole_us for one in variant.layers)
+        whole = sum(layer.whole_us for layer in variant.layers)
         # On a GPU the whole time of the kernels counts: they may run beside the host.
         kernels = [
-            one.us if one.device_us is None else one.device_us
+            layer.us if layer.device_us is None else layer.device_us
             for layers in variant.layers
-            for one in layers.layers
-            if one.kind == "kernels"
+            for layer in layers.layers
+            if layer.kind == "kernels"
         ]
         if not kernels or whole <= 0:
             return None
@@ -90,7 +90,7 @@ def _spent(variant: VariantReport) -> Spent | None:
     timing, times = variant.timing, _times(variant)
     if timing is None or not times or len(times) < launches or _trains(variant):
         return None
-    return Spent(timing.median_us, sum(one.us for one in times), timing.device, launches)
+    return Spent(timing.median_us, sum(time.us for time in times), timing.device, launches)
 
 
 def _trains(variant: VariantReport) -> bool:
@@ -159,9 +159,9 @@ def _largest(variant: VariantReport, spent: Spent) -> str:
         return ""
     sums: dict[str, float] = {}
     for layers in variant.layers:
-        for one in layers.layers:
-            if one.kind not in ("kernels", "idle"):
-                sums[one.kind] = sums.get(one.kind, 0.0) + one.us
+        for layer in layers.layers:
+            if layer.kind not in ("kernels", "idle"):
+                sums[layer.kind] = sums.get(layer.kind, 0.0) + layer.us
     if not sums:
         return ""
     kind = max(sums, key=lambda name: sums[name])
@@ -193,7 +193,9 @@ def _by_kernels(spent: Spent, reached: Reached, report: Report) -> Verdict:
         parts.append(f"{_percent(reached.bandwidth)} of its bandwidth")
     if reached.compute is not None:
         parts.append(f"{_percent(reached.compute)} of its arithmetic peak")
-    name = next((one.name or one.device for one in report.peaks if _same(one.device, spent)), "")
+    name = next(
+        (peak.name or peak.device for peak in report.peaks if _same(peak.device, spent)), ""
+    )
     figures = f"{share} and reach {' and '.join(parts)}{f' ({name})' if name else ''}"
     covered = min(reached.known_us / spent.kernels, 1.0) if spent.kernels > 0 else 1.0
     if covered < 1 - _BOUND:

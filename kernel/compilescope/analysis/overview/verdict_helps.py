@@ -61,7 +61,9 @@ def helps_for(bound: Bound, variant: VariantReport, report: Report, device: str)
         filtered = "guard_filter_fn" in requested.options
         if _share(variant, "guards") >= _LARGE and not filtered:
             change(GUARDS, options={**requested.options, **UNGUARDED})
-        if _share(variant, "eager") >= _LARGE and any(one.breaks for one in variant.compilations):
+        if _share(variant, "eager") >= _LARGE and any(
+            compilation.breaks for compilation in variant.compilations
+        ):
             change(BREAKS, fullgraph=True)
         found.append(_help(BATCH, BATCH_CODE))
     if bound == "memory":
@@ -144,8 +146,10 @@ def _bring(found: Help, variant: VariantReport, other: VariantReport) -> None:
 
 def _share(variant: VariantReport, kind: str) -> float:
     """What a kind of layer takes of the whole."""
-    whole = sum(one.whole_us for one in variant.layers)
-    own = sum(one.us for layers in variant.layers for one in layers.layers if one.kind == kind)
+    whole = sum(layer.whole_us for layer in variant.layers)
+    own = sum(
+        layer.us for layers in variant.layers for layer in layers.layers if layer.kind == kind
+    )
     return own / whole if whole > 0 else 0.0
 
 

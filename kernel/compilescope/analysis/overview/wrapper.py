@@ -34,7 +34,7 @@ def wrapper(report: Report, now: VariantReport) -> Answer | None:
         head = "Not tried yet." if own is None or own[0] / own[1] >= _SMALL else "It cannot help."
         return Answer(head, _never(own, "Add the C++ wrapper to compare."), _VIEW)
     if cpp.stage == "failed":
-        why = next((one.what for one in cpp.problems if one.severity == "error"), "")
+        why = next((problem.what for problem in cpp.problems if problem.severity == "error"), "")
         return Answer("It could not be built.", why, _VIEW)
     if cpp.timing is None:
         return Answer("Not measured yet.", _never(own, "Build and time both wrappers."), _VIEW)
@@ -44,13 +44,15 @@ def wrapper(report: Report, now: VariantReport) -> Answer | None:
 def _pair(report: Report, now: VariantReport) -> tuple[VariantReport | None, VariantReport | None]:
     """The variants with either wrapper and the same settings: the overview's own, or others."""
     usable = [
-        one
-        for one in report.variants
-        if one.requested.backend == "inductor" and one.target is None and not is_record(one)
+        variant
+        for variant in report.variants
+        if variant.requested.backend == "inductor"
+        and variant.target is None
+        and not is_record(variant)
     ]
     pairs = [
-        (sibling(report, one, cpp_wrapper=False), sibling(report, one, cpp_wrapper=True))
-        for one in (now, *usable)
+        (sibling(report, variant, cpp_wrapper=False), sibling(report, variant, cpp_wrapper=True))
+        for variant in (now, *usable)
     ]
     return next((pair for pair in pairs if None not in pair), pairs[0])
 
@@ -132,8 +134,8 @@ def _own(python: VariantReport) -> tuple[float, float] | None:
 
 def trusted(variant: VariantReport) -> bool:
     """Whether the layers of a variant are of calls like those that were timed, and add up."""
-    whole = sum(one.whole_us for one in variant.layers)
-    if whole <= 0 or not all(one.agrees for one in variant.layers):
+    whole = sum(layer.whole_us for layer in variant.layers)
+    if whole <= 0 or not all(layer.agrees for layer in variant.layers):
         return False
     timing = variant.timing
     return timing is None or _NEAR > whole / timing.median_us > 1 / _NEAR
@@ -154,9 +156,11 @@ def _never(own: tuple[float, float] | None, otherwise: str) -> str:
 
 def _with_graphs(report: Report, cpp: VariantReport) -> VariantReport | None:
     """A variant with CUDA graphs that is faster than the C++ wrapper for certain."""
-    for one in report.variants:
-        graphs = one.requested.mode in _GRAPHS or one.requested.options.get("triton.cudagraphs")
-        found = between(one, cpp) if graphs and one.target is None else None
+    for variant in report.variants:
+        graphs = variant.requested.mode in _GRAPHS or variant.requested.options.get(
+            "triton.cudagraphs"
+        )
+        found = between(variant, cpp) if graphs and variant.target is None else None
         if found is not None and found.standing == "faster":
-            return one
+            return variant
     return None

@@ -120,11 +120,11 @@ def _similar(
     In training a forward also computes what its backward needs.
     """
     first = rights.start
-    for one in lefts:
+    for number in lefts:
         for other in range(first, rights.stop):
-            ours, theirs = _operators(left[one]), _operators(right[other])
+            ours, theirs = _operators(left[number]), _operators(right[other])
             if ours and theirs and 2 * len(ours & theirs) >= len(ours | theirs):
-                yield one, other
+                yield number, other
                 first = other + 1
                 break
 

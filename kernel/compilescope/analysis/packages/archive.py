@@ -103,8 +103,8 @@ def read_packages(path: str | Path) -> list[Package]:
 
 
 def _read(archive: zipfile.ZipFile, path: Path) -> list[Package]:
-    listed = [one for one in archive.infolist() if not one.is_dir()]
-    root = _root([one.filename for one in listed])
+    listed = [zip_info for zip_info in archive.infolist() if not zip_info.is_dir()]
+    root = _root([zip_info.filename for zip_info in listed])
     shared = Package(path=path.name, bytes=path.stat().st_size)
     if len(listed) > MOST_FILES:
         shared.absent["files"] = MORE.format(count=len(listed), most=MOST_FILES)

@@ -19,21 +19,25 @@ _MOST_GPUS = 64
 
 def environment_of(records: Sequence[Record]) -> Environment:
     """Describe the process that wrote a trace; what it does not tell is empty."""
-    found = Environment()
+    environment = Environment()
     for record in records:
         if record.name == "torch_version":
-            found.torch = found.torch or _text(_object(record.payload), "pytorch_version")
+            environment.torch = environment.torch or _text(
+                _object(record.payload), "pytorch_version"
+            )
         elif record.event in ("compilation_metrics", "bwd_compilation_metrics"):
             metrics = record.metadata.get(record.event)
             if isinstance(metrics, dict):
-                found.torch = found.torch or _text(metrics, "pytorch_version")
-                found.triton = found.triton or _text(metrics, "triton_version") or None
-                found.python = found.python or _text(metrics, "python_version").partition(" ")[0]
+                environment.torch = environment.torch or _text(metrics, "pytorch_version")
+                environment.triton = environment.triton or _text(metrics, "triton_version") or None
+                environment.python = (
+                    environment.python or _text(metrics, "python_version").partition(" ")[0]
+                )
         elif record.name == "fx_graph_runnable" and record.payload:
             told = _TORCH.search(record.payload)
-            found.torch = found.torch or (told[1] if told else "")
-            found.gpus = found.gpus or _gpus(record.payload)
-    return found
+            environment.torch = environment.torch or (told[1] if told else "")
+            environment.gpus = environment.gpus or _gpus(record.payload)
+    return environment
 
 
 def device_of(records: Sequence[Record]) -> str:

@@ -251,7 +251,9 @@ def _place(phase: Phase, candidates: Sequence[Phase]) -> bool:
         ]
         if inside:
             phase.children += inside
-            home.children = [one for one in home.children if all(one is not x for x in inside)]
+            home.children = [
+                child for child in home.children if all(child is not x for x in inside)
+            ]
     home.children.append(phase)
     return True
 

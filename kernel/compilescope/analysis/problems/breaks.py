@@ -38,7 +38,7 @@ def read_breaks(records: Sequence[Record], frame: SourceLine | None) -> list[Bre
         if record.event != "chromium_event":
             begun.setdefault(record.attempt, record.time_s)
     failed = any(record.name == "dynamo_error" for record in records)
-    found: list[Break] = []
+    breaks: list[Break] = []
     for record in records:
         if record.name != "dynamo_graph_break_reason" or not record.payload:
             continue
@@ -48,13 +48,13 @@ def read_breaks(records: Sequence[Record], frame: SourceLine | None) -> list[Bre
             # Without another attempt, what was traced up to the break is kept, and nothing lost.
             one.duration_us = round((record.time_s - begun[record.attempt]) * 1e6, 1)
         one.eager = _whole(frame) if given_up else _statement(one, frame)
-        known = next((other for other in found if same_break(other, one)), None)
+        known = next((other for other in breaks if same_break(other, one)), None)
         if known is None:
-            found.append(one)
+            breaks.append(one)
         else:
             known.duration_us = (known.duration_us or 0.0) + (one.duration_us or 0.0)
             known.eager = one.eager
-    return found
+    return breaks
 
 
 def same_break(one: Break, other: Break) -> bool:

@@ -23,7 +23,7 @@ def read_failures(records: Sequence[Record], compilations: Sequence[Compilation]
     An error is one that reached the caller; where torch ran the frame in eager instead, it is a
     warning.
     """
-    known = {one.id: one for one in compilations}
+    known = {compilation.id: compilation for compilation in compilations}
     groups: dict[str | None, list[Record]] = {}
     for record in records:
         groups.setdefault(record.compile_id, []).append(record)
@@ -98,7 +98,9 @@ def _frame(compile_id: str, known: Mapping[str, Compilation]) -> SourceLine | No
     if compile_id in known and known[compile_id].frame is not None:
         return known[compile_id].frame
     same = f"{compile_id.rpartition('/')[0]}/"
-    return next((one.frame for name, one in known.items() if name.startswith(same)), None)
+    return next(
+        (compilation.frame for name, compilation in known.items() if name.startswith(same)), None
+    )
 
 
 def _place(metrics: Mapping[str, Any], frame: SourceLine | None) -> SourceLine | None:

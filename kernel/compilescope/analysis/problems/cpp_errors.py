@@ -60,7 +60,11 @@ def place(problem: Problem, compilations: Sequence[Compilation]) -> None:
 
 
 def _kernel(compilation: Compilation, name: str | None) -> Kernel | None:
-    return next((one for one in compilation.kernels if one.name == name), None) if name else None
+    return (
+        next((kernel for kernel in compilation.kernels if kernel.name == name), None)
+        if name
+        else None
+    )
 
 
 def _nodes(
@@ -192,7 +196,7 @@ def _check(facts: dict[str, str], line: str) -> SizeCheck | None:
     """The check of a line that failed: one line may check several tensors."""
     checks = size_checks(line.strip())
     wanted = _dimensions(facts.get("expected", ""))
-    return next((one for one in checks if _fits(one, wanted)), checks[0] if checks else None)
+    return next((check for check in checks if _fits(check, wanted)), checks[0] if checks else None)
 
 
 def _wanted(facts: dict[str, str], line: str) -> None:
@@ -200,7 +204,7 @@ def _wanted(facts: dict[str, str], line: str) -> None:
     check = _check(facts, line)
     if check is None or not check.shape or facts.get("kind") not in ("shape", "stride"):
         return
-    sizes, strides = ([_number(one) for one in each] for each in (check.shape, check.strides))
+    sizes, strides = ([_number(name) for name in each] for each in (check.shape, check.strides))
     got, steps = list(sizes), list(strides)
     for dim, (size, stride) in _dimensions(facts["found"]).items():
         if dim < len(got):
@@ -236,25 +240,31 @@ def _tensor(facts: dict[str, str], line: str) -> str:
 
 def _region(found: _Found, lines: list[str], tensor: str, operator: str) -> Region | None:
     """The launch that the line belongs to."""
-    launches = [one for one in found.code.regions.get(found.artifact, []) if one.kind == "launch"]
-    inside = [one for one in launches if one.start <= found.line <= one.end]
+    launches = [
+        region for region in found.code.regions.get(found.artifact, []) if region.kind == "launch"
+    ]
+    inside = [launch for launch in launches if launch.start <= found.line <= launch.end]
     if inside:
         return inside[0]
     either = (operator, operator.replace("::", "."))
-    calls = [one for one in launches if any(name in f"{one.label} {one.kernel}" for name in either)]
+    calls = [
+        launch
+        for launch in launches
+        if any(name in f"{launch.label} {launch.kernel}" for name in either)
+    ]
     if operator and calls:
-        return next((one for one in reversed(calls) if one.end < found.line), calls[0])
+        return next((call for call in reversed(calls) if call.end < found.line), calls[0])
     if not tensor:
         return None
     naming = re.compile(rf"\b{re.escape(tensor)}\b")
     about = [
-        one
-        for one in launches
-        if any(naming.search(line) for line in lines[one.start - 1 : one.end])
+        launch
+        for launch in launches
+        if any(naming.search(line) for line in lines[launch.start - 1 : launch.end])
     ]
     # What is checked was made before; what is allocated is filled after.
-    before = [one for one in about if one.end < found.line]
-    after = [one for one in about if one.start > found.line]
+    before = [region for region in about if region.end < found.line]
+    after = [region for region in about if region.start > found.line]
     if size_checks(lines[found.line - 1].strip()) and before:
         return before[-1]
     return next(iter(after + before), None)

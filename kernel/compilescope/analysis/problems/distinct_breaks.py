@@ -25,17 +25,19 @@ def distinct_breaks(compilations: Sequence[Compilation]) -> list[DistinctBreak]:
     found: dict[tuple[str, str, int], DistinctBreak] = {}
     paid: dict[tuple[str, str, int], set[str]] = {}
     for index, compilation in enumerate(compilations):
-        for one in compilation.breaks:
-            after = _after(one, compilation, compilations[index + 1 :])
-            one.resumed = after[0].id if after else ""
-            key = break_key(one)
+        for graph_break in compilation.breaks:
+            after = _after(graph_break, compilation, compilations[index + 1 :])
+            graph_break.resumed = after[0].id if after else ""
+            key = break_key(graph_break)
             if key in found:
                 found[key].count += 1
             else:
-                found[key] = DistinctBreak(cause=one)
-            _add(found[key], one, compilation, after, paid.setdefault(key, set()))
-            if one.eager and not _compiled_inside(one, compilation, compilations[index + 1 :]):
-                _append(found[key].eager, one.eager)
+                found[key] = DistinctBreak(cause=graph_break)
+            _add(found[key], graph_break, compilation, after, paid.setdefault(key, set()))
+            if graph_break.eager and not _compiled_inside(
+                graph_break, compilation, compilations[index + 1 :]
+            ):
+                _append(found[key].eager, graph_break.eager)
     return list(found.values())
 
 

@@ -48,15 +48,15 @@ def read_autotunings(records: Sequence[Record], kernels: Sequence[Kernel]) -> li
     kernels
         Its kernels, by which an operator is led to the kernel that came of it.
     """
-    found: list[Autotuning] = []
+    autotunings: list[Autotuning] = []
     for record in records:
         if record.name == AUTOTUNING:
             said = _json(record.payload)
             if said:
-                found.append(_autotuning(said, kernels))
+                autotunings.append(_autotuning(said, kernels))
         elif record.name == _TRITON:
-            found += _cached(_json(record.payload), found)
-    return found
+            autotunings += _cached(_json(record.payload), autotunings)
+    return autotunings
 
 
 def add_compile_times(kernels: Sequence[Kernel], records: Sequence[Record]) -> None:
@@ -81,8 +81,8 @@ def _autotuning(said: dict[str, Any], kernels: Sequence[Kernel]) -> Autotuning:
         _judge(choices, [bool(one.get("failed")) for one in given])
     elif choices:
         choices[0].chosen = True
-        for one in choices[1:]:
-            one.why = one.why or (NO_DEVICE if said.get("why") else NOT_MEASURED)
+        for choice in choices[1:]:
+            choice.why = choice.why or (NO_DEVICE if said.get("why") else NOT_MEASURED)
     # Those that were timed come first, the fastest first.
     choices.sort(key=lambda one: (not one.chosen, one.time_us is None, one.time_us or 0.0))
     result = Autotuning(
@@ -130,14 +130,16 @@ def _judge(choices: Sequence[Choice], failed: Sequence[bool]) -> None:
     """Mark the fastest, and say why the others lost."""
     timed = [one for one in choices if one.time_us is not None]
     best = min(timed, key=lambda one: one.time_us or 0.0, default=None)
-    for one, broke in zip(choices, failed, strict=True):
-        if one is best:
-            one.chosen = True
-        elif one.time_us is None:
-            one.why = one.why or (FAILED if broke or one.kind == "config" else NOT_MEASURED)
+    for choice, broke in zip(choices, failed, strict=True):
+        if choice is best:
+            choice.chosen = True
+        elif choice.time_us is None:
+            choice.why = choice.why or (
+                FAILED if broke or choice.kind == "config" else NOT_MEASURED
+            )
         elif best is not None and best.time_us:
-            ratio = one.time_us / best.time_us
-            one.why = one.why or (SLOWER.format(ratio) if ratio >= _NOTICED else AS_FAST)
+            ratio = choice.time_us / best.time_us
+            choice.why = choice.why or (SLOWER.format(ratio) if ratio >= _NOTICED else AS_FAST)
 
 
 _NOTICED = 1.005
@@ -156,8 +158,8 @@ def _kernel(node: str, best: Choice | None, kernels: Sequence[Kernel]) -> str:
 
 def _cached(said: dict[str, Any], known: Sequence[Autotuning]) -> list[Autotuning]:
     """Kernels whose configuration torch had in its cache."""
-    measured = {one.kernel for one in known}
-    found = []
+    measured = {autotuning.kernel for autotuning in known}
+    autotunings = []
     for name, detail in said.items():
         state = detail.get("autotune_cache_state") if isinstance(detail, dict) else None
         if state != "hit" or name in measured:
@@ -165,10 +167,10 @@ def _cached(said: dict[str, Any], known: Sequence[Autotuning]) -> list[Autotunin
         settings = _settings(detail.get("best_config") or detail.get("only_config"))
         label = ", ".join(f"{key}={value}" for key, value in settings.items())
         choice = Choice(name=label, kind="config", chosen=True, config=settings)
-        found.append(
+        autotunings.append(
             Autotuning(operator=name, kind="config", kernel=name, choices=[choice], skipped=CACHED)
         )
-    return found
+    return autotunings
 
 
 def _settings(config: Any) -> dict[str, str]:

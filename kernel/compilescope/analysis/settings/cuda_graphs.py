@@ -93,9 +93,9 @@ def cuda_graphs_of(
     for one in compilations:
         why = next((s.reason for s in skips if s.compilation in ("", one.id)), "")
         partitions += read_partitions(one, why)
-    found = CudaGraphs(skips=skips, partitions=partitions, how=_BY_RULE)
-    _conclude(found)
-    return found
+    cuda_graphs = CudaGraphs(skips=skips, partitions=partitions, how=_BY_RULE)
+    _conclude(cuda_graphs)
+    return cuda_graphs
 
 
 def add_counts(found: CudaGraphs, counted: Counted, *, calls: int) -> None:
@@ -155,14 +155,14 @@ _FORESEEN = "mutated inputs"
 
 
 def _skips(said: Sequence[Said]) -> list[Skip]:
-    found: list[Skip] = []
+    skips: list[Skip] = []
     for one in said:
         skip = read_skip(one.reason, one.compilation)
-        same = [s for s in found if s.reason == skip.reason]
+        same = [s for s in skips if s.reason == skip.reason]
         # torch may say it twice, once without saying of what.
         if not any(s.compilation == skip.compilation or not skip.compilation for s in same):
-            found.append(skip)
-    return found
+            skips.append(skip)
+    return skips
 
 
 def _in_metrics(records: Sequence[Record]) -> Iterator[Said]:

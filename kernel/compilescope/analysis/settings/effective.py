@@ -76,7 +76,7 @@ def effective(
         lambda: _graphs(variant, compilations),
         lambda: _vector(compilations, facts),
     ]
-    return [one for rule in rules for one in rule()]
+    return [setting for rule in rules for setting in rule()]
 
 
 def _backend(variant: Variant) -> Iterator[Effective]:
@@ -89,10 +89,14 @@ def _backend(variant: Variant) -> Iterator[Effective]:
 
 
 def _cpp_wrapper(variant: Variant, compilations: Sequence[Compilation]) -> Iterator[Effective]:
-    coded = [one for one in compilations if one.code.cpp or one.code.python]
+    coded = [
+        compilation
+        for compilation in compilations
+        if compilation.code.cpp or compilation.code.python
+    ]
     if not coded:
         return
-    without = [one.id for one in coded if not one.code.cpp]
+    without = [compilation.id for compilation in coded if not compilation.code.cpp]
     actual = "off" if len(without) == len(coded) else "on"
     if variant.cpp_wrapper and without and actual == "on":
         actual = f"on but for {', '.join(without)}"
@@ -164,7 +168,7 @@ def _remedy(skip: Skip) -> str:
 def _dynamic(
     variant: Variant, compilations: Sequence[Compilation], records: Sequence[Record]
 ) -> Iterator[Effective]:
-    attempts = {one.id: one.attempt for one in compilations}
+    attempts = {compilation.id: compilation.attempt for compilation in compilations}
     grouped: dict[str, list[Record]] = {}
     for record in records:
         if record.compile_id in attempts:
@@ -203,7 +207,7 @@ def _listed(symbols: Sequence[str]) -> str:
 
 
 def _graphs(variant: Variant, compilations: Sequence[Compilation]) -> Iterator[Effective]:
-    graphs = sum("dynamo" in one.graphs for one in compilations)
+    graphs = sum("dynamo" in compilation.graphs for compilation in compilations)
     yield Effective(
         setting="fullgraph",
         requested="on" if variant.fullgraph else "off",
@@ -213,7 +217,7 @@ def _graphs(variant: Variant, compilations: Sequence[Compilation]) -> Iterator[E
 
 def _vector(compilations: Sequence[Compilation], facts: Facts) -> Iterator[Effective]:
     if facts.built and any(
-        kernel.language == "cpp" for one in compilations for kernel in one.kernels
+        kernel.language == "cpp" for compilation in compilations for kernel in compilation.kernels
     ):
         simdlen = facts.settings.get("cpp.simdlen")
         yield Effective(

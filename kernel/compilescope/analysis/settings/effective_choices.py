@@ -68,7 +68,7 @@ def launcher(
     variant: Variant, compilations: Sequence[Compilation], settings: Mapping[str, Any]
 ) -> Iterator[Effective]:
     """Who launches Triton's kernels: torch's static launcher, or Triton's own."""
-    kernels = [kernel for one in compilations for kernel in one.kernels]
+    kernels = [kernel for compilation in compilations for kernel in compilation.kernels]
     if _LAUNCHER not in settings or not any(kernel.language == "triton" for kernel in kernels):
         return
     requested = "on" if settings[_LAUNCHER] else "off"
@@ -93,7 +93,7 @@ def freezing(
     """Whether parameters became constants, where it was asked for."""
     if not settings.get("freezing"):
         return
-    texts = [one.code.python or one.code.cpp or "" for one in compilations]
+    texts = [compilation.code.python or compilation.code.cpp or "" for compilation in compilations]
     frozen = any("_frozen_param" in text for text in texts)
     if not frozen and not built:
         return
@@ -111,7 +111,9 @@ def fusions(
     variant: Variant, compilations: Sequence[Compilation], without: Sequence[str]
 ) -> Iterator[Effective]:
     """The fusions that a C++ wrapper does without, where the graphs have work for them."""
-    if not variant.cpp_wrapper or all(device_of(one) == "cpu" for one in compilations):
+    if not variant.cpp_wrapper or all(
+        device_of(compilation) == "cpu" for compilation in compilations
+    ):
         return
     operators = set(_operators(compilations))
     work = {
@@ -135,7 +137,14 @@ def fusions(
 
 
 def _complaint(complaints: Sequence[str]) -> str:
-    return next((one for one in complaints if "max_autotune" in one or "SMs" in one), "")
+    return next(
+        (
+            complaint
+            for complaint in complaints
+            if "max_autotune" in complaint or "SMs" in complaint
+        ),
+        "",
+    )
 
 
 def _tunable(compilations: Sequence[Compilation]) -> list[str]:

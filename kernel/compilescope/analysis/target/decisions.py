@@ -110,16 +110,21 @@ def _convolutions(compilation: Compilation, build: Build) -> Iterator[Decision]:
 
 
 def _algorithms(compilation: Compilation) -> Iterator[Decision]:
-    for one in compilation.autotunings:
-        chosen = next((choice for choice in one.choices if choice.chosen), None)
-        if one.kind == "algorithm" and one.skipped and len(one.choices) > 1 and chosen:
+    for autotuning in compilation.autotunings:
+        chosen = next((choice for choice in autotuning.choices if choice.chosen), None)
+        if (
+            autotuning.kind == "algorithm"
+            and autotuning.skipped
+            and len(autotuning.choices) > 1
+            and chosen
+        ):
             decision = Decision(
                 kind="algorithm",
-                operator=f"{one.operator}({', '.join(one.inputs)})",
+                operator=f"{autotuning.operator}({', '.join(autotuning.inputs)})",
                 chosen=chosen.name,
-                rule=one.skipped,
-                instead=_TIMED.format(len(one.choices)),
-                kernel=one.kernel,
+                rule=autotuning.skipped,
+                instead=_TIMED.format(len(autotuning.choices)),
+                kernel=autotuning.kernel,
             )
             yield _placed_at_kernel(decision, compilation)
 
@@ -181,7 +186,7 @@ def _lines(compilation: Compilation, code: Code, names: set[str]) -> dict[str, l
         calls = [one for one in launches if not (one.kernel or "").startswith("triton_")]
         if launches:
             found[artifact] = [
-                lines.get((artifact, one.key), one.start) for one in calls or launches
+                lines.get((artifact, call.key), call.start) for call in calls or launches
             ]
     return found
 
@@ -189,13 +194,13 @@ def _lines(compilation: Compilation, code: Code, names: set[str]) -> dict[str, l
 def _merged(decisions: Iterable[Decision]) -> list[Decision]:
     """The same decision for several nodes is one."""
     found: dict[tuple[str, ...], Decision] = {}
-    for one in decisions:
-        key = (one.kind, one.operator, one.chosen, one.rule, one.direction)
-        known = found.setdefault(key, one)
-        if known is not one:
-            known.nodes += [name for name in one.nodes if name not in known.nodes]
-            known.sources += [line for line in one.sources if line not in known.sources]
-            for artifact, lines in one.lines.items():
+    for decision in decisions:
+        key = (decision.kind, decision.operator, decision.chosen, decision.rule, decision.direction)
+        known = found.setdefault(key, decision)
+        if known is not decision:
+            known.nodes += [name for name in decision.nodes if name not in known.nodes]
+            known.sources += [line for line in decision.sources if line not in known.sources]
+            for artifact, lines in decision.lines.items():
                 both = {*known.lines.get(artifact, []), *lines}
                 known.lines[artifact] = sorted(both)
     return list(found.values())

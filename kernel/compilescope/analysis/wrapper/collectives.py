@@ -30,13 +30,13 @@ def find_collectives(compilation: Compilation, variant: str) -> list[Collective]
     variant
         The name of the variant that it is of.
     """
-    found: list[Collective] = []
+    collectives: list[Collective] = []
     for stage, direction in _STAGES:
         graph = compilation.graphs.get(stage)
         code = compilation.code.backward if direction else compilation.code
         if graph is not None and code is not None:
-            found += _of_graph(graph.nodes, code, compilation.id, variant)
-    return found
+            collectives += _of_graph(graph.nodes, code, compilation.id, variant)
+    return collectives
 
 
 def _of_graph(
@@ -77,18 +77,18 @@ def operator_of(node: Node) -> str:
 
 def _launches(code: Code) -> list[Region]:
     artifact = "python" if code.python is not None else "cpp"
-    return [one for one in code.regions.get(artifact, []) if one.kind == "launch"]
+    return [region for region in code.regions.get(artifact, []) if region.kind == "launch"]
 
 
 def _nth(launches: Sequence[Region], calls: Sequence[Node], node: Node) -> int | None:
     """The line that calls a node: of the calls of its operator, the one in the same place."""
     # What the graph has out of place is generated in place where it can be.
     name = operator_of(node).removesuffix("_")
-    place = [one.name for one in calls if operator_of(one).removesuffix("_") == name].index(
+    place = [call.name for call in calls if operator_of(call).removesuffix("_") == name].index(
         node.name
     )
     called = re.compile(rf"c10d(?:_functional)?(?:_autograd)?[._:]+{name}_?(?!\w)")
-    same = [one for one in launches if called.search(one.label)]
+    same = [launch for launch in launches if called.search(launch.label)]
     return same[place].end if place < len(same) else None
 
 
@@ -96,7 +96,7 @@ def _between(launches: Sequence[Region], line: int | None, waited: int | None) -
     """How many kernels start while the collective runs."""
     if line is None or waited is None:
         return None
-    return sum(line < one.end < waited and "c10d" not in one.label for one in launches)
+    return sum(line < launch.end < waited and "c10d" not in launch.label for launch in launches)
 
 
 def _group(node: Node) -> str:
@@ -111,7 +111,7 @@ def _reduction(node: Node) -> str:
 
 def _bytes(node: Node) -> float | None:
     size = BYTES.get((node.dtype or "").removeprefix("torch."))
-    if size is None or node.shape is None or not all(one.isdigit() for one in node.shape):
+    if size is None or node.shape is None or not all(name.isdigit() for name in node.shape):
         return None
     return float(size * math.prod(map(int, node.shape)))
 

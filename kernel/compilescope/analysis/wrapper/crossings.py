@@ -47,13 +47,13 @@ def find_crossings(compilation: Compilation) -> list[Crossing]:
     device = device_of(compilation)
     library = {kernel.name for kernel in compilation.kernels if kernel.language == "extern"}
     written = functools.cache(lambda operator: python_kernel(operator, device))
-    found: list[Crossing] = []
-    for one in codes_of(compilation):
-        if one.cpp:
-            found += _grouped(_in_cpp(one.cpp, written), "cpp", one.direction)
-        if one.python:
-            found += _grouped(_in_python(one, library, written), "python", one.direction)
-    return found
+    crossings: list[Crossing] = []
+    for code in codes_of(compilation):
+        if code.cpp:
+            crossings += _grouped(_in_cpp(code.cpp, written), "cpp", code.direction)
+        if code.python:
+            crossings += _grouped(_in_python(code, library, written), "python", code.direction)
+    return crossings
 
 
 def device_of(compilation: Compilation) -> str:

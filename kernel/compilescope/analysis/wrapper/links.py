@@ -42,10 +42,10 @@ def pair(python: Compilation, cpp: Compilation) -> None:
         if not _agree(ours, theirs):
             _realign(ours, theirs, left.direction)
     _exchange(python, cpp)
-    for one, keys in zip((python, cpp), before, strict=True):
-        one.steps = find_steps(one)
-        changed = dict(zip(keys, _keys(one), strict=True))
-        for memory in one.memory:
+    for compilation, keys in zip((python, cpp), before, strict=True):
+        compilation.steps = find_steps(compilation)
+        changed = dict(zip(keys, _keys(compilation), strict=True))
+        for memory in compilation.memory:
             memory.keys = [changed.get(key, key) for key in memory.keys]
 
 

@@ -33,14 +33,16 @@ def read_partitions(compilation: Compilation, skipped: str = "") -> list[Partiti
     skipped
         Why none of them is captured, where that is so.
     """
-    found: list[Partition] = []
+    partitions: list[Partition] = []
     for code in codes_of(compilation):
         if code.python is not None and "self.partitions = partitions" in code.python:
-            found += _in_parts(code, code.python, compilation.id, skipped)
+            partitions += _in_parts(code, code.python, compilation.id, skipped)
         elif code.python is not None or code.cpp is not None:
             artifact = "python" if code.python is not None else "cpp"
-            launches = [one for one in code.regions.get(artifact, []) if one.kind == "launch"]
-            found.append(
+            launches = [
+                region for region in code.regions.get(artifact, []) if region.kind == "launch"
+            ]
+            partitions.append(
                 Partition(
                     name=f"the {code.direction} graph",
                     captured=not skipped,
@@ -49,12 +51,14 @@ def read_partitions(compilation: Compilation, skipped: str = "") -> list[Partiti
                     why=skipped,
                 )
             )
-    return found
+    return partitions
 
 
 def _in_parts(code: Code, text: str, compile_id: str, skipped: str) -> Iterator[Partition]:
     lines = text.split("\n")
-    launches = [one.start for one in code.regions.get("python", []) if one.kind == "launch"]
+    launches = [
+        region.start for region in code.regions.get("python", []) if region.kind == "launch"
+    ]
     bodies = {
         match[1]: _end(lines, number)
         for number, line in enumerate(lines)

@@ -103,7 +103,7 @@ class Body:
     def _guards(self, text: str, start: int, end: int) -> list[Mark]:
         """Mark each tensor that a statement checks: the C++ wrapper has a statement for each."""
         whole = " ".join([text, *(line.strip() for line in self.lines[start:end])])
-        names = [one.tensor for one in size_checks(whole)] or [_argument(text)]
+        names = [size_check.tensor for size_check in size_checks(whole)] or [_argument(text)]
         return [Mark("guard", start, end, label=name) for name in names]
 
     def _statement(self, text: str, start: int, end: int, comments: Comments | None) -> Mark | None:

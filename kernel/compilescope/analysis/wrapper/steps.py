@@ -39,8 +39,8 @@ _MOST_NAMES = 4
 
 def find_steps(compilation: Compilation) -> list[Steps]:
     """The steps of each wrapper that a compilation has, with what was measured of them before."""
-    known = {_place(one): one for one in compilation.steps}
-    found = []
+    known = {_place(step): step for step in compilation.steps}
+    stepss = []
     seen: dict[str, int] = {}
     for code in codes_of(compilation):
         number = seen[code.direction] = seen.get(code.direction, 0) + 1
@@ -51,8 +51,8 @@ def find_steps(compilation: Compilation) -> list[Steps]:
                 continue
             steps = steps_of(text, artifact, code.regions.get(artifact, ()), name)
             made = Steps(artifact=artifact, direction=code.direction, steps=steps)
-            found.append(_with_times(made, known.get(_place(made))))
-    return found
+            stepss.append(_with_times(made, known.get(_place(made))))
+    return stepss
 
 
 def steps_of(
@@ -84,7 +84,7 @@ def starts_inside(lines: Sequence[str], step: Step) -> bool:
 
 
 def _place(steps: Steps) -> tuple[str, str, tuple[tuple[int, int], ...]]:
-    return steps.artifact, steps.direction, tuple((one.start, one.end) for one in steps.steps)
+    return steps.artifact, steps.direction, tuple((step.start, step.end) for step in steps.steps)
 
 
 def _with_times(made: Steps, known: Steps | None) -> Steps:
@@ -123,10 +123,10 @@ class _Function:
         self._artifact = artifact
         self._entry = entry
         self._by_line = {
-            line: one
-            for one in regions
-            if entry.start <= one.start and one.end <= entry.end
-            for line in range(one.start, one.end + 1)
+            line: region
+            for region in regions
+            if entry.start <= region.start and region.end <= entry.end
+            for line in range(region.start, region.end + 1)
         }
         self._name = name
         self._anchor = "start" if entry.label == "call" else entry.label
@@ -189,16 +189,16 @@ class _Function:
     def _kind(self, text: str, region: Region | None) -> StepKind | None:
         if text == "def ":
             return "entry"
-        told = kind_of(text, self._artifact)
+        step_kind = kind_of(text, self._artifact)
         if region is None:
-            return told
+            return step_kind
         if region.kind == "launch":
-            if told == "stream":
-                return told
+            if step_kind == "stream":
+                return step_kind
             return "call" if is_library(region.kernel or region.label) else "launch"
         if region.kind == "alloc":
-            return "view" if told == "view" or self._is_view(region) else "allocation"
-        return {"free": "free", "guard": "check", "return": "return"}.get(region.kind) or told  # type: ignore[return-value]
+            return "view" if step_kind == "view" or self._is_view(region) else "allocation"
+        return {"free": "free", "guard": "check", "return": "return"}.get(region.kind) or step_kind  # type: ignore[return-value]
 
     def _is_view(self, region: Region) -> bool:
         text = "\n".join(self._lines[region.start - 1 : region.end])
@@ -236,7 +236,7 @@ class _Function:
     def _labels(self, kind: StepKind, text: str, region: Region | None) -> list[str]:
         checks = size_checks(text) if kind == "check" else []
         label = "" if checks else self._label(kind, text, region)
-        return [one.tensor for one in checks] or ([label] if label else [])
+        return [check.tensor for check in checks] or ([label] if label else [])
 
     def _label(self, kind: StepKind, text: str, region: Region | None) -> str:
         if kind in ("allocation", "view", "launch") and region is not None:
@@ -258,7 +258,7 @@ class _Function:
             found = _CALLEE.match(text) or _CONTROL.match(text)
         if found is None:
             return ""
-        return next((one for one in found.groups() if one), "branch")
+        return next((group for group in found.groups() if group), "branch")
 
     def _step(self, row: _Row) -> Step:
         labels = row.labels[:_MOST_NAMES]

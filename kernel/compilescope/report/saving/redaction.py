@@ -68,12 +68,12 @@ class _Cleaner:
             line.strip() for text in report.get("files", {}).values() for line in text.splitlines()
         }
         texts: set[str] = set()
-        for one in _dictionaries(report):
-            if one.keys() == _SOURCE_FIELDS:
-                files.add(one["file"])
-                code.add(one["code"].strip())
-            elif one.keys() >= _NODE_FIELDS and _is_custom(one["target"]):
-                texts.update(quoted(one["args"]))
+        for dictionary in _dictionaries(report):
+            if dictionary.keys() == _SOURCE_FIELDS:
+                files.add(dictionary["file"])
+                code.add(dictionary["code"].strip())
+            elif dictionary.keys() >= _NODE_FIELDS and _is_custom(dictionary["target"]):
+                texts.update(quoted(dictionary["args"]))
         paths = sorted((file for file in files if _base(file) != file), key=len, reverse=True)
         self.paths = re.compile("|".join(map(re.escape, paths))) if paths else None
         own = "|".join(re.escape(text) for text in sorted(texts, key=len, reverse=True))

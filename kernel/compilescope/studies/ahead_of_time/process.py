@@ -100,7 +100,7 @@ class _Making:
         made.inputs, made.outputs = exported.inputs, exported.outputs
         made.dynamic = [in_range(*one) for one in exported.dynamic]
         made.metadata["traced by"] = "Dynamo (strict)" if exported.strict else "torch.export"
-        numbers = set(exported.state) - {one.original for one in made.constants}
+        numbers = set(exported.state) - {constant.original for constant in made.constants}
         if numbers:
             # Inductor writes tensors of up to eight elements so.
             made.metadata["as numbers in the code"] = ", ".join(sorted(numbers))
@@ -199,7 +199,7 @@ def _modules(fn: Callable[..., Any]) -> dict[str, torch.nn.Module]:
     inner: set[int] = set()
     for value, path in walk(fn).objects:
         if isinstance(value, torch.nn.Module) and id(value) not in inner:
-            inner |= {id(one) for one in value.modules()}
+            inner |= {id(module) for module in value.modules()}
             name = "".join(letter if letter.isalnum() else "_" for letter in path).strip("_")
             found[name if name not in found else f"{name}_{len(found)}"] = value
     return found

@@ -101,7 +101,7 @@ def first_call(inside: ChildProcess, variant: Variant, call: Call) -> tuple[Star
 
 
 def _headers_s(compilations: list[Compilation]) -> float | None:
-    phases = [phase for one in compilations for phase in _all(one.phases)]
+    phases = [phase for compilation in compilations for phase in _all(compilation.phases)]
     found = [phase for phase in phases if phase.name in _HEADERS]
     return union_us(found) / 1e6 if found else None
 

@@ -79,7 +79,11 @@ def study_layers(study: StudyContext) -> None:
 
 def _on_gpu_alone(study: StudyContext) -> bool:
     """Whether the variant has kernels and none of them is C++."""
-    languages = [kernel.language for one in study.report.compilations for kernel in one.kernels]
+    languages = [
+        kernel.language
+        for compilation in study.report.compilations
+        for kernel in compilation.kernels
+    ]
     return "triton" in languages and "cpp" not in languages
 
 
@@ -234,7 +238,9 @@ class _Looking:
         return costs, ""
 
     def _broken(self) -> set[str]:
-        broken = {one.id for one in self._study.report.compilations if one.breaks}
+        broken = {
+            compilation.id for compilation in self._study.report.compilations if compilation.breaks
+        }
         return {own for own, name in self._names.items() if name in broken}
 
     def _layers(
@@ -298,16 +304,16 @@ def _beside(layers: Layers) -> None:
 
     The rest passes while the host is busy. What the host waits for besides is idle.
     """
-    kernels = [one for one in layers.layers if one.kind == "kernels"]
-    host = sum(one.us for one in layers.layers if one.kind != "kernels")
+    kernels = [layer for layer in layers.layers if layer.kind == "kernels"]
+    host = sum(layer.us for layer in layers.layers if layer.kind != "kernels")
     busy = sum(one.us for one in kernels)
     waits = max(layers.whole_us - host, 0.0)
     shown = min(waits, busy)
-    for one in kernels:
-        total = one.us
-        one.us = total * shown / busy if busy else 0.0
-        one.interval_us = None
-        one.how = KERNELS_GPU.format(us=total - one.us)
+    for kernel in kernels:
+        total = kernel.us
+        kernel.us = total * shown / busy if busy else 0.0
+        kernel.interval_us = None
+        kernel.how = KERNELS_GPU.format(us=total - kernel.us)
     if waits > shown:
         layers.layers.append(Layer(kind="idle", us=waits - shown, how=IDLE))
 

@@ -311,11 +311,11 @@ def merged(layers: list[Layer]) -> list[Layer]:
 
 
 def _sum(layers: list[Layer]) -> Layer:
-    device = [one.device_us for one in layers if one.device_us is not None]
+    device = [layer.device_us for layer in layers if layer.device_us is not None]
     return msgspec.structs.replace(
         layers[0],
-        us=sum(one.us for one in layers),
+        us=sum(layer.us for layer in layers),
         interval_us=None,
-        how=" ".join(dict.fromkeys(one.how for one in layers if one.how)),
+        how=" ".join(dict.fromkeys(layer.how for layer in layers if layer.how)),
         device_us=sum(device) if device else None,
     )

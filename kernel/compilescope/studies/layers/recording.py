@@ -178,7 +178,10 @@ class _Runs:
 
 def _copied(outputs: Any) -> Any:
     """Copies: what a CUDA graph returned is overwritten by its next run."""
-    found = [one.detach().clone() if isinstance(one, torch.Tensor) else one for one in outputs]
+    found = [
+        output.detach().clone() if isinstance(output, torch.Tensor) else output
+        for output in outputs
+    ]
     return tuple(found) if isinstance(outputs, tuple) else found
 
 

@@ -23,13 +23,13 @@ def writes(graph: LoweredGraph) -> dict[str, list[LoweredBuffer]]:
             continue
         node = buffer.node or last(buffer.origins, order)
         earlier = found.setdefault(_written(buffer, graph), [])
-        for place, one in enumerate(earlier):
+        for place, lowered_buffer in enumerate(earlier):
             # A copy that is written to later goes by the name of what comes of it.
-            if one.node and one.node in buffer.origins:
-                node = one.node
-                earlier[place] = dataclasses.replace(one, node="")
+            if lowered_buffer.node and lowered_buffer.node in buffer.origins:
+                node = lowered_buffer.node
+                earlier[place] = dataclasses.replace(lowered_buffer, node="")
         earlier.append(dataclasses.replace(buffer, node=node))
-    return {name: [_fitting(one, shapes) for one in turns] for name, turns in found.items()}
+    return {name: [_fitting(turn, shapes) for turn in turns] for name, turns in found.items()}
 
 
 def last(names: Sequence[str], order: Mapping[str, int]) -> str:

@@ -50,7 +50,7 @@ def drawn(value: Any, generator: torch.Generator) -> Any:
         is_number = value.dtype.is_floating_point or value.dtype.is_complex
         return example(value, generator) if is_number else filled(value, 0)
     if isinstance(value, tuple):
-        return tuple(drawn(one, generator) for one in value)
+        return tuple(drawn(item, generator) for item in value)
     return value
 
 
@@ -124,7 +124,7 @@ def _bound(user: LoweredNode, name: str, nodes: dict[str, LoweredNode]) -> _Boun
         sizes = _size(args[0], nodes)
         return _Bound(sizes[args[1]] if sizes else 1)
     if operator.startswith(_INDEXED):
-        indices = next((one for one in args[1:] if isinstance(one, (list, tuple))), [])
+        indices = next((arg for arg in args[1:] if isinstance(arg, (list, tuple))), [])
         for dimension, index in enumerate(indices):
             if index == Ref(name):
                 return _Bound(_size(args[0], nodes)[dimension], operator.startswith("index"))
@@ -163,11 +163,11 @@ def refs(value: object) -> Iterator[Ref]:
     if isinstance(value, Ref):
         yield value
     elif isinstance(value, dict):
-        for one in value.values():
-            yield from refs(one)
+        for item in value.values():
+            yield from refs(item)
     elif isinstance(value, (list, tuple)):
-        for one in value:
-            yield from refs(one)
+        for item in value:
+            yield from refs(item)
     elif isinstance(value, slice):
         yield from refs((value.start, value.stop, value.step))
 

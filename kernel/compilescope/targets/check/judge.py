@@ -201,7 +201,7 @@ class Judge:
         self, kernel: str, fault: str, verdicts: list[KernelCheck], source: Source
     ) -> KernelCheck:
         """Whose fault it is that a kernel could not go on: its own, or that of a random index."""
-        failed = [one.why for one in verdicts if one.why]
+        failed = [verdict.why for verdict in verdicts if verdict.why]
         if failed or (not verdicts and self._variables.has_integers(source)):
             self.doubtful.add(kernel)
             return not_checked(f"with random inputs, {'; '.join([fault, *failed])}")
@@ -213,7 +213,7 @@ class Judge:
         """Variable that a launch writes to → its place; by its parameter's name or its change."""
         kernel = self._kernels.get(name)
         parameters = kernel.parameters if isinstance(kernel, Kernel) else []
-        found = {}
+        result = {}
         for at in tensors:
             parameter = parameters[at] if at < len(parameters) else ""
             is_output = parameter.startswith(("out_ptr", "in_out_ptr")) and not _only_reads(
@@ -223,8 +223,8 @@ class Judge:
                 # Whose parameters nobody knows: what is expected to be written is.
                 is_output = self._variables.is_written(names[at])
             if names[at] and (is_output or at in changed):
-                found[names[at]] = at
-        return found
+                result[names[at]] = at
+        return result
 
     def _judged(
         self, kernel: str, outputs: dict[str, torch.Tensor], source: Source, why: str

@@ -80,7 +80,7 @@ class Reference:
             return self._attribute(str(node.target))
         if node.op != "call_function":
             raise NoReferenceError(f"the value of {node.name} is not known there")
-        args = [_filled_in(one, values) for one in node.args]
+        args = [_filled_in(arg, values) for arg in node.args]
         kwargs = {name: _filled_in(one, values) for name, one in node.kwargs.items()}
         target: Named = node.target
         special = self._special(target)
@@ -89,7 +89,7 @@ class Reference:
         if self._wide:
             if target.name in ("view.dtype", "view_as_real.default", "view_as_complex.default"):
                 raise NoReferenceError(f"{target.name} looks at a number's bits")
-            args = [_widened_type(one) for one in args]
+            args = [_widened_type(arg) for arg in args]
             kwargs = {name: _widened_type(one) for name, one in kwargs.items()}
         function = _function(target)
         try:
@@ -139,7 +139,7 @@ class Reference:
         if not self._wide:
             return value
         if isinstance(value, (tuple, list)):
-            return type(value)(self._widened(one) for one in value)
+            return type(value)(self._widened(item) for item in value)
         if isinstance(value, torch.Tensor):
             if value.dtype.is_floating_point and value.dtype != torch.float64:
                 return value.to(torch.float64)
@@ -158,7 +158,7 @@ def _filled_in(value: Any, values: Mapping[str, Any]) -> Any:
     if isinstance(value, Named):
         return _function(value)
     if isinstance(value, (list, tuple)):
-        return type(value)(_filled_in(one, values) for one in value)
+        return type(value)(_filled_in(item, values) for item in value)
     if isinstance(value, dict):
         return {name: _filled_in(one, values) for name, one in value.items()}
     if isinstance(value, slice):
@@ -171,21 +171,21 @@ def _widened_type(value: Any) -> Any:
 
 
 def _function(target: Named) -> Callable[..., Any]:
-    found: Any
+    result: Any
     if target.kind == "function":
-        found = importlib.import_module(target.module)
+        result = importlib.import_module(target.module)
         names = target.name.split(".")
     elif target.kind == "higher_order":
-        found, names = torch.ops.higher_order, [target.name]
+        result, names = torch.ops.higher_order, [target.name]
     else:
-        found, names = torch.ops, [target.module, *target.name.rsplit(".", 1)]
+        result, names = torch.ops, [target.module, *target.name.rsplit(".", 1)]
     if target.name.startswith("triton_kernel_wrapper"):
         raise NoReferenceError("it is a Triton kernel of your own: no operator tells what it does")
     for name in names:
-        found = getattr(found, name, None)
-        if found is None:
+        result = getattr(result, name, None)
+        if result is None:
             raise NoReferenceError(f"there is no {target.module}.{target.name} on this machine")
-    return found  # type: ignore[no-any-return]
+    return result  # type: ignore[no-any-return]
 
 
 def _spared(function: Any, args: list[Any]) -> list[Any]:
@@ -193,7 +193,10 @@ def _spared(function: Any, args: list[Any]) -> list[Any]:
     schema = getattr(function, "_schema", None)
     if schema is None:
         return args
-    written = [one.alias_info is not None and one.alias_info.is_write for one in schema.arguments]
+    written = [
+        argument.alias_info is not None and argument.alias_info.is_write
+        for argument in schema.arguments
+    ]
     return [
         one.clone() if is_written and isinstance(one, torch.Tensor) else one
         for one, is_written in zip(args, [*written, *[False] * len(args)], strict=False)

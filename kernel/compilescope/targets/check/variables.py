@@ -32,7 +32,9 @@ class Variables:
 
     def __init__(self, graph: LoweredGraph, inputs: dict[str, Any]) -> None:
         self._writes = writes(graph)
-        self._shapes = {one.name: one.value for one in graph.nodes if isinstance(one.value, Shape)}
+        self._shapes = {
+            node.name: node.value for node in graph.nodes if isinstance(node.value, Shape)
+        }
         self._inputs = set(inputs)
         self._known = {name: copied(value) for name, value in inputs.items()}
         self._holds = {name: name for name in inputs}
@@ -58,19 +60,19 @@ class Variables:
 
     def largest(self, source: Source) -> float:
         """The largest magnitude among a source's numbers that are not whole."""
-        found = 0.0
+        result = 0.0
         for name in source.nodes:
             value = self._known[name]
             if isinstance(value, torch.Tensor) and value.dtype.is_floating_point:
                 sizes = value.double().abs()
                 sizes = sizes[sizes.isfinite()]
-                found = max(found, sizes.max().item() if sizes.numel() else 0.0)
-        return found
+                result = max(result, sizes.max().item() if sizes.numel() else 0.0)
+        return result
 
     def has_integers(self, source: Source) -> bool:
         """Whether a source has tensors of integers, which may be indices."""
         kinds = [getattr(self._known[name], "dtype", torch.float32) for name in source.nodes]
-        return any(not (one.is_floating_point or one.is_complex) for one in kinds)
+        return any(not (kind.is_floating_point or kind.is_complex) for kind in kinds)
 
     def is_written(self, name: str) -> bool:
         """Whether a write to the variable is still to come."""

@@ -67,14 +67,16 @@ def summary(checks: Sequence[KernelCheck]) -> KernelCheck:
     """The verdict on a kernel, from those on its launches."""
     if not checks:
         return not_checked("none of its results is a node of the graph")
-    found = msgspec.structs.replace(worst(checks))
-    compared = [one for one in checks if one.outcome != "not checked"]
-    found.launches = sum(one.launches for one in compared)
-    found.error = max((one.error for one in compared if one.error is not None), default=None)
-    found.tolerance = max(
-        (one.tolerance for one in compared if one.tolerance is not None), default=None
+    kernel_check = msgspec.structs.replace(worst(checks))
+    compared = [check for check in checks if check.outcome != "not checked"]
+    kernel_check.launches = sum(variant.launches for variant in compared)
+    kernel_check.error = max(
+        (variant.error for variant in compared if variant.error is not None), default=None
     )
-    return found
+    kernel_check.tolerance = max(
+        (variant.tolerance for variant in compared if variant.tolerance is not None), default=None
+    )
+    return kernel_check
 
 
 def worst(checks: Sequence[KernelCheck]) -> KernelCheck:
@@ -83,30 +85,32 @@ def worst(checks: Sequence[KernelCheck]) -> KernelCheck:
     One that agrees says why, where others were not checked.
     """
     ranks = {"differs": 0, "agrees": 1, "not checked": 2}
-    found = min(checks, key=lambda one: (ranks[one.outcome], -(one.error or 0.0)))
-    others = [one.why for one in checks if one.outcome == "not checked"]
-    if found.outcome == "agrees" and others and not found.why:
-        found = msgspec.structs.replace(found, why=f"not all of it was compared: {others[0]}")
-    return found
+    kernel_check = min(checks, key=lambda one: (ranks[one.outcome], -(one.error or 0.0)))
+    others = [check.why for check in checks if check.outcome == "not checked"]
+    if kernel_check.outcome == "agrees" and others and not kernel_check.why:
+        kernel_check = msgspec.structs.replace(
+            kernel_check, why=f"not all of it was compared: {others[0]}"
+        )
+    return kernel_check
 
 
 def _coarse(own: torch.Tensor, actual: torch.Tensor) -> tuple[KernelCheck, bool]:
     step = _COARSE[own.dtype]
-    right, given = own.float(), actual.float()
-    ok = torch.allclose(given, right, rtol=step, atol=step / 64, equal_nan=True)
-    error = _largest((given - right).abs()) / (_largest(right.abs()) or 1.0)
+    right, tensor = own.float(), actual.float()
+    ok = torch.allclose(tensor, right, rtol=step, atol=step / 64, equal_nan=True)
+    error = _largest((tensor - right).abs()) / (_largest(right.abs()) or 1.0)
     return KernelCheck(outcome="agrees", error=error, tolerance=step), ok
 
 
 def _floating(
     own: torch.Tensor, actual: torch.Tensor, wide: torch.Tensor, inputs: float
 ) -> tuple[KernelCheck, bool]:
-    right, given, eager = numerics.wide(wide), numerics.wide(actual), numerics.wide(own)
+    right, tensor, eager = numerics.wide(wide), numerics.wide(actual), numerics.wide(own)
     scale = _largest(right.abs())
-    finite = right.isfinite() & given.isfinite()
-    same = (given == eager) | (given.isnan() & eager.isnan()) | (given == right)
-    odd = bool((~finite & ~same & ~(given.isnan() & right.isnan())).any())
-    errors = torch.where(finite, (given - right).abs(), 0.0)
+    finite = right.isfinite() & tensor.isfinite()
+    same = (tensor == eager) | (tensor.isnan() & eager.isnan()) | (tensor == right)
+    odd = bool((~finite & ~same & ~(tensor.isnan() & right.isnan())).any())
+    errors = torch.where(finite, (tensor - right).abs(), 0.0)
     rounding = numerics.TOLERANCES[torch.float32].relative
     last_digit = torch.finfo(torch.float32).eps
     if own.dtype in (torch.float64, torch.complex128):
@@ -116,7 +120,7 @@ def _floating(
     if own.numel() <= _FEW:
         allowed = allowed + min(_ROUNDINGS * last_digit * inputs, _MOST_CANCELLED * scale)
     near = bool((errors <= allowed).all())
-    theirs, ours = rounding_errors.spread(given, right), rounding_errors.spread(eager, right)
+    theirs, ours = rounding_errors.spread(tensor, right), rounding_errors.spread(eager, right)
     factor = _factor(own)
     as_good = theirs.largest <= factor * ours.largest and theirs.typical <= factor * ours.typical
     at = int(errors.argmax()) if errors.numel() else 0
@@ -145,9 +149,9 @@ def _largest(magnitudes: torch.Tensor) -> float:
 
 def _where(node: str, own: torch.Tensor, actual: torch.Tensor) -> str:
     """The first element that differs most."""
-    right, given = numerics.wide(own).reshape(-1), numerics.wide(actual).reshape(-1)
-    off = (right - given).abs()
-    off = torch.where(off.isnan() & ~(right.isnan() & given.isnan()), math.inf, off.nan_to_num())
+    right, tensor = numerics.wide(own).reshape(-1), numerics.wide(actual).reshape(-1)
+    off = (right - tensor).abs()
+    off = torch.where(off.isnan() & ~(right.isnan() & tensor.isnan()), math.inf, off.nan_to_num())
     at = int(off.argmax())
     place = []
     for size in reversed(own.shape):

@@ -85,7 +85,7 @@ class Wrapper:
         return names["call"](args)
 
     def _define(self, name: str, kind: str, call: ast.Call) -> None:
-        texts = [one.value for one in call.args if isinstance(one, ast.Constant)]
+        texts = [arg.value for arg in call.args if isinstance(arg, ast.Constant)]
         if kind == "triton" and len(texts) >= 2:
             self.kernels[name] = Definition(str(texts[0]), str(texts[1]))
         else:
@@ -132,7 +132,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_With(self, node: ast.With) -> Any:
         """A device's block is its body."""
         self.generic_visit(node)
-        if all(_dotted(one.context_expr).startswith("torch.cuda.") for one in node.items):
+        if all(_dotted(item.context_expr).startswith("torch.cuda.") for item in node.items):
             return node.body
         return node
 
@@ -145,7 +145,7 @@ class _Rewriter(ast.NodeTransformer):
             return ast.Pass()
         root, _, method = dotted.partition(".")
         if method == "run" and root in self._kernels:
-            names = ast.List([ast.Constant(_variable(one)) for one in call.args], ast.Load())
+            names = ast.List([ast.Constant(_variable(arg)) for arg in call.args], ast.Load())
             args = ast.List(list(call.args), ast.Load())
             return ast.Expr(_host("launch", ast.Constant(root), names, args))
         if root in _LIBRARIES:
@@ -196,13 +196,13 @@ def _variables(value: ast.expr) -> ast.List:
     """All variables that a call or an item is given, in the order in which they stand there."""
     given = [value.value] if isinstance(value, ast.Subscript) else []
     if isinstance(value, ast.Call):
-        given = [*value.args, *[one.value for one in value.keywords]]
+        given = [*value.args, *[keyword.value for keyword in value.keywords]]
     flat = [
         item
-        for one in given
-        for item in (one.elts if isinstance(one, (ast.List, ast.Tuple)) else [one])
+        for node in given
+        for item in (node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node])
     ]
-    return ast.List([ast.Constant(name) for one in flat if (name := _variable(one))], ast.Load())
+    return ast.List([ast.Constant(name) for node in flat if (name := _variable(node))], ast.Load())
 
 
 def _dotted(value: ast.expr) -> str:

@@ -108,7 +108,8 @@ class _Assembly:
         self._kept.mkdir(parents=True, exist_ok=True)
         self._jobs: deque[_Job] = deque()
         self._kernels = [
-            _Kernel(one.name, one.source, folder / str(number)) for number, one in enumerate(asked)
+            _Kernel(asked_kernel.name, asked_kernel.source, folder / str(number))
+            for number, asked_kernel in enumerate(asked)
         ]
         self._finished = 0
 
@@ -125,7 +126,9 @@ class _Assembly:
         if is_new:
             assembly_cache.prune(self._kept)
         return [
-            AssembledKernel([one for one in kernel.made if one is not None], kernel.why)
+            AssembledKernel(
+                [compilation for compilation in kernel.made if compilation is not None], kernel.why
+            )
             for kernel in self._kernels
         ]
 
@@ -150,9 +153,12 @@ class _Assembly:
                 kernel.made.append(found)
                 if found is None:
                     self._jobs.append(job)
-            if any(one is None for one in kernel.made):
+            if any(compilation is None for compilation in kernel.made):
                 return
-            added = self._more(kernel.loaded, [one for one in kernel.made if one is not None])
+            added = self._more(
+                kernel.loaded,
+                [compilation for compilation in kernel.made if compilation is not None],
+            )
             if not added:
                 self._finished += 1
                 return
@@ -162,13 +168,15 @@ class _Assembly:
         """What torch would try next, after these."""
         assert self._world.device.build is not None, "a target has one"
         room = self._world.device.build.shared_per_block_bytes
-        taken = [one.resources["shared_bytes"] for one in made if not one.why]
+        taken = [
+            compilation.resources["shared_bytes"] for compilation in made if not compilation.why
+        ]
         if taken and min(taken) > room:
             return assembly.unpipelined(loaded)
         registers = {
-            place: int(one.resources["registers"])
-            for place, one in enumerate(made)
-            if "registers" in one.resources
+            place: int(compilation.resources["registers"])
+            for place, compilation in enumerate(made)
+            if "registers" in compilation.resources
         }
         return assembly.scaled(loaded, registers)
 
@@ -186,7 +194,7 @@ class _Assembly:
             shutil.move(result, job.kept)
         shutil.rmtree(job.folder, ignore_errors=True)
         job.kernel.made[job.place] = made
-        if all(one is not None for one in job.kernel.made):
+        if all(compilation is not None for compilation in job.kernel.made):
             self._plan(job.kernel)
             self._step(
                 f"compiled {job.kernel.name}, {self._finished} of {len(self._kernels)} kernels done"

@@ -136,7 +136,7 @@ def _run(
 
 def _output_names(graph: LoweredGraph) -> list[str]:
     output = next(node for node in graph.nodes if node.op == "output")
-    return [getattr(one, "name", "") for one in output.args[0]]
+    return [getattr(arg, "name", "") for arg in output.args[0]]
 
 
 def _alike(tensor: torch.Tensor, shape: Shape) -> bool:

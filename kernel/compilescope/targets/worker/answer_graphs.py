@@ -51,13 +51,13 @@ def _attempt(
     graph: codegen.Capture, settings: dict[str, Any], graphs: list[LoweredGraph]
 ) -> Exception | None:
     """Generates a graph's code, and adds what it was made from; or gives what went wrong."""
-    made: list[LoweredGraph] = []
-    with workers.temporary(), tuned(), collecting(made):
+    lowered_graphs: list[LoweredGraph] = []
+    with workers.temporary(), tuned(), collecting(lowered_graphs):
         try:
             codegen.generate(graph, settings)
         except Exception as error:  # noqa: BLE001 - the sources tell it; here it is a reason
             return error
-    graphs += made
+    graphs += lowered_graphs
     return None
 
 

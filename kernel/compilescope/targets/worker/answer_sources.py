@@ -62,16 +62,16 @@ def captured_for(
 ) -> Captured:
     """The subject's graphs; nothing runs but Dynamo, on tensors without data."""
     key = hashlib.sha256(call).hexdigest(), key_of(variant)
-    found = _captures.pop(key, None)
-    if found is None:
+    captured = _captures.pop(key, None)
+    if captured is None:
         step("running the subject under Dynamo")
         made = packed_call.unpack(call, world)
         code_copies = CodeCopies(functions_of(made.fn, made.args, made.kwargs))
         # So that what a graph makes on the device takes no memory either.
-        found = capture(
+        captured = capture(
             made.fn, made.args, made.kwargs, variant, code_copies, within=lambda: world.mode
         )
-    _captures[key] = found
+    _captures[key] = captured
     for oldest in list(_captures)[:-_KEPT]:
         del _captures[oldest]
-    return found
+    return captured

@@ -26,12 +26,12 @@ def pack(made: Assembled) -> bytes:
 def read(file: Path) -> Assembled | None:
     """What is in a file; None where there is none, or it was cut short. It counts as new again."""
     try:
-        made = msgspec.msgpack.decode(zlib.decompress(file.read_bytes()), type=Assembled)
+        assembled = msgspec.msgpack.decode(zlib.decompress(file.read_bytes()), type=Assembled)
     except (OSError, zlib.error, msgspec.MsgspecError):
         return None
     with contextlib.suppress(OSError):
         os.utime(file)
-    return made
+    return assembled
 
 
 def prune(folder: Path, most_bytes: float = MOST_BYTES) -> None:

@@ -131,14 +131,14 @@ def _compiled(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
         elif known.get("is_inference"):
             direction = "inference"
         # Read now: a later graph that cannot have any turns the same switch off.
-        settings = [one for one in (*args, *kwargs.values()) if isinstance(one, Mapping)]
+        settings = [arg for arg in (*args, *kwargs.values()) if isinstance(arg, Mapping)]
         sink(
             KeptGraph(
                 compile_id=str(CompileContext.current_compile_id()),
                 direction=direction,
                 graph=self,
                 cudagraphs="cuda" in self.device_types
-                and any(bool(one.get("cudagraphs")) for one in settings),
+                and any(bool(setting.get("cudagraphs")) for setting in settings),
             )
         )
     return result
@@ -155,7 +155,7 @@ def managers(frames: Iterable[KeptFrame]) -> dict[str, Any]:
 
 def detached(outputs: Any) -> Any:
     """What a wrapper returned, its tensors detached: they stay as they are."""
-    found = [one.detach() if isinstance(one, torch.Tensor) else one for one in outputs]
+    found = [output.detach() if isinstance(output, torch.Tensor) else output for output in outputs]
     return tuple(found) if isinstance(outputs, tuple) else found
 
 

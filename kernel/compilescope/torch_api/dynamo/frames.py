@@ -194,7 +194,11 @@ def recorded_backward(function: Any, sink: Callable[[tuple[Any, ...]], None]) ->
     original = vars(function)["backward"]
 
     def record(context: Any, *gradients: Any) -> Any:
-        sink(tuple(list(one) if isinstance(one, list) else one for one in gradients))
+        sink(
+            tuple(
+                list(gradient) if isinstance(gradient, list) else gradient for gradient in gradients
+            )
+        )
         return original.__func__(context, *gradients)
 
     function.backward = staticmethod(record)

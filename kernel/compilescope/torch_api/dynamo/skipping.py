@@ -102,9 +102,9 @@ def skipped(name: str, codes: Sequence[types.CodeType], kept: Iterable[KeptGuard
     it counts its attempts.
     """
     last: dict[int, int] = {}
-    for one in kept:
+    for guards in kept:
         # Behind compiled autograd's number, if there is one: !0/3/1
-        frame, _, attempt = one.compile_id.rpartition("/")
+        frame, _, attempt = guards.compile_id.rpartition("/")
         number = frame.rpartition("/")[2]
         if number.isdigit() and attempt.isdigit():
             last[int(number)] = max(last.get(int(number), 0), int(attempt))

@@ -122,13 +122,13 @@ def own(error: BaseException) -> Problem:
 
 def _causes(error: BaseException) -> list[BaseException]:
     """The exception and what it wraps, innermost first."""
-    found: list[BaseException] = []
+    base_exceptions: list[BaseException] = []
     current: BaseException | None = error
-    while current is not None and current not in found:
-        found.append(current)
+    while current is not None and current not in base_exceptions:
+        base_exceptions.append(current)
         inner = getattr(current, "inner_exception", None)
         current = inner if isinstance(inner, BaseException) else current.__cause__
-    return found[::-1]
+    return base_exceptions[::-1]
 
 
 def _graph_break(error: BaseException) -> Problem:
@@ -271,7 +271,7 @@ def _fullest() -> str:
     """The folder with the least space, of those that torch and the compiler write to."""
     from ..process.caches import folder
 
-    folders = [one for one in (folder(), Path(tempfile.gettempdir())) if one.is_dir()]
+    folders = [path for path in (folder(), Path(tempfile.gettempdir())) if path.is_dir()]
     return str(min(folders, key=lambda one: shutil.disk_usage(one).free, default=folder()))
 
 

@@ -162,7 +162,7 @@ def _helpers(manager: Any) -> dict[str, Any]:
     A dictionary of builtins, a weak reference, a module: nothing that is kept alive by it.
     """
     namespace = (manager.global_scope or {}).get("G", {})
-    found = {}
+    result = {}
     for child in manager.root.get_child_managers():
         if child.get_source() != "G":
             continue
@@ -174,8 +174,8 @@ def _helpers(manager: Any) -> dict[str, Any]:
             if name.startswith("__builtins_dict__") or (
                 passing and (dunder or _INSTALLED.fullmatch(name))
             ):
-                found[name] = value
-    return found
+                result[name] = value
+    return result
 
 
 def live_guards(code: types.CodeType) -> list[KeptGuards]:

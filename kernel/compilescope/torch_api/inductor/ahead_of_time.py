@@ -134,7 +134,7 @@ def load(path: Path, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Loaded:
     specification, _ = model.loader.get_call_spec()
     order = pytree.treespec_loads(specification)
     given = (tuple(args), _ordered(dict(kwargs), order))
-    tensors = [one for one in pytree.tree_leaves(given) if isinstance(one, torch.Tensor)]
+    tensors = [leaf for leaf in pytree.tree_leaves(given) if isinstance(leaf, torch.Tensor)]
     run = model.loader.run
     return Loaded(call=model, run=lambda: run(tensors))
 
@@ -157,7 +157,7 @@ def refusal(error: BaseException) -> Problem:
 
 def vector_sets() -> list[str]:
     """The vector instructions that the C++ compiler and this machine have, by torch's names."""
-    return [type(one).__name__ for one in cpu_vec_isa.valid_vec_isa_list()]
+    return [type(vec_isa).__name__ for vec_isa in cpu_vec_isa.valid_vec_isa_list()]
 
 
 def trust(sets: Sequence[str]) -> None:
@@ -166,8 +166,8 @@ def trust(sets: Sequence[str]) -> None:
     It would build a library for each to find out, once in every process with an empty cache.
     """
     kinds: set[Any] = {type(isa) for isa in cpu_vec_isa.supported_vec_isa_list}
-    for one in kinds:
-        one.__bool__ = _always(one.__name__ in sets)
+    for kind in kinds:
+        kind.__bool__ = _always(kind.__name__ in sets)
 
 
 def _always(answer: bool) -> Callable[[Any], bool]:
@@ -206,14 +206,14 @@ def _exported(program: Any, strict: bool) -> Exported:
         program=program,
         strict=strict,
         inputs=[
-            _described(one.arg, values)
-            for one in signature.input_specs
-            if one.kind.name == "USER_INPUT"
+            _described(input_spec.arg, values)
+            for input_spec in signature.input_specs
+            if input_spec.kind.name == "USER_INPUT"
         ],
         outputs=[
-            _described(one.arg, values)
-            for one in signature.output_specs
-            if one.kind.name == "USER_OUTPUT"
+            _described(output_spec.arg, values)
+            for output_spec in signature.output_specs
+            if output_spec.kind.name == "USER_OUTPUT"
         ],
         dynamic=[
             (str(symbol), _bound(found.lower) or 0, _bound(found.upper))

@@ -135,8 +135,8 @@ def _feedback(timings: Any, name: str, inputs: Any, choices: Any, *_: Any, **__:
     if selection is not None:
         selection.told = True
     listed = [_choice(one, time_ms) for one, time_ms in timings.items()]
-    known = {id(one) for one in timings}
-    listed += [_choice(one, None) for one in choices if id(one) not in known]
+    known = {id(timing) for timing in timings}
+    listed += [_choice(choice, None) for choice in choices if id(choice) not in known]
     _tell(
         {
             "operator": name,

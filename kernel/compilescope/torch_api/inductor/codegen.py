@@ -45,7 +45,7 @@ class FirstBackward:
 
     def watch(self, outputs: Sequence[Any], *, but: set[Any]) -> None:
         """Notes the first backward that goes through one of these, unless by a node in ``but``."""
-        nodes = {one.grad_fn for one in outputs if isinstance(one, torch.Tensor)}
+        nodes = {output.grad_fn for output in outputs if isinstance(output, torch.Tensor)}
         # Dynamo would compile the hook where it compiles what calls the backward.
         disable: Any = torch.compiler.disable
         note = disable(self._note)
@@ -118,7 +118,7 @@ class CapturingBackend:
 
         def observed(*args: Any) -> Any:
             tensors = [one for one in args if isinstance(one, torch.Tensor)]
-            before = {one.grad_fn for one in tensors}
+            before = {tensor.grad_fn for tensor in tensors}
             outputs = graph.forward(*args)
             # An input that was written to has another node afterwards.
             backward.watch([*outputs, *tensors], but=before)
@@ -309,8 +309,8 @@ def _copied(graph: fx.GraphModule) -> fx.GraphModule:
     """
     # Gradients of the graph's own parameters stay behind: no code depends on them, and torch cannot
     # copy those that FSDP makes as parts of one larger tensor.
-    gradients = [one.grad for one in graph.parameters() if one.grad is not None]
-    copied: Any = copy.deepcopy(graph, {id(one): None for one in gradients})
+    gradients = [parameter.grad for parameter in graph.parameters() if parameter.grad is not None]
+    copied: Any = copy.deepcopy(graph, {id(gradient): None for gradient in gradients})
     if hasattr(graph, "_param_name_to_source"):
         copied._param_name_to_source = graph._param_name_to_source
     for node, twin in zip(graph.graph.nodes, copied.graph.nodes, strict=True):

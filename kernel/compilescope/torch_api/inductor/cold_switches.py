@@ -135,7 +135,7 @@ def switches(variant: Variant, device: str) -> list[Switch]:
         ),
         _threads(variant),
     ]
-    return [one for one in known if _known(one)]
+    return [switch for switch in known if _known(switch)]
 
 
 def _tuned(variant: Variant) -> bool:

@@ -122,14 +122,16 @@ class Counts:
         """What the pools hold, in which these graphs are; other graphs of the process too."""
         from torch._inductor import cudagraph_trees
 
-        managers = [one for one in self._managers if one.graph is not None]
+        managers = [manager for manager in self._managers if manager.graph is not None]
         if not managers:
             return None
         return float(
             sum(
                 segment["total_size"]
-                for one in managers
-                for segment in cudagraph_trees.get_cudagraph_segments(one.cuda_graphs_thread_pool)
+                for manager in managers
+                for segment in cudagraph_trees.get_cudagraph_segments(
+                    manager.cuda_graphs_thread_pool
+                )
             )
         )
 
@@ -188,12 +190,12 @@ def _warm(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _check(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
-    found = original(self, *args, **kwargs)
-    status = found[0]
+    result = original(self, *args, **kwargs)
+    status = result[0]
     if status.name != "SUCCESS":
         for counts in _counting:
             counts.note_reason(str(status))
-    return found
+    return result
 
 
 def _note(manager: Any, name: str) -> None:

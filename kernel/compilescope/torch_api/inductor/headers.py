@@ -52,15 +52,15 @@ def noting() -> Iterator[list[Path]]:
     """Gives the precompiled headers that builds in the block take, made there or before."""
     names: Any = codecache
     precompile_header = names._precompile_header
-    found: list[Path] = []
+    paths: list[Path] = []
 
     def note(*args: Any, **kwargs: Any) -> str:
         header = str(precompile_header(*args, **kwargs))
-        found.extend(Path(header).parent.glob(f"{Path(header).name}.*ch"))
+        paths.extend(Path(header).parent.glob(f"{Path(header).name}.*ch"))
         return header
 
     names._precompile_header = note
     try:
-        yield found
+        yield paths
     finally:
         names._precompile_header = precompile_header

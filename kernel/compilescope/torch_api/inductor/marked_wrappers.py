@@ -159,7 +159,7 @@ def marked_python(inner: Inner, text: str, count: int) -> MarkedWrapper | None:
         "_compilescope_now": time.perf_counter_ns,
     }
     tree = ast.parse(text)
-    tree.body = [one for one in tree.body if _is_of_wrapper(one)]
+    tree.body = [statement for statement in tree.body if _is_of_wrapper(statement)]
     exec(compile(tree, function.__code__.co_filename, "exec"), namespace)
     call = namespace.get("call")
     if call is None or call is inner:
@@ -172,4 +172,4 @@ def _is_of_wrapper(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return True
     targets = statement.targets if isinstance(statement, ast.Assign) else []
-    return any(isinstance(one, ast.Name) and one.id in _NAMES for one in targets)
+    return any(isinstance(target, ast.Name) and target.id in _NAMES for target in targets)

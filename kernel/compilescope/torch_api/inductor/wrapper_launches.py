@@ -34,10 +34,10 @@ def launches_of(inner: Inner, inputs: list[Any]) -> list[Made]:
 
     They hold their arguments, so all buffers of the graph stay alive at once.
     """
-    made: list[Made] = []
-    with _recording(_namespace(inner), made):
+    mades: list[Made] = []
+    with _recording(_namespace(inner), mades):
         inner(inputs)
-    return made
+    return mades
 
 
 def again(launches: list[Made]) -> Callable[[], None]:

@@ -28,6 +28,6 @@ def driver_us(inner: Inner, inputs: list[Any], *, grad: bool) -> list[float]:
                 inner(list(inputs))
             events = measured.profiler.kineto_results.events()
             samples.append(
-                sum(one.duration_ns() for one in events if _STARTS.match(one.name())) / 1000
+                sum(event.duration_ns() for event in events if _STARTS.match(event.name())) / 1000
             )
     return samples

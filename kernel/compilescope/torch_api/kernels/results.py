@@ -173,7 +173,7 @@ class _Look:
         self._see = see
         self._findings = findings
         self._lines = text.split("\n")
-        self._sites = {number: one for one in sites for number in range(one.start, one.end + 1)}
+        self._sites = {number: site for site in sites for number in range(site.start, site.end + 1)}
         self._files: dict[str, bool] = {}
         self._seen: set[str] = set()
         self._owners: dict[str, Site] = {}

@@ -100,8 +100,8 @@ class Profiler:
                     torch.cuda.synchronize()
         results: Any = measured.profiler
         events = list(_events(results.kineto_results.events()))
-        self.empty_ns = statistics.median(one.ns for one in events if one.name == _EMPTY)
-        outer = statistics.median(one.ns for one in events if one.name == _OUTER)
+        self.empty_ns = statistics.median(event.ns for event in events if event.name == _EMPTY)
+        outer = statistics.median(event.ns for event in events if event.name == _OUTER)
         self.inner_ns = max(outer - self.empty_ns, 0.0) / _NESTED
         sources = [str(getattr(graph, "source_code", "")) for graph in self._graphs]
         self.calls += read_calls(events, sources)
@@ -204,5 +204,9 @@ def ranges_of(call: Callable[[], object], name: str, *, calls: int) -> list[floa
             call()
     results: Any = measured.profiler
     events = list(_events(results.kineto_results.events()))
-    empty = statistics.median(one.ns for one in events if one.name == _EMPTY)
-    return [max(one.ns - empty, 0.0) for one in events if one.name == name and one.kind == "host"]
+    empty = statistics.median(event.ns for event in events if event.name == _EMPTY)
+    return [
+        max(event.ns - empty, 0.0)
+        for event in events
+        if event.name == name and event.kind == "host"
+    ]

@@ -142,7 +142,7 @@ class Dispatched:
         tensors = [one for one in given if isinstance(one, torch.Tensor)]
         # The handles stay the capsules': each call is given new ones, which it takes over.
         self._capsules = torch._C._aoti.unsafe_alloc_void_ptrs_from_tensors(tensors)
-        handles = iter([_pointer(one) for one in self._capsules])
+        handles = iter([_pointer(capsule) for capsule in self._capsules])
         self._places = [
             (place, next(handles))
             for place, one in enumerate(given)

@@ -82,7 +82,11 @@ def define(definition: Definition) -> None:
         _define_schema(definition)
         return
     parsed: Any = torch._C.parse_schema(f"{definition.name}{definition.schema}")
-    changed = [one.name for one in parsed.arguments if one.alias_info and one.alias_info.is_write]
+    changed = [
+        argument.name
+        for argument in parsed.arguments
+        if argument.alias_info and argument.alias_info.is_write
+    ]
     made = torch.library.custom_op(
         definition.name, definition.function, mutates_args=changed, schema=definition.schema
     )
@@ -100,7 +104,7 @@ def find(name: str) -> Any:
 
 def libraries() -> list[str]:
     """Files of operators written in C++ that were loaded here."""
-    return [str(one) for one in torch.ops.loaded_libraries]
+    return [str(loaded_library) for loaded_library in torch.ops.loaded_libraries]
 
 
 def load(library: str) -> None:

@@ -72,9 +72,9 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """Calls what cannot run under a mode; what it was given and gives is taken as it is."""
         with _disable_current_modes():
             result = function(*args, **kwargs)
-            for one in tree_leaves((args, kwargs, result)):
-                if _accompanied(one):
-                    self._put(one, one)
+            for leaf in tree_leaves((args, kwargs, result)):
+                if _accompanied(leaf):
+                    self._put(leaf, leaf)
         self.alone.add(str(function))
         return result
 
@@ -82,15 +82,15 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}
-        given = [one for one in tree_leaves((args, kwargs)) if _accompanied(one)]
+        given = [leaf for leaf in tree_leaves((args, kwargs)) if _accompanied(leaf)]
         # Before the operator runs: it may write to what it is given.
         wide = {id(one): self._view(one) for one in given}
         written = arguments_written(func, args, kwargs)
         result = func(*args, **kwargs)
         made = [
-            one
-            for one in tree_leaves(result)
-            if _accompanied(one) and id(one) not in wide and self._key(one) not in self._wide
+            leaf
+            for leaf in tree_leaves(result)
+            if _accompanied(leaf) and id(leaf) not in wide and self._key(leaf) not in self._wide
         ]
         if not made and not written:
             return result  # a view, or of integers
@@ -125,9 +125,9 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
             assert wide is not None
             self._put(output, wide * mask * scale)
             return
-        for one in (*tree_leaves(result), *written):
-            if _accompanied(one):
-                self._put(one, one)
+        for leaf in (*tree_leaves(result), *written):
+            if _accompanied(leaf):
+                self._put(leaf, leaf)
 
     def _key(self, tensor: torch.Tensor) -> int:
         return int(tensor.untyped_storage()._cdata)
@@ -222,12 +222,12 @@ def arguments_written(
     """What an operator writes to of what it is given."""
     if not func._schema.is_mutable:
         return []
-    found = []
+    tensors = []
     for place, argument in enumerate(func._schema.arguments):
         if argument.alias_info is not None and argument.alias_info.is_write:
             value = args[place] if place < len(args) else kwargs.get(argument.name)
-            found += [one for one in tree_leaves(value) if _accompanied(one)]
-    return found
+            tensors += [leaf for leaf in tree_leaves(value) if _accompanied(leaf)]
+    return tensors
 
 
 def _widened(values: Any, wide: Mapping[int, torch.Tensor | None]) -> Any:

@@ -166,7 +166,7 @@ def scaled(loaded: Loaded, registers: Mapping[int, int]) -> list[Any]:
         return result(config, 0)
 
     replaced = {
-        "compile_results": [result(loaded.configs[one], n) for one, n in registers.items()],
+        "compile_results": [result(loaded.configs[number], n) for number, n in registers.items()],
         "_precompile_config": add,
         "_make_launchers": lambda: None,
         "_reload_kernel": lambda: autotuner,
@@ -224,24 +224,24 @@ def compile_config(loaded: Loaded, config: Any) -> Compiled:
             binary = _instead_of_compiling(loaded.autotuner, config, _compile)
     except Exception as error:  # noqa: BLE001 - a compiler that fails is an answer
         return Compiled(why=_reason(error))
-    made = Compiled({form: text for form, text in binary.asm.items() if isinstance(text, str)})
-    made.texts.pop("source", None)
-    made.resources = {
+    compiled = Compiled({form: text for form, text in binary.asm.items() if isinstance(text, str)})
+    compiled.texts.pop("source", None)
+    compiled.resources = {
         "shared_bytes": float(binary.metadata.shared),
         "warps": float(binary.metadata.num_warps),
         "stages": float(config.num_stages),
     }
     columns = getattr(binary.metadata, "tmem_size", None)
     if columns:
-        made.resources["tensor_columns"] = float(columns)
+        compiled.resources["tensor_columns"] = float(columns)
     if "cubin" in binary.asm:
-        _of_cubin(made, binary.asm["cubin"], printed.getvalue())
-    elif "amdgcn" in made.texts:
-        found = {name: float(count) for name, count in _AMD.findall(made.texts["amdgcn"])}
-        made.resources["registers"] = found["vgpr_count"]
-        made.resources["scalar_registers"] = found["sgpr_count"]
-        made.resources["spills"] = 4 * found["vgpr_spill_count"]
-    return made
+        _of_cubin(compiled, binary.asm["cubin"], printed.getvalue())
+    elif "amdgcn" in compiled.texts:
+        found = {name: float(count) for name, count in _AMD.findall(compiled.texts["amdgcn"])}
+        compiled.resources["registers"] = found["vgpr_count"]
+        compiled.resources["scalar_registers"] = found["sgpr_count"]
+        compiled.resources["spills"] = 4 * found["vgpr_spill_count"]
+    return compiled
 
 
 def _instead_of_compiling(autotuner: Any, config: Any, wanted: Callable[..., Any]) -> Any:

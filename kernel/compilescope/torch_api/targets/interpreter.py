@@ -165,7 +165,7 @@ def random_numbers(mode: str, seed: int, count: int, *, lanes: bool) -> torch.Te
 def random_integers(low: int, high: int, seed: int, count: int) -> torch.Tensor:
     """The same of integers, from ``low`` to below ``high``."""
     out = torch.empty(_padded(count), dtype=torch.int64)
-    bounds = [torch.tensor([one], dtype=torch.int64) for one in (low, high)]
+    bounds = [torch.tensor([number], dtype=torch.int64) for number in (low, high)]
     _draw(target_random.integers, out, seed, *bounds)
     return out[:count]
 
@@ -190,7 +190,11 @@ _state = SimpleNamespace(ranges=np.zeros((0, 2), np.uint64), until=0.0)
 def _ranges(args: Sequence[Any]) -> Any:
     """Start and end of each argument's memory, in order."""
     storages = [arg.untyped_storage() for arg in args if isinstance(arg, torch.Tensor)]
-    spans = {(one.data_ptr(), one.data_ptr() + one.nbytes()) for one in storages if one.nbytes()}
+    spans = {
+        (storage.data_ptr(), storage.data_ptr() + storage.nbytes())
+        for storage in storages
+        if storage.nbytes()
+    }
     return np.array(sorted(spans), np.uint64).reshape(-1, 2)
 
 
@@ -313,7 +317,7 @@ def _assembly(
     function = INSTRUCTIONS.get(text)
     if function is None:
         raise CannotInterpretError(f"nothing stands in for the instructions {text!r}")
-    result = function(*[torch.from_numpy(np.array(one.data)) for one in values]).numpy()
+    result = function(*[torch.from_numpy(np.array(value.data)) for value in values]).numpy()
     handle = interpreter.TensorHandle(result, values[0].dtype.scalar)
     return SimpleNamespace(get_result=lambda _: handle)
 

@@ -184,7 +184,7 @@ class _Values:
                 raise CannotDescribeError(f"a tensor's layout is {value.layout}")
             return self.shape(value.shape, value.stride(), value.dtype, value.device)
         if isinstance(value, (tuple, list)):
-            return tuple(self.of(one) for one in value)
+            return tuple(self.of(item) for item in value)
         if value is None or isinstance(value, (str, bool, int, float)):
             return value
         if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
@@ -207,7 +207,7 @@ def _nodes(
                 name=node.name,
                 op=node.op,
                 target=_target(node.target) if node.op == "call_function" else str(node.target),
-                args=tuple(_argument(one, values) for one in node.args),
+                args=tuple(_argument(arg, values) for arg in node.args),
                 kwargs={name: _argument(one, values) for name, one in node.kwargs.items()},
                 value=values.of(node.meta.get("val")),
             )
@@ -228,13 +228,13 @@ def _argument(value: Any, values: _Values) -> Any:
         return Ref(value.name)
     if isinstance(value, (tuple, list)):
         return (
-            type(value)(_argument(one, values) for one in value)
+            type(value)(_argument(item, values) for item in value)
             if type(value)
             in (
                 tuple,
                 list,
             )
-            else [_argument(one, values) for one in value]
+            else [_argument(item, values) for item in value]
         )
     if isinstance(value, dict):
         return {name: _argument(one, values) for name, one in value.items()}
@@ -270,7 +270,7 @@ def _buffer(name: str, buffer: Any, values: _Values) -> LoweredBuffer:
         node=node.name if node is not None else "",
         origins=[one.name for one in buffer.get_origins()]
         if hasattr(buffer, "get_origins")
-        else [one.name for one in buffer.origins],
+        else [origin.name for origin in buffer.origins],
         mutates=mutates,
     )
 

@@ -19,7 +19,7 @@ def _names() -> dict[str, Any]:
     from torch._inductor.select_algorithm import extern_kernels
 
     guards: Any = torch._C._dynamo.guards
-    found = {
+    result = {
         "aten": torch.ops.aten,
         "inductor_ops": torch.ops.inductor,
         "_quantized": torch.ops._quantized,
@@ -34,8 +34,8 @@ def _names() -> dict[str, Any]:
         ("assert_tensor_metadata", runtime_utils),
     ):
         if hasattr(room, name):
-            found[name] = getattr(room, name)
-    return found
+            result[name] = getattr(room, name)
+    return result
 
 
 def names() -> dict[str, Any]:

@@ -42,14 +42,21 @@ def only_inductor(variant: VariantReport, changes: Changes) -> str:
 
 def kernels(changes: Changes) -> list[Row]:
     """Return the kernels that are not the same, a line each."""
-    return [Row(_kernel(one), one.why) for one in changes.kernels if one.outcome not in _SAME]
+    return [
+        Row(_kernel(kernel), kernel.why)
+        for kernel in changes.kernels
+        if kernel.outcome not in _SAME
+    ]
 
 
 def others(changes: Changes) -> list[Row]:
     """Return what differs beside kernels, a line each."""
     return [
-        Row(f"{one.what}: {one.here or 'none'} instead of {one.baseline or 'none'}", one.why)
-        for one in changes.changes
+        Row(
+            f"{change.what}: {change.here or 'none'} instead of {change.baseline or 'none'}",
+            change.why,
+        )
+        for change in changes.changes
     ]
 
 

@@ -38,8 +38,10 @@ def graphs_why(found: CudaGraphs) -> list[str]:
     if found.outcome == "no GPU" or not found.skips:
         return [found.why] if found.why else []
     return [
-        " ".join(part for part in (f"{one.reason}:", one.meaning, one.remedy, one.setting) if part)
-        for one in found.skips
+        " ".join(
+            part for part in (f"{skip.reason}:", skip.meaning, skip.remedy, skip.setting) if part
+        )
+        for skip in found.skips
     ]
 
 
@@ -59,7 +61,7 @@ def rank_line(report: Report) -> str:
         return ""
     same = "the same code on every rank" if rank.same else ""
     differs = wording.count(len(rank.differences), "difference")
-    serious = sum(one.serious for one in rank.differences)
+    serious = sum(difference.serious for difference in rank.differences)
     told = same or f"{differs} to other ranks" + (f", {serious} may hang" if serious else "")
     return f"rank {rank.rank} of {rank.size}, {rank.backend} on {rank.device}: {told}"
 
@@ -78,7 +80,7 @@ def lines(report: Report, most: int) -> list[str]:
     calls = rank.collectives
     left_out = len(calls) - most
     return [
-        *(difference_line(one, rank.rank) for one in differences(report)[:most]),
+        *(difference_line(difference, rank.rank) for difference in differences(report)[:most]),
         *(f"{call.variant}: {collective_line(call)}" for call in calls[:most]),
         *([f"and {wording.count(left_out, 'more collective')}"] if left_out > 0 else []),
     ]

@@ -67,7 +67,10 @@ def loads(variant: VariantReport) -> list[tuple[str, ...]]:
 
 def descriptors(found: list[Descriptor]) -> str:
     """Return a kernel's TMA descriptors in a few words; empty where it has none."""
-    told = [f"{one.name} [{', '.join(one.block)}] built {one.built}" for one in found]
+    told = [
+        f"{descriptor.name} [{', '.join(descriptor.block)}] built {descriptor.built}"
+        for descriptor in found
+    ]
     return f"TMA: {'; '.join(told)}" if told else ""
 
 

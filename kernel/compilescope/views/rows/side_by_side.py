@@ -65,12 +65,12 @@ def rows(left: list[Region], left_lines: int, right: list[Region], right_lines: 
 
 
 def _facing(regions: list[Region]) -> list[Region]:
-    return [one for one in regions if one.kind in _FACING]
+    return [region for region in regions if region.kind in _FACING]
 
 
 def _cut(regions: list[Region], lines: int, start: int, end: int) -> list[Chunk | None]:
     """Cut a run of lines into what is before the wrapper's entry, in it and after it."""
-    entry = next((one for one in regions if one.kind == "entry"), None)
+    entry = next((region for region in regions if region.kind == "entry"), None)
     first, last = (entry.start, entry.end) if entry else (1, lines)
     inside = Chunk(max(start, first), min(end, last))
     return [
@@ -83,6 +83,6 @@ def _cut(regions: list[Region], lines: int, start: int, end: int) -> list[Chunk 
 def _folded(regions: list[Region], start: int, end: int, where: str) -> Chunk | None:
     if start > end:
         return None
-    kernels = sum(one.kind == "kernel" and start <= one.start <= end for one in regions)
+    kernels = sum(region.kind == "kernel" and start <= region.start <= end for region in regions)
     told = {0: "", 1: ", with 1 kernel"}.get(kernels, f", with {kernels} kernels")
     return Chunk(start, end, f"{where} the call{told}")

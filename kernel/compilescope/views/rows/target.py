@@ -54,7 +54,7 @@ class Decided(NamedTuple):
 
 def targeted(report: Report) -> list[tuple[VariantReport, TargetReport]]:
     """Return the variants that were generated for a target."""
-    return [(one, one.target) for one in compared(report) if one.target is not None]
+    return [(variant, variant.target) for variant in compared(report) if variant.target is not None]
 
 
 def device(target: TargetReport) -> str:
@@ -134,9 +134,15 @@ def decisions(variant: VariantReport) -> list[Decided]:
     """Return what was decided without the device, each choice once."""
     found: dict[tuple[str, ...], list[Decision]] = {}
     for compilation in variant.compilations:
-        for one in compilation.decisions:
-            key = (one.kind, one.operator, one.chosen, one.rule, one.instead)
-            found.setdefault(key, []).append(one)
+        for decision in compilation.decisions:
+            key = (
+                decision.kind,
+                decision.operator,
+                decision.chosen,
+                decision.rule,
+                decision.instead,
+            )
+            found.setdefault(key, []).append(decision)
     return [Decided(same[0], len(same)) for same in found.values()]
 
 

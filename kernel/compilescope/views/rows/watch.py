@@ -30,11 +30,11 @@ def rows(report: Report) -> list[Row]:
 def headline(report: Report) -> str:
     """Return what was seen, in a line."""
     found = report.compilations
-    seconds = sum(one.duration_s or 0.0 for one in found)
+    seconds = sum(compilation.duration_s or 0.0 for compilation in found)
     parts = [
         wording.count(len(found), "compilation"),
-        wording.count(sum(one.recompile is not None for one in found), "recompile"),
-        wording.count(sum(len(one.breaks) for one in found), "graph break"),
+        wording.count(sum(compilation.recompile is not None for compilation in found), "recompile"),
+        wording.count(sum(len(compilation.breaks) for compilation in found), "graph break"),
         f"{seconds:.2f} s of compiling",
     ]
     where = wording.place(report.subject.where)

@@ -128,16 +128,16 @@ def _follows(report: Report, paint: _Paint, width: int) -> Iterator[str]:
         told = f"{found.wrapper.headline} {found.wrapper.text}".strip()
         yield from _wrapped(told, width, "C++ wrapper?  ")
     if found.limit is not None:
-        parts = ", ".join(one.text for one in found.limit.parts)
+        parts = ", ".join(part.text for part in found.limit.parts)
         told = f"{found.limit.headline} {parts or found.limit.text}".strip()
         yield from _wrapped(told, width, "limits?       ")
-    for number, one in enumerate(found.suggestions, 1):
-        basis = f" ({one.basis})" if one.basis != "unknown" else ""
-        gain = f": {one.gain}{basis}" if one.gain else ""
-        yield from _wrapped(f"{one.what}{gain}", width, f"{number}. ")
-        for line in one.code.splitlines():
+    for number, suggestion in enumerate(found.suggestions, 1):
+        basis = f" ({suggestion.basis})" if suggestion.basis != "unknown" else ""
+        gain = f": {suggestion.gain}{basis}" if suggestion.gain else ""
+        yield from _wrapped(f"{suggestion.what}{gain}", width, f"{number}. ")
+        for line in suggestion.code.splitlines():
             yield f"   {paint('dim', line)}"
-    yield from _wrapped(" \u00b7 ".join(one.text for one in found.counts), width, "")
+    yield from _wrapped(" \u00b7 ".join(count.text for count in found.counts), width, "")
 
 
 def _variants(report: Report, paint: _Paint) -> Iterator[str]:
@@ -222,9 +222,9 @@ def _package(variant: VariantReport, made: Package, paint: _Paint, width: int) -
 
 
 def _cuda_graphs(report: Report, width: int) -> Iterator[str]:
-    for variant, found in ranks.graphed(report):
-        yield f"{variant.name}: {ranks.graphs_line(found)}"
-        for line in ranks.graphs_why(found):
+    for variant, cuda_graphs in ranks.graphed(report):
+        yield f"{variant.name}: {ranks.graphs_line(cuda_graphs)}"
+        for line in ranks.graphs_why(cuda_graphs):
             yield from _wrapped(line, width, "  ")
 
 
@@ -232,8 +232,8 @@ def _rank(report: Report, paint: _Paint, width: int) -> Iterator[str]:
     if report.rank is None:
         return
     yield paint("bold", ranks.rank_line(report))
-    for one in ranks.differences(report)[:_SHOWN_CHANGES]:
-        yield from _wrapped(ranks.difference_line(one, report.rank.rank), width, "  ")
+    for difference in ranks.differences(report)[:_SHOWN_CHANGES]:
+        yield from _wrapped(ranks.difference_line(difference, report.rank.rank), width, "  ")
     for call in report.rank.collectives[:_SHOWN_KERNELS]:
         yield from _wrapped(f"{call.variant}: {ranks.collective_line(call)}", width, "  ")
     if len(report.rank.collectives) > _SHOWN_KERNELS:
@@ -242,10 +242,10 @@ def _rank(report: Report, paint: _Paint, width: int) -> Iterator[str]:
 
 
 def _changes(report: Report, paint: _Paint, width: int) -> Iterator[str]:
-    for variant, found in changed_rows.changed(report):
-        yield from _wrapped(f"{variant.name}: {found.summary}", width, "changed: ")
-        yield from _wrapped(changed_rows.only_inductor(variant, found), width, "  ")
-        for row in changed_rows.kernels(found)[:_SHOWN_CHANGES]:
+    for variant, changes in changed_rows.changed(report):
+        yield from _wrapped(f"{variant.name}: {changes.summary}", width, "changed: ")
+        yield from _wrapped(changed_rows.only_inductor(variant, changes), width, "  ")
+        for row in changed_rows.kernels(changes)[:_SHOWN_CHANGES]:
             yield from _wrapped(f"{row.what}. {row.why}".strip(), width, "  ")
 
 
