@@ -194,14 +194,12 @@ def test_collectives_tensors_caches_estimates_and_order_are_compared(tmp_path: P
             "outputs": [{"shape": [2 + odd], "stride": [1], "dtype": "float32"}],
         }
         order = [{"compile_id": each} for each in (["1/0", "0/0"] if odd else ["0/0", "1/0"])]
-        text = text_of("tlparse/schedule.log.gz")
-        if odd:
-            text = text.replace(
-                b'"torch.ops._c10d_functional.all_gather', b'"torch.ops._c10d_functional.other'
-            )
+        calls = ["all_reduce", "wait_tensor", "other" if odd else "all_gather_into_tensor"]
+        schedule = [f"torch.ops._c10d_functional.{call}.default" for call in calls]
         cache = "fx_graph_cache_hit" if odd else "fx_graph_cache_miss"
         return (
-            text
+            text_of("cpu-torch2.13-lowering.log.gz")
+            + artifact("inductor_collective_schedule", schedule, **first)
             + artifact("inductor_runtime_and_tensor_meta", {"ops": [meta]}, **first)
             + artifact(cache, {"key": "k"}, **first)
             + artifact("graph_execution", {"graph_execution_order": order})

@@ -1,8 +1,7 @@
 """Damage costs the line that it is in: what is whole of a trace is shown, and the rest is told.
 
 ``python -m tests.kernel.readers.test_trace_damage 2000 [FOLDER]`` tries as many random damages of
-the traces in ``tests/data/traces``, some of tlparse's own test logs among them, and of the logs in
-the folder.
+the traces in ``tests/data/traces`` and of the logs in the folder: tlparse's own test logs, say.
 """
 
 from __future__ import annotations
