@@ -40,6 +40,8 @@ test('a folder of ranks is opened from the file browser, and read as it is looke
       `${tmpPath}/ranks/dedicated_log_torch_trace_rank_${rank}_x.log`
     );
   }
+  // An earlier test may have left the side area closed.
+  await page.sidebar.openTab('filebrowser');
   await page.filebrowser.openDirectory(tmpPath);
   await openWith(page, 'ranks');
   await page.getByRole('tab', { name: 'Trace', exact: true }).click();

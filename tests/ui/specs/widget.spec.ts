@@ -71,7 +71,6 @@ test('in JupyterLab without the extension', async ({ page }) => {
       const { jupyterapp: app } = window as unknown as { jupyterapp: IApp };
       await app.commands.execute('kernelmenu:shutdown');
     });
-    await panel.getByRole('switch', { name: 'fullgraph' }).check();
     await expect(panel.getByText('The kernel is gone')).toBeVisible();
     await expect(panel.getByText('launches, all on both sides')).toBeVisible();
   });
