@@ -15,6 +15,8 @@ import {
 } from '../helpers/report';
 import { isStored, SHARED, shutDown } from '../helpers/shared';
 
+// An earlier test may have left the sidebar open, which takes half of 420 px.
+test.beforeEach(({ page }) => page.sidebar.close('right'));
 test.afterAll(({ request }) => shutDown(request));
 
 const REPORTS = path.resolve(__dirname, '../../data/reports');
@@ -115,8 +117,6 @@ test('all tabs are in sight at any width, and the rest in a menu', async ({
   tmpPath
 }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
-  // An earlier test may have left the sidebar open, which takes half of 420 px.
-  await page.sidebar.close('right');
   const panel = await openReport(page, 'breaks', tmpPath);
   await expect(tabs(panel)).toHaveCount(IN_THE_BAR.length);
   for (const width of [1280, 420]) {
