@@ -27,6 +27,13 @@ async function openWith(
     .click();
 }
 
+// The folder goes with its test: a file browser that is still in it says so, in a
+// dialog over whatever test comes next.
+test.afterEach(async ({ page }) => {
+  await page.sidebar.openTab('filebrowser');
+  await page.filebrowser.openHomeDirectory();
+});
+
 test('a folder of ranks is opened from the file browser, and read as it is looked at', async ({
   page,
   tmpPath
