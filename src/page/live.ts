@@ -4,16 +4,13 @@ import { download } from '../download';
 import { SubjectModel } from '../model/subject';
 import { PortConnection } from '../protocol/port';
 import type { ILook, ToPanel } from '../protocol/portMessages';
-import { loadView } from '../panels/loaders';
-import { ReportShell } from '../panels/shell';
 import { Sidebar } from '../panels/sidebar';
-import { VIEWS } from '../panels/views';
 import { FillSwitch } from './fill';
 import { fillPage } from './frame';
 import { Header } from './header';
-import { languages } from './languages';
 import { setDark } from './look';
 import { whenConnected } from './port';
+import { shellOf } from './shell';
 
 /**
  * Show what a kernel has, over the port that whoever shows this page sends.
@@ -25,17 +22,7 @@ export function showLive(): void {
 function fill(port: MessagePort, look: ILook): void {
   const trans = nullTranslator.load('jupyterlab_compilescope');
   const model = new SubjectModel();
-  const shell = new ReportShell({
-    views: VIEWS,
-    load: loadView,
-    context: {
-      model,
-      translator: nullTranslator,
-      trans,
-      languages,
-      reveal: null
-    }
-  });
+  const shell = shellOf(model, trans);
   const sidebar = new Sidebar({
     service: new OneKernel(model),
     openCode: () => shell.open('code'),

@@ -1,12 +1,9 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { SubjectModel } from '../model/subject';
-import { ReportShell } from '../panels/shell';
-import { loadView } from '../panels/loaders';
-import { VIEWS } from '../panels/views';
 import { Aside } from './aside';
 import { fillPage } from './frame';
 import { Header } from './header';
-import { languages } from './languages';
+import { shellOf } from './shell';
 import { ThemeSwitch } from './switch';
 
 /**
@@ -18,17 +15,7 @@ import { ThemeSwitch } from './switch';
 export function showModel(created: string): SubjectModel {
   const trans = nullTranslator.load('jupyterlab_compilescope');
   const model = new SubjectModel();
-  const shell = new ReportShell({
-    views: VIEWS,
-    load: loadView,
-    context: {
-      model,
-      translator: nullTranslator,
-      trans,
-      languages,
-      reveal: null
-    }
-  });
+  const shell = shellOf(model, trans);
   fillPage(
     [
       new Header({ model, created, trans }),

@@ -1,15 +1,12 @@
 import type { Kernel, KernelMessage } from '@jupyterlab/services';
 import type { JSONObject } from '@lumino/coreutils';
 import { UUID } from '@lumino/coreutils';
-import type { ISignal } from '@lumino/signaling';
-import { Signal } from '@lumino/signaling';
-import type { IStatus } from '../tokens';
+import { BaseConnection } from './baseConnection';
 import { Channel, usesSubshells } from './channel';
 import { Client, problem, problemOf, RequestError } from './client';
 import { eventOf } from './events';
 import { execute } from './execute';
 import { probe } from './probe';
-import type { EventOf, IConnection } from './interface';
 import type { Commands, HelloResult } from './types';
 import { EVENTS_TARGET, PROTOCOL_VERSION, REQUESTS_TARGET } from './types';
 
@@ -49,10 +46,11 @@ const LOST = problem({
  * message's comm, so that a request on a comm used for progress would wait for
  * the very work whose progress it is.
  */
-export class Connection implements IConnection {
+export class Connection extends BaseConnection {
   readonly isLive = true;
 
   constructor(private _kernel: Kernel.IKernelConnection) {
+    super();
     this._client = new Client({
       client: this._id,
       send: request => {
@@ -75,41 +73,21 @@ export class Connection implements IConnection {
     document.addEventListener('visibilitychange', this._onVisibility);
   }
 
-  get status(): IStatus {
-    return this._status;
-  }
-
-  get statusChanged(): ISignal<IConnection, IStatus> {
-    return this._statusChanged;
-  }
-
-  get opened(): ISignal<IConnection, HelloResult> {
-    return this._opened;
-  }
-
-  get event(): ISignal<IConnection, EventOf> {
-    return this._event;
-  }
-
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
   async request<K extends keyof Commands>(
     command: K,
     args: Commands[K]['arguments']
   ): Promise<Commands[K]['result']> {
     const timer = window.setTimeout(() => {
-      if (this._isQueued && this._status.kind === 'ready') {
-        this._setStatus({ kind: 'busy' });
+      if (this._isQueued && this.status.kind === 'ready') {
+        this.setStatus({ kind: 'busy' });
       }
     }, QUEUED);
     try {
       return await this._client.request(command, args);
     } finally {
       clearTimeout(timer);
-      if (this._wasOpened && this._status.kind === 'busy') {
-        this._setStatus({ kind: 'ready' });
+      if (this._wasOpened && this.status.kind === 'busy') {
+        this.setStatus({ kind: 'ready' });
       }
     }
   }
@@ -127,9 +105,9 @@ export class Connection implements IConnection {
 
   async open(): Promise<void> {
     const attempt = ++this._attempt;
-    const isStale = () => this._isDisposed || attempt !== this._attempt;
+    const isStale = () => this.isDisposed || attempt !== this._attempt;
     if (!this._requests?.isOpen || !this._events?.isOpen) {
-      this._setStatus({ kind: 'connecting' });
+      this.setStatus({ kind: 'connecting' });
       try {
         if (!(await this._isPython()) || isStale()) {
           return;
@@ -143,14 +121,14 @@ export class Connection implements IConnection {
             return;
           }
           if (presence !== 'serving') {
-            this._setStatus({ kind: presence });
+            this.setStatus({ kind: presence });
             return;
           }
         }
         await this._openChannels(isStale);
       } catch (error) {
         if (!isStale()) {
-          this._setStatus({ kind: 'error', problem: problemOf(error) });
+          this.setStatus({ kind: 'error', problem: problemOf(error) });
         }
         return;
       }
@@ -160,17 +138,12 @@ export class Connection implements IConnection {
     }
   }
 
-  dispose(): void {
-    if (this._isDisposed) {
-      return;
-    }
-    this._isDisposed = true;
+  protected override release(): void {
     clearInterval(this._heartbeat);
     document.removeEventListener('visibilitychange', this._onVisibility);
     this._kernel.statusChanged.disconnect(this._onKernelStatus, this);
     this._kernel.connectionStatusChanged?.disconnect(this._onSocket, this);
     this._close();
-    Signal.clearData(this);
   }
 
   /**
@@ -185,7 +158,7 @@ export class Connection implements IConnection {
     if (/^(i?python)$/i.test(language_info.name)) {
       return true;
     }
-    this._setStatus({ kind: 'unsupported', language: language_info.name });
+    this.setStatus({ kind: 'unsupported', language: language_info.name });
     return false;
   }
 
@@ -219,7 +192,7 @@ export class Connection implements IConnection {
 
   private async _hello(isStale: () => boolean): Promise<void> {
     if (this._isQueued) {
-      this._setStatus({ kind: 'busy' });
+      this.setStatus({ kind: 'busy' });
     }
     let state: HelloResult;
     try {
@@ -230,7 +203,7 @@ export class Connection implements IConnection {
         !isStale() &&
         !(error instanceof RequestError && error.kind === 'closed')
       ) {
-        this._setStatus({ kind: 'error', problem: problemOf(error) });
+        this.setStatus({ kind: 'error', problem: problemOf(error) });
       }
       return;
     }
@@ -238,7 +211,7 @@ export class Connection implements IConnection {
       return;
     }
     if (state.protocol !== PROTOCOL_VERSION) {
-      this._setStatus({
+      this.setStatus({
         kind: 'error',
         problem: problem({
           what: 'The kernel and JupyterLab have different versions of compilescope',
@@ -254,14 +227,14 @@ export class Connection implements IConnection {
     this._client.rejectAll(LOST, this._lost);
     this._wasOpened = true;
     this._refusals = 0;
-    this._setStatus({ kind: 'ready' });
-    this._opened.emit(state);
+    this.setStatus({ kind: 'ready' });
+    this.emitOpened(state);
   }
 
   private _onEvent(data: unknown): void {
     const event = eventOf(data);
     if (event) {
-      this._event.emit(event);
+      this.emitEvent(event);
     }
   }
 
@@ -285,19 +258,19 @@ export class Connection implements IConnection {
   private async _lookInto(): Promise<void> {
     const attempt = ++this._attempt;
     if (this._kernel.status === 'busy') {
-      this._setStatus({ kind: 'busy' });
+      this.setStatus({ kind: 'busy' });
     }
     const presence = await probe(this._kernel);
-    if (this._isDisposed || attempt !== this._attempt) {
+    if (this.isDisposed || attempt !== this._attempt) {
       return;
     }
     if (presence !== 'serving') {
-      this._setStatus({ kind: presence });
+      this.setStatus({ kind: presence });
     } else if (this._refusals++ < REFUSALS) {
       // It was loaded while the question waited behind a cell.
       void this.open();
     } else {
-      this._setStatus({
+      this.setStatus({
         kind: 'error',
         problem: problem({
           what: 'The kernel closes the connection as soon as it is opened',
@@ -327,14 +300,14 @@ export class Connection implements IConnection {
       case 'dead':
         this._attempt++;
         this._close();
-        this._setStatus({ kind: 'dead' });
+        this.setStatus({ kind: 'dead' });
         break;
       case 'restarting':
       case 'autorestarting':
         this._isRestarting = true;
         this._attempt++;
         this._close();
-        this._setStatus({ kind: 'connecting', isRestart: true });
+        this.setStatus({ kind: 'connecting', isRestart: true });
         break;
       case 'idle':
       case 'busy':
@@ -360,7 +333,7 @@ export class Connection implements IConnection {
     if (status === 'disconnected' && this._wasOpened) {
       // JupyterLab has given up to connect again by itself.
       this._client.rejectAll(LOST);
-      this._setStatus({ kind: 'error', problem: LOST });
+      this.setStatus({ kind: 'error', problem: LOST });
     }
   }
 
@@ -387,26 +360,16 @@ export class Connection implements IConnection {
     }
   }
 
-  private _setStatus(status: IStatus): void {
-    this._status = status;
-    this._statusChanged.emit(status);
-  }
-
   private _id = UUID.uuid4();
   private _client: Client;
   private _requests: Channel | null = null;
   private _events: Channel | null = null;
-  private _status: IStatus = { kind: 'connecting' };
   private _attempt = 0;
   private _heartbeat: number;
   private _isBeating = false;
-  private _isDisposed = false;
   private _isRestarting = false;
   private _lost = 0;
   private _refusals = 0;
   private _wasOffline = false;
   private _wasOpened = false;
-  private _statusChanged = new Signal<IConnection, IStatus>(this);
-  private _opened = new Signal<IConnection, HelloResult>(this);
-  private _event = new Signal<IConnection, EventOf>(this);
 }

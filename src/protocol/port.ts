@@ -1,11 +1,8 @@
 import { UUID } from '@lumino/coreutils';
-import type { ISignal } from '@lumino/signaling';
-import { Signal } from '@lumino/signaling';
-import type { IStatus } from '../tokens';
+import { BaseConnection } from './baseConnection';
 import { Client } from './client';
 import { problem, problemOf } from './errors';
 import { eventOf } from './events';
-import type { EventOf, IConnection } from './interface';
 import type { FromPanel, ToPanel } from './portMessages';
 import type { Commands, HelloResult } from './types';
 
@@ -31,34 +28,15 @@ const DOUBT = 60_000;
  * The connection of a panel that stands in a notebook's output, over a port to
  * the script that put it there.
  */
-export class PortConnection implements IConnection {
+export class PortConnection extends BaseConnection {
   readonly isLive = true;
 
   constructor(private _port: MessagePort) {
+    super();
     _port.addEventListener('message', this._onMessage);
     _port.start();
     this._clock = window.setInterval(() => this._beat(), HEARTBEAT);
     document.addEventListener('visibilitychange', this._onVisibility);
-  }
-
-  get status(): IStatus {
-    return this._status;
-  }
-
-  get statusChanged(): ISignal<IConnection, IStatus> {
-    return this._statusChanged;
-  }
-
-  get opened(): ISignal<IConnection, HelloResult> {
-    return this._opened;
-  }
-
-  get event(): ISignal<IConnection, EventOf> {
-    return this._event;
-  }
-
-  get isDisposed(): boolean {
-    return this._isDisposed;
   }
 
   async request<K extends keyof Commands>(
@@ -89,35 +67,30 @@ export class PortConnection implements IConnection {
 
   async open(): Promise<void> {
     const attempt = ++this._attempt;
-    const isOpen = () => !this._isDisposed && this._status.kind !== 'dead';
+    const isOpen = () => !this.isDisposed && this.status.kind !== 'dead';
     let state: HelloResult;
     try {
       state = await this.request('hello', {});
     } catch (error) {
       if (attempt === this._attempt && isOpen()) {
-        this._setStatus({ kind: 'error', problem: problemOf(error) });
+        this.setStatus({ kind: 'error', problem: problemOf(error) });
       }
       return;
     }
-    if (attempt === this._attempt && !this._isDisposed) {
+    if (attempt === this._attempt && !this.isDisposed) {
       this._wasOpened = true;
-      this._setStatus({ kind: 'ready' });
-      this._opened.emit(state);
+      this.setStatus({ kind: 'ready' });
+      this.emitOpened(state);
     }
   }
 
-  dispose(): void {
-    if (this._isDisposed) {
-      return;
-    }
-    this._isDisposed = true;
+  protected override release(): void {
     clearInterval(this._clock);
     clearTimeout(this._silence);
     document.removeEventListener('visibilitychange', this._onVisibility);
     this._port.removeEventListener('message', this._onMessage);
     this._port.close();
     this._client.rejectAll(GONE);
-    Signal.clearData(this);
   }
 
   private _post(message: FromPanel): void {
@@ -135,7 +108,7 @@ export class PortConnection implements IConnection {
         this._hear();
         const event = eventOf(message.data);
         if (event) {
-          this._event.emit(event);
+          this.emitEvent(event);
         }
         break;
       }
@@ -143,7 +116,7 @@ export class PortConnection implements IConnection {
         void this.open();
         break;
       case 'closed':
-        this._setStatus({ kind: 'dead' });
+        this.setStatus({ kind: 'dead' });
         this._client.rejectAll(GONE);
         break;
     }
@@ -153,9 +126,9 @@ export class PortConnection implements IConnection {
    * The kernel spoke, so it is there.
    */
   private _hear(): void {
-    const { kind } = this._status;
+    const { kind } = this.status;
     if (this._wasOpened && kind !== 'ready') {
-      this._setStatus({ kind: 'ready' });
+      this.setStatus({ kind: 'ready' });
     }
     this._wait();
   }
@@ -165,14 +138,14 @@ export class PortConnection implements IConnection {
    */
   private _wait(): void {
     clearTimeout(this._silence);
-    if (this._owed > 0 && !this._isDisposed) {
+    if (this._owed > 0 && !this.isDisposed) {
       this._silence = window.setTimeout(() => {
-        if (this._status.kind === 'ready' || !this._wasOpened) {
-          this._setStatus({ kind: 'busy' });
+        if (this.status.kind === 'ready' || !this._wasOpened) {
+          this.setStatus({ kind: 'busy' });
         }
         this._silence = window.setTimeout(() => {
-          if (this._status.kind === 'busy') {
-            this._setStatus({ kind: 'error', problem: SILENT });
+          if (this.status.kind === 'busy') {
+            this.setStatus({ kind: 'error', problem: SILENT });
           }
         }, DOUBT - PATIENCE);
       }, PATIENCE);
@@ -184,7 +157,7 @@ export class PortConnection implements IConnection {
    * so once something is sent.
    */
   private _beat(): void {
-    if (this._wasOpened && this._status.kind !== 'dead') {
+    if (this._wasOpened && this.status.kind !== 'dead') {
       this._client.request('heartbeat', {}).catch(() => undefined);
     }
   }
@@ -199,25 +172,15 @@ export class PortConnection implements IConnection {
     }
   };
 
-  private _setStatus(status: IStatus): void {
-    this._status = status;
-    this._statusChanged.emit(status);
-  }
-
   private _attempt = 0;
   private _clock: number;
-  private _isDisposed = false;
   private _owed = 0;
   private _silence = 0;
-  private _status: IStatus = { kind: 'connecting' };
   private _wasOpened = false;
   private _client = new Client({
     client: UUID.uuid4(),
     send: request => this._post({ kind: 'request', request })
   });
-  private _statusChanged = new Signal<IConnection, IStatus>(this);
-  private _opened = new Signal<IConnection, HelloResult>(this);
-  private _event = new Signal<IConnection, EventOf>(this);
 }
 
 const GONE = problem({

@@ -1,6 +1,4 @@
-import type { ISignal } from '@lumino/signaling';
-import { Signal } from '@lumino/signaling';
-import type { EventOf, IConnection } from '../../protocol/connection';
+import { BaseConnection } from '../../protocol/baseConnection';
 import type {
   Commands,
   CompilationPart,
@@ -9,7 +7,6 @@ import type {
   SaveReportResult
 } from '../../protocol/types';
 import { PROTOCOL_VERSION } from '../../protocol/types';
-import type { IStatus } from '../../tokens';
 import { NO_CHOICES } from '../variants';
 import { missing } from './missing';
 import type { IPage } from './page';
@@ -21,7 +18,7 @@ import { artifactOf, subjectOf, summaryOf } from './summaries';
  * A report's file in a kernel's place: it answers what can be answered from
  * the report, as the kernel would.
  */
-export class FileConnection implements IConnection {
+export class FileConnection extends BaseConnection {
   /**
    * @param _report - What `readReport` gave.
    * @param _page - The page that shows it, where a kernel gave one.
@@ -29,28 +26,11 @@ export class FileConnection implements IConnection {
   constructor(
     private _report: Report,
     private _page: IPage | null = null
-  ) {}
+  ) {
+    super({ kind: 'ready' });
+  }
 
   readonly isLive = false;
-  readonly status: IStatus = { kind: 'ready' };
-  readonly statusChanged: ISignal<IConnection, IStatus> = new Signal(this);
-
-  get opened(): ISignal<IConnection, HelloResult> {
-    return this._opened;
-  }
-
-  get event(): ISignal<IConnection, EventOf> {
-    return this._event;
-  }
-
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
-  dispose(): void {
-    this._isDisposed = true;
-    Signal.clearData(this);
-  }
 
   async request<K extends keyof Commands>(
     command: K,
@@ -76,7 +56,7 @@ export class FileConnection implements IConnection {
   }
 
   open(): Promise<void> {
-    this._opened.emit(this._hello());
+    this.emitOpened(this._hello());
     return Promise.resolve();
   }
 
@@ -146,10 +126,6 @@ export class FileConnection implements IConnection {
     get_sweep: ({ subject }) => ({ subject, sweep: this._report.sweep }),
     save_report: args => this._save(args)
   };
-
-  private _isDisposed = false;
-  private _opened = new Signal<IConnection, HelloResult>(this);
-  private _event = new Signal<IConnection, EventOf>(this);
 }
 
 type Answers = {
