@@ -374,6 +374,15 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
   search(text: string): Promise<SearchResult>;
 
   /**
+   * Compare a trace with another one: the report has the difference then.
+   *
+   * @param path - The other trace's.
+   * @param every - Compare the kernels and guards of all compilations that
+   *   differ, not of the slowest alone.
+   */
+  compareTrace(path: string, every: boolean): Promise<void>;
+
+  /**
    * A compilation in outline, with the parts that are asked for.
    */
   getCompilation(

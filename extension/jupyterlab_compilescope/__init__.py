@@ -37,7 +37,7 @@ def _load_jupyter_server_extension(app: Any) -> None:
 
     shared = {
         "traces": OpenTraces(),
-        "executor": ThreadPoolExecutor(max_workers=2, thread_name_prefix="compilescope"),
+        "executor": ThreadPoolExecutor(max_workers=4, thread_name_prefix="compilescope"),
     }
     address = url_path_join(app.web_app.settings["base_url"], "compilescope", "trace")
     app.web_app.add_handlers(".*$", [(address, TraceHandler, shared)])

@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 from compilescope.comms.trace_answers import Answer, TraceAnswers, refused
-from compilescope.readers.log_files import find_logs
 from compilescope.report.errors import CompilescopeError
 from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler
@@ -25,36 +24,28 @@ class OpenTraces:
     """The traces that panels look at, the one that was asked last kept longest."""
 
     def __init__(self) -> None:
-        self._open: OrderedDict[Path, tuple[object, TraceAnswers]] = OrderedDict()
+        self._open: OrderedDict[Path, TraceAnswers] = OrderedDict()
         self._lock = threading.Lock()
 
     def answer(self, path: Path, request: dict[str, Any]) -> Answer:
         """Answer a request about the trace at a path; an error is an answer too."""
         try:
-            answers = self._answers(path, is_new=request.get("command") == "hello")
+            answers = self._answers(path)
         except CompilescopeError as error:
             return refused(request, error.problem)
         return answers.answer(request)
 
-    def _answers(self, path: Path, *, is_new: bool) -> TraceAnswers:
+    def _answers(self, path: Path) -> TraceAnswers:
         with self._lock:
-            written, answers = self._open.pop(path, (None, None))
-            # A panel that opens gets what was logged since; one that is open keeps what it shows.
-            if answers is not None and is_new and written != _written(path):
-                answers.close()
-                answers = None
+            answers = self._open.pop(path, None)
             if answers is None:
-                written, answers = _written(path), TraceAnswers(path)
-            self._open[path] = (written, answers)
+                # The handler has made a path of the server's of what the panel named.
+                answers = TraceAnswers(path, follow=True, find=Path)
+            self._open[path] = answers
             while len(self._open) > _MOST_OPEN:
-                _, (_, oldest) = self._open.popitem(last=False)
+                _, oldest = self._open.popitem(last=False)
                 oldest.close()
         return answers
-
-
-def _written(path: Path) -> list[tuple[Path, int, int]]:
-    """What tells whether something was logged since."""
-    return [(log, (stat := log.stat()).st_size, stat.st_mtime_ns) for log in find_logs(path).logs]
 
 
 class TraceHandler(APIHandler):
@@ -76,6 +67,10 @@ class TraceHandler(APIHandler):
         if not isinstance(request, dict) or not isinstance(name, str):
             raise web.HTTPError(400, "a path and a request are expected")
         path = await self._file(name)
+        arguments = request.get("arguments")
+        if request.get("command") == "compare_trace" and isinstance(arguments, dict):
+            other = await self._file(str(arguments.get("path", "")))
+            request = {**request, "arguments": {**arguments, "path": str(other)}}
         loop = asyncio.get_running_loop()
         answer = await loop.run_in_executor(self._executor, self._traces.answer, path, request)
         self.set_header("Content-Type", "application/json")

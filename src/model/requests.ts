@@ -69,6 +69,11 @@ export abstract class ModelRequests extends ModelSignals {
     return connection.request('search', { subject, text });
   }
 
+  async compareTrace(path: string, every: boolean): Promise<void> {
+    const { connection, subject } = this.need();
+    await connection.request('compare_trace', { subject, path, every });
+  }
+
   getVariant(variant: string): Promise<VariantReport> {
     return this.reader.getVariant(variant);
   }

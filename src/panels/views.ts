@@ -58,6 +58,12 @@ export interface IViewContext {
   readonly reveal: ((source: ISourcePosition) => void) | null;
 
   /**
+   * Has the user choose another trace, and resolves to its path; null where
+   * none was chosen. Only where there are files to choose from.
+   */
+  readonly chooseTrace?: () => Promise<string | null>;
+
+  /**
    * The text that is selected in the notebook's active cell, where there is a
    * notebook.
    */

@@ -26,6 +26,7 @@ export class ReportPanel extends Widget {
         trans: options.trans,
         translator: options.translator,
         languages: options.languages,
+        chooseTrace: options.chooseTrace,
         reveal:
           options.reveal &&
           (source => options.reveal!(source, model.report?.files ?? {}))
@@ -70,7 +71,7 @@ export namespace ReportPanel {
    */
   export interface IOptions extends Pick<
     IViewContext,
-    'trans' | 'translator' | 'languages'
+    'trans' | 'translator' | 'languages' | 'chooseTrace'
   > {
     /**
      * Shows a line of the user's code, as far as it can be found.

@@ -6,8 +6,10 @@ import { ILayoutRestorer } from '@jupyterlab/application';
 import { MainAreaWidget, Toolbar, WidgetTracker } from '@jupyterlab/apputils';
 import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { PathExt, URLExt } from '@jupyterlab/coreutils';
-import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
+import { IDocumentManager } from '@jupyterlab/docmanager';
+import { FileDialog, IFileBrowserFactory } from '@jupyterlab/filebrowser';
 import { ServerConnection } from '@jupyterlab/services';
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { compilescopeIcon } from '../icons';
 import type { ITraceAnswer } from '../model/trace';
@@ -34,12 +36,18 @@ export const tracePlugin: JupyterFrontEndPlugin<void> = {
   description: 'Opens logs of TORCH_TRACE from the file browser.',
   autoStart: true,
   requires: [ICompilescope, IEditorLanguageRegistry],
-  optional: [IFileBrowserFactory, ILayoutRestorer, ITranslator],
+  optional: [
+    IFileBrowserFactory,
+    IDocumentManager,
+    ILayoutRestorer,
+    ITranslator
+  ],
   activate: (
     app: JupyterFrontEnd,
     service: ICompilescope,
     languages: IEditorLanguageRegistry,
     browsers: IFileBrowserFactory | null,
+    documents: IDocumentManager | null,
     restorer: ILayoutRestorer | null,
     translatorOrNull: ITranslator | null
   ) => {
@@ -76,6 +84,10 @@ export const tracePlugin: JupyterFrontEndPlugin<void> = {
         trans,
         translator,
         languages,
+        chooseTrace: documents
+          ? () =>
+              chooseTrace(documents, PathExt.dirname(path), translator, trans)
+          : undefined,
         reveal: (source, files) => void revealer.reveal(source, files, null)
       });
       readShown(content.model);
@@ -137,6 +149,26 @@ export const tracePlugin: JupyterFrontEndPlugin<void> = {
     });
   }
 };
+
+/**
+ * Have the user choose a log, or a folder of logs.
+ */
+async function chooseTrace(
+  manager: IDocumentManager,
+  defaultPath: string,
+  translator: ITranslator,
+  trans: TranslationBundle
+): Promise<string | null> {
+  const { button, value } = await FileDialog.getOpenFiles({
+    manager,
+    defaultPath,
+    translator,
+    title: trans.__('Compare with a log, or a folder of logs'),
+    filter: ({ type, name }) =>
+      type === 'directory' || LOG.test(name) ? {} : null
+  });
+  return button.accept && value?.length ? value[0].path : null;
+}
 
 /**
  * Ask the server, which reads the trace.

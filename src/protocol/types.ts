@@ -584,6 +584,16 @@ export interface Collective {
 }
 
 /**
+ * Asks what differs between a trace and another one, from before or after a
+ * change.
+ */
+export interface CompareTrace {
+  subject: string;
+  path: string;
+  every: boolean;
+}
+
+/**
  * One Dynamo frame compiled once.
  */
 export interface Compilation {
@@ -623,6 +633,27 @@ export interface Compilation {
 }
 
 /**
+ * What differs in a compilation that both traces have.
+ */
+export interface CompilationChange {
+  function: string;
+  before: string;
+  after: string;
+  graph: string;
+  line_before: string;
+  line_after: string;
+  outcome:
+    ['compiled' | 'eager' | 'failed', 'compiled' | 'eager' | 'failed'] | null;
+  recompile: [string, string] | null;
+  kernels_gone: string[];
+  kernels_new: string[];
+  kernels_changed: string[];
+  guards_gone: string[];
+  guards_new: string[];
+  is_read: boolean;
+}
+
+/**
  * A compilation in the list of all.
  */
 export interface CompilationLine {
@@ -635,6 +666,7 @@ export interface CompilationLine {
   graph_breaks: number;
   outcome: 'compiled' | 'eager' | 'failed';
   caches: Record<string, string>;
+  nodes: number | null;
 }
 
 /**
@@ -666,6 +698,7 @@ export interface CompilationSummary {
   reduced: string;
   torch_id: string;
   cell_number: number | null;
+  caches: Record<string, string>;
 }
 
 /**
@@ -893,6 +926,15 @@ export interface Failure {
   old: string;
   new: string;
   where: SourceLine | null;
+}
+
+/**
+ * A count before and after.
+ */
+export interface FigureChange {
+  name: string;
+  before: number;
+  after: number;
 }
 
 /**
@@ -1564,6 +1606,23 @@ export interface Problem {
 }
 
 /**
+ * What differs between a process of the one trace and its partner in the other.
+ */
+export interface ProcessDifference {
+  before: string;
+  after: string;
+  figures: FigureChange[];
+  in_changed: FigureChange[];
+  compile_time_s: [number, number];
+  gone: CompilationLine[];
+  new: CompilationLine[];
+  changed: CompilationChange[];
+  slower: TimeChange[];
+  faster: TimeChange[];
+  unread: number;
+}
+
+/**
  * What one process compiled.
  */
 export interface ProcessSummary {
@@ -1674,6 +1733,14 @@ export interface RawEvent {
 }
 
 /**
+ * Asks for what torch logged since; `report_changed` follows where that is
+ * anything.
+ */
+export interface ReadOn {
+  subject: string;
+}
+
+/**
  * Why a frame was compiled again.
  */
 export interface Recompile {
@@ -1735,6 +1802,7 @@ export interface Report {
   sweep: Sweep | null;
   rank: Rank | null;
   overview: Overview | null;
+  trace: TraceSummary | null;
 }
 
 /**
@@ -2226,6 +2294,17 @@ export interface Tiling {
 }
 
 /**
+ * The compile time of a compilation before and after; each was measured once.
+ */
+export interface TimeChange {
+  function: string;
+  before: string;
+  after: string;
+  before_s: number;
+  after_s: number;
+}
+
+/**
  * How long a call takes once compiled.
  */
 export interface Timing {
@@ -2262,6 +2341,19 @@ export interface ToWidget {
 }
 
 /**
+ * What differs between two traces; what `compilescope diff --json` prints of
+ * them.
+ */
+export interface TraceDifference {
+  before: string;
+  after: string;
+  shown: 'after' | 'before';
+  processes: ProcessDifference[];
+  only_before: string[];
+  only_after: string[];
+}
+
+/**
  * A trace at a glance; what `compilescope trace --json` prints.
  */
 export interface TraceSummary {
@@ -2271,6 +2363,8 @@ export interface TraceSummary {
   slowest: CompilationLine[];
   fix_first: LostTime[];
   ranks: RankComparison | null;
+  difference: TraceDifference | null;
+  is_followed: boolean;
   problems: Problem[];
 }
 
@@ -2437,6 +2531,8 @@ export interface Commands {
   get_compilation: { arguments: GetCompilation; result: CompilationResult };
   get_graph: { arguments: GetGraph; result: GraphResult };
   search: { arguments: Search; result: SearchResult };
+  compare_trace: { arguments: CompareTrace; result: Done };
+  read_on: { arguments: ReadOn; result: Done };
   what_if: { arguments: WhatIf; result: WhatIfResult };
   set_watch: { arguments: SetWatch; result: WatchState };
   add_variant: { arguments: AddVariant; result: AddVariantResult };

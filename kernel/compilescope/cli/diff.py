@@ -6,8 +6,9 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ..analysis.changes.reports import FigureChange, VariantDifference, report_difference
+from ..analysis.changes.reports import VariantDifference, report_difference
 from ..report.errors import CompilescopeError
+from ..report.traces import FigureChange
 from . import files
 from .terminal import show_progress
 
@@ -34,6 +35,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("after", type=Path, help="the same, after the change")
     parser.add_argument("--json", action="store_true", help="print the differences as JSON")
     parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        help="of two traces: write a page (.html) or report (.json) of AFTER with the differences",
+    )
+    parser.add_argument(
         "--all",
         action="store_true",
         help="of two traces: compare kernels and guards of every compilation that differs, not of "
@@ -57,6 +64,11 @@ def command(options: argparse.Namespace) -> int:
         raise CompilescopeError(
             f"--fail-on {_ONLY_TRACES} compares two traces.",
             remedy="Leave it out, or give two logs of TORCH_TRACE.",
+        )
+    if options.output is not None:
+        raise CompilescopeError(
+            "-o writes a page of two traces.",
+            remedy="Leave it out; a saved report is a page already, or becomes one by its save().",
         )
     difference = report_difference(files.read(options.before), files.read(options.after))
     worse = [
@@ -114,6 +126,13 @@ def _of_traces(options: argparse.Namespace) -> int:
     else:
         for line in difference_text(difference):
             print(line)
+    if options.output is not None:
+        from ..readers.trace import report_of
+
+        report = report_of(options.after)
+        if report.trace is not None:
+            report.trace.difference = difference
+        files.write(report, options.output)
     worse = [
         f"{process.after}: {name}"
         for process in difference.processes

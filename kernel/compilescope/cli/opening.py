@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import tempfile
 import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
 
+from ..report.errors import CompilescopeError
 from . import files
 
 
@@ -20,6 +22,17 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("file", type=Path, help=files.FILE)
     parser.add_argument(
+        "after",
+        type=Path,
+        nargs="?",
+        help="of two traces: FILE is from before a change, this after",
+    )
+    parser.add_argument(
+        "--follow",
+        action="store_true",
+        help="of a trace: the page shows what a running job compiles, as it comes",
+    )
+    parser.add_argument(
         "--no-browser", action="store_true", help="print the page's path or address, and no more"
     )
     parser.add_argument(
@@ -30,8 +43,15 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Open the page: a trace's is served, of anything else a file is written."""
-    if files.is_trace(options.file):
-        return _serve(options)
+    paths = [options.file] if options.after is None else [options.file, options.after]
+    if all(map(files.is_trace, paths)):
+        return _serve(paths, options)
+    if options.after is not None or options.follow:
+        raise CompilescopeError(
+            f"{'Two files are compared' if options.after else 'A file is followed'} by a page only "
+            "where they are traces.",
+            remedy="Give logs of TORCH_TRACE; compilescope diff compares reports.",
+        )
     report = files.read(options.file)
     # The browser reads it when this process may have ended: it stays until the system clears it.
     page = Path(tempfile.mkdtemp(prefix="compilescope-")) / f"{options.file.stem}.html"
@@ -41,12 +61,15 @@ def command(options: argparse.Namespace) -> int:
     return 0
 
 
-def _serve(options: argparse.Namespace) -> int:
+def _serve(paths: Sequence[Path], options: argparse.Namespace) -> int:
     from ..comms.trace_answers import TraceAnswers
     from .page_server import PageServer
     from .terminal import show_progress
 
-    answers = TraceAnswers(options.file, show_progress)
+    *before, shown = paths
+    answers = TraceAnswers(
+        shown, show_progress, before=before[0] if before else None, follow=options.follow
+    )
     try:
         with PageServer(answers, options.port) as server:
             print(server.url, flush=True)

@@ -10,9 +10,10 @@ from typing import Any
 
 from ..readers.lazy_trace import Trace
 from ..readers.search import search
-from ..readers.trace_summary import CompilationLine, compilation_lines, summary_of
+from ..readers.trace_summary import compilation_lines, summary_of
 from ..report import Report
 from ..report.errors import CompilescopeError
+from ..report.traces import CompilationLine
 from . import files, trace_text
 from .follow import follow
 from .terminal import Paint, show_progress

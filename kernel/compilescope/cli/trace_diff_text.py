@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..analysis.figures.wording import count, duration
-from ..readers.trace_difference import (
+from ..report.traces import (
     CompilationChange,
+    CompilationLine,
     ProcessDifference,
     TimeChange,
     TraceDifference,
 )
-from ..readers.trace_summary import CompilationLine
 from . import diff, trace_text
 
 _SHOWN = 20

@@ -6,9 +6,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from ..analysis.figures.wording import count, duration
-from ..readers.lost_time import LostTime
-from ..readers.trace_summary import CompilationLine, ProcessSummary, TraceSummary
 from ..report import Environment, Problem, SourceLine
+from ..report.traces import CompilationLine, LostTime, ProcessSummary, TraceSummary
 from .terminal import Paint
 
 _WIDTH = 100

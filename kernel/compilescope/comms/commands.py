@@ -176,6 +176,15 @@ def save_report(session: Session, asked: messages.SaveReport) -> messages.SaveRe
     return messages.SaveReportResult(filename=f"{report.subject.name}.{ending}", text=text)
 
 
+def of_traces_alone(session: Session, _: Any) -> messages.Message:
+    """Refuse what only the reader of a log can do: see `trace_answers`."""
+    raise CompilescopeError(
+        "A kernel has no log that it could read on or compare.",
+        "It holds a trace as a finished report.",
+        "Open the log from the file browser, with Open with Compilescope.",
+    )
+
+
 def subjects(session: Session) -> list[messages.SubjectSummary]:
     """The list of subjects, the latest first."""
     return [
@@ -193,6 +202,8 @@ HANDLERS: dict[str, Callable[[Session, Any], messages.Message]] = {
     "get_compilation": get_compilation,
     "get_graph": get_graph,
     "search": search,
+    "compare_trace": of_traces_alone,
+    "read_on": of_traces_alone,
     "what_if": what_if,
     "set_watch": set_watch,
     "add_variant": add_variant,

@@ -76,6 +76,7 @@ def report(report: Report, revision: int, asked: Sequence[str] = ()) -> ReportSu
         sweep=_sweep(report.sweep) if report.sweep is not None else None,
         rank=report.rank,
         overview=conclude(report),
+        trace=report.trace,
         asked=list(asked),
     )
 
@@ -254,6 +255,7 @@ def compilation(compilation: Compilation) -> CompilationSummary:
         reduced=compilation.reduced,
         torch_id=compilation.torch_id,
         cell_number=compilation.cell_number,
+        caches={event.cache: event.outcome for event in compilation.cache},
     )
 
 

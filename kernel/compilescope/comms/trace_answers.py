@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,19 @@ import msgspec
 
 from ..readers.lazy_trace import Progress, Trace
 from ..readers.search import search
+from ..readers.trace_difference import MOST_READ, trace_difference
 from ..readers.trace_summary import summary_of
 from ..report import Compilation, Report, renderers
 from ..report.errors import CompilescopeError
 from ..report.problem import Problem, fault
+from ..report.traces import TraceDifference
 from ..report.variant import Choices
 from ..version import __version__
 from . import messages, slices, summaries
 
 _MOST_SAVED_BYTES = 300 << 20
+_BESIDE = {"compare_trace", "save_report"}
+"""Commands that open the trace once more, for seconds, and let others be answered meanwhile."""
 
 
 class Answer(messages.Message):
@@ -35,6 +40,11 @@ def refused(request: dict[str, Any], problem: Problem) -> Answer:
     return Answer(reply=messages.Reply(id=str(request.get("id", "")), error=problem))
 
 
+def _begun(trace: Trace) -> float:
+    """When its first compilation began."""
+    return min(log.outlines.first_s for log in trace.processes)
+
+
 class TraceAnswers:
     """Answers the panel's requests about a trace. Safe to use from any thread.
 
@@ -44,6 +54,12 @@ class TraceAnswers:
         A log, plain or compressed, or a folder of logs.
     progress
         Called with the bytes that were read, and of how many.
+    before
+        A trace to compare it with, from before a change.
+    follow
+        Whether panels shall ask for what is logged from now on.
+    find
+        Finds another trace by the name that a panel gives; None: panels may not name any.
 
     Raises
     ------
@@ -51,17 +67,29 @@ class TraceAnswers:
         There is no trace there.
     """
 
-    def __init__(self, path: Path, progress: Progress = lambda done, total: None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        progress: Progress = lambda done, total: None,
+        *,
+        before: Path | None = None,
+        follow: bool = False,
+        find: Callable[[str], Path] | None = None,
+    ) -> None:
         self._path = path
-        self._trace = Trace(path, progress)
-        self._report = self._trace.report()
-        self._report.environment.compilescope = __version__
-        self._summary = summary_of(self._trace)
-        self._report.problems = self._summary.problems
+        self._find = find
+        self._follow = follow
+        self._difference: TraceDifference | None = None
+        # The last record of a log that is still written may go on.
+        self._trace = Trace(path, progress, whole=not follow)
         self._read: dict[tuple[str, str], messages.CompilationSummary] = {}
         self._filled: dict[str, set[str]] = {}
         self._revision = 1
         self._lock = threading.Lock()
+        if before is not None:
+            with Trace(before, progress) as other:
+                self._difference = trace_difference(other, self._trace)
+        self._summarize()
 
     @property
     def name(self) -> str:
@@ -76,7 +104,9 @@ class TraceAnswers:
     def answer(self, data: Any) -> Answer:
         """The reply to a request. Never raises: an error is a reply too."""
         reply = messages.Reply(id=str(data.get("id", "")) if isinstance(data, dict) else "")
-        with self._lock:
+        command = data.get("command") if isinstance(data, dict) else None
+        lock: AbstractContextManager[object] = nullcontext() if command in _BESIDE else self._lock
+        with lock:
             before = self._revision
             try:
                 request = msgspec.convert(data, messages.Request)
@@ -112,6 +142,9 @@ class TraceAnswers:
         return handler(self, msgspec.convert(request.arguments, arguments))
 
     def _hello(self, _: messages.Hello) -> messages.HelloResult:
+        if self._follow and self._catch_up():
+            self._summarize()
+            self._revision += 1
         return messages.HelloResult(
             protocol=messages.PROTOCOL_VERSION,
             package=__version__,
@@ -123,9 +156,60 @@ class TraceAnswers:
     def _heartbeat(self, _: messages.Heartbeat) -> messages.Done:
         return messages.Done()
 
+    def _summarize(self) -> None:
+        """Work out anew what there is to list."""
+        self._report = self._trace.report()
+        self._report.environment.compilescope = __version__
+        summary = summary_of(self._trace)
+        summary.is_followed = self._follow and self._trace.grows
+        summary.difference = self._difference
+        self._report.trace = summary
+        self._report.problems = summary.problems
+
+    def _read_on(self, _: messages.ReadOn) -> messages.Done:
+        if self._catch_up():
+            self._summarize()
+            self._revision += 1
+        return messages.Done()
+
+    def _catch_up(self) -> bool:
+        """Read what was logged since. Returns whether that is anything."""
+        if self._trace.is_replaced:
+            # A job that starts again may write another log of the same name.
+            latest = Trace(self._path, whole=not self._follow)
+            self._trace.close()
+            self._trace = latest
+            self._read.clear()
+            self._filled.clear()
+            return True
+        changed = self._trace.read_on()
+        for log, events in changed:
+            self._read.pop((log.name, events.id), None)
+        return bool(changed)
+
+    def _compare(self, asked: messages.CompareTrace) -> messages.Done:
+        if self._find is None:
+            raise CompilescopeError(
+                "This page compares no other trace.",
+                "It may read those alone that it was opened with.",
+                "Run compilescope open BEFORE AFTER.",
+            )
+        path = self._find(asked.path)
+        with Trace(path) as other, Trace(self._path) as own:
+            is_before = _begun(other) <= _begun(own)
+            difference = trace_difference(
+                *((other, own) if is_before else (own, other)),
+                most_read=None if asked.every else MOST_READ,
+            )
+        difference.shown = "after" if is_before else "before"
+        with self._lock:
+            self._difference = difference
+            self._summarize()
+            self._revision += 1
+        return messages.Done()
+
     def _get_report(self, _: messages.GetReport) -> messages.ReportSummary:
         report_summary = summaries.report(self._report, self._revision)
-        report_summary.trace = self._summary
         for variant in report_summary.variants:
             variant.compilations = [
                 self._read.get((variant.name, each.id), each) for each in variant.compilations
@@ -176,6 +260,8 @@ class TraceAnswers:
                 "Save one rank: compilescope trace PATH --rank 0 -o rank0.html.",
             )
         report = report_of(self._path)
+        if report.trace is not None:
+            report.trace.difference = self._difference
         if asked.redact:
             report = report.redacted()
         text = report.to_json() if asked.format == "json" else renderers["page"](report)
@@ -214,5 +300,7 @@ class TraceAnswers:
         "get_graph": _get_graph,
         "get_artifact": _get_artifact,
         "search": _search,
+        "read_on": _read_on,
+        "compare_trace": _compare,
         "save_report": _save,
     }

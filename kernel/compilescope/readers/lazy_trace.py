@@ -39,6 +39,8 @@ class ProcessLog:
         self.name = path.name
         self.path = path
         self.size_bytes = stat.st_size
+        self._written_ns = stat.st_mtime_ns
+        self._inode = stat.st_ino
         self._folder = folder
         self._log = log
         self._year = year
@@ -58,6 +60,22 @@ class ProcessLog:
         if changed:
             self._offsets = None
         return changed
+
+    @property
+    def grows(self) -> bool:
+        """Whether what is written to it from now on can be read."""
+        return self._log.grows
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether it is gone, or no longer begins with what was read."""
+        try:
+            stat = self.path.stat()
+        except OSError:
+            return True
+        if not self._log.grows:
+            return (stat.st_size, stat.st_mtime_ns) != (self.size_bytes, self._written_ns)
+        return stat.st_ino != self._inode or stat.st_size < self._outlines.position
 
     @property
     def file(self) -> BinaryIO:
@@ -204,6 +222,16 @@ class Trace:
     def position(self) -> int:
         """How many bytes were read."""
         return sum(log.outlines.position for log in self._logs)
+
+    @property
+    def grows(self) -> bool:
+        """Whether what is written to a log from now on can be read: it is not compressed."""
+        return any(log.grows for log in self._logs)
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether a log that was read is gone, or is no longer the one that it was."""
+        return any(log.is_replaced for log in self._logs)
 
     def read_on(self) -> list[tuple[ProcessLog, Events]]:
         """Read what was written since the last time: the compilations with something new."""

@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal
 
 from ..analysis.figures.wording import count
 from ..analysis.problems.breaks import plain_function
 from ..report import Compilation, SourceLine, VariantReport
 from ..report.problem import Struct
-
-
-class LostTime(Struct):
-    """Compile time with one cause."""
-
-    kind: Literal["failure", "recompiles", "graph break", "restarts", "cache bypass"]
-    seconds: float
-    """Measured by torch, of the process where it is longest: ranks compile at the same time."""
-    what: str
-    """``4 recompiles of forward``."""
-    why: str = ""
-    remedy: str = ""
-    where: SourceLine | None = None
-    process: str = ""
-    compilations: list[str] = []
-    """Compile ids in that process."""
+from ..report.traces import LostTime
 
 
 class Spent(Struct):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from ..analysis.changes.ranks import RankTexts, first_difference
 from ..analysis.figures.wording import count, duration
 from ..report import Problem
-from ..report.problem import Struct
+from ..report.traces import DivergenceKind, RankComparison, RankDivergence, RankTime
 from .lazy_trace import ProcessLog, Trace
 from .outlines import Text
 
@@ -28,60 +28,13 @@ _TENSORS = "inductor_runtime_and_tensor_meta"
 _EXECUTED = "graph_execution"
 _SHOWN = 5
 
-Kind = Literal["compilations", "graph", "cache", "collectives", "tensors", "runtimes", "execution"]
-
-_WHY: dict[Kind, str] = {
+_WHY: dict[DivergenceKind, str] = {
     "cache": "A rank that misses a cache makes the others wait in the next collective.",
     "collectives": "Every rank of a group has to call the same collectives in the same order: "
     "this hangs, or mixes up data.",
     "runtimes": "Ranks wait for the slowest one in each collective.",
     "execution": "Ranks that run graphs in another order call their collectives in another order.",
 }
-
-
-class RankDivergence(Struct):
-    """Something that some ranks compiled differently from the rest."""
-
-    kind: Kind
-    what: str
-    """``the Dynamo graph of 0/0, line 12``."""
-    compilation: str
-    ranks: list[int]
-    """Those that differ from most of the others."""
-    here: str
-    """What these have."""
-    there: str
-    """What the others have."""
-    started_s: float | None = None
-    """When the first of these ranks began the compilation, in seconds since the epoch."""
-    serious: bool = False
-    """It may hang the ranks or mix up data."""
-    why: str = ""
-
-
-class RankTime(Struct):
-    """How long a rank compiled."""
-
-    rank: int
-    compile_time_s: float
-    slowest: str = ""
-    """The compile id that took longest."""
-
-
-class RankComparison(Struct):
-    """The ranks of a run, compared."""
-
-    times: list[RankTime]
-    """In the order of the ranks."""
-    divergences: list[RankDivergence] = []
-    """The earliest first."""
-    sentence: str = ""
-    """What comes of it: who diverged first and where, and who is slowest."""
-
-    @property
-    def ranks(self) -> list[int]:
-        """The ranks that wrote a log."""
-        return [each.rank for each in self.times]
 
 
 class _Rank(NamedTuple):
@@ -187,7 +140,7 @@ def _of_compilation(compile_id: str, ranks: Sequence[_Rank]) -> Iterator[RankDiv
 
 
 def _differing(
-    kind: Kind,
+    kind: DivergenceKind,
     what: str,
     compile_id: str,
     ranks: Sequence[_Rank],
@@ -240,7 +193,7 @@ def _graphs(compile_id: str, ranks: Sequence[_Rank]) -> Iterator[RankDivergence]
 
 
 def _listed(
-    kind: Kind,
+    kind: DivergenceKind,
     what: str,
     compile_id: str,
     ranks: Sequence[_Rank],
@@ -277,7 +230,7 @@ def _listed(
 
 
 def _divergence(
-    kind: Kind,
+    kind: DivergenceKind,
     what: str,
     compile_id: str,
     ranks: Sequence[_Rank],

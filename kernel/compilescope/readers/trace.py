@@ -19,7 +19,8 @@ from .epochs import distinguished
 from .headers import NO_CALLS, describe, stage_of, written
 from .lazy_trace import Trace
 from .log_files import Origin, find_logs, names_of, origin, ranks_of, unreadable
-from .rank_divergence import compare_ranks, divergence_problems
+from .rank_divergence import divergence_problems
+from .trace_summary import summary_of
 
 
 @gc_disabled()
@@ -51,9 +52,9 @@ def report_of(path: str | Path) -> Report:
         describe(report, environment_of(records), device_of(records))
     report.subject.name += ranks_of(origins)
     _pair(report.variants)
-    if len({each.rank for each in origins}) > 1:
-        with Trace(path) as trace:
-            report.problems += divergence_problems(compare_ranks(trace))
+    with Trace(path) as trace:
+        report.trace = summary_of(trace)
+        report.problems += divergence_problems(report.trace.ranks)
     return report
 
 

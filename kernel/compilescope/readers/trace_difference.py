@@ -10,13 +10,20 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from ..analysis.changes.ranks import RankTexts, first_difference
-from ..analysis.changes.reports import BACKEND_HASH, FigureChange, kernel_differences
+from ..analysis.changes.reports import BACKEND_HASH, kernel_differences
 from ..report import Compilation
-from ..report.problem import Struct
+from ..report.traces import (
+    CompilationChange,
+    CompilationLine,
+    FigureChange,
+    ProcessDifference,
+    TimeChange,
+    TraceDifference,
+)
 from .lazy_trace import ProcessLog, Trace
 from .outlines import Events
 from .rank_divergence import GRAPH_TEXTS
-from .trace_summary import CompilationLine, Outcome, compilation_lines
+from .trace_summary import compilation_lines
 
 MOST_READ = 50
 """How many compilations are read whole in each trace, if nobody asks for all: 0.1 to 0.3 s each."""
@@ -29,72 +36,6 @@ _COMPILE_ID = re.compile(r"^(?:!\d+/)?\d+/\d+: ", re.M)
 """What a recompile's reason begins with: the compilation whose guard failed."""
 _GUARDS = "dynamo_cpp_guards_str"
 _TEXTS = RankTexts("")
-
-
-class TimeChange(Struct):
-    """The compile time of a compilation before and after; each was measured once."""
-
-    function: str
-    before: str
-    """The compile id in the first trace."""
-    after: str
-    before_s: float
-    after_s: float
-
-
-class CompilationChange(Struct):
-    """What differs in a compilation that both traces have."""
-
-    function: str
-    before: str
-    """The compile id in the first trace."""
-    after: str
-    graph: str = ""
-    """The first text that differs: ``the Dynamo graph, line 6``. Later ones follow from it."""
-    line_before: str = ""
-    line_after: str = ""
-    outcome: tuple[Outcome, Outcome] | None = None
-    """Where one failed, or was left to eager, and the other was not."""
-    recompile: tuple[str, str] | None = None
-    """The first reason, where it differs."""
-    kernels_gone: list[str] = []
-    kernels_new: list[str] = []
-    kernels_changed: list[str] = []
-    """Of the same operators, with other code."""
-    guards_gone: list[str] = []
-    guards_new: list[str] = []
-    is_read: bool = True
-    """Whether kernels and guards were compared."""
-
-
-class ProcessDifference(Struct):
-    """What differs between a process of the one trace and its partner in the other."""
-
-    before: str
-    after: str
-    figures: list[FigureChange] = []
-    in_changed: list[FigureChange] = []
-    """Kernels and guards of the compilations that differ or have no partner, and were read."""
-    compile_time_s: tuple[float, float] = (0.0, 0.0)
-    gone: list[CompilationLine] = []
-    """Compilations that only the first trace has."""
-    new: list[CompilationLine] = []
-    """Compiled anew: only the second has them."""
-    changed: list[CompilationChange] = []
-    slower: list[TimeChange] = []
-    """By a fifth and a tenth of a second at least, the most seconds first."""
-    faster: list[TimeChange] = []
-    unread: int = 0
-    """Of how many changed compilations kernels and guards were not compared."""
-
-
-class TraceDifference(Struct):
-    """What differs between two traces; what ``compilescope diff --json`` prints of them."""
-
-    processes: list[ProcessDifference] = []
-    only_before: list[str] = []
-    """Processes without a partner."""
-    only_after: list[str] = []
 
 
 class _Side(NamedTuple):
@@ -153,6 +94,8 @@ def trace_difference(
     pairs = list(_processes(before.processes, after.processes))
     paired = {id(log) for pair in pairs for log in pair}
     return TraceDifference(
+        before=before.path.name,
+        after=after.path.name,
         processes=[_of_processes(*pair, most_read, progress) for pair in pairs],
         only_before=[log.name for log in before.processes if id(log) not in paired],
         only_after=[log.name for log in after.processes if id(log) not in paired],

@@ -2,65 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from ..capture.logged_values import finite
-from ..report import Compilation, Environment, Problem, SourceLine, VariantReport
-from ..report.problem import Struct
+from ..report import Compilation, VariantReport
+from ..report.traces import CompilationLine, Outcome, ProcessSummary, TraceSummary
 from .lazy_trace import ProcessLog, Trace
-from .lost_time import LostTime, Spent, lost_time
-from .rank_divergence import RankComparison, compare_ranks, divergence_problems
+from .lost_time import Spent, lost_time
+from .rank_divergence import compare_ranks, divergence_problems
 
 _MOST_SLOWEST = 5
-Outcome = Literal["compiled", "failed", "eager"]
-
-
-class CompilationLine(Struct):
-    """A compilation in the list of all."""
-
-    id: str
-    process: str
-    frame: SourceLine | None = None
-    started_s: float | None = None
-    """Seconds since the epoch."""
-    duration_s: float | None = None
-    """None while it is not finished, or where torch logged no time."""
-    recompile: str = ""
-    """The first reason."""
-    graph_breaks: int = 0
-    outcome: Outcome = "compiled"
-    """failed: the error reached the caller. eager: torch left the frame to eager."""
-    caches: dict[str, str] = {}
-    """Cache → its answer: hit, miss or bypass."""
-
-
-class ProcessSummary(Struct):
-    """What one process compiled."""
-
-    name: str
-    compilations: int
-    recompiles: int
-    graph_breaks: int
-    failures: int
-    compile_time_s: float
-    unfinished: list[str] = []
-    """Compile ids of what Dynamo started on and torch did not say the end of."""
-    caches: dict[str, dict[str, int]] = {}
-    """Cache → how often it answered hit, miss, bypass."""
-    problems: list[Problem] = []
-
-
-class TraceSummary(Struct):
-    """A trace at a glance; what ``compilescope trace --json`` prints."""
-
-    name: str
-    environment: Environment
-    processes: list[ProcessSummary]
-    slowest: list[CompilationLine] = []
-    fix_first: list[LostTime] = []
-    """What cost compile time and need not, the longest first."""
-    ranks: RankComparison | None = None
-    problems: list[Problem] = []
 
 
 def summary_of(trace: Trace, *, rank: str | None = None, redact: bool = False) -> TraceSummary:
@@ -120,6 +69,7 @@ def _line(compilation: Compilation, process: str, outcome: Outcome) -> Compilati
         graph_breaks=len(compilation.breaks),
         outcome=outcome,
         caches={event.cache: event.outcome for event in compilation.cache},
+        nodes=compilation.counts.get("nodes"),
     )
 
 

@@ -33,6 +33,7 @@ from .changes import KernelChange as KernelChange
 from .cuda_graphs import CudaGraphs as CudaGraphs
 from .cuda_graphs import Partition as Partition
 from .cuda_graphs import Skip as Skip
+from .environment import Environment as Environment
 from .errors import CompilescopeError as CompilescopeError
 from .overview import Answer as Answer
 from .overview import Count as Count
@@ -65,7 +66,6 @@ from .report import AS_WRITTEN as AS_WRITTEN
 from .report import IN_CELL as IN_CELL
 from .report import SCHEMA_VERSION as SCHEMA_VERSION
 from .report import DistinctBreak as DistinctBreak
-from .report import Environment as Environment
 from .report import Options as Options
 from .report import Report as Report
 from .report import Subject as Subject

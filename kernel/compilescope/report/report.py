@@ -19,6 +19,7 @@ import msgspec
 from .artifacts import Break, Code, Compilation, Effective
 from .changes import Changes
 from .cuda_graphs import CudaGraphs
+from .environment import Environment
 from .errors import CompilescopeError
 from .late import LateTable
 from .overview import Overview
@@ -42,6 +43,7 @@ from .timings import (
     Timing,
     Verdict,
 )
+from .traces import TraceSummary
 from .variant import Variant
 from .wrapper_steps import KernelLoad
 
@@ -121,20 +123,6 @@ def is_record(variant: VariantReport) -> bool:
     return watched or variant.name == IN_CELL
 
 
-class Environment(Struct):
-    """Where the report was made."""
-
-    torch: str = ""
-    triton: str | None = None
-    python: str = ""
-    platform: str = ""
-    cpu: str = ""
-    threads: int = 0
-    gpus: list[str] = []
-    compiler: str = ""
-    compilescope: str = ""
-
-
 class Subject(Struct):
     """What was inspected."""
 
@@ -176,6 +164,8 @@ class Report(Struct, kw_only=True):
     """Which rank of a distributed run it is of."""
     overview: Overview | None = None
     """What all of it comes to, as of when the report was last written or shown."""
+    trace: TraceSummary | None = None
+    """Of a trace: all of it at a glance."""
 
     @property
     def compilations(self) -> list[Compilation]:
@@ -258,7 +248,7 @@ class Report(Struct, kw_only=True):
             The report is nested too deep.
         """
         try:
-            told = redact(msgspec.to_builtins(self, enc_hook=repr))
+            told = redact(msgspec.to_builtins(self._without_quotes(), enc_hook=repr))
             # Its sentences quote what is left out here: they are made anew of what remains.
             return msgspec.convert(told | {"overview": None}, Report)
         except RecursionError:
@@ -267,6 +257,15 @@ class Report(Struct, kw_only=True):
                 "It is nested too deep, as no report of compilescope's is.",
                 "Save it as it is, or make it again.",
             ) from None
+
+    def _without_quotes(self) -> Report:
+        """The report with nothing in its trace's summary that quotes graphs and guards."""
+        if self.trace is None:
+            return self
+        trace = msgspec.structs.replace(
+            self.trace, slowest=[], fix_first=[], ranks=None, difference=None
+        )
+        return msgspec.structs.replace(self, trace=trace)
 
     def save(self, path: str | Path, *, redact: bool = False) -> Path:
         """Writes the report as ``.json``, or as one ``.html`` file that needs nothing else.

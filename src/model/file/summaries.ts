@@ -78,7 +78,7 @@ export function summaryOf(report: Report): ReportSummary {
     },
     rank,
     overview,
-    trace: null,
+    trace: report.trace,
     asked: []
   };
 }
@@ -213,7 +213,10 @@ function compilationSummary(compilation: Compilation): CompilationSummary {
     where: frame,
     reduced: compilation.reduced,
     torch_id: compilation.torch_id,
-    cell_number: compilation.cell_number
+    cell_number: compilation.cell_number,
+    caches: Object.fromEntries(
+      compilation.cache.map(({ cache, outcome }) => [cache, outcome])
+    )
   };
 }
 

@@ -5,6 +5,19 @@ import type { Commands, Reply, Request } from '../../protocol/types';
 import { PROTOCOL_VERSION } from '../../protocol/types';
 
 /**
+ * After how long the log is looked at again, in milliseconds: while something is
+ * logged, and at most.
+ */
+const SOON = 2000;
+const LATEST = 30_000;
+
+/**
+ * As many times as long as it takes to look, so that a large trace does not keep
+ * its reader busy.
+ */
+const REST = 10;
+
+/**
  * What the reader of a trace answers: a reply, and what has changed by it.
  */
 export interface ITraceAnswer {
@@ -42,7 +55,14 @@ export class TraceConnection extends BaseConnection {
     if (reply.error) {
       throw new RequestError(problem(reply.error), 'reply');
     }
-    return reply.result as Commands[K]['result'];
+    const result = reply.result as Commands[K]['result'];
+    if (
+      command === 'get_report' &&
+      (result as Commands['get_report']['result']).trace?.is_followed
+    ) {
+      this._follow();
+    }
+    return result;
   }
 
   execute(): Promise<void> {
@@ -65,5 +85,42 @@ export class TraceConnection extends BaseConnection {
     }
   }
 
+  protected override release(): void {
+    clearTimeout(this._timer);
+  }
+
+  /**
+   * Have the reader read on, now and then: a running job logs more.
+   */
+  private _follow(): void {
+    if (this._isFollowing || this.isDisposed) {
+      return;
+    }
+    this._isFollowing = true;
+    let wait = SOON;
+    const look = async () => {
+      const begun = Date.now();
+      let hasMore = false;
+      const note = () => (hasMore = true);
+      if (!document.hidden) {
+        this.event.connect(note);
+        // The next look may succeed; what a view asks for says what is wrong.
+        await this.request('read_on', { subject: '' }).catch(() => undefined);
+        await Promise.resolve();
+        this.event.disconnect(note);
+      }
+      wait = hasMore ? SOON : Math.min(LATEST, wait * 1.5);
+      if (!this.isDisposed) {
+        this._timer = window.setTimeout(
+          () => void look(),
+          Math.max(wait, REST * (Date.now() - begun))
+        );
+      }
+    };
+    this._timer = window.setTimeout(() => void look(), wait);
+  }
+
   private _count = 0;
+  private _isFollowing = false;
+  private _timer = 0;
 }

@@ -5,7 +5,9 @@ import { formatCount, formatSeconds } from '../../words/format';
 import type { IColumn, Sort } from '../common';
 import {
   Absent,
+  Badge,
   compareNumbers,
+  filled,
   SearchField,
   Select,
   sorted,
@@ -32,14 +34,26 @@ interface IRow {
   readonly recompile: string;
   readonly breaks: number;
   readonly outcome: '' | 'failed' | 'eager';
+
+  /**
+   * Cache → its answer: hit, miss or bypass.
+   */
+  readonly caches: Readonly<Record<string, string>>;
 }
 
 const KEEPS: Record<string, (row: IRow) => boolean> = {
   all: () => true,
   failed: row => row.outcome !== '',
   recompiled: row => row.recompile !== '',
-  broken: row => row.breaks > 0
+  broken: row => row.breaks > 0,
+  hit: row => answered(row, 'hit'),
+  miss: row => answered(row, 'miss'),
+  bypass: row => answered(row, 'bypass')
 };
+
+function answered({ caches }: IRow, answer: string): boolean {
+  return Object.values(caches).includes(answer);
+}
 
 /**
  * All compilations, sorted and filtered. One that is chosen is shown in all
@@ -52,16 +66,22 @@ export function CompilationList(props: { context: IViewContext }): JSX.Element {
   const [sort, setSort] = React.useState<Sort>(null);
   const [kept, setKept] = React.useState('all');
   const [text, setText] = React.useState('');
+  const [least, setLeast] = React.useState('');
   const all = React.useMemo(() => (report ? rowsOf(report) : []), [report]);
-  const columns = columnsOf(trans);
+  const columns = filled(columnsOf(trans), all);
   const rows = React.useMemo(
     () =>
       sorted(
-        all.filter(row => KEEPS[kept](row) && row.place.includes(text)),
+        all.filter(
+          row =>
+            KEEPS[kept](row) &&
+            row.place.includes(text) &&
+            row.nodes >= Number(least)
+        ),
         columns,
         sort
       ),
-    [all, kept, text, sort]
+    [all, kept, text, least, sort]
   );
   return (
     <section>
@@ -83,10 +103,25 @@ export function CompilationList(props: { context: IViewContext }): JSX.Element {
             { value: 'all', label: trans.__('all') },
             { value: 'failed', label: trans.__('failed or left to eager') },
             { value: 'recompiled', label: trans.__('recompiles') },
-            { value: 'broken', label: trans.__('with graph breaks') }
+            { value: 'broken', label: trans.__('with graph breaks') },
+            { value: 'miss', label: trans.__('missed a cache') },
+            { value: 'bypass', label: trans.__('bypassed a cache') },
+            { value: 'hit', label: trans.__('hit a cache') }
           ]}
           onChange={setKept}
         />
+        <label className="jp-Compilescope-pick">
+          <span>{trans.__('At least')}</span>
+          <input
+            type="number"
+            min={0}
+            step={1}
+            value={least}
+            placeholder="0"
+            onChange={event => setLeast(event.currentTarget.value)}
+          />
+          <span>{trans.__('nodes')}</span>
+        </label>
       </div>
       <div
         className="jp-Compilescope-traceList"
@@ -135,7 +170,8 @@ function rowsOf(report: ReportSummary): IRow[] {
       nodes: each.nodes,
       recompile: each.recompile[0]?.split('\n')[0] ?? '',
       breaks: each.breaks,
-      outcome: outcomes.get(each.id) ?? ''
+      outcome: outcomes.get(each.id) ?? '',
+      caches: each.caches
     }));
   });
 }
@@ -189,22 +225,63 @@ function columnsOf(trans: TranslationBundle): readonly IColumn<IRow>[] {
       compare: (a, b) => a.place.localeCompare(b.place)
     },
     {
-      id: 'notes',
-      label: trans.__('Notes'),
+      id: 'outcome',
+      label: trans.__('Outcome'),
+      width: '90px',
+      from: 560,
+      hasValue: row => row.outcome !== '',
+      render: row =>
+        row.outcome && (
+          <Badge kind={row.outcome === 'failed' ? 'error' : 'warning'}>
+            {OUTCOMES[row.outcome](trans)}
+          </Badge>
+        ),
+      compare: (a, b) => a.outcome.localeCompare(b.outcome),
+      isDescendingFirst: true
+    },
+    {
+      id: 'breaks',
+      label: trans.__('Breaks'),
+      title: trans.__('Graph breaks'),
+      width: '60px',
+      isNumber: true,
+      from: 700,
+      hasValue: row => row.breaks > 0,
+      render: row => row.breaks > 0 && formatCount(row.breaks),
+      compare: (a, b) => a.breaks - b.breaks
+    },
+    {
+      id: 'caches',
+      label: trans.__('Caches'),
+      width: 'minmax(90px, 1fr)',
+      from: 640,
+      hasValue: row => Object.keys(row.caches).length > 0,
+      render: row => <span title={cachesOf(row)}>{cachesOf(row)}</span>,
+      compare: (a, b) => cachesOf(a).localeCompare(cachesOf(b))
+    },
+    {
+      id: 'recompile',
+      label: trans.__('Recompiled because'),
       width: 'minmax(140px, 2fr)',
       from: 560,
-      render: row => <span title={row.recompile}>{notesOf(row, trans)}</span>
+      hasValue: row => row.recompile !== '',
+      render: row => <span title={row.recompile}>{row.recompile}</span>,
+      compare: (a, b) => a.recompile.localeCompare(b.recompile),
+      isDescendingFirst: true
     }
   ];
 }
 
-function notesOf(row: IRow, trans: TranslationBundle): string {
-  return [
-    row.outcome === 'failed' && trans.__('failed'),
-    row.outcome === 'eager' && trans.__('left to eager'),
-    row.recompile && trans.__('recompiled: %1', row.recompile),
-    row.breaks > 0 && trans._n('%1 graph break', '%1 graph breaks', row.breaks)
-  ]
-    .filter(Boolean)
+const OUTCOMES: Record<
+  'failed' | 'eager',
+  (trans: TranslationBundle) => string
+> = {
+  failed: trans => trans.__('failed'),
+  eager: trans => trans.__('left to eager')
+};
+
+function cachesOf({ caches }: IRow): string {
+  return Object.entries(caches)
+    .map(([cache, answer]) => `${cache} ${answer}`)
     .join(', ');
 }

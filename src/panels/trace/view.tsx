@@ -3,6 +3,7 @@ import type { TraceSummary } from '../../protocol/types';
 import type { IEmpty } from '../common';
 import { ReportView } from '../common';
 import type { IViewContext } from '../views';
+import { Comparison } from './comparison';
 import { CompilationList } from './list';
 import { Losses } from './losses';
 import { RankComparisonPart } from './ranks';
@@ -42,12 +43,20 @@ export class TraceView extends ReportView<TraceSummary | null> {
     const { context } = this;
     return trace ? (
       <div className="jp-Compilescope-traceBody">
+        {trace.is_followed && (
+          <p className="jp-Compilescope-traceFollowed">
+            {context.trans.__(
+              'The log is followed: what torch compiles from now on appears here.'
+            )}
+          </p>
+        )}
         {trace.fix_first.length > 0 && (
           <Losses losses={trace.fix_first} context={context} />
         )}
         {trace.ranks && (
           <RankComparisonPart ranks={trace.ranks} context={context} />
         )}
+        <Comparison difference={trace.difference} context={context} />
         <CompilationList context={context} />
         <Search context={context} />
       </div>

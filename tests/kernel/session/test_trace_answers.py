@@ -89,6 +89,70 @@ def test_the_list_what_to_change_first_and_the_ranks_come_with_the_summary(tmp_p
     answers.close()
 
 
+def test_another_trace_is_compared_and_the_earlier_one_is_before(tmp_path: Path) -> None:
+    log = gzip.decompress(LIMIT.read_bytes())
+    begin, end = (
+        log.rindex(b"\nV", 0, log.index(b'"frame_compile_id": %d' % number)) + 1
+        for number in (1, 2)
+    )
+    old, new = tmp_path / "old.log", tmp_path / "new.log"
+    old.write_bytes(log[:begin] + log[end:])
+    new.write_bytes(log)
+    answers = TraceAnswers(new, find=Path)
+    answer = answers.answer(request("compare_trace", subject="", path=str(old)))
+    assert answer.reply.error is None
+    assert [event["event"] for event in answer.events] == ["report_changed"]
+    difference = ask(answers, "get_report", subject="")["trace"]["difference"]
+    assert (difference["before"], difference["after"]) == ("old.log", "new.log")
+    assert difference["shown"] == "after"
+    assert [line["id"] for line in difference["processes"][0]["new"]] == ["0/1"]
+    saved = json.loads(ask(answers, "save_report", subject="")["text"])
+    assert saved["trace"]["difference"] == json.loads(json.dumps(difference))
+    missing = answers.answer(request("compare_trace", subject="", path=str(tmp_path / "no.log")))
+    assert "There is no trace at" in str(missing.reply.error)
+    answers.close()
+
+
+def test_a_page_compares_no_trace_but_the_one_it_was_opened_with(tmp_path: Path) -> None:
+    answers = TraceAnswers(LIMIT, before=LIMIT)
+    (process,) = ask(answers, "get_report", subject="")["trace"]["difference"]["processes"]
+    assert process["new"] == process["gone"] == process["changed"] == []
+    refused = answers.answer(request("compare_trace", subject="", path=str(CPP)))
+    assert "compares no other trace" in str(refused.reply.error)
+    answers.close()
+
+
+def test_a_followed_log_lists_what_is_logged_later(tmp_path: Path) -> None:
+    log = gzip.decompress(LIMIT.read_bytes())
+    cut = log.rindex(b"\nV", 0, log.index(b'"frame_compile_id": 2')) + 1
+    file = tmp_path / "running.log"
+    file.write_bytes(log[:cut])
+    answers = TraceAnswers(file, follow=True)
+
+    def listed() -> list[str]:
+        report = ask(answers, "get_report", subject="")
+        assert report["trace"]["is_followed"]
+        return [each["id"] for each in report["variants"][0]["compilations"]]
+
+    place = {"subject": "", "variant": "running", "compilation": "0/1"}
+    ask(answers, "get_compilation", **place, parts=["guards"])
+    assert listed() == ["0/0", "0/1"]
+    assert answers.answer(request("read_on", subject="")).events == []
+    with file.open("ab") as more:
+        more.write(log[cut:])
+    (event,) = answers.answer(request("read_on", subject="")).events
+    assert event["event"] == "report_changed"
+    assert listed() == [each.id for each in cs.read_trace(LIMIT).compilations]
+    last = ask(answers, "get_compilation", **{**place, "compilation": "0/2"}, parts=["guards"])
+    assert last["compilation"]["id"] == "0/2"
+    # The job is started again, and writes the log anew.
+    file.unlink()
+    file.write_bytes(log[:cut])
+    assert answers.answer(request("read_on", subject="")).events
+    assert listed() == ["0/0", "0/1"]
+    answers.close()
+
+
 def test_what_a_trace_cannot_do_is_an_answer(answers: TraceAnswers) -> None:
     for data in (request("start_run", subject="", variants=[]), request("weather"), None, 3):
         reply = answers.answer(data).reply

@@ -63,6 +63,9 @@ test('a folder of ranks is opened from the file browser, and read as it is looke
   await test.step('the list is filtered, and a row is shown in all views', async () => {
     await view.getByLabel('Show').selectOption('recompiled');
     await expect(view).toContainText('4 of 6 compilations');
+    await view.getByLabel('At least').fill('1');
+    await expect(view).toContainText('2 of 6 compilations');
+    await view.getByLabel('At least').fill('');
     await view.getByRole('row', { name: /^rank 1 0\/1 / }).click();
     await page.getByRole('tab', { name: 'Guards', exact: true }).click();
     await expect(
@@ -80,6 +83,45 @@ test('a folder of ranks is opened from the file browser, and read as it is looke
       page.getByRole('tab', { name: 'Code', exact: true })
     ).toHaveAttribute('aria-selected', 'true');
     await expect(page.locator('.cm-content').first()).toContainText('forward');
+  });
+});
+
+test('a running log is followed, and compared with the one before', async ({
+  page,
+  tmpPath
+}) => {
+  const log = logOf('cpu-torch2.13-limit');
+  const cut = log.lastIndexOf('\nV', log.indexOf('"frame_compile_id": 1')) + 1;
+  const upload = (name: string, text: string) =>
+    page.contents.uploadContent(text, 'text', `${tmpPath}/${name}`);
+  await upload('before.log', log);
+  await upload('running.log', log.slice(0, cut));
+  await page.sidebar.openTab('filebrowser');
+  await page.filebrowser.openDirectory(tmpPath);
+  await openWith(page, 'running.log');
+  await page.getByRole('tab', { name: 'Trace', exact: true }).click();
+  const view = page.getByRole('region', { name: 'Trace', exact: true });
+  await expect(view).toContainText('The log is followed');
+  await expect(
+    view.getByRole('heading', { name: '1 compilation', exact: true })
+  ).toBeVisible();
+
+  await test.step('it is compared with a log that the user chooses', async () => {
+    await view
+      .getByRole('button', { name: 'Compare with another trace…' })
+      .click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('listitem', { name: /^Name: before\.log/ }).click();
+    await dialog.getByRole('button', { name: /Open|Select/ }).click();
+    await expect(view).toContainText('No longer compiled');
+    await expect(view).toContainText('before.log');
+  });
+
+  await test.step('what is logged later is listed', async () => {
+    await upload('running.log', log);
+    await expect(
+      view.getByRole('heading', { name: '3 compilations', exact: true })
+    ).toBeVisible();
   });
 });
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from ...report import Kernel, Report, SourceLine, Struct, VariantReport
+from ...report.traces import FigureChange
 from ..figures.counts import FIGURES, counts
 from ..figures.wording import duration
 
@@ -16,14 +17,6 @@ _LANGUAGES = {"cpp": "C++", "triton": "Triton", "extern": "extern"}
 BACKEND_HASH = re.compile(r"'backend_hash': '\w*'")
 """In a Triton kernel's source: of the installed Triton, another with every version."""
 _Things = Counter[tuple[str, str]]
-
-
-class FigureChange(Struct):
-    """A count before and after."""
-
-    name: str
-    before: int
-    after: int
 
 
 class LatencyChange(Struct):

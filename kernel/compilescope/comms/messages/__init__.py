@@ -45,6 +45,7 @@ from .pushes import SubjectsChanged as SubjectsChanged
 from .pushes import SweepChanged as SweepChanged
 from .pushes import WatchChanged as WatchChanged
 from .reading import ArtifactResult as ArtifactResult
+from .reading import CompareTrace as CompareTrace
 from .reading import CompilationResult as CompilationResult
 from .reading import Forget as Forget
 from .reading import GetArtifact as GetArtifact
@@ -53,6 +54,7 @@ from .reading import GetGraph as GetGraph
 from .reading import GetReport as GetReport
 from .reading import GetVariant as GetVariant
 from .reading import GraphResult as GraphResult
+from .reading import ReadOn as ReadOn
 from .reading import SaveReport as SaveReport
 from .reading import SaveReportResult as SaveReportResult
 from .reading import Search as Search
@@ -86,6 +88,8 @@ COMMANDS: dict[str, tuple[type[Message], type[Message]]] = {
     "get_compilation": (GetCompilation, CompilationResult),
     "get_graph": (GetGraph, GraphResult),
     "search": (Search, SearchResult),
+    "compare_trace": (CompareTrace, Done),
+    "read_on": (ReadOn, Done),
     "what_if": (WhatIf, WhatIfResult),
     "set_watch": (SetWatch, WatchState),
     "add_variant": (AddVariant, AddVariantResult),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ...readers.trace_summary import TraceSummary
 from ...report import (
     Environment,
     Estimate,
@@ -17,6 +16,7 @@ from ...report import (
     Subject,
     Verdict,
 )
+from ...report.traces import TraceSummary
 from ...report.variant import Variant
 from .envelopes import Message
 
@@ -64,6 +64,8 @@ class CompilationSummary(Message):
     reduced: str = ""
     torch_id: str = ""
     cell_number: int | None = None
+    caches: dict[str, str] = {}
+    """Cache → its answer: hit, miss or bypass."""
 
 
 class TargetSummary(Message):

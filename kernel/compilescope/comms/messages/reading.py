@@ -118,6 +118,25 @@ class SearchResult(Message):
     """Whether there are more."""
 
 
+class CompareTrace(Message):
+    """Asks what differs between a trace and another one, from before or after a change.
+
+    What comes of it is in the trace's summary: `report_changed` follows.
+    """
+
+    subject: str
+    path: str
+    """Of the other trace, as whoever shows the panel names files."""
+    every: bool = False
+    """Compare kernels and guards of all compilations that differ, not of the slowest alone."""
+
+
+class ReadOn(Message):
+    """Asks for what torch logged since; `report_changed` follows where that is anything."""
+
+    subject: str
+
+
 class SaveReport(Message):
     """Asks for the whole report as JSON or as one HTML file."""
 

@@ -1,0 +1,385 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type {
+  CompilationChange,
+  CompilationLine,
+  FigureChange,
+  ProcessDifference,
+  TimeChange,
+  TraceDifference
+} from '../../protocol/types';
+import { formatCount, formatPlace, formatSeconds } from '../../words/format';
+import { Badge } from '../common';
+import type { IViewContext } from '../views';
+import { CompilationLink } from './link';
+
+/**
+ * As many of each kind as are listed at once.
+ */
+const MOST = 50;
+
+/**
+ * What differs between two traces, process by process.
+ */
+export function Difference(props: {
+  difference: TraceDifference;
+  context: IViewContext;
+}): JSX.Element {
+  const { difference, context } = props;
+  const { trans } = context;
+  const { shown, only_before, only_after } = difference;
+  return (
+    <>
+      {difference.processes.map(each => (
+        <Process
+          key={each.before}
+          process={each}
+          shown={shown}
+          isNamed={difference.processes.length > 1}
+          context={context}
+        />
+      ))}
+      {only_before.length > 0 && (
+        <p>{trans.__('Only before: %1', only_before.join(', '))}</p>
+      )}
+      {only_after.length > 0 && (
+        <p>{trans.__('Only after: %1', only_after.join(', '))}</p>
+      )}
+    </>
+  );
+}
+
+type Side = TraceDifference['shown'];
+
+function Process(props: {
+  process: ProcessDifference;
+  shown: Side;
+  isNamed: boolean;
+  context: IViewContext;
+}): JSX.Element {
+  const { process, shown, isNamed, context } = props;
+  const { trans } = context;
+  const id = (before: string, after: string) => (
+    <Ids
+      before={before}
+      after={after}
+      process={process[shown]}
+      shown={shown}
+      context={context}
+    />
+  );
+  const isSame =
+    process.gone.length + process.new.length + process.changed.length === 0;
+  return (
+    <div className="jp-Compilescope-traceDifference">
+      {isNamed && <h4>{nameOf(process)}</h4>}
+      <Figures process={process} trans={trans} />
+      {isSame && <p>{trans.__('Both compiled the same.')}</p>}
+      <Lines
+        title={trans.__('Compiled anew')}
+        lines={process.new}
+        side="after"
+        id={id}
+        context={context}
+      />
+      <Lines
+        title={trans.__('No longer compiled')}
+        lines={process.gone}
+        side="before"
+        id={id}
+        context={context}
+      />
+      <Times
+        title={trans.__('Slower to compile')}
+        times={process.slower}
+        id={id}
+        trans={trans}
+      />
+      <Times
+        title={trans.__('Faster to compile')}
+        times={process.faster}
+        id={id}
+        trans={trans}
+      />
+      {process.changed.length > 0 && (
+        <>
+          <h4>{trans.__('Compiled to something else')}</h4>
+          <ul className="jp-Compilescope-rankDifferences">
+            {process.changed.slice(0, MOST).map((each, index) => (
+              <Change key={index} change={each} id={id} trans={trans} />
+            ))}
+          </ul>
+          <Rest count={process.changed.length} trans={trans} />
+        </>
+      )}
+    </div>
+  );
+}
+
+function nameOf({ before, after }: ProcessDifference): string {
+  return before === after ? after : `${before} → ${after}`;
+}
+
+type Id = (before: string, after: string) => JSX.Element;
+
+/**
+ * A compilation's ids in both traces; that of the trace which is shown leads to
+ * it.
+ */
+function Ids(props: {
+  before: string;
+  after: string;
+  process: string;
+  shown: Side;
+  context: IViewContext;
+}): JSX.Element {
+  const { before, after, process, shown, context } = props;
+  const side = (id: string, isShown: boolean) =>
+    isShown ? (
+      <CompilationLink process={process} id={id} context={context} />
+    ) : (
+      <code>{id}</code>
+    );
+  return before === after ? (
+    side(after, true)
+  ) : (
+    <>
+      {before && side(before, shown === 'before')}
+      {before && after && ' → '}
+      {after && side(after, shown === 'after')}
+    </>
+  );
+}
+
+function Figures(props: {
+  process: ProcessDifference;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { process, trans } = props;
+  const { compile_time_s: times } = process;
+  const row = ({ name, before, after }: FigureChange, of = '') => (
+    <tr key={name}>
+      <th scope="row">{of ? trans.__('%1 (%2)', name, of) : name}</th>
+      <td>{formatCount(before)}</td>
+      <td>{formatCount(after)}</td>
+      <td>{after !== before && signed(after - before)}</td>
+    </tr>
+  );
+  return (
+    <table
+      className="jp-Compilescope-traceFigures"
+      aria-label={trans.__('Before and after')}
+    >
+      <thead>
+        <tr>
+          <td />
+          <th scope="col">{trans.__('Before')}</th>
+          <th scope="col">{trans.__('After')}</th>
+          <th scope="col">{trans.__('Change')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {process.figures.map(each => row(each))}
+        {process.in_changed.map(each =>
+          row(each, trans.__('where something differs'))
+        )}
+        {times.some(time => time > 0) && (
+          <tr>
+            <th scope="row">{trans.__('compile time, measured once')}</th>
+            <td>{formatSeconds(times[0])}</td>
+            <td>{formatSeconds(times[1])}</td>
+            <td />
+          </tr>
+        )}
+      </tbody>
+    </table>
+  );
+}
+
+function signed(change: number): string {
+  return change > 0 ? `+${formatCount(change)}` : `−${formatCount(-change)}`;
+}
+
+function Lines(props: {
+  title: string;
+  lines: readonly CompilationLine[];
+  side: Side;
+  id: Id;
+  context: IViewContext;
+}): JSX.Element | null {
+  const { title, lines, side, id, context } = props;
+  const { trans } = context;
+  if (lines.length === 0) {
+    return null;
+  }
+  return (
+    <>
+      <h4>{title}</h4>
+      <ul>
+        {lines.slice(0, MOST).map(line => (
+          <li key={line.id}>
+            {side === 'before' ? id(line.id, '') : id('', line.id)}{' '}
+            {line.frame
+              ? `${line.frame.function}, ${formatPlace(line.frame, {}, trans.__('cell'))}`
+              : trans.__('an unknown function')}
+            {line.duration_s !== null && `, ${formatSeconds(line.duration_s)}`}
+            {line.recompile && (
+              <p>{trans.__('recompiled: %1', line.recompile.split('\n')[0])}</p>
+            )}
+          </li>
+        ))}
+      </ul>
+      <Rest count={lines.length} trans={trans} />
+    </>
+  );
+}
+
+function Times(props: {
+  title: string;
+  times: readonly TimeChange[];
+  id: Id;
+  trans: TranslationBundle;
+}): JSX.Element | null {
+  const { title, times, id, trans } = props;
+  if (times.length === 0) {
+    return null;
+  }
+  return (
+    <>
+      <h4>{title}</h4>
+      <ul>
+        {times.slice(0, MOST).map(each => (
+          <li key={each.after}>
+            {id(each.before, each.after)} {each.function}:{' '}
+            {formatSeconds(each.before_s)} → {formatSeconds(each.after_s)}
+          </li>
+        ))}
+      </ul>
+      <Rest count={times.length} trans={trans} />
+    </>
+  );
+}
+
+function Change(props: {
+  change: CompilationChange;
+  id: Id;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { change, id, trans } = props;
+  const isWorse = change.outcome !== null && change.outcome[1] === 'failed';
+  return (
+    <li className={isWorse ? 'jp-mod-serious' : undefined}>
+      <header>
+        <strong>{change.function}</strong>
+        {id(change.before, change.after)}
+        {change.outcome && (
+          <Badge kind={isWorse ? 'error' : 'info'}>
+            {change.outcome.join(' → ')}
+          </Badge>
+        )}
+      </header>
+      {change.graph && (
+        <>
+          <p>{trans.__('The first text that differs: %1', change.graph)}</p>
+          <Sides
+            before={[change.line_before]}
+            after={[change.line_after]}
+            trans={trans}
+          />
+        </>
+      )}
+      {change.recompile && (
+        <>
+          <p>{trans.__('Why it was recompiled')}</p>
+          <Sides
+            before={[change.recompile[0].split('\n')[0]]}
+            after={[change.recompile[1].split('\n')[0]]}
+            trans={trans}
+          />
+        </>
+      )}
+      {change.kernels_gone.length + change.kernels_new.length > 0 && (
+        <>
+          <p>{trans.__('Kernels')}</p>
+          <Sides
+            before={change.kernels_gone}
+            after={change.kernels_new}
+            trans={trans}
+          />
+        </>
+      )}
+      {change.kernels_changed.length > 0 && (
+        <>
+          <p>{trans.__('Kernels of the same operators, with other code')}</p>
+          <ul>
+            {change.kernels_changed.map(name => (
+              <li key={name}>
+                <code>{name}</code>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {change.guards_gone.length + change.guards_new.length > 0 && (
+        <details>
+          <summary>
+            {trans.__(
+              'Guards: %1 gone, %2 new',
+              formatCount(change.guards_gone.length),
+              formatCount(change.guards_new.length)
+            )}
+          </summary>
+          <Sides
+            before={change.guards_gone}
+            after={change.guards_new}
+            trans={trans}
+          />
+        </details>
+      )}
+    </li>
+  );
+}
+
+/**
+ * What only the one has, and what only the other has.
+ */
+function Sides(props: {
+  before: readonly string[];
+  after: readonly string[];
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { before, after, trans } = props;
+  const side = (label: string, texts: readonly string[]) => (
+    <>
+      <dt>{label}</dt>
+      <dd>
+        {texts.every(text => text === '') && trans.__('nothing')}
+        {texts.slice(0, MOST).map((text, index) => (
+          <code key={index}>{text}</code>
+        ))}
+        <Rest count={texts.length} trans={trans} />
+      </dd>
+    </>
+  );
+  return (
+    <dl>
+      {side(trans.__('before'), before)}
+      {side(trans.__('after'), after)}
+    </dl>
+  );
+}
+
+function Rest(props: {
+  count: number;
+  trans: TranslationBundle;
+}): JSX.Element | null {
+  const { count, trans } = props;
+  return count > MOST ? (
+    <p>
+      {trans.__(
+        'and %1 more: compilescope diff --json has all',
+        formatCount(count - MOST)
+      )}
+    </p>
+  ) : null;
+}
