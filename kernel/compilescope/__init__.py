@@ -559,7 +559,8 @@ def read_trace(path: str | Path) -> Report:
     ----------
     path
         A file that torch wrote because ``TORCH_TRACE`` was set, plain or compressed with gzip; or
-        the folder that it named, of which each ``.log`` becomes a variant: one a rank, say.
+        the folder that it named, of which each ``.log`` becomes a variant: one a rank, say. Or its
+        address (``s3://…``), where fsspec is installed.
 
     Returns
     -------
@@ -571,9 +572,11 @@ def read_trace(path: str | Path) -> Report:
     CompilescopeError
         There is no such file, or no trace in the folder.
     """
+    from .readers.remote import located
     from .readers.trace import report_of
 
-    return report_of(path)
+    with located(path) as local:
+        return report_of(local)
 
 
 def open_package(path: str | Path) -> Report:

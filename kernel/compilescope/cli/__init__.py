@@ -12,11 +12,15 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 
+from ..readers.remote import is_remote, located
 from ..report.errors import CompilescopeError
 from ..version import __version__
 from . import diff, doctor, opening, run, show, trace
 
+_PLACES = ("path", "file", "before", "after")
+"""Arguments that may be addresses of traces."""
 _COMMANDS = (run, trace, show, diff, opening, doctor)
 
 
@@ -46,7 +50,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
-        status: int = options.command(options)
+        with ExitStack() as copies:
+            for name in _PLACES:
+                if is_remote(place := getattr(options, name, "")):
+                    if getattr(options, "follow", False):
+                        raise CompilescopeError(
+                            f"{place} cannot be followed: it is copied, and does not grow here.",
+                            remedy="Leave out --follow, or run it where the log is written.",
+                        )
+                    setattr(options, name, copies.enter_context(located(place)))
+            status: int = options.command(options)
         sys.stdout.flush()
     except CompilescopeError as error:
         print(error, file=sys.stderr)

@@ -31,8 +31,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="compare two reports or traces",
         description="Compare two reports or traces of the same script, before and after a change.",
     )
-    parser.add_argument("before", type=Path, help=files.FILE)
-    parser.add_argument("after", type=Path, help="the same, after the change")
+    parser.add_argument("before", type=files.place, help=files.FILE)
+    parser.add_argument("after", type=files.place, help="the same, after the change")
     parser.add_argument("--json", action="store_true", help="print the differences as JSON")
     parser.add_argument(
         "-o",

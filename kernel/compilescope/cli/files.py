@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from ..readers.remote import is_remote
 from ..report import Problem, Report, Struct, conclude
 from ..report.saving.storage import load
 
@@ -41,6 +42,11 @@ class VariantSummary(Struct):
 
 
 _PAGES = (".html", ".htm")
+
+
+def place(text: str) -> Path | str:
+    """What a command is given: a path, or the address of a trace that is elsewhere."""
+    return text if is_remote(text) else Path(text)
 
 
 def is_trace(path: Path) -> bool:

@@ -20,10 +20,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         description="Open a page with all the views in the browser. Of a trace, compilations are "
         "read as they are looked at, and the page is served until Ctrl-C.",
     )
-    parser.add_argument("file", type=Path, help=files.FILE)
+    parser.add_argument("file", type=files.place, help=files.FILE)
     parser.add_argument(
         "after",
-        type=Path,
+        type=files.place,
         nargs="?",
         help="of two traces: FILE is from before a change, this after",
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 
 from ..report import WRAPPERS, Compilation, Report
 from ..report.errors import CompilescopeError
@@ -19,7 +18,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="print a report, or one wrapper, kernel or graph of it",
         description="Print a report, or one thing of it as plain text.",
     )
-    parser.add_argument("file", type=Path, help=files.FILE)
+    parser.add_argument("file", type=files.place, help=files.FILE)
     thing = parser.add_mutually_exclusive_group()
     thing.add_argument("--code", choices=WRAPPERS, help="the generated wrapper")
     thing.add_argument("--kernel", metavar="NAME", help="a kernel's source")

@@ -39,7 +39,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="summarize a TORCH_TRACE log or a folder of logs",
         description="Summarize what torch logged because TORCH_TRACE was set.",
     )
-    parser.add_argument("path", type=Path, help="a log, plain or compressed, or a folder of logs")
+    parser.add_argument(
+        "path", type=files.place, help="a log, plain or compressed, or a folder of logs"
+    )
     parser.add_argument(
         "-o", "--output", type=Path, help="write a page (.html) or a report (.json)"
     )

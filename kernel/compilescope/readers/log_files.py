@@ -40,6 +40,11 @@ class Origin(NamedTuple):
         )
 
 
+def is_log(name: str) -> bool:
+    """Whether a file of a folder is a log, by its name."""
+    return _LOG.search(name) is not None
+
+
 def find_logs(path: Path) -> LogFiles:
     """Find the logs at a path.
 
@@ -65,7 +70,7 @@ def _in_folder(path: Path) -> LogFiles:
     for folder, _, names in sorted(os.walk(path)):
         for name in sorted(names):
             file = Path(folder, name)
-            if not _LOG.search(name):
+            if not is_log(name):
                 continue
             if file.is_file():
                 log_files.logs.append(file)

@@ -1,0 +1,84 @@
+"""Traces at addresses (``s3://…``): copied to this machine by fsspec, where that is installed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path, PurePosixPath
+
+from ..processes.folders import temporary
+from ..report.errors import CompilescopeError
+from .log_files import is_log
+
+_ADDRESS = re.compile(r"[a-zA-Z][\w+.-]+://")
+
+
+def is_remote(place: str | Path) -> bool:
+    """Whether it is an address and no path of this machine."""
+    return isinstance(place, str) and _ADDRESS.match(place) is not None
+
+
+@contextmanager
+def located(place: str | Path) -> Iterator[Path]:
+    """A path of this machine to a trace: a copy, for the length of the block, of a remote one.
+
+    A log is read from its first byte to its last, so that it has to be fetched whole anyway. Of a
+    folder the logs alone are copied.
+
+    Raises
+    ------
+    CompilescopeError
+        fsspec is not installed, or what it needs for this kind of address; there is nothing there;
+        or it cannot be read.
+    OSError
+        There is no room for the copy.
+    """
+    if not is_remote(place):
+        yield Path(place)
+        return
+    with temporary("trace") as folder:
+        yield _copied(str(place), folder)
+
+
+def _copied(address: str, folder: Path) -> Path:
+    if find_spec("fsspec") is None:
+        raise CompilescopeError(
+            f"{address} cannot be read: fsspec is not installed.",
+            "It reads files that are on other machines.",
+            "Run pip install 'jupyterlab-compilescope[remote]', or copy the log here first.",
+        )
+    import fsspec
+
+    try:
+        system, path = fsspec.url_to_fs(address)
+        name = PurePosixPath(path.rstrip("/")).name or "trace"
+        if not system.isdir(path):
+            system.get_file(path, str(folder / name))
+            return folder / name
+        root = folder / name
+        root.mkdir()
+        for file in system.find(path):
+            relative = PurePosixPath(file).relative_to(PurePosixPath(path))
+            if is_log(file) and ".." not in relative.parts:
+                target = root / relative
+                target.parent.mkdir(parents=True, exist_ok=True)
+                system.get_file(file, str(target))
+    except ImportError as error:
+        raise CompilescopeError(
+            f"{address} cannot be read: a package is missing.",
+            f"{error}.",
+            "Install it, or copy the log here first.",
+        ) from None
+    except FileNotFoundError:
+        raise CompilescopeError(
+            f"There is no trace at {address!r}.", remedy="Look at the address."
+        ) from None
+    except Exception as error:  # noqa: BLE001 - each kind of address has errors of its own
+        raise CompilescopeError(
+            f"{address} cannot be read.",
+            f"{type(error).__name__}: {error}",
+            "Look at the address, at the network and at who may read it; or copy the log here.",
+        ) from None
+    return root

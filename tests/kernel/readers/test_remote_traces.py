@@ -1,0 +1,62 @@
+"""Traces that are elsewhere, by fsspec's file system in memory."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import compilescope as cs
+import fsspec
+import pytest
+from compilescope.cli import main
+from compilescope.readers import remote
+
+LOG = Path(__file__).parents[2] / "data" / "traces" / "cpu-torch2.13-limit.log.gz"
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    """A folder of two ranks, the second in a folder of its own, and of what is no log."""
+    system = fsspec.filesystem("memory")
+    system.pipe("/job/dedicated_log_torch_trace_rank_0_x.log", gzip.decompress(LOG.read_bytes()))
+    system.pipe("/job/node1/dedicated_log_torch_trace_rank_1_x.log.gz", LOG.read_bytes())
+    system.pipe("/job/weights.pt", b"weights")
+    yield "memory://job"
+    system.rm("/job", recursive=True)
+
+
+def test_a_folder_elsewhere_is_read_and_its_copy_is_removed(address: str) -> None:
+    report = cs.read_trace(address)
+    assert [each.name for each in report.variants] == ["rank 0", "rank 1"]
+    assert report.subject.name.startswith("job")
+    with remote.located(address) as folder:
+        names = [file.name for file in folder.rglob("*") if file.is_file()]
+        assert sorted(names) == [
+            "dedicated_log_torch_trace_rank_0_x.log",
+            "dedicated_log_torch_trace_rank_1_x.log.gz",
+        ]
+    assert not folder.exists()
+
+
+def test_the_commands_take_addresses(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["trace", f"{address}/dedicated_log_torch_trace_rank_0_x.log", "--list"]) == 0
+    assert "program.py:36" in capsys.readouterr().out
+    assert main(["diff", address, str(LOG)]) == 0
+    assert main(["trace", address, "--follow"]) == 2
+    assert "cannot be followed" in capsys.readouterr().err
+
+
+def test_what_cannot_be_read_is_said_in_a_line(
+    address: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["trace", "memory://nowhere/x.log"]) == 2
+    assert "There is no trace at 'memory://nowhere/x.log'" in capsys.readouterr().err
+    assert main(["trace", "weather://x.log"]) == 2
+    assert "weather://x.log cannot be read." in capsys.readouterr().err
+    monkeypatch.setattr(
+        remote, "find_spec", lambda name: None if name == "fsspec" else find_spec(name)
+    )
+    assert main(["trace", address]) == 2
+    assert "fsspec is not installed" in capsys.readouterr().err
