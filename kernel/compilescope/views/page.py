@@ -14,6 +14,7 @@ from ..report import Report
 from ..report.errors import CompilescopeError
 from .html import report as html
 from .html.templating import render as render_template
+from .packing import LARGE, packed
 
 _BUILT = Path(__file__).parent / "built"
 _POLICY = (
@@ -37,8 +38,11 @@ def render(report: Report) -> str:
     parts = _parts()
     if parts is None:
         return html.render(report, full=True, notice=_UNBUILT)
+    text = report.to_json()
+    if len(text) >= LARGE:
+        return _page(parts, report.subject.name, packed=packed(text))
     # In a script element nothing may look like its end, or like a comment.
-    data = Markup(report.to_json().replace("<", "\\u003c"))
+    data = Markup(text.replace("<", "\\u003c"))
     return _page(parts, report.subject.name, data=data)
 
 
@@ -91,7 +95,9 @@ def _parts() -> _Parts | None:
     return None if None in parts else _Parts(*map(str, parts))
 
 
-def _page(parts: _Parts, title: str, *, data: str = "", requests: str = "") -> str:
+def _page(
+    parts: _Parts, title: str, *, data: str = "", packed: str = "", requests: str = ""
+) -> str:
     script = f"\n{parts.script}\n"
     policy = _POLICY.format(script=_hash(script)) + ("; connect-src 'self'" if requests else "")
     return render_template(
@@ -101,6 +107,7 @@ def _page(parts: _Parts, title: str, *, data: str = "", requests: str = "") -> s
         policy=policy,
         style=Markup(parts.style),
         data=data,
+        packed=packed,
         requests=requests,
         worker=Markup(parts.worker),
         licenses=Markup(parts.licenses),

@@ -1,5 +1,5 @@
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
-import { spawn } from 'child_process';
+import { execFileSync, spawn } from 'child_process';
 import * as fs from 'fs';
 import * as os from 'os';
 import * as path from 'path';
@@ -148,6 +148,36 @@ test('the served page of a trace reads a compilation when it is shown', async ({
     await page.close();
   } finally {
     server.kill('SIGINT');
+    fs.rmSync(folder, { recursive: true });
+  }
+});
+
+test('the page of a large trace holds its report packed, and shows it', async ({
+  browser
+}) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'cs-trace-'));
+  for (let rank = 0; rank < 3; rank++) {
+    fs.copyFileSync(
+      path.join(TRACES, 'h200-torch2.11-train_mlp_cpp.log.gz'),
+      path.join(folder, `dedicated_log_torch_trace_rank_${rank}_x.log.gz`)
+    );
+  }
+  const file = path.join(folder, 'page.html');
+  try {
+    execFileSync('compilescope', ['trace', folder, '-o', file]);
+    expect(fs.readFileSync(file, 'utf8')).toContain('id="packed-report"');
+    const page = await browser.newPage();
+    await page.goto(`file://${file}`);
+    await page.getByRole('tab', { name: 'Trace', exact: true }).click();
+    await expect(
+      page.getByRole('region', { name: 'Trace', exact: true })
+    ).toContainText('All 3 ranks compiled the same.');
+    await page.getByRole('tab', { name: 'Kernels', exact: true }).click();
+    await expect(
+      page.getByRole('region', { name: 'Kernels', exact: true })
+    ).toContainText('triton_');
+    await page.close();
+  } finally {
     fs.rmSync(folder, { recursive: true });
   }
 });
