@@ -21,12 +21,14 @@ from .terminal import Paint, show_progress
 _SORTS: dict[str, Callable[[CompilationLine], Any]] = {
     "start": lambda line: line.started_s or 0.0,
     "time": lambda line: -(line.duration_s or 0.0),
+    "size": lambda line: -(line.nodes or 0),
     "function": lambda line: (line.frame.function if line.frame else "", line.started_s or 0.0),
 }
 _FILTERS: dict[str, Callable[[CompilationLine], bool]] = {
     "failed": lambda line: line.outcome != "compiled",
     "recompiled": lambda line: bool(line.recompile),
     "broken": lambda line: line.graph_breaks > 0,
+    "cache-hit": lambda line: "hit" in line.caches.values(),
     "cache-miss": lambda line: "miss" in line.caches.values(),
     "cache-bypass": lambda line: "bypass" in line.caches.values(),
 }
@@ -57,6 +59,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     listing.add_argument("--list", action="store_true", help="list every compilation")
     listing.add_argument("--sort", choices=list(_SORTS), help="order of the list (default: start)")
     listing.add_argument("--only", choices=list(_FILTERS), help="list these only")
+    listing.add_argument(
+        "--min-nodes", type=int, metavar="N", help="only graphs of N nodes or more"
+    )
     listing.add_argument("--function", metavar="TEXT", help="only of functions or files with TEXT")
     parser.add_argument(
         "--search",
@@ -79,7 +84,8 @@ def command(options: argparse.Namespace) -> int:
             follow(trace)
         if options.search:
             return _search(trace, rank, options)
-        if options.list or options.sort or options.only or options.function:
+        chosen = options.only or options.function or options.min_nodes
+        if options.list or options.sort or chosen:
             _list(trace, rank, options)
         else:
             found = summary_of(trace, rank=rank, redact=options.redact)
@@ -120,7 +126,9 @@ def _list(trace: Trace, rank: str | None, options: argparse.Namespace) -> None:
         for variant in report.variants
         if rank in (None, variant.name.partition(",")[0])
         for line in compilation_lines(variant)
-        if (options.only is None or _FILTERS[options.only](line)) and _names(line, options.function)
+        if (options.only is None or _FILTERS[options.only](line))
+        and _names(line, options.function)
+        and (line.nodes or 0) >= (options.min_nodes or 0)
     ]
     if options.sort:
         lines.sort(key=_SORTS[options.sort])

@@ -12,7 +12,7 @@ import { missing } from './missing';
 import type { IPage } from './page';
 import { joinPage } from './page';
 import { compilationOf, graphOf, variantOf } from './slices';
-import { artifactOf, subjectOf, summaryOf } from './summaries';
+import { artifactOf, searchOf, subjectOf, summaryOf } from './summaries';
 
 /**
  * A report's file in a kernel's place: it answers what can be answered from
@@ -123,6 +123,7 @@ export class FileConnection extends BaseConnection {
     }),
     get_artifact: ({ variant, compilation, artifact }) =>
       artifactOf(this._report, variant, compilation, artifact),
+    search: ({ text }) => searchOf(this._report, text),
     get_sweep: ({ subject }) => ({ subject, sweep: this._report.sweep }),
     save_report: args => this._save(args)
   };

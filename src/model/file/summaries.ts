@@ -7,6 +7,8 @@ import type {
   Region,
   Report,
   ReportSummary,
+  SearchHit,
+  SearchResult,
   SubjectSummary,
   TargetReport,
   TargetSummary,
@@ -24,6 +26,12 @@ import {
 import { missing } from './missing';
 import { isPackaged, packagedOf } from './packaged';
 import { findCompilation, findVariant } from './slices';
+
+/**
+ * As many lines as a search brings, and as many characters of each.
+ */
+const MOST_HITS = 200;
+const LONG_LINE = 300;
 
 /**
  * A report as a row of the list of subjects; this and what follows as
@@ -121,6 +129,38 @@ export function artifactOf(
     reasonOf(found, name),
     'Choose another artifact.'
   );
+}
+
+/**
+ * The first lines of a report's texts that hold a text.
+ */
+export function searchOf(report: Report, text: string): SearchResult {
+  const hits: SearchHit[] = [];
+  for (const { name: variant, compilations } of report.variants) {
+    for (const compilation of compilations) {
+      for (const { artifact, text: content } of artifactsOf(compilation)) {
+        if (!text || !content.includes(text)) {
+          continue;
+        }
+        for (const [index, line] of content.split('\n').entries()) {
+          if (!line.includes(text)) {
+            continue;
+          }
+          if (hits.length === MOST_HITS) {
+            return { hits, is_cut: true };
+          }
+          hits.push({
+            variant,
+            compilation: compilation.id,
+            name: artifact.name,
+            line: index + 1,
+            text: line.trim().slice(0, LONG_LINE)
+          });
+        }
+      }
+    }
+  }
+  return { hits, is_cut: false };
 }
 
 function variantSummary(variant: VariantReport): VariantSummary {

@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { ReportSummary } from '../../protocol/types';
-import { formatCount, formatSeconds } from '../../words/format';
+import { formatCount, formatPlace, formatSeconds } from '../../words/format';
 import type { IColumn, Sort } from '../common';
 import {
   Absent,
@@ -28,7 +28,12 @@ interface IRow {
   readonly key: string;
   readonly process: string;
   readonly id: string;
+
+  /**
+   * The function and its file; `path` is the whole of it.
+   */
   readonly place: string;
+  readonly path: string;
   readonly duration: number | null;
   readonly nodes: number;
   readonly recompile: string;
@@ -67,15 +72,21 @@ export function CompilationList(props: { context: IViewContext }): JSX.Element {
   const [kept, setKept] = React.useState('all');
   const [text, setText] = React.useState('');
   const [least, setLeast] = React.useState('');
-  const all = React.useMemo(() => (report ? rowsOf(report) : []), [report]);
-  const columns = filled(columnsOf(trans), all);
+  const all = React.useMemo(
+    () => (report ? rowsOf(report, trans.__('cell')) : []),
+    [report]
+  );
+  const isAlone = report?.variants.length === 1;
+  const columns = filled(columnsOf(trans), all).filter(
+    ({ id }) => id !== 'process' || !isAlone
+  );
   const rows = React.useMemo(
     () =>
       sorted(
         all.filter(
           row =>
             KEEPS[kept](row) &&
-            row.place.includes(text) &&
+            (row.place.includes(text) || row.path.includes(text)) &&
             row.nodes >= Number(least)
         ),
         columns,
@@ -150,7 +161,7 @@ function keyOf(process: string, id: string): string {
   return JSON.stringify([process, id]);
 }
 
-function rowsOf(report: ReportSummary): IRow[] {
+function rowsOf(report: ReportSummary, cell: string): IRow[] {
   return report.variants.flatMap(({ name, compilations, problems }) => {
     const outcomes = new Map<string, IRow['outcome']>();
     for (const { facts, severity } of problems) {
@@ -164,8 +175,9 @@ function rowsOf(report: ReportSummary): IRow[] {
       process: name,
       id: each.id,
       place: each.where
-        ? `${each.where.function} (${each.where.file}:${each.where.line})`
+        ? `${each.where.function}, ${formatPlace(each.where, report.files, cell)}`
         : '',
+      path: each.where ? `${each.where.file}:${each.where.line}` : '',
       duration: each.duration_s,
       nodes: each.nodes,
       recompile: each.recompile[0]?.split('\n')[0] ?? '',
@@ -221,7 +233,7 @@ function columnsOf(trans: TranslationBundle): readonly IColumn<IRow>[] {
       id: 'place',
       label: trans.__('Function'),
       width: 'minmax(90px, 2fr)',
-      render: row => <code title={row.place}>{row.place}</code>,
+      render: row => <code title={row.path}>{row.place}</code>,
       compare: (a, b) => a.place.localeCompare(b.place)
     },
     {
@@ -253,7 +265,7 @@ function columnsOf(trans: TranslationBundle): readonly IColumn<IRow>[] {
     {
       id: 'caches',
       label: trans.__('Caches'),
-      width: 'minmax(90px, 1fr)',
+      width: 'minmax(120px, 2fr)',
       from: 640,
       hasValue: row => Object.keys(row.caches).length > 0,
       render: row => <span title={cachesOf(row)}>{cachesOf(row)}</span>,

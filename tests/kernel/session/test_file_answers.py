@@ -28,6 +28,7 @@ def answered(report: Report) -> Iterator[tuple[str, dict[str, Any], messages.Mes
     # The files are of a version that had no overview: the front end has none of them either.
     told = msgspec.structs.replace(summaries.report(report, 1), overview=None)
     yield "get_report", {}, told
+    yield "search", {"text": "return "}, summaries.search(report, "return ")
     for variant in report.variants:
         named = {"variant": variant.name}
         yield (
