@@ -9,6 +9,7 @@ option, or a file that cannot be read. ``compilescope run`` ends as its script d
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -17,11 +18,18 @@ from contextlib import ExitStack
 from ..readers.remote import is_remote, located
 from ..report.errors import CompilescopeError
 from ..version import __version__
-from . import diff, doctor, opening, run, show, trace
 
 _PLACES = ("path", "file", "before", "after")
 """Arguments that may be addresses of traces."""
-_COMMANDS = (run, trace, show, diff, opening, doctor)
+_COMMANDS = {
+    "run": "run",
+    "trace": "trace",
+    "show": "show",
+    "diff": "diff",
+    "open": "opening",
+    "doctor": "doctor",
+}
+"""Command → its module."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,7 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     >>> main(["show", "no-such-file.log"])
     2
     """
-    options = _parser().parse_args(arguments)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    options = _parser(arguments[:1]).parse_args(arguments)
     try:
         with ExitStack() as copies:
             for name in _PLACES:
@@ -74,12 +83,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(first: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser; where the first argument names a command, of that command alone.
+
+    The other commands' modules take longer to import than a small trace to read.
+    """
     parser = argparse.ArgumentParser(
         prog="compilescope", description="What torch.compile did, without a notebook."
     )
     parser.add_argument("--version", action="version", version=f"compilescope {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for module in _COMMANDS:
-        module.add(commands)
+    named = [module for command, module in _COMMANDS.items() if command in first]
+    for module in named or _COMMANDS.values():
+        importlib.import_module(f".{module}", __name__).add(commands)
     return parser
