@@ -29,7 +29,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 FRONTEND := $(shell find src style schema -type f 2>/dev/null) package.json tsconfig.json \
 	scripts/build_page.mjs
 
-.PHONY: help setup setup-tests lab check test test-quick test-gpu dist clean
+.PHONY: help setup setup-tests lab check test test-quick test-gpu docs dist clean
 
 help:
 	@echo 'make lab     set everything up and open JupyterLab on the quickstart (PORT=, LAB_ARGS=)'
@@ -39,6 +39,7 @@ help:
 	@echo 'make test TORCH=2.11.0   the kernel tests against that torch, in a venv of its own'
 	@echo 'make setup   set everything up in $(VENV)  (PYTHON=, VENV=, TORCH=, TORCH_INDEX=)'
 	@echo 'make check   formatters, linters, types, import contracts; no tests'
+	@echo 'make docs    the documentation, in build/site/'
 	@echo 'make dist    the wheel and the sdist, in dist/'
 	@echo 'make clean   remove what was built; the venv and node_modules too'
 
@@ -67,6 +68,10 @@ test-quick: setup $(STAMPS)/ui
 
 test-gpu: $(STAMPS)/linked
 	@python scripts/steps.py gpu
+
+docs: setup
+	sphinx-build -q -W --keep-going -b html -d build/doctrees docs build/site
+	@echo 'Open build/site/index.html'
 
 # From nothing: the build hook would pack a development build that it finds.
 dist: setup

@@ -70,6 +70,10 @@ def python(*arguments: str) -> tuple[str, ...]:
     return (sys.executable, *arguments)
 
 
+SPHINX = ("-q", "-W", "-b", "html", "-d", "build/doctrees", "docs", "build/site")
+DOCS = Step("docs", python("-m", "sphinx", *SPHINX))
+"""Every warning is an error, a broken link among them. Sphinx needs Python 3.11."""
+
 CHECKS = [
     Step("eslint", ("jlpm", "eslint:check")),
     Step("mypy", python("-m", "mypy")),
@@ -82,6 +86,7 @@ CHECKS = [
     Step("generated types", python("scripts/generate_types.py", "--check")),
     Step("ruff check", python("-m", "ruff", "check", ".")),
     Step("ruff format", python("-m", "ruff", "format", "--check", ".")),
+    *([DOCS] if sys.version_info >= (3, 11) else []),
 ]
 
 KERNEL_TESTS = ROOT / "tests" / "kernel"

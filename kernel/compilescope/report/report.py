@@ -71,7 +71,7 @@ class VariantReport(Struct):
     name: str
     requested: Variant
     stage: Literal["sources", "built", "failed"] = "sources"
-    """sources: code generated, nothing built. built: built, run and timed."""
+    """``sources``: code generated, nothing built. ``built``: built, run and timed."""
     effective: list[Effective] = []
     config: dict[str, str] = {}
     """Settings in force that differ from torch's defaults."""
