@@ -33,7 +33,9 @@ _LINE = re.compile(
 )
 _NO_PAYLOAD = re.compile(rb"\n(?!\t)")
 """The end of a line behind which stands none of a payload: the end of a record."""
-_FOREIGN = re.compile(rb"[^\n]*\S[^\n]*")
+_FOREIGN = re.compile(rb"\S[^\n]*")
+"""A line from its first character that is no space: a search that takes the spaces before it, too,
+looks through them from each one anew."""
 _RANK = re.compile(rb"^\[(?:default|rank)(\d+)\]: ?", re.M)
 """What torchrun puts before each line where several processes write one file."""
 _QUARTER_HOUR = 900.0

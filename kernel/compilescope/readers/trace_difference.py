@@ -30,7 +30,7 @@ MOST_READ = 50
 _SLOWER_BY = 0.2
 _SLOWER_BY_S = 0.1
 """A compilation is timed once: a smaller change than these two says nothing."""
-_COMMENT = re.compile(r"^\s*#.*\n?|\s+# .*$", re.M)
+_COMMENT = re.compile(r"^[^\S\n]*#.*\n?|(?<!\s)[^\S\n]+# .*$", re.M)
 """Comments name files and lines, which move with every edit above them."""
 _COMPILE_ID = re.compile(r"^(?:!\d+/)?\d+/\d+: ", re.M)
 """What a recompile's reason begins with: the compilation whose guard failed."""
