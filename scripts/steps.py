@@ -102,6 +102,10 @@ def kernel_files() -> tuple[list[str], list[str]]:
 
 FIRST = ("analysis", "sweep")
 
+GPU_TESTS = sorted(str(path) for path in KERNEL_TESTS.rglob("test_gpu*.py"))
+GPU_TESTS_AT_ONCE = max(1, min(7, (os.cpu_count() or 1) // 2))
+"""Most of their time is the C++ compiler's, on processors that would stand idle."""
+
 
 def is_early(name: str) -> bool:
     """Whether a file's name is in the first half of the alphabet's."""
@@ -131,7 +135,7 @@ def steps(what: str) -> tuple[int, list[Step]]:
         "test": (3, [*kernel, browser, jest, *CHECKS]),
         "kernel": (2, kernel),
         "quick": (2, [quick, jest, *CHECKS]),
-        "gpu": (1, [pytest("pytest, GPU", "-m", "gpu", "-rA")]),
+        "gpu": (1, [pytest("pytest, GPU", *GPU_TESTS, "-n", str(GPU_TESTS_AT_ONCE), "-rA")]),
     }[what]
 
 
