@@ -100,7 +100,7 @@ def kernel_files() -> tuple[list[str], list[str]]:
     return first, [name for name in files if name not in first]
 
 
-FIRST = ("analysis", "sweep")
+FIRST = ("analysis", "distributed", "readers", "sweep")
 
 GPU_TESTS = sorted(str(path) for path in KERNEL_TESTS.rglob("test_gpu*.py"))
 GPU_TESTS_AT_ONCE = max(1, min(7, (os.cpu_count() or 1) // 2))

@@ -15,6 +15,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timezone
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +28,8 @@ from .records import Record
 
 _LISTED = 20
 """Of how many damaged lines of one kind the text is kept."""
+_NO_RECORD = "is no trace record"
+_PIECE_BYTES = 1 << 20
 _LINE = re.compile(
     rb"^[A-Z](\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{6}) (\d+) [^\s\]][^\n\]]*?:\d+\] ([^\n]*)\n?",
     re.M,
@@ -160,12 +163,14 @@ def _split(data: bytes, damages: Damages) -> Iterator[_Raw]:
     """Gather each record's line and its payload's lines."""
     start, line = 0, 1
     while start < len(data):
-        found = _NO_PAYLOAD.search(data, start)
-        end = len(data) if found is None else found.end()
-        head = _LINE.match(data, start, end)
+        head = _LINE.match(data, start)
         if head is None:
+            following = _LINE.search(data, start)
+            end = len(data) if following is None else following.start()
             _foreign(data, start, end, line, damages)
         else:
+            found = _NO_PAYLOAD.search(data, start)
+            end = len(data) if found is None else found.end()
             text, payload = head[8], data[head.end() : end]
             if text.endswith(b"\r"):
                 text, payload = text[:-1], payload.replace(b"\r\n", b"\n")
@@ -177,10 +182,18 @@ def _split(data: bytes, damages: Damages) -> Iterator[_Raw]:
 
 def _foreign(data: bytes, start: int, end: int, line: int, damages: Damages) -> None:
     """Count the lines that belong to no record."""
-    for match in _FOREIGN.finditer(data, start, end):
+    listed = 0
+    for match in islice(_FOREIGN.finditer(data, start, end), _LISTED):
         line += data.count(b"\n", start, match.start())
-        start = match.start()
-        damages.add("is no trace record", line, match[0])
+        damages.add(_NO_RECORD, line, match[0])
+        start = match.end()
+        listed += 1
+    # The others are not listed: there may be millions.
+    while listed == _LISTED and start < end:
+        stop = min(start + _PIECE_BYTES, end)
+        stop = data.find(b"\n", stop - 1, end) + 1 or end
+        damages.count(_NO_RECORD, len(_FOREIGN.findall(data, start, stop)))
+        start = stop
 
 
 def _record(raw: _Raw, interned: dict[int, str], year: int, damages: Damages) -> Record | None:
@@ -360,12 +373,16 @@ class Damages:
 
     def add(self, what: str, line: int, text: bytes, why: str = "") -> None:
         """Count a line; ``what`` completes the sentence "A line …"."""
-        self._counts[what] = self._counts.get(what, 0) + 1
+        self.count(what, 1)
         texts = self._texts.setdefault(what, [])
         if len(texts) < _LISTED:
             shown = text[:500].decode("utf-8", "replace").strip()
             place = f"line {line}: " if self._numbered else ""
             texts.append(f"{place}{f'{why}: ' if why else ''}{shown}")
+
+    def count(self, what: str, lines: int) -> None:
+        """Count lines of which others of their kind are listed already."""
+        self._counts[what] = self._counts.get(what, 0) + lines
 
     def problems(self) -> list[Problem]:
         """One for each kind of damage."""
@@ -391,7 +408,7 @@ class Damages:
 
 
 _PLURAL = {
-    "is no trace record": "are no trace records",
+    _NO_RECORD: "are no trace records",
     "cannot be read": "cannot be read",
     "begins a payload that is not what torch wrote": "begin payloads that are not what torch wrote",
 }
