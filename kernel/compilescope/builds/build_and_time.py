@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from ..analysis.phases.compile_time import split
 from ..guards.costs import add_guard_costs
@@ -21,6 +22,7 @@ from ..torch_api.dynamo.compile_variant import differing_settings, settings_of
 from ..torch_api.failures import failures
 from ..torch_api.inductor.cuda_graphs import Counts, counting
 from ..torch_api.process import caches
+from .aot_compiled import COMPILED_BEFORE
 from .build import Built, build
 from .built_variants import EAGER, BuiltVariants
 from .call_result import outcome_of, with_changes
@@ -36,6 +38,10 @@ from .warm_rebuild import add_warm
 SECONDS_PER_VARIANT = 0.4
 """How long a variant is timed. A second look comes later; this is for the cell's first answer."""
 
+Opened = Mapping[str, Callable[..., Built]]
+"""Name of a variant that is compiled already → what calls it."""
+_NONE: Opened = MappingProxyType({})
+
 
 def build_variants(
     kept: BuiltVariants,
@@ -44,12 +50,14 @@ def build_variants(
     monitor: Monitor,
     keep: Callable[[str, Askable], None] = lambda name, askable: None,
     together: RankAgreement = ALONE,
+    opened: Opened = _NONE,
 ) -> Iterator[VariantReport]:
     """Builds and checks variants; yields the report of each as it grows.
 
     The caller keeps ``snapshot``, from which every variant starts, and has ``kept`` open, which has
     the builds afterwards. ``keep`` is given a variant's name and its guards, which may be asked
     when all is done. Who work ``together`` call the subject equally often, whatever one finds.
+    Variants of ``opened`` are compiled already: what stands there calls them, and nothing is built.
     """
     monitor.step("running eager", variant="eager", fraction=0.0)
     try:
@@ -71,6 +79,10 @@ def build_variants(
             yield VariantReport(
                 name=name, requested=variant, stage="built", absent={"compilations": NOTHING}
             )
+            continue
+        if name in opened:
+            monitor.step("running", variant=name, fraction=index / (len(variants) + 1))
+            yield _called(name, variant, opened[name], kept, snapshot, reference, together)
             continue
         monitor.step("building", variant=name, fraction=index / (len(variants) + 1))
         make = functools.partial(
@@ -145,6 +157,43 @@ def build_variants(
             snapshot.restore()
             # What was loaded from it stays usable.
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _called(
+    name: str,
+    variant: Variant,
+    call: Callable[..., Built],
+    kept: BuiltVariants,
+    snapshot: Snapshot,
+    reference: Reference,
+    together: RankAgreement,
+) -> VariantReport:
+    """A variant that was compiled before: called, compared and kept."""
+    kept.begin(name)
+    try:
+        built = call(
+            kept.args,
+            kept.kwargs,
+            name=name,
+            code_set=kept.code_set(),
+            gradients=gradients_of(snapshot),
+        )
+        if built.outcome is not None:
+            built.outcome = with_changes(built.outcome, snapshot)
+    finally:
+        snapshot.restore()
+    report = _report(built, variant)
+    report.compile_time = None
+    report.absent["compile_time"] = COMPILED_BEFORE
+    if together.all(built.problem is None):
+        if together.any(reference.random):
+            report.absent["accuracy"] = MAYBE_RANDOM
+        else:
+            _compare(report, built, reference, random=False)
+        kept.add(built, variant)
+    elif built.problem is None:
+        report.absent["accuracy"] = report.absent["timing"] = FAILED_ELSEWHERE
+    return report
 
 
 def _count_graphs(
@@ -271,3 +320,4 @@ RANDOM = (
     "The subject draws random numbers, and Inductor's code draws others than eager. "
     "With options={'fallback_random': True} both draw the same, and are compared."
 )
+MAYBE_RANDOM = "The subject draws random numbers, and compiled code may draw others than eager."

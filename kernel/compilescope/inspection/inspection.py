@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,14 @@ from typing import Any
 import msgspec
 import torch
 
+from ..builds.aot_compiled import (
+    AOT_COMPILED,
+    COMPILED_BEFORE,
+    call_compiled,
+    compilations_of,
+    problems_of,
+    requested_of,
+)
 from ..builds.build_and_time import build_variants, time_variants
 from ..builds.built_variants import EAGER, BuiltVariants
 from ..builds.capture_graphs import Captured, Key, capture, key_of
@@ -28,7 +37,8 @@ from ..isolation.object_walk import walk
 from ..isolation.own_context import in_own_context
 from ..isolation.user_state import Snapshot, preserved
 from ..progress.progress import Monitor
-from ..report import Report, SourceLine, Timing, VariantReport
+from ..report import AS_WRITTEN, Report, SourceLine, Timing, VariantReport
+from ..report.errors import CompilescopeError
 from ..report.problem import Problem, fault
 from ..report.variant import Variant
 from ..report.what_if import WhatIf
@@ -44,6 +54,7 @@ from ..torch_api.dynamo import compile_variant
 from ..torch_api.dynamo.written_settings import written
 from ..torch_api.failures import failures
 from ..torch_api.process.environment import environment
+from ..torch_api.trace.aot_compiled import aot_compiled
 from . import report_updates
 from .variants import beside_written
 
@@ -102,6 +113,8 @@ class Inspection:
             self.fn, self.args, self.kwargs, self._code_copies, subject.device
         )
         self._measurement = Measurement(self._kept)
+        self._aot_compiled = aot_compiled(fn)
+        """What ``aot_compile`` returned, if that was given: the variant `AS_WRITTEN`."""
 
     def on_change(self, changed: Callable[[str], None]) -> None:
         """Has ``changed`` called with a variant's name after the report has something new of it."""
@@ -117,6 +130,11 @@ class Inspection:
         chosen
             Whether somebody chose what is wanted.
         """
+        if self._aot_compiled is not None:
+            self.report.subject.written = AS_WRITTEN
+            self.report.problems += problems_of(self._aot_compiled)
+            beside = {} if self._aot_compiled.lacking() else wanted
+            return {AS_WRITTEN: requested_of(self._aot_compiled), **beside}
         given = written(fn)
         if given is None:
             return dict(wanted)
@@ -134,7 +152,7 @@ class Inspection:
 
     def has_capture(self, variant: Variant) -> bool:
         """Whether `generate` can serve the variant without calling the subject."""
-        if variant.backend is None or variant.target is not None:
+        if not _runs(variant) or self._is_aot_compiled(variant):
             return True
         return self._capture_for(variant) is not None
 
@@ -169,7 +187,9 @@ class Inspection:
         for name, variant in variants.items():
             coming = coming[1:]
             monitor.step("generating code", variant=name)
-            if variant.target is not None:
+            if self._is_aot_compiled(variant):
+                result = self._opened(name, variant)
+            elif variant.target is not None:
                 result = target_variants.generate(self._shipment, variants, name, monitor)
             else:
                 with monitor.interruptible() as tell:
@@ -198,7 +218,7 @@ class Inspection:
         """
         found = [variant for variant in self.report.variants if variant.name in names]
         wanted = {
-            variant.name: variant.requested for variant in found if variant.requested.target is None
+            variant.name: variant.requested for variant in found if self._is_callable(variant)
         }
         if wanted:
             self._run(wanted, monitor)
@@ -248,7 +268,7 @@ class Inspection:
         wanted = {
             variant.name: variant.requested
             for variant in self.report.variants
-            if variant.name in names and variant.requested.target is None
+            if variant.name in names and self._is_callable(variant)
         }
         with self._open() as snapshot:
             self._build(wanted, snapshot, monitor, together)
@@ -288,7 +308,7 @@ class Inspection:
         wanted = {
             variant.name: variant.requested
             for variant in self.report.variants
-            if variant.name in names and _runs(variant.requested)
+            if variant.name in names and _runs(variant.requested) and self._is_callable(variant)
         }
         measurement = self._measurement
         try:
@@ -331,6 +351,7 @@ class Inspection:
             variant
             for variant in self.report.variants
             if variant.name in names
+            and not self._is_aot_compiled(variant.requested)
             and variant.stage in (("sources",) if variant.requested.target else _READY[built])
         ]
         study_variants(
@@ -373,8 +394,13 @@ class Inspection:
         monitor: Monitor,
         together: RankAgreement = ALONE,
     ) -> None:
+        opened = (
+            {AS_WRITTEN: functools.partial(call_compiled, self._aot_compiled)}
+            if self._aot_compiled is not None
+            else {}
+        )
         results = build_variants(
-            self._kept, wanted, snapshot, monitor, self._questions.keep, together
+            self._kept, wanted, snapshot, monitor, self._questions.keep, together, opened
         )
         for result in results:
             with self._lock:
@@ -442,6 +468,12 @@ class Inspection:
 
         torch's modes count as they were when the inspection was made.
         """
+        if self._is_aot_compiled(self.report.variant(variant).requested):
+            raise CompilescopeError(
+                f"{variant!r} compiles nothing for another call.",
+                "What aot_compile returned raises an error where its guards do not hold.",
+                "Ask about another variant, or inspect it with that call's arguments.",
+            )
         return self._questions.ask(self.report.variant(variant), args, kwargs)
 
     def has_guards(self, variant: str) -> bool:
@@ -449,7 +481,8 @@ class Inspection:
         return self._questions.has(variant)
 
     def _keep_guards(self, name: str, variant: Variant) -> None:
-        captured = self._capture_for(variant) if _runs(variant) else None
+        is_captured = _runs(variant) and not self._is_aot_compiled(variant)
+        captured = self._capture_for(variant) if is_captured else None
         if captured is not None and captured.askable is not None:
             self._questions.keep(name, captured.askable)
 
@@ -497,7 +530,7 @@ class Inspection:
         shared = [
             one
             for one in coming
-            if one.backend is not None and one.target is None and self._capture_for(one) is captured
+            if _runs(one) and not self._is_aot_compiled(one) and self._capture_for(one) is captured
         ]
         sources = generate(captured, name, variant, told=told, coming=shared)
         problems = sources.problems
@@ -517,6 +550,27 @@ class Inspection:
             cuda_graphs=sources.cuda_graphs,
             compilations=sources.compilations,
             problems=problems,
+        )
+
+    def _is_aot_compiled(self, variant: Variant) -> bool:
+        """Whether it is what ``aot_compile`` returned, which nothing can make again."""
+        compiled = self._aot_compiled
+        return compiled is not None and str(variant.backend).startswith(AOT_COMPILED)
+
+    def _is_callable(self, variant: VariantReport) -> bool:
+        """Whether it can be called beside eager on this machine."""
+        if variant.requested.target is not None:
+            return False
+        compiled = self._aot_compiled
+        return not (self._is_aot_compiled(variant.requested) and compiled and compiled.lacking())
+
+    def _opened(self, name: str, variant: Variant) -> VariantReport:
+        """What ``aot_compile`` returned, as far as it says it itself."""
+        assert self._aot_compiled is not None, "the caller has looked"
+        compilations = compilations_of(self._aot_compiled, name)
+        absent = {"compile_time": COMPILED_BEFORE}
+        return VariantReport(
+            name=name, requested=variant, stage="built", compilations=compilations, absent=absent
         )
 
     def _capture_for(self, variant: Variant) -> Captured | None:

@@ -16,7 +16,6 @@ import torch
 
 from ..isolation.object_walk import walk
 from ..report import SourceLine, Subject
-from ..report.errors import CompilescopeError
 from ..torch_api.trace import compiled_callable
 from . import arguments
 
@@ -60,16 +59,9 @@ def describe(
     Raises
     ------
     CompilescopeError
-        ``fn`` is not callable, or not with these arguments; or a result of ``aot_compile``.
+        ``fn`` is not callable, or not with these arguments.
     """
     arguments.check_types(fn, args, kwargs)
-    if (name := compiled_callable.ahead_of_time(fn)) is not None:
-        raise CompilescopeError(
-            f"This is what aot_compile made of {name}.",
-            "torch keeps the code and the guards of one compilation in it, and nothing that could "
-            "be compiled again under other switches.",
-            f"Pass the function or module that was compiled: inspect({name}, ...).",
-        )
     named = dict(kwargs or {})
     subject = unwrap(fn)
     module = compiled_callable.module_of(subject)

@@ -266,10 +266,94 @@ def test_a_variant_cannot_take_the_name() -> None:
         names.parse({AS_WRITTEN: Variant()})
 
 
-def test_a_result_of_aot_compile_is_refused() -> None:
+def aot_compiled(fn: Callable[..., Any], args: tuple[Any, ...], **settings: Any) -> Any:
     with torch._dynamo.config.patch(enable_aot_compile=True):
-        compiled: Any = torch.compile(f, fullgraph=True, backend="eager")
-        made = compiled.aot_compile(((X,), {}))
-    with pytest.raises(cs.CompilescopeError, match="what aot_compile made of f") as raised:
-        inspected(made)
-    assert "inspect(f, ...)" in str(raised.value)
+        compiled: Any = torch.compile(fn, fullgraph=True, **settings)
+        return compiled.aot_compile((args, {}))
+
+
+def test_a_result_of_aot_compile_is_opened_and_measured() -> None:
+    report = inspected(aot_compiled(f, (X,)), run=True, variants=None)
+    assert [one.name for one in report.variants] == [AS_WRITTEN, "python", "cpp", "eager"]
+    assert (report.subject.name, report.subject.written) == ("f", AS_WRITTEN)
+    written, python = report.variants[:2]
+    assert written.requested == Variant(backend="aot_compile(inductor)", fullgraph=True)
+    (opened,), (compiled,) = written.compilations, python.compilations
+    assert opened.frame is not None
+    assert compiled.frame is not None
+    assert (opened.frame.file, opened.frame.line) == (compiled.frame.file, compiled.frame.line)
+    assert opened.graphs.keys() == {"inference", "post_grad"}
+    assert opened.graphs["post_grad"].text == compiled.graphs["post_grad"].text
+    assert [one.name for one in opened.kernels] == [one.name for one in compiled.kernels]
+    assert opened.kernels[0].source == compiled.kernels[0].source
+    assert any(guard.type == "TENSOR_MATCH" for guard in opened.guards)
+    assert python.changes is not None
+    assert "the one kernel is identical" in python.changes.summary
+    assert written.timing is not None
+    assert written.timing.baseline == "eager"
+    assert [error.ok for error in written.accuracy] == [True]
+    # What it does not hold is named, and nothing is made up for it.
+    assert "does not hold" in opened.absent["dynamo"]
+    assert written.compile_time is None
+    assert "before" in written.absent["compile_time"]
+    assert any("are not known" in problem.what for problem in report.problems)
+
+
+def test_a_result_of_aot_compile_for_training_has_both_graphs() -> None:
+    x = X.clone().requires_grad_()
+    fn = aot_compiled(f, (x,), options={"cpp_wrapper": True})
+    report = Session().inspect(fn, (x,), run=False, variants="cpp")
+    written, cpp = report.variants
+    assert written.requested.cpp_wrapper
+    opened, compiled = written.compilations[0], cpp.compilations[0]
+    assert opened.graphs.keys() >= {"joint", "forward", "backward"}
+    assert opened.code.backward is not None
+    assert compiled.code.backward is not None
+    assert opened.code.cpp is not None
+    assert opened.code.backward.cpp is not None
+    names = [one.name for one in opened.kernels], [one.name for one in compiled.kernels]
+    assert names[0] == names[1] != []
+
+
+def test_a_module_that_aot_compile_compiled_for_several_inputs_has_a_compilation_of_each() -> None:
+    from torch._dynamo.aot_compile import ModelInput
+
+    module = Net()
+    inputs = [ModelInput((torch.randn(size),), {}, []) for size in (4, 6)]
+    with torch._dynamo.config.patch(enable_aot_compile=True):
+        compiled: Any = torch.compile(module, backend="eager", fullgraph=True)
+        compiled._aot_compile(inputs)
+    report = inspected(compiled, run=True)
+    written = report.variants[0]
+    assert report.subject.kind == "module"
+    assert [one.id for one in written.compilations] == ["0/0", "0/1"]
+    assert [list(one.graphs) for one in written.compilations] == [["dynamo"], ["dynamo"]]
+    assert "generates no wrapper" in written.compilations[0].absent["code"]
+    assert written.timing is not None
+    refused = Session().inspect(compiled, (torch.randn(4, 4),), variants="python").variants[0]
+    assert refused.stage == "failed"
+    assert refused.problems[0].what == "What aot_compile returned refuses this call."
+    assert "rank mismatch" in refused.problems[0].why
+
+
+def test_what_a_loaded_result_of_aot_compile_lacks_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "function"
+    aot_compiled(uses_a_global, (X,), backend="eager").save_compiled_function(str(path))
+    with path.open("rb") as file:
+        bare = torch.compiler.load_compiled_function(file)
+    report = inspected(bare, run=True)
+    assert [one.name for one in report.variants] == [AS_WRITTEN]
+    assert report.variants[0].compilations[0].graphs
+    assert report.variants[0].timing is None
+    problem = report.problems[-1]
+    assert "needs f, which is not" in problem.why
+    assert "f_globals" in problem.remedy
+    with path.open("rb") as file:
+        whole = torch.compiler.load_compiled_function(file, f_globals=globals())
+    written, python = inspected(whole, run=True).variants[:2]
+    assert (written.stage, python.stage) == ("built", "built")
+    assert written.timing is not None
+
+
+def uses_a_global(x: torch.Tensor) -> torch.Tensor:
+    return f(x) * 2

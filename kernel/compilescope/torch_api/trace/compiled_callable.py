@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 import linecache
-import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +17,7 @@ import torch
 from torch._dynamo import eval_frame, external_utils
 
 from ...report.problem import SourceLine
+from .aot_compiled import aot_compiled
 
 _WRAPPERS = CALLING_FILE = eval_frame.__file__
 WRAPPER_NAME = "inner"
@@ -28,8 +28,11 @@ _INLINE = external_utils.__file__
 def original(fn: Callable[..., Any]) -> Callable[..., Any]:
     """The callable under one layer of ``torch.compile``; ``fn`` itself if there is none.
 
-    A function under ``torch.compiler.disable`` is left as it is: the user wants it uncompiled.
+    A function under ``torch.compiler.disable`` is left as it is: the user wants it uncompiled. Of
+    what ``aot_compile`` returned it is the function or module that was compiled.
     """
+    if (ahead := aot_compiled(fn)) is not None:
+        return ahead.original()
     if isinstance(fn, eval_frame.OptimizedModule):
         module: Callable[..., Any] = fn._orig_mod
         return module
@@ -49,21 +52,6 @@ def original(fn: Callable[..., Any]) -> Callable[..., Any]:
         wrapped: Callable[..., Any] = vars(fn).get("__wrapped__", fn)
         return wrapped
     return fn
-
-
-def ahead_of_time(fn: object) -> str | None:
-    """The name of the function that a result of ``aot_compile`` was made of; None for others.
-
-    Stands on ``torch._dynamo.aot_compile`` (AOTCompiledFunction and its ``_artifacts``,
-    AOTCompiledModel and its ``model``).
-    """
-    module: Any = sys.modules.get("torch._dynamo.aot_compile")
-    if isinstance(fn, getattr(module, "AOTCompiledFunction", ())):
-        code: types.CodeType = fn._artifacts.original_code  # type: ignore[attr-defined]
-        return code.co_name
-    if isinstance(fn, getattr(module, "AOTCompiledModel", ())):
-        return type(fn.model).__name__  # type: ignore[attr-defined]
-    return None
 
 
 def is_wrapper(frame: SourceLine | None) -> bool:

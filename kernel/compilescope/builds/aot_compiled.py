@@ -1,0 +1,120 @@
+"""What ``aot_compile`` returned, as a variant that is built already: read and called, not built."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..analysis.absent import SILENT
+from ..analysis.assemble import assemble
+from ..capture.records import Record
+from ..isolation.code_swap import CodeSet
+from ..isolation.muted_output import quiet
+from ..report import Compilation
+from ..report.problem import Problem
+from ..report.variant import Variant
+from ..torch_api.failures import failures
+from ..torch_api.trace.aot_compiled import AotCompiled, events
+from ..torch_api.trace.compiled_callable import place_of
+from .build import Built
+from .call_result import outcome_of
+
+
+def requested_of(compiled: AotCompiled) -> Variant:
+    """What is known of the settings: the backend, and which wrapper Inductor wrote.
+
+    The backend's name says that it is none to compile with again.
+    """
+    backend = f"{AOT_COMPILED}({compiled.backend})"
+    return Variant(backend=backend, cpp_wrapper=compiled.has_cpp_wrapper, fullgraph=True)
+
+
+def problems_of(compiled: AotCompiled) -> list[Problem]:
+    """What the report cannot say of it, and what it leaves out therefore."""
+    problems = [SETTINGS]
+    if lacking := compiled.lacking():
+        problems.append(
+            Problem(
+                severity="warning",
+                what="It is not called, and no other variant stands beside it.",
+                why=f"The function's own code needs {', '.join(lacking)}, which is not in what was "
+                "loaded; without it there is nothing to compare with.",
+                remedy="Load it with torch.compiler.load_compiled_function(file, "
+                "f_globals=globals()).",
+            )
+        )
+    return problems
+
+
+def compilations_of(compiled: AotCompiled, variant: str) -> list[Compilation]:
+    """What it holds: the graphs, the generated code and the guards of each function in it."""
+    place = place_of(compiled.original())
+    records = []
+    for number, function in enumerate(compiled.functions):
+        began: dict[str, Any] = {} if place is None else {"compiled": place}
+        records.append(_record("dynamo_start", number, detail=began))
+        records += [_record(event, number, text) for event, text in events(function)]
+    compilations = assemble(records, variant=variant)
+    for compilation in compilations:
+        compilation.absent |= {
+            name: NOT_HELD
+            for name, why in compilation.absent.items()
+            if why == SILENT or name in ("dynamo", "phases", "cache", "autotunings")
+        }
+        code = compilation.code
+        if not (code.python or code.cpp):
+            compilation.absent["code"] = f"The backend {compiled.backend!r} generates no wrapper."
+    return compilations
+
+
+def call_compiled(
+    compiled: AotCompiled,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    *,
+    name: str,
+    code_set: CodeSet,
+    gradients: Callable[[], Mapping[str, Any]],
+) -> Built:
+    """Calls it once. What it raises, and guards that refuse the call, are the ``problem``."""
+    built = Built(name=name, call=compiled.call, code_set=code_set)
+    built.compilations = compilations_of(compiled, name)
+    if refusal := compiled.refusal(args, kwargs):
+        built.problem = Problem(
+            severity="error",
+            what="What aot_compile returned refuses this call.",
+            why=f"A guard does not hold: {refusal}.",
+            remedy="Inspect it with arguments like those that it was compiled for.",
+        )
+        return built
+    try:
+        with quiet():
+            start = time.perf_counter()
+            built.outcome = outcome_of(compiled.call(*args, **kwargs), gradients)
+            built.first_call_s = time.perf_counter() - start
+    except Exception as error:  # noqa: BLE001 - it is the variant's problem
+        built.problem = failures.under_compile(error)
+    return built
+
+
+def _record(
+    event: str, number: int, payload: str | None = None, detail: Mapping[str, Any] | None = None
+) -> Record:
+    return Record(
+        event=event,
+        metadata={event: dict(detail or {}), "frame_id": 0, "frame_compile_id": number},
+        payload=payload,
+        compile_id=f"0/{number}",
+    )
+
+
+AOT_COMPILED = "aot_compile"
+SETTINGS = Problem(
+    severity="info",
+    what="Mode, dynamic and options of the variant 'as written' are not known.",
+    why="What aot_compile returned holds graphs, code and guards, and not the settings that "
+    "torch.compile was given.",
+)
+NOT_HELD = "What aot_compile returned does not hold it."
+COMPILED_BEFORE = "aot_compile compiled it before it was inspected."
