@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import stat
 import subprocess
@@ -13,6 +14,7 @@ import torch
 import torch._inductor.config as inductor_config
 from compilescope.package_folder import PACKAGE
 from compilescope.report import Environment
+from compilescope.torch_api.process import caches
 from compilescope.torch_api.process import environment as module
 from compilescope.torch_api.process.environment import environment
 
@@ -89,3 +91,25 @@ def test_a_second_look_starts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     first = environment()
     monkeypatch.setattr(module.subprocess, "run", started)
     assert environment() == first
+
+
+@pytest.mark.parametrize("how", ["another user's", "a link"])
+def test_a_cache_folder_that_another_user_made_first_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    # What torch takes unasked is in the folder for temporary files.
+    unasked, chosen, mine = (tmp_path / name for name in ("torchinductor_me", "chosen", "mine"))
+    chosen.mkdir()
+    unasked.mkdir()
+    monkeypatch.setattr(caches, "default_cache_dir", lambda: str(unasked))
+    monkeypatch.setattr(caches.platformdirs, "user_cache_path", lambda *_: mine)
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(unasked))
+    assert caches.own_folder() == unasked / "compilescope"
+    if how == "a link":
+        unasked.rmdir()
+        unasked.symlink_to(chosen)
+    else:
+        monkeypatch.setattr(os, "getuid", lambda: unasked.stat().st_uid + 1)
+    assert caches.own_folder() == mine / "inductor"
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(chosen))
+    assert caches.own_folder() == chosen / "compilescope"

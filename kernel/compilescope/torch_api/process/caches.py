@@ -13,11 +13,13 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import platformdirs
 from torch._inductor import codecache, utils
 from torch._inductor.runtime.cache_dir_utils import cache_dir, default_cache_dir
 
@@ -62,14 +64,27 @@ def folder() -> Path:
 
 
 def own_folder() -> Path:
-    """Where compilescope keeps things, inside torch's cache folder; perhaps not there yet."""
+    """Where compilescope keeps things, inside torch's cache folder; perhaps not there yet.
+
+    The folder that torch takes unasked is in the folder for temporary files, where anybody can make
+    one of its name first. Another user's is left alone: libraries are loaded from here.
+    """
     before = os.environ.get(_FOLDER)
     try:
-        return Path(cache_dir()) / "compilescope"
+        torchs = Path(cache_dir())
     finally:
         # cache_dir() writes the folder it chose into the environment.
         if before is None:
             os.environ.pop(_FOLDER, None)
+    unasked = torchs == Path(default_cache_dir())
+    if unasked and not _is_this_users(torchs):
+        return platformdirs.user_cache_path("compilescope", False) / "inductor"
+    return torchs / "compilescope"
+
+
+def _is_this_users(folder: Path) -> bool:
+    found = folder.lstat()
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
 
 
 def triton_folder() -> Path:

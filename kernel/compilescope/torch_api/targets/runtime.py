@@ -5,8 +5,7 @@ that its engine finds no accelerator, and no kernels for the constants that torc
 device while it compiles. ``target_runtime.cpp`` stands in for all of it. It is built once for each
 torch and kept in torch's cache folder.
 
-Stands on ``torch._inductor.cpp_builder.get_cpp_compiler``, ``cache_dir``, and the symbols that the
-C++ file names.
+Stands on ``torch._inductor.cpp_builder.get_cpp_compiler`` and the symbols that the C++ file names.
 """
 
 from __future__ import annotations
@@ -63,12 +62,13 @@ def stand_in(build: Build) -> None:
 def _built() -> Path:
     """The library, built if it is not there yet."""
     from torch._inductor.cpp_builder import get_cpp_compiler
-    from torch._inductor.runtime.cache_dir_utils import cache_dir
+
+    from ..process import caches
 
     source = _SOURCE.read_bytes()
     identity = f"{torch.__version__} {torch.version.git_version} {torch.__file__}".encode()
     name = hashlib.sha256(source + identity).hexdigest()[:16]
-    library = Path(cache_dir()) / "compilescope" / f"target_runtime_{name}.so"
+    library = caches.own_folder() / f"target_runtime_{name}.so"
     if library.exists():
         return library
     library.parent.mkdir(parents=True, exist_ok=True)
