@@ -35,7 +35,7 @@ from unittest import mock
 
 import torch
 import torch._inductor.compile_fx
-from foreign_cases import CASES
+from foreign_cases import CASES, MISSING
 from torch._inductor.graph import GraphLowering
 
 WRAPPERS = ("python", "cpp")
@@ -68,6 +68,8 @@ def main() -> None:
     names = options.only or list(CASES)
     if options.limit is not None and options.limit < len(names):
         names = [names[i * len(names) // options.limit] for i in range(options.limit)]
+    for library in MISSING:
+        print(f"{library} is not installed: its models are left out.", flush=True)
     totals = {"same": 0, "graphs": 0, "refused": 0, "subjects": len(names)}
     print(f"{'subject':28} {'python':>8} {'C++':>8}   what differs", flush=True)
 
