@@ -50,12 +50,15 @@ class Kept:
         return {name: more for name, more in {**kinds, **tables}.items() if more}
 
 
+MODULE = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.LayerNorm(8))
+"""One for all: the session keeps the last report of each module."""
+ARGUMENTS = (torch.randn(4, 8),)
+
+
 def repeat(times: int, *, run: bool, told: Callable[[int], None] = lambda time: None) -> None:
     """Inspects a Linear and a LayerNorm with both wrappers, time after time."""
-    module = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.LayerNorm(8))
-    arguments = (torch.randn(4, 8),)
     for time in range(1, times + 1):
-        cs.inspect(module, arguments, run=run)
+        cs.inspect(MODULE, ARGUMENTS, run=run)
         told(time)
 
 

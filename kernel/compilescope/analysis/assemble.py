@@ -41,6 +41,7 @@ def assemble(
     nodes: Mapping[str, list[Node]] | None = None,
     memory: Memory | None = None,
     raw: bool = False,
+    files: Sequence[str] = (),
 ) -> list[Compilation]:
     """Make what torch did out of what it logged.
 
@@ -57,6 +58,8 @@ def assemble(
         What earlier calls learned of frames, where one follows a process by pieces.
     raw
         Whether to keep what no view reads (`Compilation.raw`).
+    files
+        Full names of files that guards may come from, beside those that the records name.
 
     Returns
     -------
@@ -69,11 +72,11 @@ def assemble(
     compilations = []
     for epoch in epochs(records):
         phases = build_phases(epoch)
-        files = files_of(epoch)
+        known = [*files_of(epoch), *files]
         groups = dict(compile_groups(epoch))
         found = []
         for compile_id, group in groups.items():
-            compilation = _compilation(compile_id, group, variant, reader, files)
+            compilation = _compilation(compile_id, group, variant, reader, known)
             compilation.phases = phases.pop(compile_id, [])
             if raw:
                 compilation.raw = unread(group, compilation, _final(group, compilation.attempt))

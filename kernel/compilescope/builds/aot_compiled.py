@@ -8,6 +8,7 @@ from typing import Any
 
 from ..analysis.absent import SILENT
 from ..analysis.assemble import assemble
+from ..capture.live import loaded_files
 from ..capture.records import Record
 from ..isolation.code_swap import CodeSet
 from ..isolation.muted_output import quiet
@@ -55,7 +56,7 @@ def compilations_of(compiled: AotCompiled, variant: str) -> list[Compilation]:
         began: dict[str, Any] = {} if place is None else {"compiled": place}
         records.append(_record("dynamo_start", number, detail=began))
         records += [_record(event, number, text) for event, text in events(function)]
-    compilations = assemble(records, variant=variant)
+    compilations = assemble(records, variant=variant, files=loaded_files())
     for compilation in compilations:
         compilation.absent |= {
             name: NOT_HELD

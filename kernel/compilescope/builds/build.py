@@ -13,7 +13,7 @@ import msgspec
 from ..analysis.assemble import assemble
 from ..analysis.phases.phases import phases_begin_s
 from ..analysis.problems.cpp_errors import place
-from ..capture.live import recording
+from ..capture.live import loaded_files, recording
 from ..capture.records import Record
 from ..capture.renumber import numbers, renumber
 from ..guards.kept_guards import Askable, by_report_id
@@ -128,7 +128,7 @@ def build(
     records = renumber(records)
     built.told = [record for record in records if record.name == KERNEL_LOAD]
     built.phases_s = phases_begin_s(records)
-    built.compilations = assemble(records, variant=name, nodes=nodes)
+    built.compilations = assemble(records, variant=name, nodes=nodes, files=loaded_files())
     if built.problem is not None:
         place(built.problem, built.compilations)
     built.cuda_graphs = foresee(variant, built.compilations, heard, ids, records)

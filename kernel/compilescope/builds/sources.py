@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ..analysis.assemble import assemble
-from ..capture.live import record_of, recording
+from ..capture.live import loaded_files, record_of, recording
 from ..capture.records import Record
 from ..capture.renumber import numbers, renumber
 from ..measure.garbage_collection import gc_disabled
@@ -106,7 +106,7 @@ def _generate(
     records = generated.records
     ids = numbers(records)
     records = renumber(records)
-    compilations = assemble(records, variant=name, nodes=generated.nodes)
+    compilations = assemble(records, variant=name, nodes=generated.nodes, files=loaded_files())
     for compilation in compilations:
         _forget_the_run(compilation)
         if absent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -42,3 +43,10 @@ def record_of(event: Event) -> Record:
         time_s=event.time_s,
         thread=event.thread,
     )
+
+
+def loaded_files() -> list[str]:
+    """The files of the modules that are loaded: guards come from code of these, named in short."""
+    # Other threads may import meanwhile.
+    files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    return [file for file in files if isinstance(file, str)]

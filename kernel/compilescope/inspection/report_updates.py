@@ -36,6 +36,8 @@ def put(report: Report, result: VariantReport) -> None:
                 compilation.absent["frame"] = _NO_FRAME
         if report.subject.call is not None:
             link_to_call(compilation, report.subject.call)
+    if result.stage == "failed":
+        _drop_guards(result)
     result.breaks = distinct_breaks(result.compilations)
     variants = report.variants
     for index, variant in enumerate(variants):
@@ -50,6 +52,20 @@ def put(report: Report, result: VariantReport) -> None:
     if result.target is not None:
         # Of estimates, which are there with the code.
         conclude(report, result)
+
+
+def _drop_guards(failed: VariantReport) -> None:
+    """Leaves out the guards of what has no code: torch never installed those.
+
+    Where the code is there and could not be built, they are the guards that it would have had.
+    """
+    found = failed.compilations
+    for compilation in found:
+        has_code = bool(compilation.code.python or compilation.code.cpp)
+        is_failed = len(found) == 1 or failed.requested.backend == "inductor"
+        if is_failed and not has_code and compilation.guards:
+            compilation.guards, compilation.guard_tree = [], []
+            compilation.absent["guards"] = _NOT_INSTALLED
 
 
 def merged(report: Report, built: VariantReport) -> VariantReport:
@@ -146,6 +162,9 @@ def _pair(report: Report, result: VariantReport) -> None:
                     pair(compilation, by_id[compilation.id])
 
 
+_NOT_INSTALLED = (
+    "torch installs a frame's guards when all of it is compiled, and this compilation failed."
+)
 _ENDED = "Measuring ended early. "
 _UNSAVED = "Some of the subject's state is not put back after an inspection."
 _NO_FRAME = "The subject is not written in Python: Dynamo compiled a wrapper of its own around it."

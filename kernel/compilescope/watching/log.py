@@ -13,6 +13,7 @@ from ..analysis.assemble import assemble
 from ..analysis.guards.recompiles import Memory
 from ..analysis.problems.cpp_errors import place
 from ..analysis.problems.distinct_breaks import distinct_breaks
+from ..capture.live import loaded_files
 from ..capture.stream import Group, Stream
 from ..report import Compilation, Node, VariantReport
 from ..report.problem import Problem
@@ -184,7 +185,11 @@ class WatchLog:
         loose = [record for record in self.stream.loose if span[0] <= record.time_s <= span[1]]
         records = [*self.stream.shared, *loose, *group.records]
         found = assemble(
-            records, variant=self._variant.name, nodes=group.nodes, memory=self._memory
+            records,
+            variant=self._variant.name,
+            nodes=group.nodes,
+            memory=self._memory,
+            files=loaded_files(),
         )
         return next(
             (compilation for compilation in found if compilation.id == group.id),

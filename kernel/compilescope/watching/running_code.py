@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import msgspec
 
 from ..analysis.assemble import assemble
-from ..capture.live import recording
+from ..capture.live import loaded_files, recording
 from ..capture.records import Record
 from ..capture.renumber import numbers, renumber
 from ..report import Compilation, Node
@@ -23,7 +23,9 @@ class Watched(msgspec.Struct, kw_only=True):
 
     def compilations(self, name: str) -> list[Compilation]:
         """The compilations that took place, as those of a variant of this name."""
-        found = assemble(renumber(self.records), variant=name, nodes=self.nodes)
+        found = assemble(
+            renumber(self.records), variant=name, nodes=self.nodes, files=loaded_files()
+        )
         counted = {new: old for old, new in numbers(self.records).items()}
         for compilation in found:
             if counted.get(compilation.id, compilation.id) != compilation.id:

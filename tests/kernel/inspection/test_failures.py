@@ -224,9 +224,13 @@ def test_a_fault_in_code_generation_is_not_the_subject_s(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(CppScheduling, "flush", fail)
     for run in (False, True):
-        problem = the_problem(inspect(Call(subjects.plain, (X,)), run=run, variants=["python"]))
+        report = inspect(Call(subjects.plain, (X,)), run=run, variants=["python"])
+        problem = the_problem(report)
         assert problem.what.startswith("torch.compile failed: ")
         assert "no such loop" in problem.what + problem.detail
+        compilation = report.compilation("0/0")
+        assert not compilation.guards, "torch installs none"
+        assert "failed" in compilation.absent["guards"]
 
 
 @pytest.fixture

@@ -186,6 +186,21 @@ def test_guards_have_expression_source_and_origin() -> None:
     assert all(guard.expression for guard in guards)
 
 
+def test_guards_of_library_code_name_its_files_in_full_and_every_relation() -> None:
+    def twice(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.silu(layer(x)) + y
+
+    layer = torch.nn.Linear(4, 4)
+    report = sources(Call(twice, (torch.randn(2, 4), torch.randn(2, 4))))
+    guards = report.compilation("0/0", "python").guards
+    files = {guard.origin.file for guard in guards if guard.origin is not None}
+    assert any(Path(file).parts[-3:] == ("nn", "modules", "linear.py") for file in files)
+    assert all(Path(file).is_absolute() for file in files if not file.startswith("<"))
+    related = [guard.expression for guard in guards if guard.type == "NO_TENSOR_ALIASING"]
+    assert len(related) == 2
+    assert all("check_no_aliasing(" in expression for expression in related)
+
+
 def test_breaks_have_reason_hint_and_link(capsys: pytest.CaptureFixture[str]) -> None:
     report = sources(Call(subjects.broken, (torch.randn(4),)))
     assert capsys.readouterr().out == ""

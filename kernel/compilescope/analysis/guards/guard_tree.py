@@ -48,6 +48,7 @@ def parse_guards(text: str, files: Iterable[str] = ()) -> GuardTree:
     tree = GuardTree([], [])
     above: list[tuple[int, int | None, str]] = []  # level, the manager's place, its role
     slow: set[int] = set()  # managers whose value a Python function fetches
+    relations: dict[str, list[str]] = {}  # kind of guard → expressions so far
     for line in _logical_lines(text):
         level = line.index("+-")
         while above and above[-1][0] >= level:
@@ -81,6 +82,12 @@ def parse_guards(text: str, files: Iterable[str] = ()) -> GuardTree:
         source = tree.managers[parent].source if parent is not None else ""
         guard = _guard(kind, rest, source, resolve, slow=parent in slow)
         guard.manager = parent
+        # torch prints the relation of several values at the first of them alone.
+        if guard.expression:
+            relations.setdefault(kind, []).append(guard.expression)
+        elif guard.source:
+            named = (each for each in relations.get(kind, ()) if guard.source in each)
+            guard.expression = next(named, "")
         tree.guards.append(guard)
     return tree
 
