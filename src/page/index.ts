@@ -3,6 +3,7 @@ import '../../style/index.css';
 import '../../style/page.css';
 import { fromText, setWorkerFactory } from '../graph/worker/factory';
 import { showLive } from './live';
+import { fillInPlaceOf, refuse } from './loading';
 import { unpackReport } from './packed';
 import { showSaved } from './saved';
 import { showServed } from './served';
@@ -20,16 +21,21 @@ setWorkerFactory(fromText(textOf('layout-worker') ?? ''));
 const report = textOf('report');
 const packed = textOf('packed-report');
 const requests = textOf('requests');
+const line = document.getElementById('loading');
 if (report !== null) {
-  showSaved(report);
+  fillInPlaceOf(line, () => showSaved(report));
 } else if (packed !== null) {
-  unpackReport(packed).then(showSaved, (error: Error) => {
-    document.body.append(
-      `The report in this page cannot be unpacked: ${error.message}. It may be cut off, or the browser too old.`
-    );
-  });
+  unpackReport(packed).then(
+    text => fillInPlaceOf(line, () => showSaved(text)),
+    (error: Error) => {
+      refuse(
+        line,
+        `${error.message}. It may be cut off, or the browser too old.`
+      );
+    }
+  );
 } else if (requests !== null) {
-  showServed(requests);
+  fillInPlaceOf(line, () => showServed(requests));
 } else {
-  showLive();
+  fillInPlaceOf(line, showLive);
 }

@@ -110,3 +110,10 @@ def test_the_policy_names_the_one_script_that_may_run() -> None:
     assert "base-uri 'none'; form-action 'none'" in policy
     # The browser hashes what it parsed: other line ends and NUL would become something else there.
     assert not {"\r", "\0"} & set(elements.scripts[-1])
+
+
+def test_a_page_that_is_cut_off_says_so(tmp_path: Path) -> None:
+    page = report().save(tmp_path / "report.html").read_text()
+    # Behind it stands all that can be cut off: the script takes the line away.
+    assert page.index('id="loading"') < page.index("<script ")
+    assert "If this line stays, the page is cut off or damaged" in page

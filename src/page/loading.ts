@@ -1,0 +1,34 @@
+import { RequestError } from '../protocol/errors';
+
+/**
+ * Fill the page, and take away the line that stands in it until it is filled.
+ * What keeps the page from being filled takes the line's place.
+ */
+export function fillInPlaceOf(
+  line: HTMLElement | null,
+  fill: () => void
+): void {
+  try {
+    fill();
+    line?.remove();
+  } catch (error) {
+    refuse(line, error);
+    throw error;
+  }
+}
+
+/**
+ * Say why there is nothing in the page.
+ */
+export function refuse(line: HTMLElement | null, error: unknown): void {
+  if (line === null) {
+    return;
+  }
+  line.setAttribute('role', 'alert');
+  if (error instanceof RequestError) {
+    const { what, why, remedy } = error.problem;
+    line.textContent = `${what} ${why} ${remedy}`;
+  } else {
+    line.textContent = `The report in this page cannot be shown: ${String(error)}`;
+  }
+}
