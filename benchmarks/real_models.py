@@ -7,12 +7,14 @@ Processor time, each measurement in a process of its own, in turns:
 - ``torch``: ``torch.compile``'s own way to the Python wrapper, from the call to the generated code
   of forward and backward; nothing is built.
 - ``one`` and ``both``: ``compilescope.inspect(..., run=False)`` with the Python wrapper, and with
-  both.
+  both. With ``one``, the C++ wrapper is generated too, ahead, where that can be.
+- ``flip``: what the panel asks once ``cpp_wrapper`` is turned on after ``one``, to the C++ code.
 - with ``--build``, ``calls``: the first calls of ``torch.compile`` with either wrapper, built; and
   ``run``: ``compilescope.inspect`` with both wrappers, built, compared and timed.
 
 Before the clock starts every process imports both packages and inspects a tiny function. The
-figures are ratios of medians: a row's processes ran in the same minutes on the same machine.
+figures are ratios of medians, and seconds of ``flip``: a row's processes ran in the same minutes on
+the same machine.
 """
 
 from __future__ import annotations
@@ -24,12 +26,14 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from sources import _empty_cache
 
-SOURCES = ("torch", "one", "both")
+SOURCES = ("torch", "one", "both", "flip")
 BUILDS = ("calls", "run")
 
 
@@ -49,7 +53,7 @@ def main() -> None:
         measure(*options.measure)
         return
     kinds = (*SOURCES, *(BUILDS if options.build else ()))
-    heads = ["one/torch", "both/one", *(["run/calls"] if options.build else [])]
+    heads = ["one/torch", "both/one", "flip", *(["run/calls"] if options.build else [])]
     print(" " * 19, " ".join(f"{head:>10}" for head in heads))
     for subject in options.subjects or ["gpt-256", "gpt-768", "resnet-50", "llama"]:
         for step in [options.only] if options.only else ["forward", "training"]:
@@ -57,11 +61,12 @@ def main() -> None:
             for repeat in range(options.repeats):
                 turn = repeat % len(kinds)
                 for kind in kinds[turn:] + kinds[:turn]:
-                    found = _in_a_process(subject, step, kind, str(options.layers or ""))
-                    seconds[kind].append(found)
-                    print(subject, step, kind, f"{found:.2f} s", file=sys.stderr)
+                    taken = _in_a_process(subject, step, kind, str(options.layers or ""))
+                    seconds[kind].append(taken)
+                    print(subject, step, kind, f"{taken:.2f} s", file=sys.stderr)
             median = {kind: statistics.median(values) for kind, values in seconds.items()}
             ratios = [median["one"] / median["torch"], median["both"] / median["one"]]
+            ratios.append(median["flip"])
             ratios += [median["run"] / median["calls"]] if options.build else []
             row = " ".join(f"{ratio:10.2f}" for ratio in ratios)
             print(f"{subject:10} {step:8} {row}", flush=True)
@@ -74,8 +79,12 @@ def measure(subject: str, step: str, kind: str, layers: str) -> None:
     from subjects import tiny
 
     torch.manual_seed(0)
+    begin: dict[str, Callable[..., None]] = {
+        "flip": lambda fn, args: _inspect(fn, args, ("python",), run=False),
+    }
     run: dict[str, Callable[..., None]] = {
         "torch": _torch,
+        "flip": lambda fn, args: _flip(),
         "one": lambda fn, args: _inspect(fn, args, ("python",), run=False),
         "both": lambda fn, args: _inspect(fn, args, ("python", "cpp"), run=False),
         "calls": _calls,
@@ -85,6 +94,8 @@ def measure(subject: str, step: str, kind: str, layers: str) -> None:
         _inspect(*tiny(), ("python", "cpp"), run=False)
     fn, args = SUBJECTS[subject](step == "training", int(layers) if layers else None)
     with _empty_cache():
+        if kind in begin:
+            begin[kind](fn, args)
         start = _processor_time()
         run[kind](fn, args)
         print(json.dumps(_processor_time() - start))
@@ -105,6 +116,38 @@ def _inspect(
     problems = [problem for variant in report.variants for problem in variant.problems]
     if any(problem.severity == "error" for problem in problems):
         raise SystemExit(str(problems))
+
+
+def _flip() -> None:
+    """Turns ``cpp_wrapper`` on for what was inspected last, in a thread, as a subshell is one."""
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(_ask_for_the_other).result()
+
+
+def _ask_for_the_other() -> None:
+    from compilescope.comms import commands, messages
+    from compilescope.report.variant import Variant
+    from compilescope.session.session import get_session
+
+    session = get_session()
+    subject = list(session.inspections)[-1]
+    asked = messages.AddVariant(subject=subject, variant=Variant(cpp_wrapper=True))
+    answer = commands.add_variant(session, asked)
+    while answer.job is not None:
+        time.sleep(0.05)
+        answer = commands.add_variant(session, asked)
+    commands.get_report(session, messages.GetReport(subject=subject))
+    shown = commands.get_variant(session, messages.GetVariant(subject=subject, variant=answer.name))
+    [compilation] = shown.variant.compilations
+    commands.get_artifact(
+        session,
+        messages.GetArtifact(
+            subject=subject,
+            variant=answer.name,
+            compilation=compilation.id,
+            artifact="cpp",
+        ),
+    )
 
 
 def _calls(fn: Callable[..., Any], args: tuple[Any, ...]) -> None:

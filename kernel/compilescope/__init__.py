@@ -51,6 +51,7 @@ __all__ = [
     "add_target",
     "budget",
     "chart",
+    "configure",
     "doctor",
     "grid",
     "inspect",
@@ -430,6 +431,35 @@ def add_target(name: str, *, like: str, **figures: Any) -> Device:
     from .targets import known_devices
 
     return known_devices.add(name, like=like, **figures)
+
+
+def configure(*, ahead_mb: float) -> None:
+    """Changes a setting of this process.
+
+    >>> cs.configure(ahead_mb=0)                              # doctest: +SKIP
+
+    Parameters
+    ----------
+    ahead_mb
+        How many megabytes the code of wrappers may take that are generated with the other one,
+        before anybody asks for them (32). What is above it is generated when it is asked for. With
+        0, nothing is generated ahead.
+
+    Raises
+    ------
+    CompilescopeError
+        It is below 0, or no number.
+    """
+    if not 0 <= ahead_mb < float("inf"):
+        raise CompilescopeError(
+            f"ahead_mb is {ahead_mb!r}.", remedy="Give megabytes: 32, or 0 for nothing."
+        )
+    from .session.lazy import session
+
+    session()
+    from .builds import ahead
+
+    ahead.limit(ahead_mb)
 
 
 def doctor() -> Checkup:

@@ -1830,6 +1830,7 @@ export interface ReportSummary {
   overview: Overview | null;
   trace: TraceSummary | null;
   asked: string[];
+  ready: Variant[];
 }
 
 /**

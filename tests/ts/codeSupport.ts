@@ -124,6 +124,7 @@ export function report(
     sweep: null,
     rank: null,
     asked: [],
+    ready: [],
     overview: null,
     trace: null
   };

@@ -222,6 +222,7 @@ export function report(
     overview: null,
     trace: null,
     asked: [],
+    ready: [],
     ...change
   };
 }

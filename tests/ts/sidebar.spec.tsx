@@ -395,6 +395,17 @@ describe('SidebarBody', () => {
     expect(host.textContent).toContain('no report');
   });
 
+  it('says that the code of the other wrapper is ready', () => {
+    const variants = [variantSummary('python', variant())];
+    const ready = [variant({ cpp_wrapper: true })];
+    show({ report: report('f', { variants, ready }), wanted: variant() });
+    const note = () => host.querySelector('.jp-Compilescope-ready');
+    expect(note()?.textContent).toBe('The code of the C++ wrapper is ready');
+    const wanted = variant({ mode: 'max-autotune' });
+    show({ report: report('f', { variants, ready }), wanted });
+    expect(note()).toBeNull();
+  });
+
   it('says at the switch that was flipped what it changed', () => {
     const changed = {
       baseline: 'python',

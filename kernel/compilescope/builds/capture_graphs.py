@@ -26,19 +26,9 @@ from ..torch_api.guards.keeping import KeptGuards, keeping
 from ..torch_api.guards.untimed import untimed
 from ..torch_api.inductor import workers
 from ..torch_api.inductor.codegen import Capture, CapturingBackend
-from ..torch_api.inductor.cuda_graphs import CudaGraphSkip
 from ..torch_api.inductor.equal_kernels import EqualKernels
 from ..torch_api.trace.graphs import collecting
-
-
-class Generated(msgspec.Struct, kw_only=True):
-    """What torch said while it generated the code of a capture's graphs."""
-
-    records: list[Record]
-    nodes: dict[str, list[Node]]
-    problems: list[Problem] = []
-    complaints: list[str] = []
-    skips: list[CudaGraphSkip] = []
+from .ahead import Ahead
 
 
 class Captured(msgspec.Struct, kw_only=True):
@@ -53,8 +43,10 @@ class Captured(msgspec.Struct, kw_only=True):
     """The guards of what Dynamo compiled."""
     kernels: EqualKernels = msgspec.field(default_factory=EqualKernels)
     """What was generated for a variant and is the same in the next."""
-    ahead: dict[tuple[tuple[str, str], ...], Generated] = {}
-    """What was generated with another variant, by the settings of the variant that it is for."""
+    ahead: Ahead = msgspec.field(default_factory=Ahead)
+    """What was generated with another variant."""
+    shares: bool = False
+    """Whether both wrappers were generated from one lowering before."""
     context: contextvars.Context
     """Inductor's settings are context variables: another thread must take them from here."""
 

@@ -24,9 +24,10 @@ from ..torch_api.inductor.autotuning import tuned
 from ..torch_api.inductor.cuda_graphs import CudaGraphSkip, noting
 from ..torch_api.inductor.equal_kernels import EqualKernels
 from ..torch_api.inductor.inductor_warnings import hearing
-from ..torch_api.inductor.other_wrapper import RENEWED, OtherWrapper
+from ..torch_api.inductor.other_wrapper import RENEWED, OtherWrapper, may_share
 from ..torch_api.trace.graphs import collecting
-from .capture_graphs import Captured, Generated
+from .ahead import Generated, is_on, key_of_settings
+from .capture_graphs import Captured
 from .cuda_graph_counts import foresee
 from .requested_effective import effects_of
 
@@ -95,14 +96,10 @@ def _generate(
         absent = f"The backend {variant.backend!r} generates no wrapper."
     else:
         settings = {**settings_of(variant), **more}
-        ahead = captured.ahead.pop(_key(settings), None)
-        if ahead is not None:
-            generated = ahead
-        else:
-            others = [_key({**settings_of(one), **more}) for one in coming if _generates(one)]
-            other = _key({**settings, "cpp_wrapper": True})
-            both = not settings["cpp_wrapper"] and other in others
-            generated = _with_torch(captured, settings, told, both=both)
+        others = [{**settings_of(one), **more} for one in coming if _generates(one)]
+        generated = captured.ahead.take(key_of_settings(settings)) or _with_torch(
+            captured, settings, told, others
+        )
     records = generated.records
     ids = numbers(records)
     records = renumber(records)
@@ -127,15 +124,45 @@ def _with_torch(
     captured: Captured,
     settings: Mapping[str, Any],
     told: Callable[[str], None],
-    *,
-    both: bool,
+    coming: Sequence[Mapping[str, Any]],
 ) -> Generated:
-    """Has torch generate the code of all graphs.
+    """Has torch generate the code of all graphs, and puts that of the other wrapper ahead.
+
+    Parameters
+    ----------
+    coming
+        The settings of what is asked for next.
+    """
+    other = {**settings, "cpp_wrapper": not settings["cpp_wrapper"]}
+    is_next = other in coming
+    # The C++ wrapper comes out of the Python wrapper's lowering, not the other way round: where
+    # that is not known to work, and nobody wants the Python wrapper, it would be work for nothing.
+    is_worth = is_next or (is_on() and (captured.shares or not settings["cpp_wrapper"]))
+    if not (is_worth and may_share({**settings, "cpp_wrapper": False})):
+        return _lowered(captured, settings, told)[0]
+    python, cpp = _lowered(captured, {**settings, "cpp_wrapper": False}, told, both=True)
+    captured.shares = cpp is not None
+    if settings["cpp_wrapper"]:
+        captured.ahead.put(key_of_settings(other), python, is_next=is_next)
+        return cpp or _lowered(captured, settings, told)[0]
+    if cpp is not None:
+        captured.ahead.put(key_of_settings(other), cpp, is_next=is_next)
+    return python
+
+
+def _lowered(
+    captured: Captured,
+    settings: Mapping[str, Any],
+    told: Callable[[str], None],
+    *,
+    both: bool = False,
+) -> tuple[Generated, Generated | None]:
+    """The code of all graphs.
 
     Parameters
     ----------
     both
-        Whether the C++ wrapper is put ahead, where it can be generated with the Python wrapper.
+        Whether the C++ wrapper is generated with the Python wrapper, where that can be.
     """
 
     def follow(event: str) -> None:
@@ -180,9 +207,7 @@ def _with_torch(
             heard = dict.fromkeys([*ahead.complaints, *complaints, *other.complaints])
             ahead.complaints = list(heard)
             ahead.skips += skips
-    if ahead is not None:
-        captured.ahead[_key({**settings, "cpp_wrapper": True})] = ahead
-    return generated
+    return generated, ahead
 
 
 def _renewed(records: Sequence[Record], other: OtherWrapper) -> list[Record] | None:
@@ -199,12 +224,13 @@ def _renewed(records: Sequence[Record], other: OtherWrapper) -> list[Record] | N
     return [renewed[record.name].pop(0) if record.name in renewed else record for record in records]
 
 
+def is_ahead(captured: Captured, variant: Variant) -> bool:
+    """Whether the code of a variant is there before it is asked for."""
+    return _generates(variant) and captured.ahead.has(key_of_settings(settings_of(variant)))
+
+
 def _generates(variant: Variant) -> bool:
     return variant.backend == "inductor" and not variant.options.get(AOTI)
-
-
-def _key(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((name, repr(value)) for name, value in settings.items()))
 
 
 def _forget_the_run(compilation: Compilation) -> None:

@@ -45,8 +45,9 @@ def get_report(session: Session, asked: messages.GetReport) -> messages.ReportSu
     """The summary of a subject's report."""
     inspection = session.inspection(asked.subject)
     revision = session.revisions.get(asked.subject, 0)
-    wanted = list(inspection.asked) if isinstance(inspection, Inspection) else []
-    return summaries.report(inspection.report, revision, wanted)
+    if not isinstance(inspection, Inspection):
+        return summaries.report(inspection.report, revision)
+    return summaries.report(inspection.report, revision, list(inspection.asked), inspection.ready())
 
 
 def get_artifact(session: Session, asked: messages.GetArtifact) -> messages.ArtifactResult:

@@ -24,6 +24,7 @@ from ..report import (
     conclude,
 )
 from ..report.errors import CompilescopeError
+from ..report.variant import Variant
 from . import package_files, target_kernels
 from .messages import (
     Artifact,
@@ -63,8 +64,13 @@ def subject(report: Report, revision: int) -> SubjectSummary:
     )
 
 
-def report(report: Report, revision: int, asked: Sequence[str] = ()) -> ReportSummary:
-    """A report without its texts, and the variants that were asked for last."""
+def report(
+    report: Report,
+    revision: int,
+    asked: Sequence[str] = (),
+    ready: Sequence[Variant] = (),
+) -> ReportSummary:
+    """A report without its texts, the variants that were asked for last, and those ahead."""
     return ReportSummary(
         revision=revision,
         subject=report.subject,
@@ -78,6 +84,7 @@ def report(report: Report, revision: int, asked: Sequence[str] = ()) -> ReportSu
         overview=conclude(report),
         trace=report.trace,
         asked=list(asked),
+        ready=list(ready),
     )
 
 

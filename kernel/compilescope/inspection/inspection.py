@@ -27,7 +27,7 @@ from ..builds.compile_warnings import remarks
 from ..builds.live_measurement import Measurement
 from ..builds.measurement_state import MeasurementProgress
 from ..builds.rank_agreement import ALONE, RankAgreement
-from ..builds.sources import generate
+from ..builds.sources import generate, is_ahead
 from ..guards.ask import runs
 from ..guards.variant_guards import VariantGuards
 from ..isolation.code_swap import CodeCopies
@@ -149,6 +149,17 @@ class Inspection:
                 )
             )
         return found
+
+    def ready(self) -> list[Variant]:
+        """The variants that the report does not have, and whose code is there all the same."""
+        there = [variant.requested for variant in self.report.variants]
+        ready = []
+        for variant in filter(_runs, there):
+            other = msgspec.structs.replace(variant, cpp_wrapper=not variant.cpp_wrapper)
+            captured = self._capture_for(other)
+            if other not in there and captured is not None and is_ahead(captured, other):
+                ready.append(other)
+        return ready
 
     def has_capture(self, variant: Variant) -> bool:
         """Whether `generate` can serve the variant without calling the subject."""

@@ -87,7 +87,8 @@ export function summaryOf(report: Report): ReportSummary {
     rank,
     overview,
     trace: report.trace,
-    asked: []
+    asked: [],
+    ready: []
   };
 }
 

@@ -1,5 +1,6 @@
 import * as React from 'react';
 import { Changed } from './changed';
+import { Ready } from './ready';
 import type { IPartProps } from './types';
 import { Section } from './section';
 import { TargetSwitch } from './target';
@@ -49,6 +50,7 @@ export function Switches(props: IPartProps): JSX.Element {
           isDisabled={isOff}
           onChange={cpp_wrapper => actions.setWanted({ cpp_wrapper })}
         />
+        <Ready {...props} />
         <Changed {...props} at="cpp_wrapper" />
         <Select
           name="mode"

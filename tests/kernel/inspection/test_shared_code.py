@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import gc
+import random
 import re
 from collections.abc import Callable
 from typing import Any
 
+import compilescope
 import pytest
 import torch
-from compilescope.report import Code, Report
+from compilescope.builds import ahead
+from compilescope.capture.records import Record
+from compilescope.inspection.inspection import Inspection
+from compilescope.report import Code, Report, VariantReport
 from compilescope.report.variant import Variant
 from compilescope.session.session import Session
 from compilescope.torch_api.inductor import codegen, equal_kernels, other_wrapper
@@ -111,7 +117,41 @@ def test_a_kernel_that_is_unlike_after_all_is_generated_anew(
     assert _codes(_sources(call, False)) == expected
 
 
-def test_the_other_wrapper_is_only_generated_where_it_is_asked_for(
+@pytest.mark.parametrize("first", ["python", "cpp"])
+def test_the_wrapper_that_is_there_ahead_is_torchs_own(
+    first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(0)
+    call = gpt(2, 0.1)
+    wanted = [Variant(cpp_wrapper=name == "cpp") for name in ("python", "cpp")]
+    if first == "cpp":
+        # Whether a capture's wrappers can share a lowering, its first Python wrapper shows.
+        options = {"epilogue_fusion": False}
+        cpp, python = (Variant(cpp_wrapper=cpp, options=options) for cpp in (True, False))
+        wanted = [Variant(), cpp, python]
+    _, generated = _counted(monkeypatch)
+    session = Session()
+    report = session.inspect(call.fn, call.args, run=False, variants=wanted[:-1])
+    subject = report.subject.id
+    inspection = session.inspections[subject]
+    assert isinstance(inspection, Inspection)
+    before = len(generated)
+    if equal_kernels.is_proven():
+        assert inspection.ready()
+        session.add(subject, wanted[-1])
+        assert len(generated) == before
+        assert wanted[-1] not in inspection.ready()
+    else:
+        assert not inspection.ready()
+        session.add(subject, wanted[-1])
+    with monkeypatch.context() as patch:
+        _share_nothing(patch)
+        alone = session.inspect(call.fn, call.args, run=False, variants=wanted)
+    assert _codes(report) == _codes(alone)
+    assert _graphs(report) == _graphs(alone)
+
+
+def test_nothing_is_generated_ahead_where_it_may_not_or_cannot_be(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     call = written_in_place()
@@ -123,9 +163,40 @@ def test_the_other_wrapper_is_only_generated_where_it_is_asked_for(
         wanted.append(None)
 
     monkeypatch.setattr(other_wrapper.OtherWrapper, "generate", generate)
-    for names in (["python"], ["cpp"], ["python", "max-autotune"]):
-        Session().inspect(call.fn, call.args, run=False, variants=names)
+    session = Session()
+    session.inspect(call.fn, call.args, run=False, variants=["cpp", "max-autotune"])
     assert not wanted
+    compilescope.configure(ahead_mb=0)
+    try:
+        session.inspect(call.fn, call.args, run=False, variants=["python"])
+        assert not wanted
+    finally:
+        compilescope.configure(ahead_mb=ahead.USUAL_MB)
+    with pytest.raises(compilescope.CompilescopeError, match="ahead_mb is -1"):
+        compilescope.configure(ahead_mb=-1)
+
+
+def test_what_is_kept_ahead_stays_within_its_limit() -> None:
+    captures = [ahead.Ahead() for _ in range(4)]
+    before = ahead.kept_bytes()
+    texts = [random.Random(seed).randbytes(300_000).hex() for seed in range(4)]
+    try:
+        for kept, text in zip(captures, texts, strict=True):
+            records = [Record(event="inductor_output_code", metadata={}, payload=text)]
+            generated = ahead.Generated(records=records, nodes={})
+            kept.put((("cpp_wrapper", "True"),), generated, is_next=False)
+        ahead.limit((ahead.kept_bytes() - 1) / 1e6)
+        key = (("cpp_wrapper", "True"),)
+        assert [kept.has(key) for kept in captures] == [False, True, True, True]
+        taken = captures[3].take(key)
+        assert taken is not None
+        assert taken.records[0].payload == texts[3]
+        assert not captures[3].has(key)
+    finally:
+        ahead.limit(ahead.USUAL_MB)
+    del captures, kept
+    gc.collect()
+    assert ahead.kept_bytes() <= before
 
 
 def _share_nothing(patch: pytest.MonkeyPatch) -> None:
@@ -142,10 +213,10 @@ def _sources(call: Call, dynamic: bool) -> Report:
 
 
 def _codes(report: Report) -> list[Any]:
-    assert [variant.problems for variant in report.variants] == [[], []]
+    assert not any(variant.problems for variant in report.variants)
     return [
         (
-            [_text(code, variant.name) for code in (compilation.code, compilation.code.backward)],
+            [_text(code, variant) for code in (compilation.code, compilation.code.backward)],
             compilation.kernels,
             compilation.memory,
         )
@@ -155,7 +226,8 @@ def _codes(report: Report) -> list[Any]:
     ]
 
 
-def _text(code: Code | None, wrapper: str) -> str | None:
+def _text(code: Code | None, variant: VariantReport) -> str | None:
+    wrapper = "cpp" if variant.requested.cpp_wrapper else "python"
     # torch numbers what AOTAutograd compiles in a process.
     return None if code is None else re.sub(r"AOT ID: .*", "", getattr(code, wrapper))
 

@@ -150,6 +150,8 @@ class ReportSummary(Message):
     """Of a trace that is read as it is looked at."""
     asked: list[str] = []
     """The variants that were asked for when the call was inspected last."""
+    ready: list[Variant] = []
+    """Variants that the report does not have, and whose code is generated already."""
 
 
 class SubjectSummary(Message):

@@ -23,7 +23,7 @@ from __future__ import annotations
 import copy
 import functools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -149,6 +149,14 @@ class OtherWrapper:
 
 
 _current: ContextVar[OtherWrapper | None] = ContextVar("compilescope_other_wrapper", default=None)
+
+
+def may_share(settings: Mapping[str, Any]) -> bool:
+    """Whether the C++ wrapper may come out of the lowering of the Python wrapper under these.
+
+    Whether it does depends on the graph too.
+    """
+    return is_proven() and not any(settings.get(name) for name in _NOT_ALLOWED)
 
 
 def other_wrapper() -> OtherWrapper | None:
