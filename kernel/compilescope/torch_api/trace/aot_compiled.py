@@ -39,7 +39,9 @@ class AotCompiled(msgspec.Struct, frozen=True):
     @property
     def has_cpp_wrapper(self) -> bool:
         """Whether Inductor wrote a C++ wrapper for it."""
-        codes = (text for one in self.functions for event, text in events(one) if event == CODE)
+        codes = (
+            text for function in self.functions for event, text in events(function) if event == CODE
+        )
         return any("cpp_wrapper_src" in code for code in codes)
 
     def original(self) -> Callable[..., Any]:
