@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
 from collections.abc import Callable
@@ -363,6 +364,47 @@ def test_sources_are_made_while_the_main_thread_builds() -> None:
     assert compilation.code.python
     assert report.variant("python").stage == "built"
     assert len(report.variant("python").compilations) == 1
+
+
+@torch.library.custom_op("compilescope_tests::asking", mutates_args=())
+def asking(x: torch.Tensor) -> torch.Tensor:
+    """An operator whose fake waits, beside the main thread, until somebody has called something."""
+    return x.clone()
+
+
+@asking.register_fake
+def _(x: torch.Tensor) -> torch.Tensor:
+    if threading.current_thread() is not threading.main_thread():
+        called = threading.Event()
+        ASKED.put(called)
+        assert called.wait(60)
+    return torch.empty_like(x)
+
+
+ASKED: queue.Queue[threading.Event] = queue.Queue()
+
+
+def test_compiled_code_runs_while_another_thread_traces() -> None:
+    session = Session()
+    compiled = torch.compile(subjects.plain, backend="eager")
+    expected = compiled(X)
+    subject = session.inspect(asking, (X,), variants="python", run=False).subject.id
+    variant = cs.Variant(options={"size_asserts": False})
+    thread = threading.Thread(target=lambda: sourced(session, subject, variant))
+    thread.start()
+    while thread.is_alive():
+        try:
+            called = ASKED.get(timeout=0.05)
+        except queue.Empty:
+            continue
+        try:
+            # torch refuses this while a graph is traced, by a flag of the whole process.
+            assert compiled(X).equal(expected)
+            assert torch.fx.symbolic_trace(subjects.plain)(X).equal(expected)
+        finally:
+            called.set()
+    assert session.inspection(subject).report.variants[-1].stage == "sources"
+    assert torch.fx._symbolic_trace._is_fx_tracing_flag is False
 
 
 def test_an_observer_that_fails_does_not_reach_the_inspection() -> None:

@@ -30,6 +30,7 @@ from torch._logging._internal import trace_structured
 from ..dynamo.leftovers import forgotten
 from ..dynamo.process_state import uncounted
 from ..process.patching import patched
+from ..trace.thread_tracing import traced_unseen
 from ..trace.trace import listening
 from .equal_kernels import EqualKernels
 from .other_wrapper import OtherWrapper, other_wrapper
@@ -220,6 +221,7 @@ def _generate(
             contextlib.nullcontext() if other is None else other.wanted(),
             uncounted(),
             forgotten(),
+            traced_unseen(),
             patched(lowering.GraphLowering, "compile_to_module", _compile_to_module),
             patched(lowering, "get_donated_idxs", _donated),
             _modes(capture),
