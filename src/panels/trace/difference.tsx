@@ -101,17 +101,16 @@ function Process(props: {
         id={id}
         trans={trans}
       />
-      {process.changed.length > 0 && (
-        <>
-          <h4>{trans.__('Compiled to something else')}</h4>
-          <ul className="jp-Compilescope-rankDifferences">
-            {process.changed.slice(0, MOST).map((each, index) => (
-              <Change key={index} change={each} id={id} trans={trans} />
-            ))}
-          </ul>
-          <Rest count={process.changed.length} trans={trans} />
-        </>
-      )}
+      <Listing
+        title={trans.__('Compiled to something else')}
+        of={process.changed}
+        trans={trans}
+        className="jp-Compilescope-rankDifferences"
+      >
+        {(each, index) => (
+          <Change key={index} change={each} id={id} trans={trans} />
+        )}
+      </Listing>
     </div>
   );
 }
@@ -209,28 +208,21 @@ function Lines(props: {
 }): JSX.Element | null {
   const { title, lines, side, id, context } = props;
   const { trans } = context;
-  if (lines.length === 0) {
-    return null;
-  }
   return (
-    <>
-      <h4>{title}</h4>
-      <ul>
-        {lines.slice(0, MOST).map(line => (
-          <li key={line.id}>
-            {side === 'before' ? id(line.id, '') : id('', line.id)}{' '}
-            {line.frame
-              ? `${line.frame.function}, ${formatPlace(line.frame, {}, trans.__('cell'))}`
-              : trans.__('an unknown function')}
-            {line.duration_s !== null && `, ${formatSeconds(line.duration_s)}`}
-            {line.recompile && (
-              <p>{trans.__('recompiled: %1', line.recompile.split('\n')[0])}</p>
-            )}
-          </li>
-        ))}
-      </ul>
-      <Rest count={lines.length} trans={trans} />
-    </>
+    <Listing title={title} of={lines} trans={trans}>
+      {line => (
+        <li key={line.id}>
+          {side === 'before' ? id(line.id, '') : id('', line.id)}{' '}
+          {line.frame
+            ? `${line.frame.function}, ${formatPlace(line.frame, {}, trans.__('cell'))}`
+            : trans.__('an unknown function')}
+          {line.duration_s !== null && `, ${formatSeconds(line.duration_s)}`}
+          {line.recompile && (
+            <p>{trans.__('recompiled: %1', line.recompile.split('\n')[0])}</p>
+          )}
+        </li>
+      )}
+    </Listing>
   );
 }
 
@@ -241,23 +233,36 @@ function Times(props: {
   trans: TranslationBundle;
 }): JSX.Element | null {
   const { title, times, id, trans } = props;
-  if (times.length === 0) {
-    return null;
-  }
   return (
+    <Listing title={title} of={times} trans={trans}>
+      {each => (
+        <li key={each.after}>
+          {id(each.before, each.after)} {each.function}:{' '}
+          {formatSeconds(each.before_s)} → {formatSeconds(each.after_s)}
+        </li>
+      )}
+    </Listing>
+  );
+}
+
+/**
+ * A heading and a list, where there is something to list.
+ */
+function Listing<T>(props: {
+  title: string;
+  of: readonly T[];
+  trans: TranslationBundle;
+  children: (item: T, index: number) => JSX.Element;
+  className?: string;
+}): JSX.Element | null {
+  const { title, of, trans, children, className } = props;
+  return of.length > 0 ? (
     <>
       <h4>{title}</h4>
-      <ul>
-        {times.slice(0, MOST).map(each => (
-          <li key={each.after}>
-            {id(each.before, each.after)} {each.function}:{' '}
-            {formatSeconds(each.before_s)} → {formatSeconds(each.after_s)}
-          </li>
-        ))}
-      </ul>
-      <Rest count={times.length} trans={trans} />
+      <ul className={className}>{of.slice(0, MOST).map(children)}</ul>
+      <Rest count={of.length} trans={trans} />
     </>
-  );
+  ) : null;
 }
 
 function Change(props: {
