@@ -109,12 +109,11 @@ export class TraceConnection extends BaseConnection {
         await Promise.resolve();
         this.event.disconnect(note);
       }
-      wait = hasMore ? SOON : Math.min(LATEST, wait * 1.5);
+      const rest = REST * (Date.now() - begun);
+      wait = hasMore ? SOON : wait * 1.5;
+      wait = Math.min(LATEST, Math.max(wait, rest));
       if (!this.isDisposed) {
-        this._timer = window.setTimeout(
-          () => void look(),
-          Math.max(wait, REST * (Date.now() - begun))
-        );
+        this._timer = window.setTimeout(() => void look(), wait);
       }
     };
     this._timer = window.setTimeout(() => void look(), wait);
