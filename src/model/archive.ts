@@ -91,15 +91,15 @@ export class Archive {
 
   private async _fetch(summary: SubjectSummary): Promise<void> {
     const { id } = summary.subject;
-    const text = await this._ask(id).catch(() => null);
-    if (text === null) {
+    const report = await this._ask(id).catch(() => null);
+    if (report === null) {
       return; // whoever saves the report is told why that cannot be done
     }
     this._entries.delete(id);
-    this._entries.set(id, new Entry(summary, text, this._page ?? null));
+    this._entries.set(id, new Entry(summary, report, this._page ?? null));
     let size = 0;
     for (const [each, entry] of [...this._entries].reverse()) {
-      size += entry.text.length;
+      size += entry.report.text.length;
       if (size > MOST && each !== id) {
         this._entries.delete(each);
       }
@@ -109,20 +109,21 @@ export class Archive {
   /**
    * Get a report; the first one as a page, of which the others' pages are made.
    */
-  private async _ask(id: string): Promise<string | null> {
+  private async _ask(id: string): Promise<IKept | null> {
     if (this._page === undefined) {
       const text = await this._options.fetch(id, 'html');
       const split = text === null ? null : splitPage(text);
       if (split) {
         this._page = split.page;
-        return split.report;
+        return { text: split.report, isPacked: split.isPacked };
       }
       if (text === null) {
         return null;
       }
       this._page = null;
     }
-    return this._options.fetch(id, 'json');
+    const text = await this._options.fetch(id, 'json');
+    return text === null ? null : { text, isPacked: false };
   }
 
   private _entries = new Map<string, Entry>();
@@ -164,12 +165,24 @@ function callOf({ subject }: SubjectSummary): string {
 }
 
 /**
+ * A report's JSON, as the kernel gave it.
+ */
+interface IKept {
+  readonly text: string;
+
+  /**
+   * Whether `unpackReport` has to read it: that of a large report is.
+   */
+  readonly isPacked: boolean;
+}
+
+/**
  * A report as text, which is read when something is asked of it.
  */
 class Entry implements Archive.IAnswers {
   constructor(
     readonly summary: SubjectSummary,
-    readonly text: string,
+    readonly report: IKept,
     private _page: IPage | null
   ) {}
 
@@ -184,8 +197,10 @@ class Entry implements Archive.IAnswers {
   }
 
   private async _read(): Promise<Archive.IAnswers> {
-    const { FileConnection, readReport } = await import('./file');
-    return new FileConnection(readReport(this.text), this._page);
+    const { FileConnection, readReport, unpackReport } = await import('./file');
+    const { text, isPacked } = this.report;
+    const report = readReport(isPacked ? await unpackReport(text) : text);
+    return new FileConnection(report, this._page);
   }
 
   private _file: Promise<Archive.IAnswers> | null = null;

@@ -2,9 +2,9 @@ import '@lumino/widgets/style/index.css';
 import '../../style/index.css';
 import '../../style/page.css';
 import { fromText, setWorkerFactory } from '../graph/worker/factory';
+import { unpackReport } from '../model/file/packed';
 import { showLive } from './live';
 import { fillInPlaceOf, refuse } from './loading';
-import { unpackReport } from './packed';
 import { showSaved } from './saved';
 import { showServed } from './served';
 

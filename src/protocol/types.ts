@@ -2366,6 +2366,7 @@ export interface TraceSummary {
   ranks: RankComparison | null;
   difference: TraceDifference | null;
   is_followed: boolean;
+  written: string;
   problems: Problem[];
 }
 

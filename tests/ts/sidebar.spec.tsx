@@ -10,7 +10,7 @@ import type {
 } from '../../src/panels/sidebar/types';
 import { SidebarBody } from '../../src/panels/sidebar/body';
 import { problem } from '../../src/protocol/client';
-import type { Overview } from '../../src/protocol/types';
+import type { Overview, TraceSummary } from '../../src/protocol/types';
 import { speedup } from './measured';
 import {
   job,
@@ -103,6 +103,32 @@ describe('SidebarBody', () => {
       select.value = value;
       select.dispatchEvent(new Event('change', { bubbles: true }));
     });
+
+  it('lists the processes of a trace, and no column without a figure', () => {
+    const trace = {
+      processes: [
+        {
+          name: 'rank 0',
+          compilations: 3,
+          recompiles: 2,
+          graph_breaks: 0,
+          failures: 0,
+          compile_time_s: 0.25,
+          unfinished: [],
+          caches: {},
+          problems: []
+        }
+      ]
+    } as unknown as TraceSummary;
+    show({ isLive: false, report: { ...report('f'), trace } });
+    const section = host.querySelector('.jp-mod-processes')!;
+    expect(section.textContent).toContain(
+      '3 compilations · 250 ms · 2 recompiles'
+    );
+    expect(host.textContent).not.toContain('over eager');
+    click(button('rank 0'));
+    expect(actions.showVariant).toHaveBeenCalledWith('rank 0');
+  });
 
   it.each([
     ['none', 'No kernel'],

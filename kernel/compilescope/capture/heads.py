@@ -97,10 +97,16 @@ class Blocks:
         """How far the file was read, in bytes."""
         return self._offset + self._kept
 
+    @property
+    def next_offset(self) -> int:
+        """Where the first record begins that was in no block yet."""
+        return self._offset + 1
+
     def complete(self) -> Iterator[Block]:
         """The records that another one follows, so that all of their text is there."""
-        self._file.seek(self.position)
         while True:
+            # Who is given a block may read elsewhere in the file.
+            self._file.seek(self.position)
             if self._kept > len(self._buffer) // 2:
                 self._buffer = self._buffer + bytearray(len(self._buffer))
             with memoryview(self._buffer) as view:

@@ -18,11 +18,16 @@ from . import files, trace_text
 from .follow import follow
 from .terminal import Paint, show_progress
 
+_CACHE_ORDER = ("bypass", "miss", "hit")
 _SORTS: dict[str, Callable[[CompilationLine], Any]] = {
     "start": lambda line: line.started_s or 0.0,
     "time": lambda line: -(line.duration_s or 0.0),
     "size": lambda line: -(line.nodes or 0),
     "function": lambda line: (line.frame.function if line.frame else "", line.started_s or 0.0),
+    "outcome": lambda line: ("failed", "eager", "compiled").index(line.outcome),
+    "breaks": lambda line: -line.graph_breaks,
+    "recompile": lambda line: (not line.recompile, line.recompile),
+    "cache": lambda line: min(map(_CACHE_ORDER.index, line.caches.values()), default=3),
 }
 _FILTERS: dict[str, Callable[[CompilationLine], bool]] = {
     "failed": lambda line: line.outcome != "compiled",

@@ -47,6 +47,9 @@ class ProcessLog:
         self._damages = Damages(path.name, numbered=False)
         self._outlines = Outlines(Blocks(log.file), year, self._damages)
         self._offsets: Offsets | None = None
+        self._unindexed: dict[str, None] = {}
+        """The compilations that the index lacks something of."""
+        self._whole = True
 
     def close(self) -> None:
         """Close the file."""
@@ -57,8 +60,8 @@ class ProcessLog:
     ) -> list[Events]:
         """Read what was written since the last time; see `Outlines.read`."""
         changed = self._outlines.read(progress, whole=whole)
-        if changed:
-            self._offsets = None
+        self._whole = whole
+        self._unindexed.update((events.id, None) for events in changed)
         return changed
 
     @property
@@ -120,9 +123,12 @@ class ProcessLog:
 
     @property
     def offsets(self) -> Offsets:
-        """Where the records are; found when it is first asked for."""
+        """Where the records are; read as far as the log was when somebody asks."""
         if self._offsets is None:
             self._offsets = Offsets(self._log.file, self._year, self.path.name)
+        if self._unindexed:
+            self._offsets.read(whole=self._whole, changed=self._unindexed)
+            self._unindexed.clear()
         return self._offsets
 
     def report(self) -> VariantReport:

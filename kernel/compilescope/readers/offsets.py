@@ -6,7 +6,7 @@ import itertools
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO, NamedTuple
 
 import msgspec
@@ -50,7 +50,7 @@ class _Interned(NamedTuple):
 
 
 class Offsets:
-    """Where each compilation's records are in a log that is not written any more.
+    """Where each compilation's records are in a log, which may still be written.
 
     Parameters
     ----------
@@ -60,8 +60,6 @@ class Offsets:
         When it was written.
     name
         What the log is called in sentences.
-    progress
-        Called with the position in the file, now and then.
     """
 
     def __init__(
@@ -69,13 +67,13 @@ class Offsets:
         file: BinaryIO,
         year: int,
         name: str,
-        progress: Callable[[int], None] = lambda position: None,
     ) -> None:
         self._file = file
+        self._blocks = Blocks(file)
         self._year = year
         self._name = name
-        self._starts = array("Q")
-        """The offset of each record, and of each line that is none."""
+        self._starts = array("Q", [0])
+        """The offset of each record, and of each line that is none; and where the next begins."""
         self._records: dict[str, array[int]] = {}
         """The numbers of each compilation's records."""
         self._spans = array("L")
@@ -90,18 +88,31 @@ class Offsets:
         """Events' names, and those of artifacts."""
         self._known: dict[bytes, int] = {}
         self._cache: OrderedDict[str, Assembled] = OrderedDict()
-        blocks = Blocks(file)
-        for block in blocks.complete():
-            self._read(block)
-            progress(blocks.position)
-        last = blocks.last()
-        if last is not None:
-            self._read(last)
-            blocks.take_last()
-        self._starts.append(blocks.position)
         self._shift_s = 0.0
-        spans = self._named(_SPAN, 0, len(self))
-        self._shift_s = clock_shift(self._parsed(spans, Damages(name)))
+
+    def read(self, *, whole: bool, changed: Iterable[str] = ()) -> None:
+        """Read what was written since the last time.
+
+        Parameters
+        ----------
+        whole
+            Whether the file is finished. Else a record that may go on is left for the next time.
+        changed
+            The compilations that there is something new of.
+        """
+        for shown_id in changed:
+            self._cache.pop(shown_id, None)
+        self._starts.pop()
+        for block in self._blocks.complete():
+            self._read(block)
+        last = self._blocks.last()
+        if last is not None and (whole or self._blocks.last_is_complete()):
+            self._read(last)
+            self._blocks.take_last()
+        self._starts.append(self._blocks.next_offset)
+        if not self._shift_s:
+            spans = self._named(_SPAN, 0, len(self))
+            self._shift_s = clock_shift(self._parsed(spans, Damages(self._name)))
 
     def __len__(self) -> int:
         return len(self._starts) - 1
@@ -222,9 +233,7 @@ class Offsets:
         """The records from one number to another, which is not among them."""
         start = self._starts[begin]
         self._file.seek(start)
-        if end < len(self._starts):
-            return self._file.read(self._starts[end] - start)
-        return self._file.read()
+        return self._file.read(self._starts[end] - start)
 
     def _numbers(self, shown_id: str) -> list[int]:
         """The records that a compilation's report is made of, in torch's order."""

@@ -27,6 +27,8 @@ _SCHEDULE = "inductor_collective_schedule"
 _TENSORS = "inductor_runtime_and_tensor_meta"
 _EXECUTED = "graph_execution"
 _SHOWN = 5
+_SLOWER = 1.1
+"""How many times as long as the fastest rank one compiles that is named as the slowest."""
 
 _WHY: dict[DivergenceKind, str] = {
     "cache": "A rank that misses a cache makes the others wait in the next collective.",
@@ -92,11 +94,11 @@ def _sentence(times: Sequence[RankTime], divergences: Sequence[RankDivergence]) 
     others = [each.compile_time_s for each in times if each is not slowest]
     time = ""
     if slowest.compile_time_s:
-        least = duration(min(others) * 1e6)
-        time = (
-            f" Rank {slowest.rank} compiled longest: {duration(slowest.compile_time_s * 1e6)}, "
-            f"the fastest {least}."
-        )
+        most, least = duration(slowest.compile_time_s * 1e6), duration(min(others) * 1e6)
+        if slowest.compile_time_s > _SLOWER * min(others):
+            time = f" Rank {slowest.rank} compiled longest: {most}, the fastest {least}."
+        else:
+            time = f" Each compiled for {most if most == least else f'{least} to {most}'}."
     if not divergences:
         return f"All {count(len(times), 'rank')} compiled the same.{time}"
     first = divergences[0]

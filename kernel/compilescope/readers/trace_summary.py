@@ -41,6 +41,7 @@ def summary_of(trace: Trace, *, rank: str | None = None, redact: bool = False) -
         slowest=[line for line in lines[:_MOST_SLOWEST] if line.duration_s],
         fix_first=lost_time(variants, spent),
         ranks=comparison,
+        written=report.created,
         problems=report.problems,
     )
 

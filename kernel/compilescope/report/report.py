@@ -262,8 +262,13 @@ class Report(Struct, kw_only=True):
         """The report with nothing in its trace's summary that quotes graphs and guards."""
         if self.trace is None:
             return self
+        difference = self.trace.difference
         trace = msgspec.structs.replace(
-            self.trace, slowest=[], fix_first=[], ranks=None, difference=None
+            self.trace,
+            slowest=[],
+            fix_first=[],
+            ranks=None,
+            difference=difference and difference.without_quotes(),
         )
         return msgspec.structs.replace(self, trace=trace)
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
+from msgspec.structs import replace
+
 from .environment import Environment
 from .problem import Problem, SourceLine, Struct
+
+_LEFT_OUT = "(left out)"
 
 Outcome = Literal["compiled", "failed", "eager"]
 DivergenceKind = Literal[
@@ -173,6 +177,34 @@ class TraceDifference(Struct):
     """Processes without a partner."""
     only_after: list[str] = []
 
+    def without_quotes(self) -> TraceDifference:
+        """The same without what it quotes of graphs, guards and reasons."""
+        processes = [
+            replace(
+                each,
+                gone=list(map(_unquoted_line, each.gone)),
+                new=list(map(_unquoted_line, each.new)),
+                changed=list(map(_unquoted_change, each.changed)),
+            )
+            for each in self.processes
+        ]
+        return replace(self, processes=processes)
+
+
+def _unquoted_line(line: CompilationLine) -> CompilationLine:
+    return replace(line, recompile=line.recompile and _LEFT_OUT)
+
+
+def _unquoted_change(change: CompilationChange) -> CompilationChange:
+    return replace(
+        change,
+        line_before=change.line_before and _LEFT_OUT,
+        line_after=change.line_after and _LEFT_OUT,
+        recompile=change.recompile and (_LEFT_OUT, _LEFT_OUT),
+        guards_gone=[_LEFT_OUT] * len(change.guards_gone),
+        guards_new=[_LEFT_OUT] * len(change.guards_new),
+    )
+
 
 class ProcessSummary(Struct):
     """What one process compiled."""
@@ -204,4 +236,6 @@ class TraceSummary(Struct):
     """From the trace that it was opened beside."""
     is_followed: bool = False
     """What torch logs from now on is read too."""
+    written: str = ""
+    """When a log was last written to (ISO 8601)."""
     problems: list[Problem] = []

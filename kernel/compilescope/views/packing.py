@@ -12,7 +12,7 @@ _LINE_END = r"\n"
 
 
 def packed(text: str) -> str:
-    """JSON as `src/page/packed.ts` reads it.
+    """JSON as `src/model/file/packed.ts` reads it.
 
     The same lines stand in graphs, code, kernels and what torch logged, farther apart than gzip
     looks back. So each different piece between two line ends is written once. Before them, in a

@@ -1,2 +1,3 @@
 export { FileConnection } from './connection';
+export { unpackReport } from './packed';
 export { readReport } from './read';

@@ -7,24 +7,28 @@ export interface IPage {
 }
 
 const BEGIN = '<script type="application/json" id="report">';
+const PACKED = '<script type="application/gzip" id="packed-report">';
 const END = '</script>';
 
 /**
  * Take a page apart; null where it shows its report without scripts, as that of
- * a kernel without the built views does.
+ * a kernel without the built views does. `unpackReport` reads a packed report.
  */
 export function splitPage(
   text: string
-): { page: IPage; report: string } | null {
-  const begin = text.indexOf(BEGIN);
-  if (begin < 0) {
+): { page: IPage; report: string; isPacked: boolean } | null {
+  const isPacked = text.includes(PACKED);
+  const begin = isPacked ? PACKED : BEGIN;
+  const start = text.indexOf(begin);
+  if (start < 0) {
     return null;
   }
-  const first = begin + BEGIN.length;
-  const end = text.indexOf(END, first);
+  const end = text.indexOf(END, start);
   return {
-    page: { before: text.slice(0, first), after: text.slice(end) },
-    report: text.slice(first, end)
+    // Pages that are made of it hold their reports as they are.
+    page: { before: text.slice(0, start) + BEGIN, after: text.slice(end) },
+    report: text.slice(start + begin.length, end),
+    isPacked
   };
 }
 

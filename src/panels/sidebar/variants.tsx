@@ -8,6 +8,7 @@ import {
   formatSeconds
 } from '../../words/format';
 import { speedupClass } from '../common/speedup';
+import { Processes } from './processes';
 import { Section } from './section';
 import { Checked, Estimated, targetStage, title } from './targetCells';
 import type { IPartProps } from './types';
@@ -18,7 +19,7 @@ import type { IPartProps } from './types';
 const LONG = 14;
 
 /**
- * The variants and what was measured of them.
+ * The variants and what was measured of them; the processes of a trace.
  */
 export function Variants({
   state,
@@ -26,6 +27,16 @@ export function Variants({
   trans
 }: IPartProps): JSX.Element | null {
   const variants = state.report?.variants ?? [];
+  const trace = state.report?.trace;
+  if (trace) {
+    return (
+      <Processes
+        processes={trace.processes}
+        onShow={actions.showVariant}
+        trans={trans}
+      />
+    );
+  }
   const isEstimated = isOnlyForTargets(variants);
   const { left, right } = state.sides;
   return (

@@ -10,6 +10,12 @@ import { RankComparisonPart } from './ranks';
 import { Search } from './search';
 
 /**
+ * For how long a job may log nothing before it may well have ended, in
+ * milliseconds.
+ */
+const QUIET = 3_600_000;
+
+/**
  * The Trace view: all compilations of a trace, what cost compile time and need
  * not have, how its ranks compare, and where a text stands.
  */
@@ -45,9 +51,7 @@ export class TraceView extends ReportView<TraceSummary | null> {
       <div className="jp-Compilescope-traceBody">
         {trace.is_followed && (
           <p className="jp-Compilescope-traceFollowed">
-            {context.trans.__(
-              'The log is followed: what torch compiles from now on appears here.'
-            )}
+            {followed(trace, context)}
           </p>
         )}
         {trace.fix_first.length > 0 && (
@@ -64,4 +68,16 @@ export class TraceView extends ReportView<TraceSummary | null> {
       <></>
     );
   }
+}
+
+function followed({ written }: TraceSummary, { trans }: IViewContext): string {
+  const last = new Date(written);
+  return Date.now() - last.getTime() > QUIET
+    ? trans.__(
+        'Last written %1. Should its job still run, what torch compiles from now on appears here.',
+        last.toLocaleString()
+      )
+    : trans.__(
+        'The log is followed: what torch compiles from now on appears here.'
+      );
 }

@@ -238,6 +238,9 @@ def test_compilations_of_a_trace_are_listed_sorted_and_filtered(
     assert ids("--list") == ["0/0", "0/1", "0/2"]
     assert ids("--only", "failed") == ["0/2"]
     assert ids("--only", "recompiled", "--sort", "time") == ["0/1", "0/2"]
+    assert ids("--sort", "outcome") == ["0/2", "0/0", "0/1"]
+    assert ids("--sort", "recompile")[-1] == "0/0"
+    assert ids("--sort", "cache") == ids("--sort", "breaks") == ["0/0", "0/1", "0/2"]
     assert ids("--function", "program.py") == ["0/0", "0/1"]
     assert main(["trace", str(LIMIT), "--search", "l_x_ + 1"]) == 0
     hits = capsys.readouterr().out.splitlines()

@@ -7,6 +7,7 @@ import hashlib
 import re
 from pathlib import Path
 
+import compilescope as cs
 from compilescope.readers.lazy_trace import Trace
 from compilescope.readers.trace_difference import ProcessDifference, trace_difference
 
@@ -77,3 +78,21 @@ def test_what_differs_is_named_with_its_first_line(tmp_path: Path) -> None:
     process = compared(tmp_path, TRITON, with_checksums(after), most_read=0)
     assert process.unread == 1
     assert not process.changed[0].is_read
+
+
+def test_a_redacted_report_keeps_what_differs_without_quoting_it(tmp_path: Path) -> None:
+    after = TRITON.replace(b"libdevice.rsqrt", b"libdevice.sqrt")
+    after = after.replace(b"check_tensor(L['args'][0]", b"check_tensor(L['args'][1]")
+    for name, text in (("before", TRITON), ("after", with_checksums(after))):
+        (tmp_path / f"{name}.log").write_bytes(text)
+    report = cs.read_trace(tmp_path / "after.log")
+    assert report.trace is not None
+    with Trace(tmp_path / "before.log") as first, Trace(tmp_path / "after.log") as second:
+        report.trace.difference = trace_difference(first, second)
+    redacted = report.redacted().trace
+    assert redacted is not None
+    assert redacted.difference is not None
+    (change,) = redacted.difference.processes[0].changed
+    assert change.graph.startswith("the generated code, line ")
+    assert {change.line_after, *change.guards_gone, *change.guards_new} == {"(left out)"}
+    assert "check_tensor" not in str(redacted.difference)
