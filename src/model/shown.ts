@@ -61,7 +61,9 @@ export class Shown {
     return this._compilation;
   }
   set compilation(id: string) {
-    this._change({ compilation: id });
+    // What is watched is listed before the report has it: it is shown once it does.
+    this._wanted = id;
+    this._change({});
   }
 
   /**
@@ -127,9 +129,9 @@ export class Shown {
     const { sides: oldSides, variant: oldVariant, compilation: oldId } = this;
     const sides = change.sides ?? oldSides;
     const variant = change.variant ?? oldVariant;
-    const wanted = change.compilation ?? oldId;
+    const wanted = this._wanted || oldId;
     const id = this._report
-      ? chooseCompilation(wanted, variant, this._report.variants)
+      ? chooseCompilation([wanted, oldId], variant, this._report.variants)
       : wanted;
     this._sides = sides;
     this._variant = variant;
@@ -152,6 +154,7 @@ export class Shown {
   private _chosen: ISides = { left: '', right: '' };
   private _variant = '';
   private _compilation = '';
+  private _wanted = '';
 }
 
 /**
@@ -173,6 +176,5 @@ export namespace Shown {
   export interface IChange {
     sides?: ISides;
     variant?: string;
-    compilation?: string;
   }
 }

@@ -97,11 +97,13 @@ export function isOnlyForTargets(variants: readonly VariantSummary[]): boolean {
 }
 
 /**
- * A compilation of a variant (of any, while that one has none): the one shown,
- * else the first with code.
+ * A compilation of a variant (of any, while that one has none).
+ *
+ * @param preferred - Ids, the best first; where none of them is there, the first
+ * compilation with code is chosen.
  */
 export function chooseCompilation(
-  shown: string,
+  preferred: readonly string[],
   variant: string,
   variants: readonly VariantSummary[]
 ): string {
@@ -109,6 +111,11 @@ export function chooseCompilation(
   const all = own.length ? own : variants.flatMap(each => each.compilations);
   const hasCode = (each: CompilationSummary) =>
     each.artifacts.some(({ group }) => group === 'code');
-  const found = all.find(each => each.id === shown) ?? all.find(hasCode);
-  return (found ?? all[0])?.id ?? '';
+  const ids = all.map(({ id }) => id);
+  return (
+    preferred.find(id => ids.includes(id)) ??
+    all.find(hasCode)?.id ??
+    ids[0] ??
+    ''
+  );
 }

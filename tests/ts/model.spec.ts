@@ -370,6 +370,24 @@ describe('SubjectModel', () => {
       model.variant = 'cpp';
       expect(model.compilation).toBe('0/0');
     });
+
+    it('turns to a compilation that was chosen before the report had it', async () => {
+      model.compilation = '0/1';
+      expect(model.compilation).toBe('0/0');
+      const changed = jest.fn();
+      model.compilationChanged.connect((_, id) => changed(id));
+      const more = report('f', { revision: 2 });
+      more.variants[1].compilations = ['0/0', '0/1'].map(id =>
+        compilationSummary({ id })
+      );
+      connection.event.emit({
+        event: 'report_changed',
+        data: { subject: 'f', revision: 2, variant: null }
+      });
+      await connection.answer('get_report', more);
+      expect(model.compilation).toBe('0/1');
+      expect(changed.mock.calls).toEqual([['0/1']]);
+    });
   });
 
   it('asks for each part of a compilation once', async () => {

@@ -73,7 +73,7 @@ describe('The Timings view', () => {
 
   const measured = (change: Partial<Measurement> = {}) =>
     measurement({
-      rounds: 312,
+      rounds: 1312,
       series: [
         series('eager', {
           samples_us: samples(1, 312, 30),
@@ -114,14 +114,14 @@ describe('The Timings view', () => {
     plain();
     const status = () => page.all('[role=status]')[0].textContent;
     expect(status()).toBe('Measuring');
-    expect(page.text()).toContain('312 rounds');
+    expect(page.text()).toContain('1,312 rounds');
     expect(page.all('progress')[0].getAttribute('value')).toBe('0.25');
     page.click(page.button('Pause'));
     expect(model.cancel).toHaveBeenCalledTimes(1);
     model.job = job({ kind: 'measure', state: 'cancelled' });
     model.measurement = measured({ state: 'paused' });
     plain();
-    expect(status()).toBe('Paused after 312 rounds');
+    expect(status()).toBe('Paused after 1,312 rounds');
     page.click(page.button('Go on'));
     page.click(page.button('Restart'));
     expect(

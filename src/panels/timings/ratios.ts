@@ -1,13 +1,12 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IChartTheme, ITrace, MakeFigure } from '../../charts';
 import { asText, fade } from '../../charts';
-import { formatRatio } from '../../words/format';
+import { formatCount, formatRatio, shorten } from '../../words/format';
 import { isUndecided } from '../common/speedup';
 import type { RatioAtRound } from '../../protocol/types';
 import { colourOf } from './distribution';
 import { formatRatioInterval } from './phrases';
 import type { ITimed } from './rows';
-import { shorten } from '../../words/format';
 
 /**
  * The height of a label at a line's end, in pixels.
@@ -121,7 +120,7 @@ function tracesOf(
         ({ rounds, ratio, interval }) =>
           `<b>${asText(row.name)}</b> ${formatRatio(ratio)}<br>` +
           `${trans.__('99 % interval %1', formatRatioInterval(interval))}<br>` +
-          trans.__('after %1 rounds', rounds)
+          trans.__('after %1 rounds', formatCount(rounds))
       ),
       hoverinfo: 'text'
     }

@@ -53,7 +53,7 @@ export function standingOf(
   const isOn = isBusy && job?.kind === 'measure';
   const count =
     isOn && rounds > 0
-      ? trans._n('%1 round', '%1 rounds', rounds, formatCount(rounds))
+      ? trans._n('%2 round', '%2 rounds', rounds, formatCount(rounds))
       : '';
   const base = {
     isOn,
@@ -113,10 +113,10 @@ function atRest(
   if (rounds > 0) {
     const text = formatCount(rounds);
     return measurement?.state === 'done'
-      ? trans._n('Measured in %1 round', 'Measured in %1 rounds', rounds, text)
+      ? trans._n('Measured in %2 round', 'Measured in %2 rounds', rounds, text)
       : trans._n(
-          'Paused after %1 round',
-          'Paused after %1 rounds',
+          'Paused after %2 round',
+          'Paused after %2 rounds',
           rounds,
           text
         );
@@ -124,8 +124,8 @@ function atRest(
   const most = Math.max(0, ...rows.map(each => each.samples.length));
   return most > 0
     ? trans._n(
-        'Measured in %1 round, after the build',
-        'Measured in %1 rounds, after the build',
+        'Measured in %2 round, after the build',
+        'Measured in %2 rounds, after the build',
         most,
         formatCount(most)
       )

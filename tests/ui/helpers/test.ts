@@ -30,11 +30,15 @@ export const test = labTest.extend<{ page: IJupyterLabPageFixture }>({
         // interrupt is empty.
         mockKernels: false,
         mockSessions: false,
+        // Galata's mock keeps documents that were closed: a page that is loaded again
+        // would open those of all tests before it, and start their kernels.
+        mockState: false,
         // It would go to a folder.
         autoGoto: false
       });
       shared = lab.page;
-      await shared.goto('');
+      // A page before it, in which a test failed, may have left documents.
+      await shared.goto('?reset');
     } else {
       await shared.setViewportSize(viewport!);
       await clear(shared);
