@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .report.checkup import Checkup
     from .report.devices import Device
     from .report.what_if import WhatIf
+    from .reproducers.program import Reproducer
     from .sweep.result import SweepResult
 
 # Reports show themselves through the views.
@@ -60,6 +61,7 @@ __all__ = [
     "open_package",
     "ranks",
     "read_trace",
+    "reproducer",
     "study",
     "sweep",
     "watch",
@@ -494,6 +496,58 @@ def doctor() -> Checkup:
             now = examination.checkup()
             line.show(Progress(step=f"looking at {', '.join(now.waiting[:2])}"))
     return examination.checkup()
+
+
+def reproducer(
+    report: Report,
+    *,
+    kernel: str | None = None,
+    graph: str | None = None,
+    compilation: str | None = None,
+    variant: str | None = None,
+    run: bool = True,
+) -> Reproducer:
+    """A program that runs one kernel or one graph of a report by itself.
+
+    >>> cs.reproducer(report, kernel="cpp_fused_add_0").save()  # doctest: +SKIP
+
+    It needs nothing but torch: inputs are made with the same shapes, strides and types (integers
+    that index, in range), the results are compared with torch's operators, and the call is timed.
+    It is tried in a new process before it is returned, and says how that went; where it needs a GPU
+    that is not here, that it was not tried.
+
+    Parameters
+    ----------
+    report
+        Any report, also one that was loaded: no call of it is needed.
+    kernel
+        A kernel's name: generated (C++, Triton) or a library's. The report must have its Python
+        wrapper.
+    graph
+        A stage: ``"post_grad"``, ``"dynamo"``, …; it is compiled and compared with eager. Of a
+        trace also ``"fx_graph_runnable"``, as torch wrote it.
+    compilation, variant
+        Which compilation's, by torch's compile id, and which variant's; the first that has it if
+        None.
+    run
+        False: it is not tried.
+
+    Returns
+    -------
+    Reproducer
+        Displays itself; ``code`` is the program, ``tried`` how it went, ``save`` writes it.
+
+    Raises
+    ------
+    CompilescopeError
+        The report has no such kernel or graph, or that cannot be run by itself: the message says
+        why.
+    """
+    from .reproducers.reproduce import reproduce
+
+    return reproduce(
+        report, kernel=kernel, graph=graph, compilation=compilation, variant=variant, run=run
+    )
 
 
 @contextmanager

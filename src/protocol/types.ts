@@ -537,6 +537,7 @@ export interface Code {
   others: Code[];
   absent: Record<string, string>;
   aot: string | null;
+  buffers: Record<string, string>;
 }
 
 /**

@@ -59,7 +59,8 @@ export function fullCompilation(
       backward: null,
       others: [],
       absent: {},
-      aot: null
+      aot: null,
+      buffers: {}
     },
     kernels: [],
     guards: [],

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
+import msgspec
+
 from ..report import STAGES, Code, Direction, Graph, Kernel, Node, Region
 from .graphs.provenance import Provenance
 from .graphs.stages import GraphReader
@@ -134,6 +136,8 @@ def _code(
     if not unit.code:
         code.absent = dict.fromkeys(("python", "cpp", "shell"), NO_CODE)
         return code, []
+    if unit.buffers:
+        code.buffers = msgspec.json.decode(unit.buffers, type=dict[str, str])
     parts = split(unit.code)
     code.python, code.cpp, code.shell = parts.python, parts.cpp, parts.shell
     artifact: str = "python" if parts.python is not None else "cpp"

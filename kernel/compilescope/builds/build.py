@@ -28,6 +28,7 @@ from ..torch_api.dynamo.process_state import begin
 from ..torch_api.failures import failures
 from ..torch_api.guards.keeping import KeptGuards, keeping
 from ..torch_api.inductor.autotuning import tuned
+from ..torch_api.inductor.buffer_nodes import buffers_noted
 from ..torch_api.inductor.cuda_graphs import CudaGraphSkip, noting
 from ..torch_api.inductor.inductor_warnings import hearing
 from ..torch_api.kernels import loading
@@ -107,6 +108,7 @@ def build(
         recording(records),
         timed(),
         tuned(),
+        buffers_noted(),
         loading.watched(built.modules),
         collecting(nodes),
         hearing(complaints),

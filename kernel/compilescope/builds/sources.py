@@ -21,6 +21,7 @@ from ..torch_api.dynamo.compile_variant import AOTI, settings_of
 from ..torch_api.failures import failures
 from ..torch_api.inductor import codegen, workers
 from ..torch_api.inductor.autotuning import tuned
+from ..torch_api.inductor.buffer_nodes import buffers_noted
 from ..torch_api.inductor.cuda_graphs import CudaGraphSkip, noting
 from ..torch_api.inductor.equal_kernels import EqualKernels
 from ..torch_api.inductor.inductor_warnings import hearing
@@ -183,6 +184,7 @@ def _lowered(
                 workers.temporary(),
                 recording(records, told=follow),
                 tuned(),
+                buffers_noted(),
                 collecting(nodes),
                 hearing(complaints),
                 noting(skips),

@@ -96,6 +96,9 @@ class Code(Struct):
     absent: dict[str, str] = {}
     aot: str | None = None
     """AOTInductor's C++, where it was compiled ahead of time."""
+    buffers: dict[str, str] = {}
+    """Buffer of the wrapper → the node after the post-grad passes whose value it holds, where it
+    holds one and is not written to again."""
 
 
 class Launch(Struct):

@@ -21,7 +21,8 @@ const NO_CODE: Code = {
   backward: null,
   others: [],
   absent: {},
-  aot: null
+  aot: null,
+  buffers: {}
 };
 
 /**

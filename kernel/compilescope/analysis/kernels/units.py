@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ...capture.records import Record
+from ...torch_api.trace.artifact_names import BUFFERS
 
 _CODE = "inductor_output_code"
 _MAPPING = "inductor_provenance_tracking_node_mappings"
@@ -13,6 +14,7 @@ _STACKS = "inductor_provenance_tracking_kernel_stack_traces"
 _ORDER = {
     "before_post_grad_graph": 0,
     "inductor_post_grad_graph": 1,
+    BUFFERS: 1,
     _CODE: 2,
     _MAPPING: 3,
     _STACKS: 3,
@@ -46,6 +48,11 @@ class Unit:
         return self.text(_STACKS)
 
     @property
+    def buffers(self) -> str | None:
+        """Which node's value each buffer holds, in JSON."""
+        return self.text(BUFFERS)
+
+    @property
     def path(self) -> str | None:
         """Where torch wrote the code."""
         record = self.records.get(_CODE)
@@ -68,7 +75,9 @@ def gather(records: Sequence[Record]) -> list[Unit]:
         name = record.name
         if name not in _ORDER:
             continue
-        back = not units or _ORDER[name] < step or name in units[-1].records
+        # For a GPU torch generates the C++ wrapper's graph twice: the second counts.
+        again = name in units[-1].records and name != BUFFERS if units else False
+        back = not units or _ORDER[name] < step or again
         if back:
             units.append(Unit())
         step = _ORDER[name]

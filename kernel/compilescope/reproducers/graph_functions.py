@@ -1,0 +1,204 @@
+"""A graph's text as Python: its statements, and the part of them that leads to some nodes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..report import Graph, Node
+
+RANDOM = re.compile(
+    r"\b(inductor_random|inductor_randint|inductor_lookup_seed\w*|inductor_seeds?|rand\w*|normal\w*|"
+    r"bernoulli\w*|multinomial|\w*dropout\w*|exponential\w*|uniform\w*|poisson)[.(]"
+)
+"""A call in a graph's text that draws random numbers."""
+
+
+@dataclass
+class Reference:
+    """What a kernel computes, as a function of torch's operators."""
+
+    code: str = ""
+    """A function ``reference`` of its inputs' values; empty where there is none."""
+    inputs: dict[str, str] | None = None
+    """Its parameters, which are nodes → the variable that holds each."""
+    outputs: dict[str, str] | None = None
+    """Variable → the node that it holds after the launch."""
+    why: str = ""
+    """Why there is none, or not of every result."""
+
+
+def as_python(text: str) -> str:
+    """A graph's text with a name for its class, which torch calls ``<lambda>`` at times."""
+    return text.strip().replace("class <lambda>(", "class GraphModule(", 1)
+
+
+def forward_of(text: str) -> ast.FunctionDef | None:
+    """The function of a graph's text; None where that is no Python."""
+    try:
+        tree = ast.parse(as_python(text))
+    except SyntaxError:
+        return None
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            for statement in node.body:
+                if isinstance(statement, ast.FunctionDef) and statement.name == "forward":
+                    return statement
+    return None
+
+
+def reference_of(
+    graph: Graph | None, inputs: Mapping[str, str], outputs: Mapping[str, str]
+) -> Reference:
+    """The operators that lead from the nodes that a kernel reads to those that it writes.
+
+    Parameters
+    ----------
+    graph
+        The graph that the wrapper was generated from.
+    inputs
+        Node → the variable that holds it before the launch.
+    outputs
+        Variable → the node that it holds afterwards.
+    """
+    if not outputs:
+        return Reference(why="torch does not say which nodes its results are")
+    forward = forward_of(graph.text) if graph is not None else None
+    if forward is None:
+        return Reference(why="the graph that it was generated from cannot be run as Python")
+    values = _values(forward)
+    used: set[str] = set()
+    wanted: set[str] = set()
+    kept: dict[str, str] = {}
+    why = ""
+    for variable, node in outputs.items():
+        path: set[str] = set()
+        used_inputs: set[str] = set()
+        missing = _follow(node, values, inputs, path, used_inputs)
+        if missing:
+            why = f"{node} depends on {missing}, which the kernel does not read as a node's value"
+            continue
+        kept[variable] = node
+        wanted |= path
+        used |= used_inputs
+    if not kept:
+        return Reference(why=why)
+    lines = [
+        f"    {name} = {ast.unparse(value)}" for name, value in values.items() if name in wanted
+    ]
+    results = ", ".join(f"{variable!r}: {node}" for variable, node in kept.items())
+    parameters = [node for node in inputs if node in used]
+    code = "\n".join(
+        [f"def reference({', '.join(parameters)}):", *lines, f"    return {{{results}}}"]
+    )
+    return Reference(code, {node: inputs[node] for node in parameters}, kept, why)
+
+
+def _values(forward: ast.FunctionDef) -> dict[str, ast.expr]:
+    """Node → the expression that computes it, in order."""
+    values: dict[str, ast.expr] = {}
+    for statement in forward.body:
+        if isinstance(statement, ast.AnnAssign) and statement.value is not None:
+            target: ast.expr = statement.target
+            value = statement.value
+        elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            target, value = statement.targets[0], statement.value
+        else:
+            continue
+        # ``x = None`` frees a value.
+        is_freed = isinstance(value, ast.Constant) and value.value is None
+        if isinstance(target, ast.Name) and not is_freed:
+            values[target.id] = value
+    return values
+
+
+def _follow(
+    node: str,
+    values: Mapping[str, ast.expr],
+    inputs: Mapping[str, str],
+    path: set[str],
+    used: set[str],
+) -> str:
+    """Adds the nodes that one needs to ``path``; the first that it cannot have, or empty."""
+    pending = [node]
+    while pending:
+        name = pending.pop()
+        if name in path:
+            continue
+        if name in inputs and name != node:
+            used.add(name)
+            continue
+        value = values.get(name)
+        if value is None:
+            return name
+        text = ast.unparse(value)
+        names = [one.id for one in ast.walk(value) if isinstance(one, ast.Name)]
+        if "self" in names:
+            return text
+        if RANDOM.search(text):
+            return "random numbers"
+        path.add(name)
+        pending += [one for one in names if one in values or one in inputs or _is_node(one)]
+    return ""
+
+
+def _is_node(name: str) -> bool:
+    """Whether a name may be a node's, and not that of a module or of a constant."""
+    return name not in ("torch", "device", "inf", "nan", "math", "operator", "fx_pytree", "slice")
+
+
+def index_bounds(names: Sequence[str], nodes: Mapping[str, Node]) -> dict[str, int]:
+    """Node of integers → the size of what it indexes, of these nodes, where they index anything."""
+    bounds: dict[str, int] = {}
+    for name in names:
+        pending, seen = [name], {name}
+        while pending:
+            current = pending.pop()
+            for user in nodes[current].users if current in nodes else ():
+                node = nodes.get(user)
+                if node is None:
+                    continue
+                bound = _bound(node, current, nodes)
+                if bound is not None:
+                    bounds[name] = min(bound, bounds.get(name, bound))
+                elif user not in seen and (node.dtype or "").startswith(("int", "uint")):
+                    seen.add(user)
+                    pending.append(user)
+    return bounds
+
+
+def _bound(user: Node, name: str, nodes: Mapping[str, Node]) -> int | None:
+    """The size that a node may index in one that takes it as an index."""
+    try:
+        call = ast.parse(f"f({user.args})", mode="eval").body
+    except SyntaxError:
+        return None
+    if not isinstance(call, ast.Call) or not call.args:
+        return None
+    operator = user.target.rpartition("aten.")[2]
+    args = call.args
+    indexed = args[0].id if isinstance(args[0], ast.Name) else ""
+    sizes = _sizes(nodes.get(indexed))
+    if operator.startswith("embedding.") and sizes and _is(args[1], name):
+        return sizes[0]
+    if operator.startswith(("index.", "index_put", "_unsafe_index")) and len(args) > 1:
+        elements = args[1].elts if isinstance(args[1], (ast.List, ast.Tuple)) else []
+        for dimension, element in enumerate(elements):
+            if _is(element, name) and dimension < len(sizes):
+                return sizes[dimension]
+    by_dimension = operator.startswith(("gather.", "scatter", "index_select.", "index_add"))
+    if by_dimension and len(args) > 2 and _is(args[2], name) and sizes:
+        dimension = ast.literal_eval(args[1])
+        return sizes[dimension] if isinstance(dimension, int) else None
+    return None
+
+
+def _sizes(node: Node | None) -> list[int]:
+    shape = node.shape or [] if node is not None else []
+    return [int(size) for size in shape] if all(size.isdigit() for size in shape) else []
+
+
+def _is(argument: ast.expr, name: str) -> bool:
+    return isinstance(argument, ast.Name) and argument.id == name

@@ -1,0 +1,168 @@
+"""A program that compiles one graph of a report by itself, as text."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from string import Template
+
+from ..analysis.text.sizes import UnknownSize, size_of
+from ..report import Compilation, Graph, Node, Report
+from ..report.errors import CompilescopeError
+from .graph_functions import RANDOM, as_python, forward_of, index_bounds
+from .program import Program
+from .program_parts import COMPARE, FILL, GRAPH_MAIN, LAID_OUT, TIME, TOP, head
+
+_RUNNABLE = "fx_graph_runnable"
+
+
+def graph_program(
+    report: Report, stage: str, compile_id: str | None, variant: str | None
+) -> Program:
+    """A program that compiles one graph by itself, and compares it with eager.
+
+    torch's own ``fx_graph_runnable``, where the stage is that and the report is of a trace.
+
+    Raises
+    ------
+    CompilescopeError
+        There is no such graph, or it cannot be run as Python.
+    """
+    compilation = _compilation(report, compile_id, variant)
+    what = f"{stage} of {compilation.id}"
+    file_name = f"{stage}_{compilation.id.replace('/', '_')}.py"
+    if stage == _RUNNABLE:
+        text = next((event.text for event in compilation.raw if event.name == _RUNNABLE), "")
+        if not text:
+            raise CompilescopeError(
+                f"Compilation {compilation.id!r} has no {_RUNNABLE}.",
+                "torch logs it in a trace, and this report is of none that has it.",
+                f"It has the graphs {', '.join(map(repr, compilation.graphs))}.",
+            )
+        device = "cuda" if "cuda" in text else "cpu"
+        return Program(
+            what, file_name, text, device, "torch's program runs it and compares nothing"
+        )
+    graph = compilation.graphs.get(stage)
+    if graph is None:
+        raise CompilescopeError(
+            f"Compilation {compilation.id!r} has no graph {stage!r}.",
+            remedy=f"It has {', '.join(map(repr, compilation.graphs)) or 'none'}.",
+        )
+    inputs = [node for node in graph.nodes if node.op == "placeholder"]
+    devices = {node.device or "cpu" for node in graph.nodes}
+    unchecked = "it draws random numbers" if RANDOM.search(graph.text) else ""
+    return Program(
+        what=what,
+        file_name=file_name,
+        code=_graph_text(report, compilation, stage, graph, inputs, unchecked),
+        unchecked=unchecked,
+        device="cuda" if any(device.startswith("cuda") for device in devices) else "cpu",
+    )
+
+
+def _compilation(report: Report, compile_id: str | None, variant: str | None) -> Compilation:
+    variants = report.variants if variant is None else [report.variant(variant)]
+    ids = [one.id for each in variants for one in each.compilations if one.graphs]
+    if compile_id is None and not ids:
+        raise CompilescopeError(
+            "The report has no graph.", remedy="Inspect a call that torch.compile compiles."
+        )
+    return report.compilation(compile_id if compile_id is not None else ids[0], variant)
+
+
+def _graph_text(
+    report: Report,
+    compilation: Compilation,
+    stage: str,
+    graph: Graph,
+    inputs: list[Node],
+    unchecked: str,
+) -> str:
+    forward = forward_of(graph.text)
+    if forward is None:
+        raise CompilescopeError(
+            f"The graph {stage!r} of {compilation.id!r} cannot be run.",
+            "Its text is no Python: it has values in it that Python cannot write.",
+            f"Take another stage: {', '.join(map(repr, compilation.graphs))}.",
+        )
+    if any("self." in ast.unparse(one) for one in forward.body):
+        raise CompilescopeError(
+            f"The graph {stage!r} of {compilation.id!r} cannot be run by itself.",
+            "It has constants or graphs of its own, whose values are not in the report.",
+            f"Take another stage: {', '.join(map(repr, compilation.graphs))}.",
+        )
+    nodes = {node.name: node for node in graph.nodes}
+    by_parameter = dict(zip([one.arg for one in forward.args.args[1:]], inputs, strict=False))
+    bounds = index_bounds([node.name for node in inputs], nodes)
+    symbols = {
+        symbol: value
+        for kernel in compilation.kernels
+        for symbol, value in kernel.estimated_for.items()
+    }
+    making = []
+    for node in by_parameter.values():
+        if node.dtype is None or node.shape is None or node.stride is None:
+            making.append(_number_of(node, forward, symbols))
+            continue
+        size, stride = _numbers(node.shape, symbols), _numbers(node.stride, symbols)
+        bound = bounds.get(node.name)
+        making.append(
+            f"laid_out({size}, {stride}, torch.{node.dtype}, {(node.device or 'cpu')!r}, {bound})"
+        )
+    made = ",\n".join(making)
+    parts = [
+        head(report, f"The graph {stage} of compilation {compilation.id} by itself"),
+        TOP.strip(),
+        as_python(graph.text),
+        FILL.strip(),
+        COMPARE.strip(),
+        TIME.strip(),
+        LAID_OUT.strip(),
+        "def make_inputs():\n    return [\n" + textwrap.indent(made, "        ") + "\n    ]",
+        Template(GRAPH_MAIN.strip()).substitute(
+            unchecked=repr(unchecked), graph_class=_class_name(as_python(graph.text))
+        ),
+    ]
+    return "\n\n\n".join(parts) + "\n"
+
+
+_CLASS = re.compile(r"^class (\w+)\(", re.M)
+
+
+def _class_name(text: str) -> str:
+    found = _CLASS.search(text)
+    return found[1] if found else "GraphModule"
+
+
+def _numbers(sizes: list[str], symbols: dict[str, int]) -> str:
+    """Sizes as the text of a tuple, symbols as the numbers that torch compiled with."""
+    values = [_number(size, symbols) for size in sizes]
+    return f"({', '.join(map(str, values))}{',' if len(values) == 1 else ''})"
+
+
+def _number(size: str, symbols: dict[str, int]) -> int:
+    """A size with symbols in it as a number."""
+    try:
+        return size_of(size, symbols, {})
+    except UnknownSize:
+        raise CompilescopeError(
+            f"The size {size} is not known.",
+            "The report does not say which number torch compiled with.",
+            "Inspect the call with dynamic=False, and take the graph from that report.",
+        ) from None
+
+
+def _number_of(node: Node, forward: ast.FunctionDef, symbols: dict[str, int]) -> str:
+    """An input that is a size."""
+    for argument in forward.args.args[1:]:
+        if argument.arg == node.name and argument.annotation is not None:
+            found = re.search(r"Sym\(([^)]*)\)", ast.unparse(argument.annotation))
+            if found:
+                return str(_number(found[1], symbols))
+    raise CompilescopeError(
+        f"The input {node.name!r} of the graph cannot be made.",
+        "It is neither a tensor whose layout is known nor a size.",
+        "Take another stage of the graph.",
+    )

@@ -1,0 +1,76 @@
+"""A program that reproduces something of a report, and how it went when it was tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+Tried = Literal["agrees", "ran", "differs", "failed", "not tried"]
+
+
+@dataclass
+class Program:
+    """A program that reproduces something of a report, before it is tried."""
+
+    what: str
+    """What it runs: ``cpp_fused_add_0``, or ``post_grad of 0/0``."""
+    file_name: str
+    code: str
+    device: str
+    """What it needs: ``cpu``, ``cuda``."""
+    unchecked: str = ""
+    """Why it compares nothing, or not all, as a clause; empty where it compares all."""
+
+
+@dataclass
+class Reproducer(Program):
+    """A program that runs one kernel or one graph by itself, with inputs of the same layout.
+
+    It needs nothing but torch. Displays itself: what came of it when it was tried.
+    """
+
+    tried: Tried = "not tried"
+    """``agrees``: it ran in a process of its own, and every result that it compares is that of
+    torch's operators; ``ran``: it ran, and compares nothing; ``differs``, ``failed``."""
+    why: str = ""
+    """Why it was not tried, or why it failed."""
+    output: str = ""
+    """What it printed."""
+
+    def save(self, path: str | Path | None = None) -> Path:
+        """Writes the program.
+
+        Parameters
+        ----------
+        path
+            A file, or a folder in which it gets a name of its own. The current folder if None.
+        """
+        target = Path(path) if path is not None else Path(self.file_name)
+        if target.is_dir():
+            target /= self.file_name
+        target.write_text(self.code, encoding="utf-8")
+        return target
+
+    def __str__(self) -> str:
+        head = f"{self.what}: {_TRIED[self.tried]}"
+        if self.tried in ("agrees", "ran") and self.unchecked:
+            head += f" (not all is compared: {self.unchecked})"
+        parts = [head, self.why, self.output.strip()]
+        parts.append(f"{len(self.code.splitlines())} lines; .save() writes {self.file_name}")
+        return "\n".join(part for part in parts if part)
+
+    def __repr__(self) -> str:
+        return f"<reproducer of {self.what}: {self.tried}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+
+_TRIED: dict[Tried, str] = {
+    "agrees": "ran in a new process and agrees with torch's operators",
+    "ran": "ran in a new process",
+    "differs": "ran in a new process and DIFFERS from torch's operators",
+    "failed": "failed in a new process",
+    "not tried": "was not tried",
+}

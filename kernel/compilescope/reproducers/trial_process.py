@@ -1,0 +1,59 @@
+"""The process in which a program is tried."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import runpy
+import tempfile
+import traceback
+from pathlib import Path
+
+import msgspec
+
+from ..processes.child import ChildProcess, serve
+from .program import Tried
+
+COMMAND = "from compilescope.reproducers.trial_process import main; main()"
+"""What the process runs."""
+
+
+class Trial(msgspec.Struct):
+    """How a program went."""
+
+    tried: Tried
+    why: str = ""
+    output: str = ""
+
+
+def main() -> None:
+    """Runs the program that the process is given, and gives a `Trial` as JSON."""
+    serve(lambda inside: msgspec.json.encode(_work(inside)))
+
+
+def _work(inside: ChildProcess) -> Trial:
+    for name, folder in inside.header["caches"].items():
+        os.environ.pop(name, None)
+        if folder is not None:
+            os.environ[name] = folder
+    if inside.header["device"] == "cuda":
+        import torch
+
+        if not torch.cuda.is_available():
+            return Trial("not tried", "It needs a GPU, and there is none on this machine.")
+    output = io.StringIO()
+    with tempfile.TemporaryDirectory(prefix="compilescope-trial-") as folder:
+        path = Path(folder) / inside.header["name"]
+        path.write_bytes(inside.task())
+        with contextlib.redirect_stdout(output):
+            try:
+                runpy.run_path(str(path), run_name="__main__")
+            except SystemExit as ended:
+                outcome: Tried = "differs" if ended.code else "agrees"
+                return Trial(outcome, output=output.getvalue())
+            except Exception as error:  # noqa: BLE001 - it is the program's own
+                last = traceback.format_exc()
+                why = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+                return Trial("failed", why, output.getvalue() + last)
+    return Trial("ran", output=output.getvalue())

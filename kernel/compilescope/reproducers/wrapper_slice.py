@@ -1,0 +1,344 @@
+"""The part of a Python wrapper that one launch needs: its kernel, its memory, its arguments."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ..report.errors import CompilescopeError
+
+_ALLOCATIONS = (
+    "empty_strided",
+    "reinterpret_tensor",
+    "alloc_from_pool",
+    "get_raw_stream",
+    "align",
+    "copy_if_misaligned",
+)
+"""How the names of functions begin that make memory or scalars and compute no tensor."""
+_CHECKS = ("assert_size_stride", "assert_alignment")
+_EXAMPLES = ("get_args", "benchmark_compiled_module")
+"""Where torch makes example inputs: the second one before torch 2.12."""
+_KERNEL_MAKERS = "async_compile"
+
+
+@dataclass
+class LaunchSlice:
+    """What a launch needs of its wrapper."""
+
+    header: list[str]
+    """Imports and what else stands at the top, as source."""
+    kernels: list[str]
+    """The definitions of the kernels that it launches."""
+    memory: list[str]
+    """Statements that make its arguments, in order."""
+    launch: str
+    """The launch itself."""
+    variables: list[str]
+    """The variables of its arguments, in order."""
+    arguments: list[str]
+    """Its positional arguments: the variable of each, empty where it is another expression."""
+    outs: list[str]
+    """The variables that it is given by the name ``out``, or that it makes."""
+    held: dict[str, str] = field(default_factory=dict)
+    """Variable → the variable whose value it has before the launch: itself, or the one whose memory
+    it takes over. Not of those that nothing was computed into."""
+    examples: set[str] = field(default_factory=set)
+    """The graph's inputs among these."""
+    sizes: dict[str, list[str]] = field(default_factory=dict)
+    """Variable → its sizes, as the wrapper makes it."""
+
+
+def slice_launch(
+    wrapper: str, line: int, dtype_of: Callable[[str], str] = lambda name: ""
+) -> LaunchSlice:
+    """The part of a Python wrapper that the launch in one of its lines needs.
+
+    Parameters
+    ----------
+    dtype_of
+        Gives the type and the device of the tensor that an operator left in a variable, as further
+        arguments of ``torch.empty_strided``; empty where they are not known.
+
+    Raises
+    ------
+    CompilescopeError
+        The wrapper is not as torch's are, or an argument's memory is made by an operator.
+    """
+    tree = ast.parse(wrapper)
+    lines = wrapper.split("\n")
+    function, before, statement = _find(tree, line)
+    defined = _top_level(tree)
+    sliced = LaunchSlice(
+        header=_header(tree, lines, defined),
+        kernels=[],
+        memory=[],
+        launch=ast.unparse(statement),
+        variables=[],
+        arguments=[],
+        outs=[],
+    )
+    names = list(dict.fromkeys(_names(statement)))
+    for name in names:
+        if name in defined and _is_kernel(defined[name]):
+            _add_kernel(name, defined, lines, sliced.kernels)
+    parameters = {argument.arg for argument in function.args.args}
+    wanted = [name for name in names if name not in defined and _is_local(name, before, parameters)]
+    sliced.variables = wanted
+    call = next((node for node in ast.walk(statement) if isinstance(node, ast.Call)), None)
+    if call is not None:
+        sliced.arguments = [one.id if isinstance(one, ast.Name) else "" for one in call.args]
+        sliced.outs = [
+            name
+            for keyword in call.keywords
+            if keyword.arg == "out"
+            for name in _names(keyword.value)
+            if name in wanted
+        ]
+    if isinstance(statement, ast.Assign):
+        made = [name for target in statement.targets for name in _names(target)]
+        sliced.variables = wanted = [name for name in wanted if name not in made]
+        sliced.outs += made
+        sliced.launch += f"\nreturn {', '.join(made)}"
+    _Memory(tree, before, sliced, dtype_of).make(wanted)
+    return sliced
+
+
+class _Memory:
+    """Goes back from a launch to where its variables come from."""
+
+    def __init__(
+        self,
+        tree: ast.Module,
+        before: Sequence[ast.stmt],
+        sliced: LaunchSlice,
+        dtype_of: Callable[[str], str],
+    ) -> None:
+        self._before = before
+        self._examples = _example_statements(tree)
+        self._sliced = sliced
+        self._dtype_of = dtype_of
+        self._behind: dict[str, str] = {}
+        """Variable → the variable whose memory it takes over."""
+
+    def make(self, wanted: Sequence[str]) -> None:
+        missing = set(wanted)
+        kept: list[ast.stmt] = []
+        for at in range(len(self._before) - 1, -1, -1):
+            statement = self._before[at]
+            if not isinstance(statement, ast.Assign):
+                continue
+            targets = {name for target in statement.targets for name in _names(target)}
+            if not targets & missing:
+                continue
+            if _unpacks_inputs(statement):
+                continue  # the graph's inputs, of which there are examples
+            if not _makes_memory(statement.value):
+                name = min(targets & missing)
+                like = self._like(name)
+                if like is None:
+                    raise CompilescopeError(
+                        f"The memory of {name!r} cannot be made.",
+                        f"{ast.unparse(statement.value)[:120]} makes it, and the report does not "
+                        "have its layout.",
+                        "Reproduce the graph: compilescope.reproducer(report, graph='post_grad').",
+                    )
+                statement = ast.Assign([ast.Name(name)], ast.parse(like, mode="eval").body)
+                kept.insert(0, ast.fix_missing_locations(statement))
+                missing -= targets
+                continue
+            kept.insert(0, statement)
+            missing -= targets
+            used = [name for name in _names(statement.value) if self._is_variable(name, at)]
+            missing |= set(used)
+            if len(targets) == 1 and used:
+                self._behind[min(targets)] = used[0]
+        inputs = self._inputs(missing)
+        for statement in (one for one in [*inputs, *kept] if isinstance(one, ast.Assign)):
+            sizes = _sizes(statement.value)
+            if sizes is not None:
+                self._sliced.sizes[ast.unparse(statement.targets[0])] = sizes
+        for name, behind in reversed(self._behind.items()):
+            if behind in self._sliced.sizes:
+                self._sliced.sizes.setdefault(name, self._sliced.sizes[behind])
+        self._sliced.memory = [ast.unparse(one) for one in [*inputs, *kept]]
+        self._sliced.examples = missing
+        for name in wanted:
+            holder = name
+            while holder not in missing and not self._is_written(holder):
+                holder = self._behind.get(holder, "")
+                if not holder:
+                    break
+            if holder:
+                self._sliced.held[name] = holder
+
+    def _like(self, name: str) -> str | None:
+        """An expression that makes a tensor like the one that an operator left in a variable.
+
+        The wrapper asserts how it is laid out, which the graph's node does not say: for Inductor
+        the operator may lay it out otherwise.
+        """
+        dtype = self._dtype_of(name)
+        for statement in self._before:
+            if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+                continue
+            call = statement.value
+            if ast.unparse(call.func) == _CHECKS[0] and ast.unparse(call.args[0]) == name and dtype:
+                size, stride = map(ast.unparse, call.args[1:3])
+                return f"empty_strided({size}, {stride}, {dtype})"
+        return None
+
+    def _is_variable(self, name: str, at: int) -> bool:
+        return any(
+            name in {each for target in one.targets for each in _names(target)}
+            for one in self._before[:at]
+            if isinstance(one, ast.Assign)
+        )
+
+    def _inputs(self, missing: set[str]) -> list[ast.stmt]:
+        """The statements that make examples of the graph's inputs."""
+        kept: list[ast.stmt] = []
+        wanted = set(missing)
+        for statement in reversed(self._examples):
+            targets = {name for target in statement.targets for name in _names(target)}
+            if targets & wanted:
+                kept.insert(0, statement)
+                wanted -= targets
+                made = {each for one in self._examples for each in _names(one.targets[0])}
+                wanted |= made & set(_names(statement.value))
+        if wanted:
+            raise CompilescopeError(
+                f"The input {min(wanted)!r} cannot be made.",
+                "The wrapper has no example of it: it is no tensor and no size.",
+                "Reproduce the graph: compilescope.reproducer(report, graph='post_grad').",
+            )
+        return kept
+
+    def _is_written(self, name: str) -> bool:
+        """Whether anything but the memory's own making uses it before the launch."""
+        for statement in self._before:
+            is_memory = isinstance(statement, ast.Assign) and _makes_memory(statement.value)
+            if is_memory or isinstance(statement, ast.Delete):
+                continue
+            text = ast.unparse(statement)
+            if not text.startswith(_CHECKS) and name in _names(statement):
+                return True
+        return False
+
+
+def _find(tree: ast.Module, line: int) -> tuple[ast.FunctionDef, list[ast.stmt], ast.stmt]:
+    """The function with a line, the statements before it, and its own."""
+    functions = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    if not functions:
+        raise CompilescopeError(
+            "The launch is not in a function of the Python wrapper.",
+            remedy="Reproduce the graph: compilescope.reproducer(report, graph='post_grad').",
+        )
+    function = max(functions, key=lambda node: node.lineno)
+    before: list[ast.stmt] = []
+    body: Sequence[ast.stmt] = function.body
+    while True:
+        at = next(i for i, one in enumerate(body) if line <= (one.end_lineno or one.lineno))
+        before += body[:at]
+        statement = body[at]
+        inner = getattr(statement, "body", None)
+        if not inner:
+            return function, before, statement
+        body = inner
+
+
+def _names(node: ast.AST) -> list[str]:
+    return [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
+
+
+def _is_local(name: str, before: Sequence[ast.stmt], parameters: set[str]) -> bool:
+    if name in parameters:
+        return True
+    return any(
+        name in [each for target in one.targets for each in _names(target)]
+        for one in before
+        if isinstance(one, ast.Assign)
+    )
+
+
+def _unpacks_inputs(statement: ast.Assign) -> bool:
+    return isinstance(statement.value, ast.Name) and statement.value.id == "args"
+
+
+def _makes_memory(value: ast.expr) -> bool:
+    if isinstance(value, ast.Subscript):  # one of several results
+        return False
+    calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
+    return all(ast.unparse(call.func).startswith(_ALLOCATIONS) for call in calls)
+
+
+def _sizes(value: ast.expr) -> list[str] | None:
+    """The sizes of a tensor that an expression makes."""
+    if not isinstance(value, ast.Call) or not value.args:
+        return None
+    first = value.args[0]
+    return [ast.unparse(one) for one in first.elts] if isinstance(first, ast.Tuple) else None
+
+
+def _top_level(tree: ast.Module) -> dict[str, ast.stmt]:
+    """Name → the statement at the top that defines it."""
+    defined: dict[str, ast.stmt] = {}
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                defined.update(dict.fromkeys(_names(target), statement))
+        elif isinstance(statement, (ast.Import, ast.ImportFrom)):
+            for alias in statement.names:
+                defined[(alias.asname or alias.name).split(".")[0]] = statement
+    return defined
+
+
+def _is_kernel(statement: ast.stmt) -> bool:
+    return (
+        isinstance(statement, ast.Assign)
+        and isinstance(statement.value, ast.Call)
+        and ast.unparse(statement.value.func).startswith(_KERNEL_MAKERS + ".")
+    )
+
+
+def _add_kernel(
+    name: str, defined: dict[str, ast.stmt], lines: Sequence[str], kernels: list[str]
+) -> None:
+    statement = defined[name]
+    text = "\n".join(lines[statement.lineno - 1 : statement.end_lineno])
+    if text in kernels:
+        return
+    for used in _names(statement):  # the candidates of a multi-kernel
+        if used != name and used in defined and _is_kernel(defined[used]):
+            _add_kernel(used, defined, lines, kernels)
+    kernels.append(text)
+
+
+def _header(tree: ast.Module, lines: Sequence[str], defined: dict[str, ast.stmt]) -> list[str]:
+    """What stands at the top besides kernels, and makes names that a launch may use."""
+    functions = {one.name for one in tree.body if isinstance(one, (ast.ClassDef, ast.FunctionDef))}
+    header = []
+    for statement in dict.fromkeys(defined.values()):
+        names = set(_names(statement))
+        if _is_kernel(statement) or names & (functions | {"runner"}):
+            continue
+        header.append("\n".join(lines[statement.lineno - 1 : statement.end_lineno]))
+    return header
+
+
+def _example_statements(tree: ast.Module) -> list[ast.Assign]:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name in _EXAMPLES:
+            return list(_assignments(node))
+    return []
+
+
+def _assignments(function: ast.FunctionDef) -> Iterator[ast.Assign]:
+    for statement in function.body:
+        if isinstance(statement, ast.Assign):
+            yield statement
