@@ -2001,6 +2001,26 @@ export interface Speedup {
 }
 
 /**
+ * A call in a tree of calls.
+ */
+export interface StackLine {
+  depth: number;
+  where: SourceLine;
+  compilations: string[];
+}
+
+/**
+ * Which calls led to which compilations, as a tree whose branches share their
+ * beginnings.
+ */
+export interface Stacks {
+  processes: string[];
+  lines: StackLine[];
+  unknown: string[];
+  left_out: number;
+}
+
+/**
  * Asks to time variants in turns with eager, their samples streamed while it
  * goes on.
  */
@@ -2366,6 +2386,7 @@ export interface TraceSummary {
   fix_first: LostTime[];
   ranks: RankComparison | null;
   difference: TraceDifference | null;
+  stacks: Stacks[];
   is_followed: boolean;
   written: string;
   problems: Problem[];

@@ -10,6 +10,7 @@ from ..readers.lazy_trace import ProcessLog, Trace
 from ..readers.outlines import Events
 from ..readers.trace_summary import compilation_lines
 from . import trace_text
+from .terminal import Paint
 
 _INTERVAL_S = 0.5
 """How often the files are looked at."""
@@ -59,6 +60,6 @@ def print_ended(
     for log, ids in logs.values():
         for line in compilation_lines(log.report()):
             if line.id in ids:
-                print(trace_text.compilation(line), flush=True)
+                print(trace_text.compilation(line, Paint(sys.stdout)), flush=True)
                 if line.recompile:
                     print(f"          {line.recompile.partition(chr(10))[0]}", flush=True)

@@ -1,9 +1,10 @@
-"""What a terminal shows and a pipe does not: colours, and progress."""
+"""What a terminal shows and a pipe does not: colours, links, and progress."""
 
 from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TextIO
 
 _STYLES = {"error": "31", "warning": "33", "bold": "1", "dim": "2"}
@@ -21,13 +22,19 @@ class Paint:
     """
 
     def __init__(self, stream: TextIO) -> None:
-        self._colors = (
-            stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-        )
+        self._links = stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._colors = self._links and not os.environ.get("NO_COLOR")
 
     def __call__(self, style: str, text: str) -> str:
         """The text in a style: error, warning, bold or dim."""
         return f"\033[{_STYLES[style]}m{text}\033[0m" if self._colors and text else text
+
+    def link(self, path: str, text: str) -> str:
+        """The text, which leads to a file of this machine where a click on it can (OSC 8)."""
+        file = Path(path)
+        if not self._links or not file.is_absolute() or not file.is_file():
+            return text
+        return f"\033]8;;{file.as_uri()}\033\\{text}\033]8;;\033\\"
 
 
 def show_progress(done: int, total: int) -> None:

@@ -69,6 +69,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     listing.add_argument("--function", metavar="TEXT", help="only of functions or files with TEXT")
     parser.add_argument(
+        "--stacks",
+        action="store_true",
+        help="print the calls that led to compilations, as a tree",
+    )
+    parser.add_argument(
         "--search",
         metavar="TEXT",
         help="print the lines that hold TEXT, in all texts of all compilations (status 1: none)",
@@ -89,6 +94,8 @@ def command(options: argparse.Namespace) -> int:
             follow(trace)
         if options.search:
             return _search(trace, rank, options)
+        if options.stacks:
+            return _stacks(trace, rank, options)
         chosen = options.only or options.function or options.min_nodes
         if options.list or options.sort or chosen:
             _list(trace, rank, options)
@@ -122,6 +129,21 @@ def _search(trace: Trace, rank: str | None, options: argparse.Namespace) -> int:
     return 0 if found.hits else 1
 
 
+def _stacks(trace: Trace, rank: str | None, options: argparse.Namespace) -> int:
+    if options.redact:
+        raise CompilescopeError(
+            "--stacks prints the files and lines that torch logged, which --redact leaves out.",
+            remedy="Give one of them.",
+        )
+    trees = summary_of(trace, rank=rank, stacks=True).stacks
+    if options.json:
+        files.print_json(trees)
+    else:
+        for line in trace_text.stacks(trees, Paint(sys.stdout)):
+            print(line)
+    return 0
+
+
 def _list(trace: Trace, rank: str | None, options: argparse.Namespace) -> None:
     report = trace.report()
     if options.redact:
@@ -140,7 +162,7 @@ def _list(trace: Trace, rank: str | None, options: argparse.Namespace) -> None:
     if options.json:
         files.print_json(lines)
         return
-    for text in trace_text.compilations(lines, scoped=len(report.variants) > 1):
+    for text in trace_text.compilations(lines, Paint(sys.stdout), scoped=len(report.variants) > 1):
         print(text)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ..analysis.figures.wording import count, duration
 from ..report import Environment, Problem, SourceLine
-from ..report.traces import CompilationLine, LostTime, ProcessSummary, TraceSummary
+from ..report.traces import CompilationLine, LostTime, ProcessSummary, Stacks, TraceSummary
 from .terminal import Paint
 
 _WIDTH = 100
@@ -42,24 +42,38 @@ def summary(found: TraceSummary, paint: Paint) -> Iterator[str]:
         yield ""
         yield paint("bold", "What to change first, by the compile time that it costs (measured)")
     for number, loss in enumerate(found.fix_first[:_SHOWN_LOSSES], 1):
-        yield from _loss(number, loss, scoped=scoped)
+        yield from _loss(number, loss, paint, scoped=scoped)
     if found.slowest:
         yield ""
         yield paint("bold", "Slowest compilations")
-        yield from compilations(found.slowest, scoped=scoped)
+        yield from compilations(found.slowest, paint, scoped=scoped)
 
 
-def compilations(lines: Sequence[CompilationLine], *, scoped: bool) -> Iterator[str]:
+def compilations(lines: Sequence[CompilationLine], paint: Paint, *, scoped: bool) -> Iterator[str]:
     """Yield a table: time, compile id, function, and what was special about it."""
-    rows = [_row(line, scoped=scoped) for line in lines]
+    rows = [_row(line, paint, scoped=scoped) for line in lines]
     widths = [max((len(row[column]) for row in rows), default=0) for column in range(2)]
     for time, compile_id, rest in rows:
         yield f"{time:>{widths[0]}}  {compile_id:{widths[1]}}  {rest}".rstrip()
 
 
-def compilation(line: CompilationLine) -> str:
+def stacks(trees: Sequence[Stacks], paint: Paint) -> Iterator[str]:
+    """Yield the calls that led to compilations, each tree below its processes' names."""
+    for tree in trees:
+        if len(trees) > 1:
+            yield paint("bold", ", ".join(tree.processes))
+        for line in tree.lines:
+            ids = f"  {paint('bold', ' '.join(line.compilations))}" if line.compilations else ""
+            yield f"{'  ' * line.depth}{_place(line.where, paint)}{ids}"
+        if tree.unknown:
+            yield f"torch logged no stack of {', '.join(tree.unknown)}"
+        if tree.left_out:
+            yield f"… and {count(tree.left_out, 'more compilation')}"
+
+
+def compilation(line: CompilationLine, paint: Paint) -> str:
     """One line of a log that is followed."""
-    time, compile_id, rest = _row(line, scoped=True)
+    time, compile_id, rest = _row(line, paint, scoped=True)
     return f"{time:>8}  {compile_id}  {rest}".rstrip()
 
 
@@ -69,7 +83,7 @@ def compilation_name(line: CompilationLine) -> str:
     return f"{_place(line.frame) or 'an unknown function'}, {line.id}{time}"
 
 
-def _row(line: CompilationLine, *, scoped: bool) -> tuple[str, str, str]:
+def _row(line: CompilationLine, paint: Paint, *, scoped: bool) -> tuple[str, str, str]:
     notes = []
     if line.outcome != "compiled":
         notes.append("failed" if line.outcome == "failed" else "left to eager")
@@ -80,7 +94,7 @@ def _row(line: CompilationLine, *, scoped: bool) -> tuple[str, str, str]:
     notes += [f"{cache} {answer}" for cache, answer in line.caches.items()]
     name = f"{line.process} {line.id}" if scoped else line.id
     time = "-" if line.duration_s is None else duration(line.duration_s * 1e6)
-    function = _place(line.frame) or "-"
+    function = _place(line.frame, paint) or "-"
     return time, name, "  ".join([function, ", ".join(notes)]).rstrip()
 
 
@@ -125,15 +139,15 @@ def _problem(problem: Problem, name: str, paint: Paint) -> Iterator[str]:
     mark = f"{problem.severity}:"
     if problem.severity in ("error", "warning"):
         mark = paint(problem.severity, mark)
-    where = _place(problem.where)
+    where = _place(problem.where, paint)
     scope = f"[{name}] " if name else ""
     yield f"{mark} {scope}{problem.what}" + (f"  ({where})" if where else "")
     yield from _wrapped(problem.why, "  ")
     yield from _wrapped(problem.remedy, "  → ")
 
 
-def _loss(number: int, loss: LostTime, *, scoped: bool) -> Iterator[str]:
-    where = _place(loss.where, with_function=False)
+def _loss(number: int, loss: LostTime, paint: Paint, *, scoped: bool) -> Iterator[str]:
+    where = _place(loss.where, paint, with_function=False)
     process = f", {loss.process}" if scoped else ""
     place = f"  ({where}{process})" if where else (f"  ({loss.process})" if scoped else "")
     yield f"{number}. {duration(loss.seconds * 1e6)}: {loss.what}{place}"
@@ -158,9 +172,12 @@ def _wrapped(text: str, indent: str) -> list[str]:
     ]
 
 
-def _place(where: SourceLine | None, *, with_function: bool = True) -> str:
+def _place(
+    where: SourceLine | None, paint: Paint | None = None, *, with_function: bool = True
+) -> str:
     if where is None:
         return ""
     file = where.file.replace("\\", "/").rpartition("/")[2]
     function = f"{where.function}, " if with_function and where.function else ""
-    return f"{function}{file}:{where.line}"
+    place = f"{file}:{where.line}"
+    return function + (paint.link(where.file, place) if paint else place)

@@ -160,7 +160,7 @@ class TraceAnswers:
         """Work out anew what there is to list."""
         self._report = self._trace.report()
         self._report.environment.compilescope = __version__
-        summary = summary_of(self._trace)
+        summary = summary_of(self._trace, stacks=True)
         summary.is_followed = self._follow and self._trace.grows
         summary.difference = self._difference
         self._report.trace = summary

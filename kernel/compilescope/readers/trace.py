@@ -53,7 +53,7 @@ def report_of(path: str | Path) -> Report:
     report.subject.name += ranks_of(origins)
     _pair(report.variants)
     with Trace(path) as trace:
-        report.trace = summary_of(trace)
+        report.trace = summary_of(trace, stacks=True)
         report.problems += divergence_problems(report.trace.ranks)
     return report
 

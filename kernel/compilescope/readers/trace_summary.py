@@ -8,11 +8,14 @@ from ..report.traces import CompilationLine, Outcome, ProcessSummary, TraceSumma
 from .lazy_trace import ProcessLog, Trace
 from .lost_time import Spent, lost_time
 from .rank_divergence import compare_ranks, divergence_problems
+from .stacks import stacks_of
 
 _MOST_SLOWEST = 5
 
 
-def summary_of(trace: Trace, *, rank: str | None = None, redact: bool = False) -> TraceSummary:
+def summary_of(
+    trace: Trace, *, rank: str | None = None, redact: bool = False, stacks: bool = False
+) -> TraceSummary:
     """Summarize a trace without reading its texts.
 
     Parameters
@@ -23,6 +26,8 @@ def summary_of(trace: Trace, *, rank: str | None = None, redact: bool = False) -
         The name of one process, to summarize it alone: ``rank 1``. None: all.
     redact
         Leave out folders' names, source code and quoted values.
+    stacks
+        Work out which calls led to which compilations, too; a redacted summary has none.
     """
     report = trace.report()
     comparison = compare_ranks(trace) if rank is None and not redact else None
@@ -41,6 +46,7 @@ def summary_of(trace: Trace, *, rank: str | None = None, redact: bool = False) -
         slowest=[line for line in lines[:_MOST_SLOWEST] if line.duration_s],
         fix_first=lost_time(variants, spent),
         ranks=comparison,
+        stacks=stacks_of(logs[each.name] for each in variants) if stacks and not redact else [],
         written=report.created,
         problems=report.problems,
     )

@@ -206,6 +206,29 @@ def _unquoted_change(change: CompilationChange) -> CompilationChange:
     )
 
 
+class StackLine(Struct):
+    """A call in a tree of calls."""
+
+    depth: int
+    """How many calls of the tree it stands in."""
+    where: SourceLine
+    compilations: list[str] = []
+    """The ids of what Dynamo started to compile there."""
+
+
+class Stacks(Struct):
+    """Which calls led to which compilations, as a tree whose branches share their beginnings."""
+
+    processes: list[str] = []
+    """Those whose compilations have these stacks."""
+    lines: list[StackLine] = []
+    """Each call before the calls in it."""
+    unknown: list[str] = []
+    """Compilations whose stack torch did not log."""
+    left_out: int = 0
+    """How many compilations have no line here, since there are too many."""
+
+
 class ProcessSummary(Struct):
     """What one process compiled."""
 
@@ -234,6 +257,8 @@ class TraceSummary(Struct):
     ranks: RankComparison | None = None
     difference: TraceDifference | None = None
     """From the trace that it was opened beside."""
+    stacks: list[Stacks] = []
+    """Empty where nobody asked for them."""
     is_followed: bool = False
     """What torch logs from now on is read too."""
     written: str = ""

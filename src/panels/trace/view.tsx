@@ -8,6 +8,7 @@ import { CompilationList } from './list';
 import { Losses } from './losses';
 import { RankComparisonPart } from './ranks';
 import { Search } from './search';
+import { StackTrees } from './stacks';
 
 /**
  * For how long a job may log nothing before it may well have ended, in
@@ -62,6 +63,9 @@ export class TraceView extends ReportView<TraceSummary | null> {
         )}
         <Comparison difference={trace.difference} context={context} />
         <CompilationList context={context} />
+        {trace.stacks.some(({ lines }) => lines.length > 0) && (
+          <StackTrees trees={trace.stacks} context={context} />
+        )}
         <Search context={context} />
       </div>
     ) : (

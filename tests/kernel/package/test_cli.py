@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import re
 import signal
@@ -15,6 +16,7 @@ from typing import NamedTuple
 import compilescope as cs
 import pytest
 from compilescope.cli import main
+from compilescope.cli.terminal import Paint
 
 TRACES = Path(__file__).resolve().parents[2] / "data" / "traces"
 PYTHON = TRACES / "h200-torch2.11-mlp_b1_python.log.gz"
@@ -250,6 +252,11 @@ def test_compilations_of_a_trace_are_listed_sorted_and_filtered(
     ]
     assert main(["trace", str(LIMIT), "--search", "no such text"]) == 1
     assert capsys.readouterr().out == ""
+    assert main(["trace", str(LIMIT), "--stacks"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "<module>, program.py:77",
+        "  f, program.py:36  0/0 0/1",
+    ]
     assert main(["trace", str(LIMIT), "--list"]) == 0
     assert capsys.readouterr().out.splitlines()[1] == "77.0 ms  0/1  f, program.py:36  recompiled"
 
@@ -403,3 +410,16 @@ def test_a_pipe_that_is_closed_early_is_no_error(tmp_path: Path) -> None:
         process.stdout.close()
         errors = process.stderr.read()
     assert (process.returncode, errors) == (0, b"")
+
+
+def test_places_of_this_machine_are_links_on_a_terminal(tmp_path: Path) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    file = tmp_path / "a model.py"
+    file.touch()
+    link = Paint(Terminal()).link(str(file), "a model.py:1")
+    assert link == f"\033]8;;{file.as_uri()}\033\\a model.py:1\033]8;;\033\\"
+    assert Paint(Terminal()).link(str(tmp_path / "elsewhere.py"), "text") == "text"
+    assert Paint(io.StringIO()).link(str(file), "text") == "text"

@@ -154,6 +154,21 @@ def test_a_log_that_grows_is_read_on_record_by_record(tmp_path: Path) -> None:
         assert trace.process().compilation("0/2").compilation.recompile is not None
 
 
+def test_stacks_that_begin_alike_are_one_tree(tmp_path: Path) -> None:
+    text = text_of("cpu-torch2.13-compiled_autograd.log.gz")
+    with Trace(ranks(tmp_path, {0: text, 1: text, 2: text_of("cpu-torch2.13-limit.log.gz")})) as it:
+        assert summary_of(it).stacks == []
+        both, other = summary_of(it, stacks=True).stacks
+    assert (both.processes, other.processes) == (["rank 0", "rank 1"], ["rank 2"])
+    assert [(line.depth, line.where.line, line.compilations) for line in both.lines[:3]] == [
+        (0, 77, []),
+        (1, 72, ["0/0"]),
+        (1, 75, []),
+    ]
+    assert both.lines[-1].compilations == ["!0/1/0"]
+    assert [line.compilations for line in other.lines] == [[], ["0/0", "0/1"]]
+
+
 def ranks(folder: Path, texts: dict[int, bytes]) -> Path:
     for rank, text in texts.items():
         (folder / f"dedicated_log_torch_trace_rank_{rank}_x.log").write_bytes(text)

@@ -79,6 +79,16 @@ test.describe('in JupyterLab', () => {
     await page.sidebar.close('left');
     await picture(page, view, 'trace');
 
+    await test.step('the calls that led to compilations are a tree', async () => {
+      const calls = view.getByRole('list', {
+        name: 'Calls that led to compilations of rank 0, rank 1'
+      });
+      await expect(calls.getByRole('listitem').first()).toContainText(
+        '<module>'
+      );
+      await expect(calls.getByRole('listitem').last()).toContainText('0/1');
+    });
+
     await test.step('the list is filtered, and a row is shown in all views', async () => {
       await view.getByLabel('Show').selectOption('recompiled');
       await expect(view).toContainText('4 of 6 compilations');

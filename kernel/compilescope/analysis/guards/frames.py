@@ -43,6 +43,14 @@ def traced_frame(records: Sequence[Record]) -> SourceLine | None:
     return None
 
 
+def stack_of(records: Sequence[Record]) -> list[SourceLine] | None:
+    """The calls that led to a compilation, the outermost first; None where Dynamo did not start."""
+    for record in records:
+        if record.event == "dynamo_start":
+            return [_line(frame) for frame in _stack(record)]
+    return None
+
+
 @dataclass(frozen=True)
 class Caller:
     """The call of a compiled function."""

@@ -1,0 +1,73 @@
+"""Which calls led to which compilations: the stacks that Dynamo started from, as a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ..analysis.guards.frames import stack_of
+from ..report import SourceLine
+from ..report.traces import StackLine, Stacks
+from .lazy_trace import ProcessLog
+from .outlines import Events
+
+_MOST_LINES = 2000
+"""Of all trees of a trace: they go to the panel with the trace's summary."""
+
+
+@dataclass
+class _Node:
+    below: dict[SourceLine, _Node] = field(default_factory=dict)
+    compilations: list[str] = field(default_factory=list)
+
+
+def stacks_of(logs: Iterable[ProcessLog]) -> list[Stacks]:
+    """The stacks of each process's compilations; of processes with the same ones, once.
+
+    Parameters
+    ----------
+    logs
+        As far as they were read.
+    """
+    trees: list[Stacks] = []
+    room = _MOST_LINES
+    for log in logs:
+        tree = _tree(log.events.values(), room)
+        same = next((each for each in trees if _is_same(each, tree)), None)
+        if same is not None:
+            same.processes.append(log.name)
+            continue
+        tree.processes.append(log.name)
+        trees.append(tree)
+        room -= len(tree.lines)
+    return trees
+
+
+def _is_same(one: Stacks, other: Stacks) -> bool:
+    return (one.lines, one.unknown, one.left_out) == (other.lines, other.unknown, other.left_out)
+
+
+def _tree(all_events: Iterable[Events], room: int) -> Stacks:
+    stacks = Stacks()
+    root = _Node()
+    for events in all_events:
+        frames = stack_of(events.records)
+        if frames is None:
+            continue
+        if not frames:
+            stacks.unknown.append(events.id)
+            continue
+        node = root
+        for frame in frames:
+            node = node.below.setdefault(frame, _Node())
+        node.compilations.append(events.id)
+    # Without recursion: a user's stack may be deeper than Python's.
+    left = [(0, frame, node) for frame, node in reversed(root.below.items())]
+    while left:
+        depth, frame, node = left.pop()
+        if len(stacks.lines) < room:
+            stacks.lines.append(StackLine(depth, frame, node.compilations))
+        else:
+            stacks.left_out += len(node.compilations)
+        left += [(depth + 1, *each) for each in reversed(node.below.items())]
+    return stacks
