@@ -240,7 +240,8 @@ def sweep(
         Makes ``(fn, args)`` or ``(fn, args, kwargs)`` in each process, in place of a call: for
         large models, and for what cannot be pickled.
     variants
-        As for `inspect`; `grid` makes all combinations of switches, which is what None stands for.
+        As for `inspect`; `grid` makes combinations of switches. Every mode under both wrappers if
+        None.
     shapes
         Name → ``(args, kwargs)``, or a function that makes them where they are needed; every
         variant is measured on each. In place of ``args`` and ``kwargs``.
@@ -278,7 +279,8 @@ def sweep(
     the_session = session()
     from .inspection.variants import parse
     from .processes.runner import Limits
-    from .sweep.grid import grid as every
+    from .sweep.grid import every_mode
+    from .sweep.grid import grid as combinations
     from .sweep.plan import make
     from .sweep.result import SweepResult
     from .sweep.wait import follow
@@ -288,7 +290,7 @@ def sweep(
         args,
         kwargs,
         factory=factory,
-        wanted=every() if variants is None else parse(variants),
+        wanted=combinations(modes=every_mode()) if variants is None else parse(variants),
         shapes=shapes,
         limits=Limits(
             timeout_s=timeout_s, memory_bytes=None if memory_gb is None else memory_gb * 1e9
@@ -369,7 +371,7 @@ def ranks(
 
 def grid(
     *,
-    modes: Sequence[str | None] | None = None,
+    modes: Sequence[str | None] = (None,),
     cpp_wrapper: Sequence[bool] = (False, True),
     dynamic: Sequence[bool | None] = (None,),
     fullgraph: Sequence[bool] = (False,),
@@ -377,10 +379,15 @@ def grid(
 ) -> dict[str, Variant]:
     """Every combination of some switches, for `sweep`.
 
+    What is not given keeps torch's default, but for the wrapper, of which both are taken.
+
+    >>> len(cs.grid(dynamic=(None, True)))
+    4
+
     Parameters
     ----------
     modes
-        Names from ``torch._inductor.list_mode_options()``; all of them if None.
+        Names from ``torch._inductor.list_mode_options()``, or None for no mode.
     cpp_wrapper, dynamic, fullgraph
         Values of these switches.
     options

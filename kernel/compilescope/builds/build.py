@@ -95,8 +95,7 @@ def build(
     inductor = variant.backend == "inductor"
     begin()
     code_copies.install(code_set)
-    compiled = compile_callable(fn, **given_by(variant))
-    built = Built(name=name, call=compiled, code_set=code_set)
+    built = Built(name=name, call=fn, code_set=code_set)
     records: list[Record] = []
     nodes: dict[str, list[Node]] = {}
     complaints: list[str] = []
@@ -119,7 +118,8 @@ def build(
         start = time.perf_counter()
         built.begun_s = time.time()
         try:
-            output = compiled(*args, **kwargs)
+            built.call = compile_callable(fn, **given_by(variant))
+            output = built.call(*args, **kwargs)
             # Compiles the backward too, which torch leaves until somebody asks for gradients.
             built.outcome = outcome_of(output, gradients)
             built.first_call_s = time.perf_counter() - start

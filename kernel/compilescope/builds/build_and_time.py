@@ -292,7 +292,8 @@ def _compare(report: VariantReport, built: Built, reference: Reference, *, rando
         if reference.why:
             report.absent["reference"] = reference.why
         if not report.accuracy:
-            report.absent["accuracy"] = NOTHING_TO_COMPARE
+            given = [one for one in built.outcome.values().values() if one is not None]
+            report.absent["accuracy"] = NO_TENSORS if given else NOTHING_TO_COMPARE
         wrong = [error for error in report.accuracy if not error.ok]
         if wrong:
             report.problems.append(mismatch(wrong))
@@ -314,6 +315,7 @@ NO_FOLDER_ELSEWHERE = Problem(
     remedy="See the other ranks' reports.",
 )
 FAILED_ELSEWHERE = "Another rank could not build this variant: it is not called again."
+NO_TENSORS = "What the call gives holds no tensor with values. The rest equals eager's."
 NOTHING_TO_COMPARE = "The call returns nothing, leaves no gradient and changes no tensor."
 
 RANDOM = (

@@ -13,7 +13,7 @@ from ..isolation.user_state import Snapshot
 from ..measure.numerics import compare
 from ..measure.rounding_errors import Truth, compare_with_truth, distrust, pardon
 from ..report import OutputError
-from ..report.problem import Problem
+from ..report.problem import Problem, message_of
 from ..torch_api.operators.double_precision import WIDER, with_double_precision
 from ..torch_api.operators.other_rounding import with_other_rounding
 from .call_result import Outcome, outcome_of, with_changes
@@ -157,7 +157,7 @@ class Reference:
                 outcome = outcome_of(self._call(), gradients_of(snapshot), mode.of)
                 outcome = with_changes(outcome, snapshot, mode.of)
         except Exception as error:  # noqa: BLE001 - then there is no reference
-            first = str(error).strip().partition("\n")[0]
+            first = message_of(error).strip().partition("\n")[0]
             self.why = f"Eager did not run in float64: {type(error).__name__}: {first}"
         finally:
             snapshot.restore()
@@ -175,6 +175,13 @@ class Reference:
 def mismatch(wrong: Sequence[OutputError]) -> Problem:
     """The problem of a variant some of whose results are not ok."""
     worst = max(wrong, key=lambda error: error.max_abs)
+    if not worst.max_abs:
+        return Problem(
+            severity="error",
+            what=f"{worst.path} {_UNLIKE}",
+            why="It is of another kind, or not finite: no tolerance can be applied to that.",
+            remedy=_REPORT,
+        )
     why = (
         f"{worst.path}: off by {worst.max_abs:.3g} (relative {worst.max_rel:.3g}); allowed are "
         f"{worst.tolerance_abs:.3g} + {worst.tolerance_rel:.3g} times the value ({worst.dtype})."
@@ -190,14 +197,13 @@ def mismatch(wrong: Sequence[OutputError]) -> Problem:
         severity="error",
         what=f"{len(wrong)} {_SEVERAL}" if len(wrong) > 1 else f"{worst.path} {_ONE}",
         why=why,
-        remedy="Ask for the study of accuracy: it finds the first kernel whose result is wrong. "
-        "Then report it to PyTorch.",
+        remedy=_REPORT,
     )
 
 
 def is_mismatch(problem: Problem) -> bool:
     """Whether a problem is one that `mismatch` made."""
-    return problem.what.endswith((_ONE, _SEVERAL))
+    return problem.what.endswith((_ONE, _SEVERAL, _UNLIKE))
 
 
 def _random_state() -> list[torch.Tensor]:
@@ -246,3 +252,8 @@ _ROUNDINGS = 8
 NO_ROOM_ELSEWHERE = "There is no room for the subject's tensors in float64 on another rank."
 _ONE = "differs from eager's by more than its tolerance."
 _SEVERAL = "outputs or gradients differ from eager's by more than their tolerance."
+_UNLIKE = "is not what eager gives."
+_REPORT = (
+    "Ask for the study of accuracy: it finds the first kernel whose result is wrong. Then report "
+    "it to PyTorch."
+)

@@ -111,7 +111,7 @@ class Measurement:
         except Cancelled:
             raise
         except Exception as error:  # noqa: BLE001 - it ends the measurement alone
-            self.standing.problem = failures.explain(error)
+            self.standing.problem = failures.of_later_call(error)
 
     def timings(self) -> dict[str, Timing]:
         """What the samples say, by name; with eager's."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ..report.problem import message_of
+
 
 class SubjectError(Exception):
     """The subject raised an exception.
@@ -16,7 +18,7 @@ class SubjectError(Exception):
     """
 
     def __init__(self, error: Exception) -> None:
-        super().__init__(str(error))
+        super().__init__(message_of(error))
         self.error = error
 
 

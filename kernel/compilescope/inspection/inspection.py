@@ -36,7 +36,7 @@ from ..isolation.muted_output import quiet
 from ..isolation.object_walk import walk
 from ..isolation.own_context import in_own_context
 from ..isolation.user_state import Snapshot, preserved
-from ..progress.progress import Monitor
+from ..progress.progress import Cancelled, Monitor
 from ..report import AS_WRITTEN, Report, SourceLine, Timing, VariantReport
 from ..report.errors import CompilescopeError
 from ..report.problem import Problem, fault
@@ -248,7 +248,13 @@ class Inspection:
                     for variant in built
                     if self._kept.find(variant.name, variant.requested)
                 ]
-                timings = time_variants(self._kept, [*ready, *beside], snapshot, monitor)
+                try:
+                    timings = time_variants(self._kept, [*ready, *beside], snapshot, monitor)
+                except Cancelled:
+                    raise
+                except Exception as error:  # noqa: BLE001 - what is built stays
+                    report_updates.note_untimed(self.report, ready, failures.of_later_call(error))
+                    return
                 # A long look is not lost to a short one.
                 long = self._measurement.timings()
                 others = [variant for variant in self.report.variants if variant.name not in wanted]

@@ -130,6 +130,14 @@ def note_ended(report: Report, problem: Problem | None) -> None:
         report.problems.append(msgspec.structs.replace(problem, what=f"{_ENDED}{problem.what}"))
 
 
+def note_untimed(report: Report, names: Collection[str], problem: Problem) -> None:
+    """Says why variants that are built were not timed."""
+    note_ended(report, problem)
+    for variant in report.variants:
+        if variant.name in names and variant.timing is None:
+            variant.absent["timing"] = "A later call failed, which would have been timed."
+
+
 def conclude(report: Report, variant: VariantReport) -> None:
     """Works out anew what follows from a variant's times."""
     variant.paybacks = paybacks(variant)

@@ -61,10 +61,10 @@ def compare(expected: Any, actual: Any) -> list[OutputError]:
     Returns
     -------
     list[OutputError]
-        One for each tensor, and one for each other value that differs. What cannot be compared (a
-        type, shape or dtype that differs, a part that is missing) is not ok, and its ``path`` says
-        why. ``max_abs`` and ``max_rel`` are over the elements that are finite in both, ``max_rel``
-        over those of them that are not zero in eager.
+        One for each tensor that has values, and one for each other value that differs. What cannot
+        be compared (a type, shape or dtype that differs, a part that is missing) is not ok, and its
+        ``path`` says why. ``max_abs`` and ``max_rel`` are over the elements that are finite in
+        both, ``max_rel`` over those of them that are not zero in eager.
     """
     return list(_compare(expected, actual, ""))
 
@@ -80,7 +80,13 @@ def gradients(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 def _compare(expected: Any, actual: Any, path: str) -> Iterator[OutputError]:
     if isinstance(expected, torch.Tensor) and isinstance(actual, torch.Tensor):
-        yield _tensors(expected, actual, path or "output")
+        if expected.is_nested and actual.is_nested:
+            # Their parts differ in shape: as a whole they have no dense form.
+            yield from _compare(list(expected.unbind()), list(actual.unbind()), path or "output")
+        elif expected.is_nested or actual.is_nested:
+            yield _unlike(path, "nested in one of the two", expected.dtype)
+        else:
+            yield from _tensors(expected, actual, path or "output")
         return
     wanted, got = _parts(expected, path), _parts(actual, path)
     if wanted is None or got is None:
@@ -111,7 +117,7 @@ def _parts(value: Any, path: str) -> dict[str, Any] | None:
     return None
 
 
-def _tensors(expected: torch.Tensor, actual: torch.Tensor, path: str) -> OutputError:
+def _tensors(expected: torch.Tensor, actual: torch.Tensor, path: str) -> Iterator[OutputError]:
     expected, actual = plain(expected), plain(actual)
     for name, wanted, got in [
         ("shape", list(expected.shape), list(actual.shape)),
@@ -119,7 +125,10 @@ def _tensors(expected: torch.Tensor, actual: torch.Tensor, path: str) -> OutputE
         ("device", expected.device, actual.device),
     ]:
         if wanted != got:
-            return _unlike(path, f"{name} {got} instead of {wanted}", expected.dtype)
+            yield _unlike(path, f"{name} {got} instead of {wanted}", expected.dtype)
+            return
+    if expected.is_meta:
+        return  # it has no values
     relative, absolute = tolerance(expected)
     wanted_wide, got_wide = wide(expected), wide(actual)
     finite = wanted_wide.isfinite() & got_wide.isfinite()
@@ -132,7 +141,7 @@ def _tensors(expected: torch.Tensor, actual: torch.Tensor, path: str) -> OutputE
     allowed = torch.where(finite, absolute + relative * wanted_wide.abs(), math.inf)
     # Large integers round in double precision.
     exact, equal = absolute == relative == 0.0, torch.equal(expected, actual)
-    return OutputError(
+    yield OutputError(
         path=f"{path} (not finite in one of the two: {odd} elements)" if odd else path,
         dtype=_dtype(expected.dtype),
         max_abs=_largest(errors),

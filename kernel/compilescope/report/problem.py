@@ -43,6 +43,14 @@ FAULT = "compilescope failed"
 """How a problem begins that is a fault of ours."""
 
 
+def message_of(error: BaseException) -> str:
+    """What an exception says; nothing where its own ``__str__``, code of the user's, fails."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - it may raise anything
+        return ""
+
+
 def fault(error: BaseException, where: str = "") -> Problem:
     """The problem of an error that is compilescope's own, and not the subject's or torch's.
 
@@ -55,7 +63,7 @@ def fault(error: BaseException, where: str = "") -> Problem:
     """
     return Problem(
         severity="error",
-        what=f"{FAULT}{where and f' {where}'}: {type(error).__name__}: {error}",
+        what=f"{FAULT}{where and f' {where}'}: {type(error).__name__}: {message_of(error)}",
         why="This is a fault of compilescope, not of your code.",
         remedy="Please report it with the details below.",
         detail="".join(traceback.format_exception(error)),

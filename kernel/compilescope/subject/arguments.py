@@ -176,7 +176,10 @@ def _tensor(tensor: torch.Tensor) -> str:
 def _short(value: object) -> str:
     if type(value) not in _PLAIN:
         return type(value).__name__
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001 - an integer too long for Python, a slice of the user's objects
+        return type(value).__name__
     return text if len(text) <= _SHORT else f"{text[: _SHORT - 1]}…"
 
 

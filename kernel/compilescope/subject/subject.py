@@ -115,7 +115,7 @@ def _where(fn: Callable[..., Any]) -> SourceLine | None:
     """The line of the ``def``; None for what is not written in Python."""
     if isinstance(fn, functools.partial):
         return _where(fn.func)
-    function: Any = inspect.unwrap(fn)
+    function: Any = compiled_callable.unwrapped(fn)
     function = getattr(function, "__func__", function)
     if not isinstance(function, types.FunctionType):
         function = inspect.getattr_static(type(function), "__call__", None)

@@ -14,15 +14,13 @@ from ..report.variant import Variant
 
 def grid(
     *,
-    modes: Sequence[str | None] | None = None,
+    modes: Sequence[str | None] = (None,),
     cpp_wrapper: Sequence[bool] = (False, True),
     dynamic: Sequence[bool | None] = (None,),
     fullgraph: Sequence[bool] = (False,),
     options: Sequence[Mapping[str, Any]] = ({},),
 ) -> dict[str, Variant]:
     """Name → variant, for every combination; see `compilescope.grid`."""
-    if modes is None:
-        modes = [variant.mode for variant in named().values() if variant == _only_mode(variant)]
     found = {}
     for mode, cpp, sizes, whole, more in itertools.product(
         modes, cpp_wrapper, dynamic, fullgraph, options
@@ -36,6 +34,11 @@ def grid(
         )
         found[name_of(variant)] = variant
     return parse(found)
+
+
+def every_mode() -> list[str | None]:
+    """The modes of torch.compile, the default among them."""
+    return [variant.mode for variant in named().values() if variant == _only_mode(variant)]
 
 
 def _only_mode(variant: Variant) -> Variant:

@@ -82,6 +82,24 @@ def looked_at(x: torch.Tensor) -> torch.Tensor:
     return y + 1
 
 
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize("run", [False, True])
+def test_an_exception_whose_text_fails_is_the_subjects_all_the_same(run: bool) -> None:
+    def raises(x: torch.Tensor) -> torch.Tensor:
+        torch._dynamo.graph_break()
+        raise Unspeakable
+
+    variant = cs.Variant(backend="eager")
+    problem = the_problem(inspect(Call(raises, (X,)), run=run, variants={"one": variant}))
+    assert problem.what == "The subject raised Unspeakable."
+    assert problem.where is not None
+    assert problem.where.code == "raise Unspeakable"
+
+
 LOOKED_AT = looked_at.__code__.co_code
 
 
@@ -490,3 +508,73 @@ def test_a_call_that_returns_nothing_says_that_nothing_was_compared() -> None:
     variant = report.variant("python")
     assert variant.accuracy == []
     assert "returns nothing" in variant.absent["accuracy"]
+
+
+def test_a_value_that_is_no_tensor_is_said_to_equal_eager_s() -> None:
+    variants = {"one": cs.Variant(backend="eager")}
+    for call in (lambda x: x.shape[0], lambda x: x.to("meta")):
+        variant = cs.inspect(call, (torch.randn(3),), variants=variants).variant("one")
+        assert variant.stage == "built"
+        assert variant.accuracy == []
+        assert variant.absent["accuracy"].startswith("What the call gives holds no tensor")
+
+
+class Uses(torch.nn.Module):
+    """Can be called once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = torch.nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.layer(x)
+        del self.layer
+        return y
+
+
+def test_a_call_that_cannot_be_made_again_is_built_and_compared_but_not_timed() -> None:
+    module = Uses()
+    report = cs.inspect(module, (X,), variants={"one": cs.Variant(backend="aot_eager")})
+    variant = report.variant("one")
+    assert variant.stage == "built"
+    assert all(error.ok for error in variant.accuracy)
+    assert variant.timing is None
+    assert "later call failed" in variant.absent["timing"]
+    (problem,) = report.problems
+    assert "The subject raised AttributeError" in problem.what
+    assert "The call went well at first" in problem.why
+    assert list(dict(module.named_children())) == ["layer"], "the module is as it was"
+
+
+def test_what_torch_compile_refuses_at_once_is_its_own_failure() -> None:
+    with pytest.warns(DeprecationWarning, match="jit.script"):
+        scripted = torch.jit.script(torch.nn.Linear(8, 8))
+    report = cs.inspect(scripted, (X,), variants={"one": cs.Variant(backend="eager")})
+    assert report.problems == []
+    (problem,) = report.variant("one").problems
+    assert "does not support compiling torch.jit.script" in problem.what
+
+
+def test_another_type_is_no_difference_that_is_measured() -> None:
+    def gives(x: torch.Tensor) -> Any:
+        return x.float() if torch.compiler.is_compiling() else x.double()
+
+    report = cs.inspect(gives, (X,), variants={"one": cs.Variant(backend="eager")})
+    (problem,) = report.variant("one").problems
+    assert problem.what == (
+        "output (dtype torch.float32 instead of torch.float64) is not what eager gives."
+    )
+    assert "off by" not in problem.why
+
+
+def test_nested_tensors_are_compared_part_by_part() -> None:
+    parts = [torch.randn(2, 3), torch.randn(4, 3)]
+    nested = torch.nested.nested_tensor(parts, layout=torch.jagged)
+    variants = {"one": cs.Variant(backend="aot_eager")}
+    report = cs.inspect(lambda x: x.sin(), (nested,), variants=variants)
+    assert report.problems == []
+    accuracy = report.variant("one").accuracy
+    assert [(error.path, error.ok) for error in accuracy] == [
+        ("output[0]", True),
+        ("output[1]", True),
+    ]

@@ -57,6 +57,32 @@ class Callable_:
         return x
 
 
+def in_a_circle(x: torch.Tensor) -> torch.Tensor:
+    return x.sin()
+
+
+in_a_circle.__wrapped__ = in_a_circle  # type: ignore[attr-defined]
+
+
+class Unspeakable:
+    def __repr__(self) -> str:
+        raise RuntimeError("no words")
+
+
+def test_a_callable_that_says_it_wraps_itself_is_described() -> None:
+    found = describe(in_a_circle, (x,))
+    assert found.where is not None
+    assert found.where.line == line_of("def in_a_circle")
+
+
+def test_values_that_cannot_be_written_are_named_by_their_type() -> None:
+    def takes(x: torch.Tensor, number: int, part: slice) -> torch.Tensor:
+        return x
+
+    found = describe(takes, (x, 10**5000, slice(Unspeakable())))
+    assert found.arguments == ["x: float32[4, 8] cpu", "number: int", "part: slice"]
+
+
 def line_of(text: str) -> int:
     source = inspect.getsource(inspect.getmodule(line_of) or line_of)
     return next(n for n, line in enumerate(source.splitlines(), 1) if line.strip().startswith(text))

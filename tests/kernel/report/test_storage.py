@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import compilescope as cs
 import msgspec
 import pytest
 from compilescope.report import SCHEMA_VERSION, Report, Subject, VariantReport
+from compilescope.report.errors import CompilescopeError
 from compilescope.report.saving.storage import from_json
 from compilescope.report.target import Decision, KernelConfig
 from hypothesis import HealthCheck, given, settings
@@ -113,6 +115,14 @@ def test_fields_added_later_do_not_hinder() -> None:
 def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         cs.load(tmp_path / "none.json")
+
+
+def test_what_has_no_end_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in ("/dev/zero", tmp_path / "pipe", tmp_path):
+        with pytest.raises(CompilescopeError, match="is not a report") as caught:
+            cs.load(path)
+        assert caught.value.problem.remedy
 
 
 def test_what_a_report_lacks_is_named() -> None:

@@ -24,6 +24,7 @@ from compilescope.report import Timing
 from compilescope.session import requests
 from compilescope.session.session import Session
 from compilescope.torch_api.dynamo import compile_variant
+from compilescope.views import wording
 
 from .. import subjects
 from ..isolation.test_isolation import Mine, compiled_frames
@@ -504,4 +505,4 @@ def test_how_variants_compare_is_said_in_words() -> None:
     assert headline({"cpp": cpp, "python": same}) == (
         "measuring: cpp 1.38\u00d7 faster than eager; python no difference from eager"
     )
-    assert cs.views.wording.speedup(same) == "no difference"
+    assert wording.speedup(same) == "no difference"

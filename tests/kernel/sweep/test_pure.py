@@ -16,7 +16,7 @@ from compilescope.report import CompileTime, Problem, Timing
 from compilescope.report.problem import FAULT
 from compilescope.report.sweeps import Sweep, SweepCell
 from compilescope.sweep import cell_ids, ranking
-from compilescope.sweep.grid import grid
+from compilescope.sweep.grid import every_mode, grid
 from compilescope.sweep.store import FILE, Store, StoredCell
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,6 +59,14 @@ def swept(draw: st.DrawFn) -> Sweep:
         for name in names
     ]
     return Sweep(cells=cells, shapes=shapes)
+
+
+def test_a_grid_holds_the_combinations_of_what_is_named_and_no_mode_besides() -> None:
+    found = grid(dynamic=(None, True), options=({}, {"max_autotune": True}))
+    assert len(found) == 8
+    assert {variant.mode for variant in found.values()} == {None}
+    assert set(every_mode()) >= {None, "max-autotune", "reduce-overhead"}
+    assert len(grid(modes=every_mode())) == 2 * len(every_mode())
 
 
 @given(swept())

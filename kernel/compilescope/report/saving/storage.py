@@ -34,7 +34,15 @@ def load(path: str | Path) -> Report:
     """
     if Path(path).suffix in (".html", ".htm"):
         raise _page(str(path))
-    return from_json(Path(path).read_bytes(), name=str(path))
+    file = Path(path)
+    if file.exists() and not file.is_file():
+        # What a device or a pipe gives may have no end.
+        raise CompilescopeError(
+            f"{file} is not a report.",
+            "It is no ordinary file.",
+            "Give a file that report.save('….json') wrote.",
+        )
+    return from_json(file.read_bytes(), name=str(path))
 
 
 def _page(name: str) -> CompilescopeError:

@@ -10,6 +10,7 @@ import re
 from torch._dynamo import exc
 
 from ...report import Problem
+from ...report.problem import message_of
 
 _MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) argument")
 _LONG = 300
@@ -38,10 +39,10 @@ def explain(error: BaseException) -> Problem | None:
         what=what,
         why=f"It raised {type(inner).__name__}: {told}",
         remedy=remedy,
-        detail=str(error),
+        detail=message_of(error),
     )
 
 
 def _first_line(error: BaseException) -> str:
-    lines = [line for line in str(error).strip().splitlines() if line.strip(" :")]
+    lines = [line for line in message_of(error).strip().splitlines() if line.strip(" :")]
     return lines[0].strip()[:_LONG] if lines else "(without a message)"

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from ...report.problem import Problem, SourceLine
+from ...report.problem import Problem, SourceLine, message_of
 from . import cpp_messages
 
 _TORCH = Path(torch.__file__).parent
@@ -32,7 +32,7 @@ def explain(error: BaseException) -> Problem | None:
     frames = traceback.extract_tb(error.__traceback__)
     if not any(frame.filename.startswith(str(_TORCH)) for frame in frames):
         return None
-    text = str(error)
+    text = message_of(error)
     cause = said() if _FAILED_CALL in text else ""
     problem = cpp_messages.explain(text, cause)
     called = _called(frames)

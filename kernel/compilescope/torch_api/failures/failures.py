@@ -18,6 +18,7 @@ import types
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import torch
 from torch._dynamo import exc as dynamo
 from torch._inductor import exc as inductor
@@ -25,7 +26,7 @@ from torch.fx import Node
 
 from ...package_folder import PACKAGE
 from ...report import Problem, SourceLine
-from ...report.problem import fault
+from ...report.problem import fault, message_of
 from ..trace.graphs import source_lines
 from . import backend, cpp
 
@@ -51,6 +52,21 @@ def under_compile(error: BaseException) -> Problem:
     )
 
 
+def of_later_call(error: BaseException) -> Problem:
+    """The problem of an exception in a call that is made again, after it went well before."""
+    return (
+        of_torch(error)
+        or _ours(error)
+        or msgspec.structs.replace(
+            own(error),
+            why="The call went well at first. To be timed it is made many times, and a later one "
+            "raised this.",
+            remedy="Inspect a call that can be made again and again: one that does not use up or "
+            "remove what it needs.",
+        )
+    )
+
+
 def of_codegen(error: BaseException) -> Problem:
     """The problem of an exception while code was generated, where nothing of the subject runs."""
     return of_torch(error) or _ours(error) or _internal(error, _whole(error))
@@ -66,7 +82,7 @@ def of_torch(error: BaseException) -> Problem | None:
             if isinstance(cause, kind) and (found := describe(cause)) is not None:
                 return found
     if isinstance(error, dynamo.TorchDynamoException):
-        return _internal(error, str(error))
+        return _internal(error, message_of(error))
     return None
 
 
@@ -112,7 +128,8 @@ def own(error: BaseException) -> Problem:
     """An exception that the subject itself raised, with or without torch.compile."""
     return Problem(
         severity="error",
-        what=f"The subject raised {type(error).__name__}: {_first_line(error)}",
+        what=f"The subject raised {type(error).__name__}"
+        + (f": {line}" if (line := _first_line(error)) else "."),
         why="It is the subject's own exception, raised by the call that was inspected.",
         remedy="Make the call work without compilescope first.",
         where=_where(error),
@@ -132,7 +149,7 @@ def _causes(error: BaseException) -> list[BaseException]:
 
 
 def _graph_break(error: BaseException) -> Problem:
-    message = str(error)
+    message = message_of(error)
     link = re.search(r"https?://\S*gb\d+\S*", message)
     hints = re.findall(r"^\s*Hint: (.*)$", message, re.MULTILINE)
     stack = getattr(error, "real_stack", None)
@@ -154,14 +171,14 @@ def _no_compiler(error: BaseException) -> Problem:
         what="No working C++ compiler was found.",
         why=_first_line(error),
         remedy="Install g++ or clang++ (Debian: apt-get install g++), or set the CXX variable.",
-        detail=str(error),
+        detail=message_of(error),
     )
 
 
 def _cpp_error(error: BaseException) -> Problem:
     output = str(getattr(error, "output", "") or error)
     if os.strerror(errno.ENOSPC) in output:
-        return _full(_unwritten(error, output), _full_line(output), detail=str(error))
+        return _full(_unwritten(error, output), _full_line(output), detail=message_of(error))
     line = re.search(
         r"^(?P<file>[^\s:]+):(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)$", output, re.M
     )
@@ -180,22 +197,39 @@ def _cpp_error(error: BaseException) -> Problem:
         remedy="Compare with the other wrapper; if it builds, report the generated line to "
         "PyTorch.",
         where=where,
-        detail=str(error),
+        detail=message_of(error),
         facts=facts,
     )
 
 
+def _unknown_operator(error: BaseException) -> Problem:
+    return _at_operator(
+        error,
+        "Inductor has no code for the operator",
+        remedy="Register a lowering or a decomposition, or keep the call out with "
+        "torch.compiler.disable.",
+    )
+
+
 def _lowering(error: BaseException) -> Problem:
-    message = str(error)
+    # Whatever is raised on the way from an operator to its code: mostly, it has some.
+    return _at_operator(
+        error,
+        "Inductor failed on the operator",
+        remedy="Take back the options that the reason names, or keep the call out with "
+        "torch.compiler.disable.",
+    )
+
+
+def _at_operator(error: BaseException, what: str, *, remedy: str) -> Problem:
+    message = message_of(error)
     target = re.search(r"target: (\S+)", message)
     frames = source_lines(message) or _lowered(error)
     return Problem(
         severity="error",
-        what=f"Inductor has no code for the operator {target.group(1) if target else ''}".rstrip()
-        + ".",
+        what=f"{what} {target.group(1) if target else ''}".rstrip() + ".",
         why=_first_line(error),
-        remedy="Register a lowering or a decomposition, or keep the call out with "
-        "torch.compiler.disable.",
+        remedy=remedy,
         where=frames[-1] if frames else None,
         detail=message,
     )
@@ -211,7 +245,7 @@ def _lowered(error: BaseException) -> list[SourceLine]:
 
 
 def _fake(error: BaseException) -> Problem:
-    message = str(error)
+    message = message_of(error)
     explained = _after("Explanation: ", message)
     stack = getattr(error, "real_stack", None) or []
     users = [frame for frame in stack if not _is_internal(frame.filename)]
@@ -278,10 +312,10 @@ def _fullest() -> str:
 def _disk(error: BaseException) -> Problem | None:
     number = getattr(error, "errno", None)
     path = getattr(error, "filename", None)
-    why = f"torch keeps what it builds in its cache folder: {error}"
+    why = f"torch keeps what it builds in its cache folder: {message_of(error)}"
     if number == errno.ENOSPC:
         # An open file that cannot grow is not named.
-        return _full(str(path or _fullest()), str(error), detail=str(error))
+        return _full(str(path or _fullest()), message_of(error), detail=message_of(error))
     path = path or "the cache folder"
     reasons = {
         errno.EDQUOT: (f"The disk quota of {path} is used up.", "Free some space there"),
@@ -299,7 +333,7 @@ def _disk(error: BaseException) -> Problem | None:
         what=what,
         why=why,
         remedy=f"{remedy}, or point TORCHINDUCTOR_CACHE_DIR at another folder.",
-        detail=str(error),
+        detail=message_of(error),
     )
 
 
@@ -309,15 +343,15 @@ def _limit(error: BaseException) -> Problem:
         what="The recompile limit was hit.",
         why=_first_line(error),
         remedy="See why it recompiles; mark changing sizes with torch._dynamo.mark_dynamic.",
-        detail=str(error),
+        detail=message_of(error),
     )
 
 
 _KINDS: list[tuple[type[BaseException], Callable[[BaseException], Problem | None]]] = [
     (inductor.InvalidCxxCompiler, _no_compiler),
     (inductor.CppCompileError, _cpp_error),
-    (inductor.MissingOperatorWithoutDecomp, _lowering),
-    (inductor.MissingOperatorWithDecomp, _lowering),
+    (inductor.MissingOperatorWithoutDecomp, _unknown_operator),
+    (inductor.MissingOperatorWithDecomp, _unknown_operator),
     (inductor.LoweringException, _lowering),
     (dynamo.Unsupported, _graph_break),
     (dynamo.FailOnRecompileLimitHit, _limit),
@@ -354,7 +388,7 @@ def _is_internal(file: str) -> bool:
 
 
 def _first_line(error: BaseException) -> str:
-    return next(iter(str(error).strip().splitlines()), "")
+    return next(iter(message_of(error).strip().splitlines()), "")
 
 
 def _after(label: str, text: str) -> str:

@@ -9,7 +9,6 @@ before. Both have the context as ``self`` in their closure.
 from __future__ import annotations
 
 import contextlib
-import inspect
 import linecache
 import sys
 import types
@@ -24,6 +23,7 @@ from torch._dynamo import eval_frame
 from ...package_folder import PACKAGE
 from ...report.problem import SourceLine
 from ..process.patching import patched
+from .compiled_callable import unwrapped
 
 _FOLDER = Path(torch.__file__).parent
 _ENTRANCES = (
@@ -107,7 +107,7 @@ def _caller() -> SourceLine:
 
 
 def _name(fn: Any) -> str:
-    fn = inspect.unwrap(fn) if callable(fn) else fn
+    fn = unwrapped(fn) if callable(fn) else fn
     owner = getattr(fn, "__self__", None)
     name = type(owner).__name__ if isinstance(owner, torch.nn.Module) else ""
     name = name or str(getattr(fn, "__qualname__", type(fn).__name__))

@@ -73,6 +73,14 @@ def wrapper_code_of(fn: Callable[..., Any]) -> types.CodeType | None:
     return None
 
 
+def unwrapped(fn: Any) -> Any:
+    """What decorators stand around; the callable itself where ``__wrapped__`` leads in a circle."""
+    try:
+        return inspect.unwrap(fn)
+    except ValueError:
+        return fn
+
+
 def place_of(fn: Callable[..., Any]) -> dict[str, Any] | None:
     """Where a callable's Python code begins, named as in a stack of torch's; None without code.
 
@@ -82,7 +90,7 @@ def place_of(fn: Callable[..., Any]) -> dict[str, Any] | None:
     of = ""
     if isinstance(owner, torch.nn.Module):
         fn, of = owner.forward, f"{type(owner).__name__}."
-    function: Any = inspect.unwrap(fn)
+    function: Any = unwrapped(fn)
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     if not isinstance(code, types.CodeType):
         return None
