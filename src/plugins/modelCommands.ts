@@ -29,6 +29,7 @@ export namespace CommandIDs {
   export const saveReport = 'compilescope:save-report';
   export const forget = 'compilescope:forget';
   export const openTrace = 'compilescope:open-trace';
+  export const openAsked = 'compilescope:open-asked-trace';
   export const doctor = 'compilescope:doctor';
 }
 

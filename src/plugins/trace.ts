@@ -2,7 +2,7 @@ import type {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
-import { ILayoutRestorer } from '@jupyterlab/application';
+import { ILayoutRestorer, IRouter } from '@jupyterlab/application';
 import { MainAreaWidget, Toolbar, WidgetTracker } from '@jupyterlab/apputils';
 import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { PathExt, URLExt } from '@jupyterlab/coreutils';
@@ -29,6 +29,12 @@ import type { ReportPanel } from './reportPanel';
 const LOG = /\.log(\.\d+)?(\.gz|\.zst)?$/;
 
 /**
+ * What an address names a trace by that is opened at once: `compilescope open
+ * --lab` does.
+ */
+const ASKED = 'compilescope-open';
+
+/**
  * Opens traces of the file browser: logs of TORCH_TRACE, and folders of them.
  */
 export const tracePlugin: JupyterFrontEndPlugin<void> = {
@@ -40,6 +46,7 @@ export const tracePlugin: JupyterFrontEndPlugin<void> = {
     IFileBrowserFactory,
     IDocumentManager,
     ILayoutRestorer,
+    IRouter,
     ITranslator
   ],
   activate: (
@@ -49,6 +56,7 @@ export const tracePlugin: JupyterFrontEndPlugin<void> = {
     browsers: IFileBrowserFactory | null,
     documents: IDocumentManager | null,
     restorer: ILayoutRestorer | null,
+    router: IRouter | null,
     translatorOrNull: ITranslator | null
   ) => {
     const { commands, shell, serviceManager } = app;
@@ -142,6 +150,29 @@ export const tracePlugin: JupyterFrontEndPlugin<void> = {
         return path === null ? null : open(path);
       }
     });
+    if (router) {
+      commands.addCommand(CommandIDs.openAsked, {
+        label: trans.__('Open the trace that the address names'),
+        describedBy: { args: { type: 'object' } },
+        execute: () => {
+          const { path, search, hash } = router.current;
+          const query = new URLSearchParams(search);
+          const asked = query.get(ASKED);
+          query.delete(ASKED);
+          const rest = query.size > 0 ? `?${query}` : '';
+          // Opened once: the layout has it from then on.
+          router.navigate(`${path}${rest}${hash}`, { skipRouting: true });
+          if (asked) {
+            void app.restored.then(() => open(asked));
+          }
+        }
+      });
+      router.register({
+        command: CommandIDs.openAsked,
+        pattern: new RegExp(`[?&]${ASKED}=`),
+        rank: 20
+      });
+    }
     void restorer?.restore(tracker, {
       command: CommandIDs.openTrace,
       args: widget => ({ path: paths.get(widget) ?? '' }),

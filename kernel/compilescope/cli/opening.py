@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..report.errors import CompilescopeError
 from . import files
+from .lab import open_in_lab
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -38,11 +39,28 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--port", type=int, default=0, help="of a trace's page on 127.0.0.1 (default: a free one)"
     )
+    parser.add_argument(
+        "--lab",
+        action="store_true",
+        help="start JupyterLab with the trace or report open in it, where it is installed",
+    )
     parser.set_defaults(command=command)
 
 
 def command(options: argparse.Namespace) -> int:
     """Open the page: a trace's is served, of anything else a file is written."""
+    if options.lab:
+        if options.after is not None:
+            raise CompilescopeError(
+                "--lab opens one trace.",
+                remedy="Open it alone, and choose “Compare with another trace…” there.",
+            )
+        return open_in_lab(
+            options.file,
+            is_trace=files.is_trace(options.file),
+            browser=not options.no_browser,
+            port=options.port,
+        )
     paths = [options.file] if options.after is None else [options.file, options.after]
     if all(map(files.is_trace, paths)):
         return _serve(paths, options)

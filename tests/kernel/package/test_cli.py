@@ -423,3 +423,32 @@ def test_places_of_this_machine_are_links_on_a_terminal(tmp_path: Path) -> None:
     assert link == f"\033]8;;{file.as_uri()}\033\\a model.py:1\033]8;;\033\\"
     assert Paint(Terminal()).link(str(tmp_path / "elsewhere.py"), "text") == "text"
     assert Paint(io.StringIO()).link(str(file), "text") == "text"
+
+
+def test_open_starts_jupyterlab_with_the_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    started: list[list[str]] = []
+
+    class Started:
+        def __init__(self, command: list[str]) -> None:
+            started.append(command)
+
+        def wait(self) -> int:
+            return 0
+
+    monkeypatch.setattr("compilescope.cli.lab.subprocess.Popen", Started)
+    log = tmp_path / "a log.log"
+    log.write_bytes(gzip.decompress(LIMIT.read_bytes()))
+    assert main(["open", str(log), "--lab", "--no-browser", "--port", "8701"]) == 0
+    assert started[0][1:] == [
+        "-m",
+        "jupyterlab",
+        f"--ServerApp.root_dir={tmp_path}",
+        "--LabApp.default_url=/lab?compilescope-open=a%20log.log",
+        "--no-browser",
+        "--ServerApp.port=8701",
+    ]
+    assert main(["open", str(tmp_path / "report.json"), "--lab"]) == 2
+    assert ".compilescope.json" in capsys.readouterr().err
+    assert len(started) == 1

@@ -156,6 +156,31 @@ test.describe('in JupyterLab', () => {
       ).toBeVisible();
     });
   });
+
+  test('a trace that the address names is opened', async ({
+    page,
+    tmpPath,
+    browser,
+    baseURL
+  }) => {
+    const path = `${tmpPath}/a log.log`;
+    await page.contents.uploadContent(
+      logOf('cpu-torch2.13-limit'),
+      'text',
+      path
+    );
+    // A page of its own: Galata waits for a launcher, which is not there.
+    const lab = await browser.newPage();
+    await lab.goto(
+      `${baseURL}/lab/workspaces/asked?compilescope-open=${encodeURIComponent(path)}`
+    );
+    await lab.getByRole('tab', { name: 'Trace', exact: true }).click();
+    await expect(
+      lab.getByRole('region', { name: 'Trace', exact: true })
+    ).toContainText('3 compilations');
+    expect(lab.url()).not.toContain('compilescope-open');
+    await lab.close();
+  });
 });
 
 test('the served page of a trace reads a compilation when it is shown', async ({
