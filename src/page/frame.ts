@@ -8,12 +8,14 @@ const STACK_BELOW = 900;
 
 /**
  * Fill the page: a header, and below it the views beside what goes with them.
+ *
+ * @returns What fills it; the page is empty again once that is disposed of.
  */
 export function fillPage(
   header: readonly Widget[],
   aside: Widget,
   views: Widget
-): void {
+): Widget {
   const top = new Panel();
   top.addClass('jp-Compilescope-page-top');
   for (const widget of header) {
@@ -35,9 +37,13 @@ export function fillPage(
     page.update();
   };
   window.addEventListener('resize', arrange);
+  page.disposed.connect(() => window.removeEventListener('resize', arrange));
   // What the split is left with changes with the header too, once it has text.
-  new ResizeObserver(() =>
+  const observer = new ResizeObserver(() =>
     MessageLoop.postMessage(split, Widget.ResizeMessage.UnknownSize)
-  ).observe(split.node);
+  );
+  observer.observe(split.node);
+  page.disposed.connect(() => observer.disconnect());
   arrange();
+  return page;
 }

@@ -7,6 +7,7 @@ import { showLive } from './live';
 import { fillInPlaceOf, refuse } from './loading';
 import { showSaved } from './saved';
 import { showServed } from './served';
+import { showViewer } from './viewer';
 
 /**
  * The text of an element of the page; null if there is none.
@@ -22,6 +23,7 @@ const report = textOf('report');
 const packed = textOf('packed-report');
 const requests = textOf('requests');
 const line = document.getElementById('loading');
+const start = document.getElementById('viewer');
 if (report !== null) {
   fillInPlaceOf(line, () => showSaved(report));
 } else if (packed !== null) {
@@ -36,6 +38,8 @@ if (report !== null) {
   );
 } else if (requests !== null) {
   fillInPlaceOf(line, () => showServed(requests));
+} else if (start !== null) {
+  showViewer(start);
 } else {
   fillInPlaceOf(line, showLive);
 }

@@ -1,10 +1,15 @@
 import { FileConnection, readReport } from '../model/file';
+import type { Widget } from '@lumino/widgets';
 import { showModel } from './still';
 
 /**
- * Show a report that stands in the page.
+ * Show a report, as JSON.
+ *
+ * @returns What fills the page.
  */
-export function showSaved(text: string): void {
+export function showSaved(text: string): Widget {
   const report = readReport(text);
-  showModel(report.created).connection = new FileConnection(report);
+  const { model, page } = showModel(report.created);
+  model.connection = new FileConnection(report);
+  return page;
 }

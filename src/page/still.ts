@@ -1,8 +1,11 @@
 import { nullTranslator } from '@jupyterlab/translation';
+import type { Widget } from '@lumino/widgets';
 import { SubjectModel } from '../model/subject';
 import { Aside } from './aside';
 import { fillPage } from './frame';
 import { Header } from './header';
+import type { ViewTarget } from '../panels/views';
+import { named } from './address';
 import { shellOf } from './shell';
 import { ThemeSwitch } from './switch';
 
@@ -10,13 +13,13 @@ import { ThemeSwitch } from './switch';
  * Fill the page with the views of what is looked at, and not changed.
  *
  * @param created - When it was made, as ISO 8601; empty if that is not known.
- * @returns The model that they show; it has no connection yet.
+ * @returns The model that they show, which has no connection yet, and what fills the page.
  */
-export function showModel(created: string): SubjectModel {
+export function showModel(created: string): IShown {
   const trans = nullTranslator.load('jupyterlab_compilescope');
   const model = new SubjectModel();
   const shell = shellOf(model, trans);
-  fillPage(
+  const page = fillPage(
     [
       new Header({ model, created, trans }),
       shell.pickers,
@@ -25,5 +28,15 @@ export function showModel(created: string): SubjectModel {
     new Aside(model, trans),
     shell
   );
-  return model;
+  shell.open(named('view') as ViewTarget);
+  page.disposed.connect(() => model.dispose());
+  return { model, page };
+}
+
+/**
+ * What a page shows.
+ */
+export interface IShown {
+  model: SubjectModel;
+  page: Widget;
 }

@@ -27,6 +27,7 @@ _COMMANDS = {
     "show": "show",
     "diff": "diff",
     "open": "opening",
+    "viewer": "viewer",
     "doctor": "doctor",
 }
 """Command → its module."""

@@ -23,6 +23,9 @@ _POLICY = (
 )
 """The browser itself refuses whatever would come from elsewhere, and any script but ours."""
 
+_REPORTS_FROM = "'self' https: http://127.0.0.1:* http://localhost:*"
+"""Where the viewer may load a report from that its address names."""
+
 _UNBUILT = Markup(
     "<p>This compilescope was installed without its views: graph, guards and the others are left "
     "out here. <code>make setup</code> builds them.</p>"
@@ -76,6 +79,23 @@ def render_live() -> str | None:
     return None if parts is None else _page(parts, "compilescope")
 
 
+def render_viewer() -> str:
+    """Return a page that shows the reports that are dropped onto it, or that its address names.
+
+    Raises
+    ------
+    CompilescopeError
+        The views are not built.
+    """
+    parts = _parts()
+    if parts is None:
+        raise CompilescopeError(
+            "There is no viewer: this compilescope was installed without its views.",
+            remedy="Build them with make setup, or look at a report with compilescope show.",
+        )
+    return _page(parts, "viewer", viewer=True)
+
+
 def relay() -> str | None:
     """Return the script that shows a live page in a notebook's cell; None without built views."""
     path = _BUILT / "relay.js"
@@ -96,10 +116,20 @@ def _parts() -> _Parts | None:
 
 
 def _page(
-    parts: _Parts, title: str, *, data: str = "", packed: str = "", requests: str = ""
+    parts: _Parts,
+    title: str,
+    *,
+    data: str = "",
+    packed: str = "",
+    requests: str = "",
+    viewer: bool = False,
 ) -> str:
     script = f"\n{parts.script}\n"
-    policy = _POLICY.format(script=_hash(script)) + ("; connect-src 'self'" if requests else "")
+    policy = _POLICY.format(script=_hash(script))
+    if requests:
+        policy += "; connect-src 'self'"
+    if viewer:
+        policy += f"; connect-src {_REPORTS_FROM}"
     return render_template(
         "saved_page.html",
         page=True,
@@ -109,6 +139,7 @@ def _page(
         data=data,
         packed=packed,
         requests=requests,
+        viewer=viewer,
         worker=Markup(parts.worker),
         licenses=Markup(parts.licenses),
         script=Markup(script),

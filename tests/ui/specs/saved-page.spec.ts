@@ -3,32 +3,18 @@ import { execFileSync } from 'child_process';
 import * as fs from 'fs';
 import * as os from 'os';
 import * as path from 'path';
-import { pathToFileURL } from 'url';
+import { fileURLToPath, pathToFileURL } from 'url';
 import { takePicture } from '../helpers/pictures';
 import { IN_THE_BAR, openView, UNDER_MORE } from '../helpers/report';
+import { REPORTS, savePage } from '../helpers/savedPage';
 
 /**
  * A saved page, as somebody opens it who was sent it: no JupyterLab, no
  * network.
  */
 
-const REPORTS = path.resolve(__dirname, '../../data/reports');
 const EVIL =
   '<img src=x onerror="window.evil=1"><script>window.evil=1</script>';
-
-/**
- * Save a kept report as a page.
- *
- * @param change - Python that changes the report `r` before.
- */
-function save(name: string, change = ''): string {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'cs-page-'));
-  const file = path.join(folder, `${name}.html`);
-  const report = path.join(REPORTS, `${name}.compilescope.json`);
-  const code = `import sys, compilescope as cs\nr = cs.load(sys.argv[1])\n${change}\nr.save(sys.argv[2])`;
-  execFileSync('python', ['-c', code, report, file]);
-  return pathToFileURL(file).href;
-}
 
 test.use({ viewport: { width: 1500, height: 900 } });
 
@@ -46,7 +32,7 @@ test('shows every view, in light and dark, without the network', async ({
       failed.push(message.text());
     }
   });
-  const url = save('training');
+  const url = savePage('training');
   await page.goto(url);
   await expect(page.getByRole('heading', { level: 1 })).toContainText('loss');
   for (const scheme of ['light', 'dark']) {
@@ -72,7 +58,7 @@ test('shows every view, in light and dark, without the network', async ({
 
 test('shows hostile names as text', async ({ page }) => {
   const evil = JSON.stringify(EVIL);
-  const url = save(
+  const url = savePage(
     'breaks',
     [
       `evil = ${evil}`,
@@ -99,9 +85,76 @@ test('shows hostile names as text', async ({ page }) => {
   expect(await page.locator('img[src="x"]').count()).toBe(0);
 });
 
+test('opens at the view that its address names', async ({ page }) => {
+  await page.goto(`${savePage('recompiles')}#view=recompiles`);
+  const tab = page.getByRole('tab', { name: /^Recompiles/ });
+  await expect(tab).toHaveAttribute('aria-selected', 'true');
+});
+
+test('the viewer opens pages and files, and sends nothing', async ({
+  page
+}) => {
+  const asked: string[] = [];
+  page.on('request', request => asked.push(request.url()));
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'cs-viewer-'));
+  const file = path.join(folder, 'viewer.html');
+  execFileSync('python', ['-m', 'compilescope', 'viewer', '-o', file]);
+  const url = pathToFileURL(file).href;
+  await page.goto(url);
+  const heading = page.getByRole('heading', { level: 1 });
+  await expect(heading).toHaveText('compilescope viewer');
+  await takePicture(page, 'viewer');
+  const input = page.getByLabel('Or open a file');
+  await input.setInputFiles(fileURLToPath(savePage('training')));
+  await expect(heading).toContainText('loss');
+  // Dropped onto the report that is open; it takes its place.
+  const json = path.join(REPORTS, 'mlp.compilescope.json');
+  const data = await page.evaluateHandle(
+    text => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([text], 'mlp.compilescope.json'));
+      return transfer;
+    },
+    fs.readFileSync(json, 'utf8')
+  );
+  await page.dispatchEvent('body', 'drop', { dataTransfer: data });
+  await expect(heading).toContainText('Mlp');
+  await expect(page.getByRole('tablist')).toHaveCount(1);
+  const graph = await openView(page.locator('body'), 'Graph');
+  await expect(graph).not.toContainText('Loading');
+  await page.dispatchEvent('body', 'drop', {
+    dataTransfer: await page.evaluateHandle(() => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File(['<p>other</p>'], 'other.html'));
+      return transfer;
+    })
+  });
+  await expect(page.getByRole('alert')).toContainText('holds no report');
+  expect(
+    asked.filter(each => each !== url && !each.startsWith('blob:'))
+  ).toEqual([]);
+});
+
+test('the viewer loads the report that its address names', async ({ page }) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'cs-viewer-'));
+  const file = path.join(folder, 'viewer.html');
+  execFileSync('python', ['-m', 'compilescope', 'viewer', '-o', file]);
+  const site = 'http://127.0.0.1:9';
+  await page.route(`${site}/**`, route => {
+    const isPage = route.request().url().endsWith('viewer.html');
+    return route.fulfill({
+      path: isPage ? file : path.join(REPORTS, 'mlp.compilescope.json')
+    });
+  });
+  await page.goto(`${site}/viewer.html#report=mlp.compilescope.json&view=code`);
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Mlp');
+  const tab = page.getByRole('tab', { name: 'Code', exact: true });
+  await expect(tab).toHaveAttribute('aria-selected', 'true');
+});
+
 test('fits a narrow window', async ({ page }) => {
   await page.setViewportSize({ width: 420, height: 800 });
-  await page.goto(save('recompiles'));
+  await page.goto(savePage('recompiles'));
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
   const overflow = await page.evaluate(
     () => document.documentElement.scrollWidth - window.innerWidth

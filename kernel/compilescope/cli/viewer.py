@@ -1,0 +1,34 @@
+"""``compilescope viewer``: the page that opens saved reports."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..views import page
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command's options."""
+    parser = commands.add_parser(
+        "viewer",
+        help="write the page that opens saved reports by drag and drop",
+        description="Write one HTML file that opens saved pages and .compilescope.json files: "
+        "dropped onto it, or named in its address (viewer.html#report=ADDRESS). It works from "
+        "disk, and sends what it opens nowhere.",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("compilescope-viewer.html"),
+        help="the file to write (default: %(default)s)",
+    )
+    parser.set_defaults(command=command)
+
+
+def command(options: argparse.Namespace) -> int:
+    """Write the viewer."""
+    options.output.write_text(page.render_viewer(), encoding="utf-8")
+    print(options.output)
+    return 0
