@@ -159,7 +159,7 @@ def test_ten_inspections_in_a_row(mine: Mine) -> None:
     call = calls(mine)["broken"]
     with mine.untouched():
         for number in range(10):
-            inspect(call, variants=["python", cs.Variant(dynamic=bool(number % 2))])
+            inspect(call, variants=[cs.Variant(dynamic=bool(number % 2))])
 
 
 @pytest.mark.parametrize("run", [False, True])
