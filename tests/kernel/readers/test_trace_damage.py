@@ -137,14 +137,29 @@ def open_everywhere(path: Path) -> Report:
     return report
 
 
+def _is_large(log: Path) -> bool:
+    return log.stat().st_size > 100_000
+
+
+def _logs() -> list[Any]:
+    return [
+        pytest.param(
+            log,
+            id=log.name.partition(".log")[0],
+            marks=pytest.mark.slow if _is_large(log) else (),
+        )
+        for log in LOGS
+    ]
+
+
 @pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.name.partition(".log")[0])
+@pytest.mark.parametrize("log", _logs())
 def test_no_damage_is_an_exception(
     log: Path, damage: Callable[[Lines, random.Random], Lines], tmp_path: Path
 ) -> None:
     rng = random.Random(f"{log.name} {damage.__name__}")
     path = tmp_path / "trace.log"
-    for _ in range(3):
+    for _ in range(1 if _is_large(log) else 3):
         path.write_bytes(damaged(log, damage, rng))
         report = open_everywhere(path)
         if damage in (_drop, _flip) and log.name.partition(".log")[0] in NAMES:

@@ -207,6 +207,7 @@ def _strategy(kind: type) -> st.SearchStrategy[Any]:
     return build(kind)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(_strategy(Report))
 def test_any_report_survives_json(made: Report) -> None:
