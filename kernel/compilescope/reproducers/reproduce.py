@@ -30,16 +30,16 @@ def reproduce(
     run: bool = True,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Reproducer:
-    """The program of one kernel or one graph of a report; see `compilescope.reproducer`.
+    """Returns the program of one kernel or graph of a report; see `compilescope.reproducer`.
 
     Raises
     ------
     CompilescopeError
-        Neither or both are asked for, the report has none such, or it cannot be run by itself.
+        Not exactly one of the two is given, the report does not have it, or it cannot run alone.
     """
     if (kernel is None) == (graph is None):
         raise CompilescopeError(
-            "A reproducer is of one kernel or of one graph.",
+            "A reproducer runs one kernel or one graph.",
             remedy="Give kernel='cpp_fused_add_0', or graph='post_grad'.",
         )
     if kernel is not None:
@@ -49,7 +49,7 @@ def reproduce(
         program = graph_program(report, graph, compilation, variant)
     reproducer = Reproducer(**asdict(program))
     if not run:
-        reproducer.why = "It was asked for without."
+        reproducer.why = "It was not tried: run=False."
         return reproducer
     _try(program, reproducer, cancelled)
     return reproducer

@@ -64,13 +64,7 @@ def render_served(title: str, requests: str) -> str:
     CompilescopeError
         The views are not built.
     """
-    parts = _parts()
-    if parts is None:
-        raise CompilescopeError(
-            "The page cannot be served: this compilescope was installed without its views.",
-            remedy="Build them with make setup, or look at the trace with compilescope show.",
-        )
-    return _page(parts, title, requests=requests)
+    return _page(_built_parts("The page cannot be served"), title, requests=requests)
 
 
 def render_live() -> str | None:
@@ -87,13 +81,7 @@ def render_viewer() -> str:
     CompilescopeError
         The views are not built.
     """
-    parts = _parts()
-    if parts is None:
-        raise CompilescopeError(
-            "There is no viewer: this compilescope was installed without its views.",
-            remedy="Build them with make setup, or look at a report with compilescope show.",
-        )
-    return _page(parts, "viewer", viewer=True)
+    return _page(_built_parts("There is no viewer"), "viewer", viewer=True)
 
 
 def relay() -> str | None:
@@ -113,6 +101,16 @@ def _parts() -> _Parts | None:
     """What pages are made of; None where the views are not built."""
     parts = [_built(name) for name in ("page.js", "worker.js", "page.css", "licenses.txt")]
     return None if None in parts else _Parts(*map(str, parts))
+
+
+def _built_parts(consequence: str) -> _Parts:
+    parts = _parts()
+    if parts is None:
+        raise CompilescopeError(
+            f"{consequence}: this compilescope was installed without its views.",
+            remedy="Build them with make setup, or use compilescope show for text.",
+        )
+    return parts
 
 
 def _page(

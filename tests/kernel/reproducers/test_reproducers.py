@@ -133,7 +133,7 @@ def test_a_triton_kernel_says_that_it_was_not_tried() -> None:
 
 
 def test_what_cannot_be_reproduced_says_why(report: Report) -> None:
-    with pytest.raises(cs.CompilescopeError, match="one kernel or of one graph"):
+    with pytest.raises(cs.CompilescopeError, match="one kernel or one graph"):
         cs.reproducer(report)
     with pytest.raises(cs.CompilescopeError, match="no kernel 'none'"):
         cs.reproducer(report, kernel="none")
