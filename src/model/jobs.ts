@@ -141,15 +141,17 @@ export class Jobs {
     const told = connection.request('cancel', { job: job.id });
     // A kernel without subshells reads the request only once it is free.
     await Promise.race([told, sleep(CANCEL_PATIENCE)]);
+    // What runs beside the main thread ends without an interrupt, which would
+    // meet the user's cell; a job may have got there since it was cancelled.
     const isRunning = () =>
-      this._current?.id === job.id && this._current.state === 'running';
+      this._current?.id === job.id &&
+      this._current.state === 'running' &&
+      !this._current.aside;
     let patience = job.kind === 'measure' ? ROUND_PATIENCE : 0;
     for (; patience > 0 && isRunning(); patience -= LOOK_EVERY) {
       await sleep(LOOK_EVERY);
     }
-    // What runs beside the main thread ends without; the interrupt would meet
-    // the user's cell.
-    if (isRunning() && !job.aside) {
+    if (isRunning()) {
       await connection.interrupt();
     }
     await told;
@@ -160,7 +162,11 @@ export class Jobs {
    * missed a push.
    */
   private async _codeEnded(id: string): Promise<void> {
-    const isOpen = () => this._current?.id === id && isActive(this._current);
+    const isOpen = () =>
+      this._current?.id === id &&
+      isActive(this._current) &&
+      // What goes on beside the main thread outlasts the code.
+      !this._current.aside;
     if (isOpen()) {
       await sleep(NEWS_PATIENCE);
     }

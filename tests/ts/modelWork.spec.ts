@@ -375,6 +375,21 @@ describe('The work of a SubjectModel', () => {
       expect(connection.interrupt).toHaveBeenCalledTimes(1);
     });
 
+    it('interrupts no cell for a job that has left the main thread', async () => {
+      await run();
+      const tell = (aside: boolean) =>
+        connection.event.emit({
+          event: 'job_changed',
+          data: { job: job({ state: 'running', aside }) }
+        });
+      tell(false);
+      void model.cancel();
+      tell(true);
+      await connection.answer('cancel', {});
+      await jest.advanceTimersByTimeAsync(2500);
+      expect(connection.interrupt).not.toHaveBeenCalled();
+    });
+
     it('does not interrupt a cell that a queued job waits for', async () => {
       await run();
       void model.cancel();

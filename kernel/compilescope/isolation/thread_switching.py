@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -23,13 +24,20 @@ _CANCEL_S = 0.1
 
 @contextmanager
 def responsive() -> Iterator[None]:
-    """In the block, other threads get their turn soon."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(min(before, SWITCH_S))
+    """In the block, other threads get their turn soon. Several threads may be in one."""
+    global _responsive, _usual_s
+    with _lock:
+        if not _responsive:
+            _usual_s = sys.getswitchinterval()
+            sys.setswitchinterval(min(_usual_s, SWITCH_S))
+        _responsive += 1
     try:
         yield
     finally:
-        sys.setswitchinterval(before)
+        with _lock:
+            _responsive -= 1
+            if not _responsive:
+                sys.setswitchinterval(_usual_s)
 
 
 @contextmanager
@@ -75,3 +83,8 @@ def generating(monitor: Monitor) -> Iterator[None]:
 
 
 _asking: list[object] = []
+_lock = threading.Lock()
+_responsive = 0
+"""How many blocks are `responsive` now."""
+_usual_s = 0.0
+"""The interval outside of them."""

@@ -41,6 +41,8 @@ class Job(msgspec.Struct, kw_only=True):
     error: Problem | None = None
     aside: bool = False
     """It runs beside the main thread, which an interrupt would meet in its place."""
+    may_leave: bool = False
+    """Its part on the main thread may end before it does, which then runs beside."""
     kind: str = ""
     """What the history knows its like by; empty where nothing is to be kept."""
     usual: Usual | None = None
@@ -104,14 +106,20 @@ class Jobs:
         variants: Sequence[str],
         work: Work,
         requested: Mapping[str, Variant] | None = None,
+        *,
+        may_leave: bool = False,
     ) -> Job:
-        """A job that waits for the main thread; a waiting one for the same is not doubled."""
+        """A job that waits for the main thread; a waiting one for the same is not doubled.
+
+        Nor is one that runs and `may_leave` the main thread.
+        """
         with self._lock:
-            for job in self._queue:
-                if (job.subject, job.variants, job.work) == (subject, list(variants), work):
+            running = [self.current] if self.current is not None and self.current.may_leave else []
+            for job in [*self._queue, *running]:
+                if _is_for(job, subject, variants, work) and not self._is_cancelled(job):
                     return job
             job = self.new(subject, variants, work)
-            job.requested = dict(requested or {})
+            job.requested, job.may_leave = dict(requested or {}), may_leave
             self._queue.append(job)
         self._changed(job)
         return job
@@ -123,8 +131,7 @@ class Jobs:
         """
         with self._lock:
             for job in self.aside:
-                same = (job.subject, job.variants, job.work) == (subject, list(variants), work)
-                if same and not self._monitors[job.id].cancelled:
+                if _is_for(job, subject, variants, work) and not self._is_cancelled(job):
                     return job, False
             job = self.new(subject, variants, work)
             job.aside = True
@@ -166,9 +173,11 @@ class Jobs:
     ) -> Iterator[Monitor]:
         """Runs the block as this job.
 
-        A cancelled job ends quietly. Interrupts and unexpected errors are passed on.
+        A cancelled job ends quietly. Interrupts and unexpected errors are passed on. A job for
+        which `leave` was called does not end with the block, but with that of another `running`.
         """
-        if not job.aside:
+        was_aside = job.aside
+        if not was_aside:
             self._monitors[job.id] = self._monitor(job, progress)
             self.current = job
             self._run(job)
@@ -187,13 +196,29 @@ class Jobs:
             job.error = failures.explain(error)
             raise
         finally:
+            leaves = job.aside and not was_aside and state == "done"
             with self._lock:
-                del self._monitors[job.id]
-                if job.aside:
+                if was_aside:
                     self.aside.remove(job)
                 else:
                     self.current = None
-            self._end(job, state)
+                if leaves:
+                    self.aside.append(job)
+                else:
+                    del self._monitors[job.id]
+            if leaves:
+                self._changed(job)
+            else:
+                self._end(job, state)
+
+    def leave(self, job: Job) -> None:
+        """Has a job that runs on the main thread go on beside it, once its block has ended."""
+        with self._lock:
+            job.aside = True
+
+    def _is_cancelled(self, job: Job) -> bool:
+        monitor = self._monitors.get(job.id)
+        return monitor is not None and monitor.cancelled
 
     def _monitor(self, job: Job, progress: Callable[[Progress], None] | None) -> Monitor:
         def step(now: Progress) -> None:
@@ -218,3 +243,7 @@ class Jobs:
         job.state, job.step, job.fraction = state, "", None
         self._changed(job)
         job.ended.set()
+
+
+def _is_for(job: Job, subject: str, variants: Sequence[str], work: Work) -> bool:
+    return (job.subject, job.variants, job.work) == (subject, list(variants), work)

@@ -67,7 +67,7 @@ def carry_out_aside(
     try:
         new = new if work.kind != "build" or work.build else dict(wanted)
         # A target's code comes out of a process of its own, which takes no lock of this one's.
-        with nullcontext() if is_aside(new) else generating(monitor):
+        with responsive(), nullcontext() if is_aside(new) else generating(monitor):
             inspection.generate(new, monitor)
         if work.kind == "study":
             inspection.study(list(wanted), work.studies, monitor)
@@ -77,6 +77,25 @@ def carry_out_aside(
         raise
     except Exception as error:  # noqa: BLE001 - what the report has by now is not lost
         inspection.fault(error)
+
+
+def prepare(inspection: Inspection, wanted: Mapping[str, Variant], monitor: Monitor) -> bool:
+    """Calls the subject as often as `carry_out_aside` needs for the sources of these variants.
+
+    Returns
+    -------
+    bool
+        False: a fault of compilescope's own, which is noted in the report, kept it from that.
+    """
+    try:
+        with responsive(), in_force(inspection.modes):
+            inspection.capture(wanted, monitor)
+    except Cancelled:
+        raise
+    except Exception as error:  # noqa: BLE001 - what the report has by now is not lost
+        inspection.fault(error)
+        return False
+    return True
 
 
 def carry_out(

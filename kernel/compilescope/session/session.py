@@ -20,7 +20,7 @@ from ..inspection.same_call import likeness
 from ..jobs import kept_subjects
 from ..jobs.jobs import Job, Jobs
 from ..jobs.observers import Observer, Observers
-from ..jobs.runner import Work, carry_out, carry_out_aside, is_aside, usual
+from ..jobs.runner import Work, carry_out, carry_out_aside, is_aside, prepare, usual
 from ..jobs.watch_switch import Watcher
 from ..progress.progress import Monitor, Progress
 from ..report import AS_WRITTEN, IN_CELL, Report, SourceLine, VariantReport, is_record
@@ -210,10 +210,10 @@ class Session:
         """Has a variant's sources generated; takes no longer than `PATIENCE_S`.
 
         In a thread of its own where a capture serves it, or it is for a target: while a cell runs.
-        Otherwise by a job for the main thread (`run_pending`), as a new capture calls the subject.
-        Asked on the main thread (of a kernel without subshells) that is left to it in any case: it
-        would meet the user's next cell elsewhere, and cannot be interrupted there. May be called
-        from any thread.
+        Otherwise by a job for the main thread (`run_pending`), as a new capture calls the subject;
+        the code is generated in a thread again. Asked on the main thread (of a kernel without
+        subshells) all of it is left to that in any case: it would meet the user's next cell
+        elsewhere, and cannot be interrupted there. May be called from any thread.
 
         Returns
         -------
@@ -234,7 +234,8 @@ class Session:
             job = self._beside(inspection, wanted, Work(build=False))
             is_there = job.ended.wait(PATIENCE_S) and job.state == "done"
             return name, None if is_there else job
-        return name, self.jobs.queue(subject, [name], Work(build=False), wanted)
+        job = self.jobs.queue(subject, [name], Work(build=False), wanted, may_leave=not is_main)
+        return name, job
 
     def queue_run(self, subject: str, variants: Sequence[str] = ()) -> Job:
         """Queues building, checking and timing variants: all of the report when none is named.
@@ -305,20 +306,25 @@ class Session:
     def _beside(self, inspection: Inspection, wanted: Mapping[str, Variant], work: Work) -> Job:
         """Begins work beside the main thread, in a thread of its own."""
         job, is_new = self.jobs.beside(inspection.report.subject.id, list(wanted), work)
+        if is_new:
+            self._start_aside(job, inspection, wanted)
+        return job
+
+    def _start_aside(self, job: Job, inspection: Inspection, wanted: Mapping[str, Variant]) -> None:
+        """Has a thread of its own do a job that is beside the main thread."""
 
         def do() -> None:
             # A cancel may come as the work has just ended; the job's state says so.
             with suppress(KeyboardInterrupt), self.jobs.running(job) as monitor:
-                carry_out_aside(work, inspection, wanted, monitor)
+                carry_out_aside(job.work, inspection, wanted, monitor)
 
-        if is_new:
-            threading.Thread(target=do, name=f"compilescope-{job.id}", daemon=True).start()
-        return job
+        threading.Thread(target=do, name=f"compilescope-{job.id}", daemon=True).start()
 
     def run_pending(self) -> None:
         """Does the queued jobs, oldest first. The panel has the kernel's main thread call this.
 
-        An interrupt ends the job that runs, and only that one.
+        Of jobs for sources, what calls the subject: the rest is done in threads of their own. An
+        interrupt ends the job that runs, and only that one.
         """
         while (job := self.jobs.next()) is not None:
             inspection = self.inspections.get(job.subject)
@@ -331,9 +337,14 @@ class Session:
             wanted = {name: known[name] for name in job.variants if name in known}
             try:
                 with self._alone(job), self.jobs.running(job) as monitor:
-                    self._work(inspection, wanted, job.work, monitor)
+                    if not job.may_leave:
+                        self._work(inspection, wanted, job.work, monitor)
+                    elif prepare(inspection, wanted, monitor):
+                        self.jobs.leave(job)
             except KeyboardInterrupt:
                 continue  # said by the job's state; the panel asked for it
+            if job in self.jobs.aside:
+                self._start_aside(job, inspection, wanted)
 
     @contextmanager
     def watch_cell(self) -> Iterator[Watched]:

@@ -152,7 +152,8 @@ def test_sources_come_beside_the_main_thread_where_a_capture_serves_and_by_a_job
     )
     assert session.sources(subject, dynamic) == (name, job), "asked again it is not doubled"
     session.run_pending()
-    assert job.state == "done"
+    assert job.ended.wait(60)
+    assert (job.state, job.aside) == ("done", True)
     assert report.variant(name).requested == dynamic
     assert session.sources(subject, dynamic) == (name, None)
 
@@ -203,6 +204,66 @@ def test_slow_code_generation_is_a_job_that_a_cancel_ends_at_once(
     _, again = sourced(session, subject, CPP)
     assert again is not job
     assert session.inspection(subject).report.variant("cpp").stage == "sources"
+
+
+def test_the_main_thread_is_free_once_the_subject_has_been_called(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = Session()
+    subject = inspected(session)
+    heard = CudaGraphSkip(session)
+    begun, generate = threading.Event(), Inspection._sources
+
+    def endless(self: Any, name: str, variant: cs.Variant, told: Any, coming: Any) -> Any:
+        told("generating code: graph passes")
+        begun.set()
+        while True:
+            time.sleep(0.001)
+
+    def ask_again(kind: str, _: str, job: Job | None) -> None:
+        if job is not None and job.step == "running the subject under Dynamo":
+            again.append(in_thread(lambda: session.sources(subject, dynamic)))
+
+    monkeypatch.setattr(Inspection, "_sources", endless)
+    dynamic = cs.Variant(dynamic=True)
+    again: list[Any] = []
+    name, job = in_thread(lambda: session.sources(subject, dynamic))
+    stop = session.observe(ask_again)
+    session.run_pending()
+    stop()
+    assert session.jobs.current is None
+    assert begun.wait(60)
+    again.append(in_thread(lambda: session.sources(subject, dynamic)))
+    assert {asked[1].id for asked in again} == {job.id}, "it is not doubled, wherever it runs"
+    assert (job.aside, job.state, job.step) == (True, "running", "generating code: graph passes")
+    session.jobs.cancel(job.id)
+    assert job.ended.wait(60)
+    assert [state for name, state in heard.states if name == job.id] == [
+        "queued",
+        "running",
+        "cancelled",
+    ]
+    assert [one.name for one in session.inspection(subject).report.variants] == ["python"]
+    monkeypatch.setattr(Inspection, "_sources", generate)
+    assert sourced(session, subject, dynamic)[0] == name
+    assert session.inspection(subject).report.variant(name).compilations[0].code.python
+
+
+def test_a_fault_of_ours_on_the_main_thread_ends_the_whole_job(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = Session()
+    subject = inspected(session)
+
+    def fail(self: Any, wanted: Any, monitor: Any) -> None:
+        raise LookupError("a fault of ours")
+
+    monkeypatch.setattr(Inspection, "capture", fail)
+    _, job = in_thread(lambda: session.sources(subject, cs.Variant(dynamic=True)))
+    session.run_pending()
+    assert (job.state, job.aside, session.jobs.aside) == ("done", False, [])
+    (problem,) = session.inspection(subject).report.problems
+    assert problem.what == "compilescope failed: LookupError: a fault of ours"
 
 
 def test_a_waiting_job_can_be_cancelled() -> None:
