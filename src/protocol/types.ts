@@ -223,6 +223,13 @@ export const STUDIES = {
     for_targets: false,
     needs_build: true
   },
+  deploy: {
+    summary:
+      'Compare ways to deploy the call, each in new processes: first call, latency',
+    duration: 'minutes',
+    for_targets: false,
+    needs_build: false
+  },
   package: {
     summary:
       "Export the call and generate AOTInductor's sources in a new process",
@@ -807,6 +814,34 @@ export interface Departure {
   node: string;
   error: OutputError | null;
   how: string;
+}
+
+/**
+ * One way to deploy a call. Each figure is of a process of its own, on the wall
+ * clock.
+ */
+export interface DeployWay {
+  name: string;
+  title: string;
+  code: string;
+  ship_code: string;
+  load_code: string;
+  cold_s: number | null;
+  cached_s: number | null;
+  shipped_s: number | null;
+  call_us: number | null;
+  call_interval_us: [number, number] | null;
+  eager_us: number | null;
+  memory_bytes: number | null;
+  ships: string[];
+  ship_bytes: number | null;
+  accurate: boolean | null;
+  shipped_accurate: boolean | null;
+  gives_up: string[];
+  safe: boolean;
+  why: string;
+  shipped_why: string;
+  problem: Problem | null;
 }
 
 /**
@@ -2433,6 +2468,7 @@ export interface VariantReport {
   cuda_graphs: CudaGraphs | null;
   kernel_loads: KernelLoad[];
   cold: ColdSwitch[];
+  ways: DeployWay[];
   package: Package | null;
   earlier: boolean;
 }

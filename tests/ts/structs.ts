@@ -212,6 +212,7 @@ export function variantReport(
     timing: null,
     accuracy: [],
     cold: [],
+    ways: [],
     kernel_loads: [],
     problems: [],
     absent: {},

@@ -33,6 +33,7 @@ from .changes import KernelChange as KernelChange
 from .cuda_graphs import CudaGraphs as CudaGraphs
 from .cuda_graphs import Partition as Partition
 from .cuda_graphs import Skip as Skip
+from .deployment import DeployWay as DeployWay
 from .environment import Environment as Environment
 from .errors import CompilescopeError as CompilescopeError
 from .overview import Answer as Answer

@@ -19,6 +19,7 @@ import msgspec
 from .artifacts import Break, Code, Compilation, Effective
 from .changes import Changes
 from .cuda_graphs import CudaGraphs
+from .deployment import DeployWay, Objective
 from .environment import Environment
 from .errors import CompilescopeError
 from .late import LateTable
@@ -27,6 +28,7 @@ from .package import Package
 from .parts import WRAPPERS
 from .problem import Problem, SourceLine, Struct
 from .ranks import Rank
+from .recommendation import Recommendation, recommend
 from .saving.graph_stacks import pack
 from .saving.redaction import redact
 from .sweeps import Sweep
@@ -103,6 +105,8 @@ class VariantReport(Struct):
     """How each kernel came to be there: compiled, loaded, first run."""
     cold: list[ColdSwitch] = []
     """What settings change in the first call's time."""
+    ways: list[DeployWay] = []
+    """The ways to deploy the call, compared."""
     package: Package | None = None
     """The same, compiled ahead of time."""
     earlier: bool = False
@@ -297,6 +301,40 @@ class Report(Struct, kw_only=True):
             )
         path.write_text(text, encoding="utf-8")
         return path
+
+    def best(
+        self, objective: Objective = "balanced", *, memory_gb: float | None = None
+    ) -> Recommendation:
+        """The way to deploy the call that was measured to be best; after the study ``deploy``.
+
+        >>> cs.study(report, "deploy", variants="python")     # doctest: +SKIP
+        >>> compiled = report.best("latency").apply(model)    # doctest: +SKIP
+
+        Ways whose results are not eager's, and those that would give wrong results for another
+        call without an error, are left out; so are those that are slower than eager, unless all
+        are.
+
+        Parameters
+        ----------
+        objective
+            ``"latency"``: the fastest calls; of those that the measurement cannot tell apart, what
+            starts soonest. ``"cold"``: the soonest first result in a fresh process, with what the
+            way ships. ``"balanced"``: the smallest product of both.
+        memory_gb
+            What a process may hold until its first result.
+
+        Returns
+        -------
+        Recommendation
+            Displays itself; ``code`` is what to paste, ``apply`` compiles a model so.
+
+        Raises
+        ------
+        CompilescopeError
+            Nothing was measured, there is no such objective, or no way fits in the memory.
+        """
+        ways = ((variant.name, way) for variant in self.variants for way in variant.ways)
+        return recommend(ways, objective, memory_gb)
 
     def panel(self) -> Any:
         """The report's live panel, as the output of a cell: for notebooks other than JupyterLab's.

@@ -88,6 +88,12 @@ def _cold(context: StudyContext) -> None:
     study_cold(context)
 
 
+def _deploy(context: StudyContext) -> None:
+    from .deploy.deploy import study_deploy
+
+    study_deploy(context)
+
+
 def _package(context: StudyContext) -> None:
     from .ahead_of_time.make_package import make_package
 
@@ -170,6 +176,15 @@ STUDIES: dict[str, Study] = {
             summary="Time first calls in new processes under settings that affect compiling",
             duration="minutes",
             run=_cold,
+            on_demand=True,
+        ),
+        Study(
+            name="deploy",
+            title="ways to deploy",
+            summary="Compare ways to deploy the call, each in new processes: first call, latency",
+            duration="minutes",
+            run=_deploy,
+            needs_build=False,
             on_demand=True,
         ),
         Study(

@@ -90,9 +90,7 @@ def first_call(inside: ChildProcess, variant: Variant, call: Call) -> tuple[Star
         folder=Path(inside.header["caches"]),
         gradients=dict,
     )
-    startup = Startup(
-        cache=inside.header["cache"], memory_bytes=_most_held(), problem=built.problem
-    )
+    startup = Startup(cache=inside.header["cache"], memory_bytes=most_held(), problem=built.problem)
     if built.problem is None:
         startup.first_call_s = built.first_call_s
         startup.parts = split(built.compilations, built.first_call_s).parts
@@ -110,7 +108,7 @@ def _all(phases: list[Phase]) -> list[Phase]:
     return [one for phase in phases for one in (phase, *_all(phase.children))]
 
 
-def _most_held() -> float:
+def most_held() -> float:
     """The largest resident size of this process so far (bytes)."""
     if _STATUS.exists():
         # getrusage() also counts what the parent held when it started this one.

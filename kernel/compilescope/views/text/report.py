@@ -19,7 +19,7 @@ from ...report import (
 )
 from .. import deviations, wording
 from ..rows import changes as changed_rows
-from ..rows import cold, package, plans, ranks, routes, watch
+from ..rows import cold, deploy, package, plans, ranks, routes, watch
 from ..rows import steps as step_rows
 from ..rows import target as target_rows
 from ..summary import environment, problems
@@ -67,6 +67,7 @@ def render(report: Report, *, width: int = 100, color: bool = False, name: str =
     blocks.append(_routes(report, paint))
     blocks += [_steps(graph, paint, width) for graph in step_rows.measured(report)]
     blocks += [_cold(variant, paint, width) for variant in cold.studied(report)]
+    blocks += [_deploy(variant, paint, width) for variant in deploy.studied(report)]
     blocks += [
         _package(variant, variant.package, paint, width)
         for variant in package.packaged(report)
@@ -209,6 +210,13 @@ def _cold(variant: VariantReport, paint: _Paint, width: int) -> Iterator[str]:
     yield paint("bold", cold.headline(variant))
     yield from (f"  {line}" for line in _table([cold.HEAD, *cold.rows(variant)], paint))
     for line in cold.remarks(variant):
+        yield from _wrapped(line, width, "  ")
+
+
+def _deploy(variant: VariantReport, paint: _Paint, width: int) -> Iterator[str]:
+    yield paint("bold", deploy.headline(variant))
+    yield from (f"  {line}" for line in _table([deploy.HEAD, *deploy.rows(variant)], paint))
+    for line in deploy.remarks(variant):
         yield from _wrapped(line, width, "  ")
 
 

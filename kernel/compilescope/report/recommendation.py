@@ -1,0 +1,193 @@
+"""Which of the ways to deploy a call to take, by what was measured of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .deployment import PRELUDE, DeployWay, Objective
+from .errors import CompilescopeError
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """A way to deploy a call, with the reason. Displays itself."""
+
+    way: DeployWay
+    variant: str
+    """The variant whose settings it has."""
+    objective: Objective
+    reason: str
+    """What it costs beside the others, in a sentence or two."""
+
+    @property
+    def code(self) -> str:
+        """What to paste: it makes ``compiled`` of ``model`` (of a function: ``fn``).
+
+        Where the way ships files, how they are written and loaded follows.
+        """
+        parts = [PRELUDE, self.way.code]
+        if self.way.shipped_s is not None:
+            parts += [
+                "",
+                "# Once, after a first call: writes what is shipped.",
+                "compiled(*args, **kwargs)",
+                self.way.ship_code,
+                "",
+                "# In each process that serves:",
+                self.way.load_code,
+            ]
+        return "\n".join(parts)
+
+    def apply(
+        self, model: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Compiles a model this way, in this process.
+
+        Parameters
+        ----------
+        model
+            The module or the function.
+        args, kwargs
+            Of a call: what is compiled ahead of time is compiled for these.
+
+        Returns
+        -------
+        Callable
+            What is called in the model's place. A way that compiles blocks changes the model, and
+            returns it.
+        """
+        names = {"model": model, "fn": model, "args": tuple(args), "kwargs": dict(kwargs or {})}
+        exec(f"{PRELUDE}\n{self.way.code}", names)  # the code that is shown
+        return names["compiled"]
+
+    def __str__(self) -> str:
+        lines = [f"{self.way.name}: {self.reason}"]
+        if self.way.gives_up:
+            lines.append(f"It gives up: {'; '.join(self.way.gives_up)}.")
+        return "\n".join([*lines, "", self.code])
+
+    def __repr__(self) -> str:
+        return f"<recommendation for {self.objective}: {self.way.name}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+
+def recommend(
+    ways: Iterable[tuple[str, DeployWay]], objective: Objective, memory_gb: float | None
+) -> Recommendation:
+    """The way to take; see `Report.best`.
+
+    Parameters
+    ----------
+    ways
+        Each with its variant's name.
+
+    Raises
+    ------
+    CompilescopeError
+        Nothing was measured, the objective is none, or no way fits in the memory.
+    """
+    if objective not in ("latency", "cold", "balanced"):
+        raise CompilescopeError(
+            f"There is no objective {objective!r}.",
+            remedy="Give 'latency', 'cold' or 'balanced'.",
+        )
+    counted = [(variant, way) for variant, way in ways if counts(way)]
+    if not counted:
+        raise CompilescopeError(
+            "No way to deploy the call was measured.",
+            remedy="Measure them first: compilescope.study(report, 'deploy').",
+        )
+    fits = [
+        (variant, way)
+        for variant, way in counted
+        if memory_gb is None or (way.memory_bytes or math.inf) <= memory_gb * 1e9
+    ]
+    if not fits:
+        least = min(way.memory_bytes or math.inf for _, way in counted)
+        raise CompilescopeError(
+            f"No way holds less than {memory_gb:g} GB.",
+            f"The least that one held until its first result is {least / 1e9:.2f} GB.",
+            "Allow more memory, or take a smaller call.",
+        )
+    # Without compiling the first call is always shortest: what is compiled has to pay.
+    faster = [(variant, way) for variant, way in fits if way.ship_code and _pays(way)]
+    variant, way = _choose(faster or fits, objective)
+    return Recommendation(way, variant, objective, _reason(way, objective, compiled=bool(faster)))
+
+
+def counts(way: DeployWay) -> bool:
+    """Whether a way can be recommended: measured, and its results are eager's for every call."""
+    measured = way.cold_s is not None and way.call_us is not None
+    return measured and way.safe and way.accurate is True and way.problem is None
+
+
+def first_s(way: DeployWay) -> float:
+    """Until the first result in a fresh process, with what is shipped where that works."""
+    if way.shipped_s is not None and way.shipped_accurate is not False:
+        return min(way.shipped_s, math.inf if way.cold_s is None else way.cold_s)
+    return math.inf if way.cold_s is None else way.cold_s
+
+
+def pareto(ways: Sequence[DeployWay]) -> list[DeployWay]:
+    """Those that no other beats in both the first call and the calls afterwards."""
+    counted = [way for way in ways if counts(way)]
+    return [
+        way
+        for way in counted
+        if not any(_beats(other, way) for other in counted if other is not way)
+    ]
+
+
+def _beats(one: DeployWay, other: DeployWay) -> bool:
+    firsts, calls = (first_s(one), first_s(other)), (_call_us(one), _call_us(other))
+    no_worse = firsts[0] <= firsts[1] and calls[0] <= calls[1]
+    return no_worse and (firsts[0] < firsts[1] or calls[0] < calls[1])
+
+
+def _choose(ways: Sequence[tuple[str, DeployWay]], objective: Objective) -> tuple[str, DeployWay]:
+    if objective == "cold":
+        return min(ways, key=lambda one: (first_s(one[1]), _call_us(one[1])))
+    if objective == "balanced":
+        return min(ways, key=lambda one: first_s(one[1]) * _call_us(one[1]))
+    fastest = min((way for _, way in ways), key=_call_us)
+    limit = _upper_us(fastest)
+    # Among those that the measurement cannot tell apart, the one that starts soonest.
+    alike = [one for one in ways if _lower_us(one[1]) <= limit]
+    return min(alike, key=lambda one: first_s(one[1]))
+
+
+def _pays(way: DeployWay) -> bool:
+    """Whether its calls are faster than eager's beside them."""
+    return way.eager_us is not None and _call_us(way) < way.eager_us
+
+
+def _call_us(way: DeployWay) -> float:
+    return math.inf if way.call_us is None else way.call_us
+
+
+def _upper_us(way: DeployWay) -> float:
+    return way.call_interval_us[1] if way.call_interval_us is not None else _call_us(way)
+
+
+def _lower_us(way: DeployWay) -> float:
+    return way.call_interval_us[0] if way.call_interval_us is not None else _call_us(way)
+
+
+def _reason(way: DeployWay, objective: Objective, *, compiled: bool) -> str:
+    told = f"a call takes {_call_us(way):,.1f} us (eager beside it {way.eager_us or 0:,.1f} us)"
+    told += f", the first result {way.cold_s:.2f} s with nothing cached"
+    if way.shipped_s is not None:
+        told += f" and {way.shipped_s:.2f} s with the {(way.ship_bytes or 0) / 1e6:.2f} MB it ships"
+    if not compiled:
+        return f"no compiled way is faster than eager here; {told}."
+    goals = {
+        "latency": "the fastest calls",
+        "cold": "the soonest first result of what is faster than eager",
+        "balanced": "the best product of first result and call time",
+    }
+    return f"{goals[objective]}: {told}."

@@ -1,0 +1,122 @@
+"""Compares the ways there are to deploy a call, each in processes of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import torch
+
+from ...processes.folders import temporary
+from ...report.deployment import DeployWay
+from ...report.errors import CompilescopeError
+from ...report.problem import Problem
+from ...subject.subject import describe
+from ...torch_api.dynamo.compile_variant import modes
+from ..context import StudyContext
+from ..first_calls.processes import first_call, packed, task
+from .way_process import COMMAND, Phase, WayResult
+from .ways import AOT, EAGER, Subject, ways
+
+_LEAST = 4
+"""Fewer equal blocks are not worth a change."""
+
+
+def study_deploy(study: StudyContext) -> None:
+    """Fills in the variant's ways, row by row: what was measured before a cancel stays.
+
+    Raises
+    ------
+    CompilescopeError
+        The backend is not Inductor, or the subject cannot be taken into another process.
+    """
+    variant = study.report.requested
+    if variant.backend != "inductor":
+        raise CompilescopeError(
+            f"The ways are Inductor's, and the backend is {variant.backend!r}.",
+            remedy="Add a variant with the backend 'inductor'.",
+        )
+    given = task(variant, packed(study))
+    subject = _subject(study)
+    rows: list[DeployWay] = []
+    found = ways(variant, subject)
+    for place, way in enumerate(found):
+        if not way.why:
+            _measure(study, way, given, subject.device, place / len(found))
+        rows.append(way)
+        study.report.ways = list(rows)
+
+
+def _subject(study: StudyContext) -> Subject:
+    is_module = isinstance(study.fn, torch.nn.Module)
+    features = set(dir(torch.compiler))
+    if hasattr(torch.compile(lambda: None), AOT):
+        features.add(AOT)
+    return Subject(
+        is_module=is_module,
+        device=describe(study.fn, study.args, study.kwargs).device,
+        blocks=blocks_of(study.fn) if isinstance(study.fn, torch.nn.Module) else "",
+        modes=modes(),
+        features=frozenset(features),
+    )
+
+
+def blocks_of(model: torch.nn.Module) -> str:
+    """The largest list of modules of one class, as code; empty where there is none."""
+    best, most = "", 0
+    for path, module in model.named_modules():
+        children = list(module.children())
+        kinds = {type(child) for child in children}
+        is_list = isinstance(module, (torch.nn.ModuleList, torch.nn.Sequential))
+        if not is_list or len(children) < _LEAST or len(kinds) != 1:
+            continue
+        size = sum(parameter.numel() for parameter in module.parameters())
+        if size > most and all(name.isidentifier() for name in path.split(".") if path):
+            best, most = ".".join(filter(None, ["model", path])), size
+    return best
+
+
+def _measure(
+    study: StudyContext, way: DeployWay, given: bytes, device: str, fraction: float
+) -> None:
+    """Takes a way in up to three processes."""
+
+    def process(phase: Phase, code: str, caches: Path, folder: Path) -> WayResult:
+        study.monitor.step(f"{way.name}, {phase}", variant=study.report.name, fraction=fraction)
+        header = {
+            "phase": phase,
+            "code": code,
+            "ship": way.ship_code if phase == "cold" else "",
+            "folder": str(folder),
+            "device": device,
+        }
+        found = first_call(study, COMMAND, given, caches, header)
+        if isinstance(found, Problem):
+            return WayResult(problem=found)
+        return msgspec.json.decode(found, type=WayResult)
+
+    with temporary("deploy") as place:
+        caches, empty, folder = (place / name for name in ("caches", "empty", "shipped"))
+        for each in (caches, empty, folder):
+            each.mkdir()
+        if way.name != EAGER:
+            cold = process("cold", way.code, caches, folder)
+            way.cold_s, way.problem = cold.first_s, cold.problem
+            way.ships, way.ship_bytes = list(cold.ships), sum(cold.ships.values()) or None
+            way.shipped_why = cold.ship_problem or way.shipped_why
+            if way.problem is not None:
+                return
+            if cold.ships:
+                shipped = process("shipped", way.load_code, empty, folder)
+                way.shipped_s, way.shipped_accurate = shipped.first_s, shipped.accurate
+                if shipped.problem is not None:
+                    way.shipped_why = shipped.problem.what
+        cached = process("cached", way.code, caches, folder)
+        if way.name == EAGER:
+            way.cold_s = cached.first_s
+        else:
+            way.cached_s = cached.first_s
+        way.problem = cached.problem
+        way.call_us, way.call_interval_us = cached.call_us, cached.call_interval_us
+        way.eager_us, way.memory_bytes = cached.eager_us, cached.memory_bytes
+        way.accurate = cached.accurate

@@ -1,0 +1,148 @@
+"""The process of one way to deploy a call: until the first result, then later calls."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from ...processes.child import ChildProcess, serve
+from ...report.deployment import PRELUDE
+from ...report.problem import Problem
+from ..first_calls.startup_process import given, most_held
+
+if TYPE_CHECKING:
+    from ...subject.pickled_subject import Call
+
+COMMAND = "{imports}; from compilescope.studies.deploy.way_process import main; main()"
+"""What the process runs; torch is loaded before the time counts."""
+SECONDS = 0.6
+"""How long later calls are timed, eager's share included."""
+
+Phase = Literal["cold", "cached", "shipped"]
+
+
+class WayResult(msgspec.Struct):
+    """What the process gives."""
+
+    first_s: float | None = None
+    memory_bytes: float | None = None
+    call_us: float | None = None
+    call_interval_us: tuple[float, float] | None = None
+    eager_us: float | None = None
+    accurate: bool | None = None
+    ships: dict[str, int] = {}
+    """File → bytes."""
+    ship_problem: str = ""
+    problem: Problem | None = None
+
+
+def main() -> None:
+    """Takes the way, and gives a `WayResult` as JSON."""
+    serve(lambda inside: msgspec.json.encode(_work(inside)))
+
+
+def _work(inside: ChildProcess) -> WayResult:
+    from ...isolation.muted_output import quiet
+    from ...isolation.user_state import preserved
+    from ...torch_api.failures import failures
+    from ...torch_api.inductor import headers
+
+    asked = inside.header
+    headers.keep_in(Path(asked["caches"]) / "precompiled_headers")
+    _, call, _ = given(inside)
+    os.chdir(asked["folder"])
+    names = _names(call)
+    result = WayResult()
+    with preserved(*call) as snapshot, quiet():
+        inside.step("first call")
+        start = time.perf_counter()
+        try:
+            # The code that is shown.
+            exec(compile(PRELUDE + asked["code"], "deploy.py", "exec"), names)
+            output = names["compiled"](*call.args, **call.kwargs)
+            _wait(asked["device"])
+        except Exception as error:  # noqa: BLE001 - it is the way's problem
+            result.problem = failures.explain(error)
+            return result
+        result.first_s = time.perf_counter() - start
+        result.memory_bytes = _memory(asked["device"])
+        if asked["ship"]:
+            _ship(asked["ship"], names, result)
+        if asked["phase"] != "cold":
+            inside.step("comparing")
+            result.accurate = _is_accurate(call, output, snapshot.restore)
+        if asked["phase"] == "cached":
+            inside.step("measuring")
+            _time(call, names["compiled"], asked["device"], result)
+    return result
+
+
+def _names(call: Call) -> dict[str, Any]:
+    return {"model": call.fn, "fn": call.fn, "args": call.args, "kwargs": call.kwargs}
+
+
+def _ship(code: str, names: dict[str, Any], result: WayResult) -> None:
+    try:
+        exec(compile(code, "ship.py", "exec"), names)
+    except Exception as error:  # noqa: BLE001 - the way itself works
+        result.ship_problem = f"{type(error).__name__}: {error}".partition("\n")[0][:300]
+        return
+    result.ships = {path.name: path.stat().st_size for path in Path().iterdir() if path.is_file()}
+
+
+def _is_accurate(call: Call, output: Any, restore: Callable[[], None]) -> bool:
+    """Whether the first result is eager's, from the same state."""
+    from ...builds.call_result import leaves
+    from ...measure.numerics import compare
+
+    actual = dict(leaves(output))
+    restore()
+    expected = dict(leaves(call.fn(*call.args, **call.kwargs)))
+    restore()
+    return all(error.ok for error in compare(expected, actual))
+
+
+def _time(call: Call, compiled: Callable[..., Any], device: str, result: WayResult) -> None:
+    """How long a call takes now, in turns with eager; each from the same state."""
+    from ...builds.repeatable_state import begin_of
+    from ...isolation.state_changes import changes_of
+    from ...isolation.user_state import preserved
+    from ...measure.sampler import BASELINE
+    from ...measure.timing import time_calls
+
+    with preserved(*call) as snapshot:
+        call.fn(*call.args, **call.kwargs)
+        begin = begin_of(*call, snapshot, changes_of(snapshot))
+        timings = time_calls(
+            {
+                BASELINE: lambda: call.fn(*call.args, **call.kwargs),
+                "call": lambda: compiled(*call.args, **call.kwargs),
+            },
+            budget_s=SECONDS,
+            before_each=(lambda name: begin.restore()) if begin is not None else None,
+            device=device,
+        )
+    if timings:
+        timing = timings["call"]
+        result.call_us, result.call_interval_us = timing.median_us, timing.interval_us
+        result.eager_us = timings[BASELINE].median_us
+
+
+def _wait(device: str) -> None:
+    import torch
+
+    if device.startswith("cuda"):
+        torch.cuda.synchronize()
+
+
+def _memory(device: str) -> float:
+    import torch
+
+    if device.startswith("cuda"):
+        return float(torch.cuda.max_memory_allocated())
+    return most_held()

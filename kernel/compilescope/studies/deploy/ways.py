@@ -1,0 +1,209 @@
+"""The ways there are to deploy a call, as the code that makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from ...analysis.settings.variant_code import code_of
+from ...report.deployment import DeployWay
+from ...report.variant import Variant
+
+EAGER = "eager"
+AS_IT_IS = "torch.compile"
+"""The variant's own settings."""
+OTHER_WRAPPERS = {False: "Python wrapper", True: "C++ wrapper"}
+BLOCKS = "blocks compiled"
+NESTED = "nested region"
+NO_GUARDS = "no guards"
+AOT = "aot_compile"
+AOTI = "AOTInductor"
+
+_SKIP_GUARDS = "torch.compiler.skip_all_guards_unsafe"
+_SHIP_CACHES = """\
+artifacts, _ = torch.compiler.save_cache_artifacts()
+Path("caches.bin").write_bytes(artifacts)"""
+_LOAD_CACHES = """\
+torch.compiler.load_cache_artifacts(Path("caches.bin").read_bytes())"""
+_RECOMPILES = "compiles again, and waits for it, where a guard fails"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What the code of the ways depends on."""
+
+    is_module: bool
+    device: str
+    blocks: str
+    """The equal blocks, as code: ``model.layers``; empty where there are none."""
+    modes: Sequence[str]
+    """Those that the installed torch has."""
+    features: frozenset[str]
+    """Of ``torch.compiler`` and what it returns, what the installed torch has."""
+
+    @property
+    def name(self) -> str:
+        """The variable that holds it in the code."""
+        return "model" if self.is_module else "fn"
+
+
+def ways(variant: Variant, subject: Subject) -> list[DeployWay]:
+    """Every way, those that cannot be taken here with the reason."""
+    return [
+        DeployWay(
+            name=EAGER,
+            title="as written, without torch.compile",
+            code=f"compiled = {subject.name}",
+            shipped_why="There is nothing to ship.",
+        ),
+        _compiled(AS_IT_IS, "the settings of this variant", variant, subject),
+        _compiled(
+            OTHER_WRAPPERS[not variant.cpp_wrapper],
+            "the same with the other wrapper",
+            msgspec.structs.replace(variant, cpp_wrapper=not variant.cpp_wrapper),
+            subject,
+        ),
+        *_modes(variant, subject),
+        _without_guards(variant, subject),
+        _blocks(variant, subject),
+        _nested(variant, subject),
+        _aot_compile(variant, subject),
+        _aot_inductor(variant, subject),
+    ]
+
+
+def _compiled(name: str, title: str, variant: Variant, subject: Subject) -> DeployWay:
+    code = code_of(variant, subject.name)
+    return _with_caches(DeployWay(name=name, title=title, code=code, gives_up=[_RECOMPILES]))
+
+
+def _with_caches(way: DeployWay) -> DeployWay:
+    """It ships torch's caches, as one file."""
+    way.ship_code = _SHIP_CACHES
+    way.load_code = f"{_LOAD_CACHES}\n{way.code}"
+    return way
+
+
+def _modes(variant: Variant, subject: Subject) -> list[DeployWay]:
+    found = []
+    for mode in subject.modes:
+        if mode in ("default", variant.mode):
+            continue
+        way = _compiled(mode, f"mode={mode!r}", _with_mode(variant, mode), subject)
+        has_graphs = mode in ("reduce-overhead", "max-autotune")
+        if has_graphs and subject.device == "cpu":
+            way.why = "Its CUDA graphs need a GPU; on the processor it is another mode's equal."
+        elif has_graphs:
+            way.gives_up.append("results are overwritten by the next call: clone what is kept")
+        found.append(way)
+    return found
+
+
+def _with_mode(variant: Variant, mode: str) -> Variant:
+    return msgspec.structs.replace(variant, mode=mode)
+
+
+def _without_guards(variant: Variant, subject: Subject) -> DeployWay:
+    options = {**variant.options, "guard_filter_fn": f"<function {_SKIP_GUARDS}>"}
+    way = _compiled(
+        NO_GUARDS,
+        "no check before a call",
+        msgspec.structs.replace(variant, options=options),
+        subject,
+    )
+    way.gives_up = [
+        "a call with other sizes, types or values gives wrong results, without an error"
+    ]
+    way.safe = False
+    if _SKIP_GUARDS.rpartition(".")[2] not in subject.features:
+        way.why = f"This torch has no {_SKIP_GUARDS}."
+    return way
+
+
+def _blocks(variant: Variant, subject: Subject) -> DeployWay:
+    arguments = code_of(variant, "").removeprefix("compiled = torch.compile(, ")
+    given = "" if arguments.startswith("compiled") else arguments.removesuffix(")")
+    way = _with_caches(
+        DeployWay(
+            name=BLOCKS,
+            title="the repeated block compiled once, each block a call",
+            code=f"for block in {subject.blocks}:\n    block.compile({given})\ncompiled = model",
+            gives_up=[
+                _RECOMPILES,
+                "nothing fuses across blocks, and what is around them is not compiled",
+                "guards are checked for every block",
+            ],
+        )
+    )
+    return _with_blocks(way, subject)
+
+
+def _nested(variant: Variant, subject: Subject) -> DeployWay:
+    way = _with_caches(
+        DeployWay(
+            name=NESTED,
+            title="the repeated block a region that is compiled once within the whole",
+            code=f"block_class = type({subject.blocks}[0])\n"
+            "block_class.forward = torch.compiler.nested_compile_region(block_class.forward)\n"
+            f"{code_of(variant, 'model')}",
+            gives_up=[_RECOMPILES, "nothing fuses across blocks"],
+        )
+    )
+    if "nested_compile_region" not in subject.features:
+        way.why = "This torch has no torch.compiler.nested_compile_region."
+    return _with_blocks(way, subject)
+
+
+def _with_blocks(way: DeployWay, subject: Subject) -> DeployWay:
+    """The way as it is where there are equal blocks; else with the reason and without code."""
+    if not subject.blocks:
+        way.why = "The model has no list of at least four modules of one class."
+        way.code = way.ship_code = way.load_code = ""
+    return way
+
+
+def _aot_compile(variant: Variant, subject: Subject) -> DeployWay:
+    whole = msgspec.structs.replace(variant, fullgraph=True)
+    target = "model.forward" if subject.is_module else "fn"
+    compiled = code_of(whole, target).replace("compiled = ", "ahead = ", 1)
+    bound = "functools.partial(ahead, model)" if subject.is_module else "ahead"
+    way = DeployWay(
+        name=AOT,
+        title="compiled ahead of the first call, guards included",
+        code=f"{compiled}.aot_compile((args, kwargs))\ncompiled = {bound}",
+        ship_code='ahead.save_compiled_function("compiled.bin")',
+        load_code='with open("compiled.bin", "rb") as file:\n'
+        f"    ahead = torch.compiler.load_compiled_function(file)\ncompiled = {bound}",
+        gives_up=[
+            "one graph for these arguments: another call fails instead of compiling",
+            "a graph break is an error",
+        ],
+    )
+    if AOT not in subject.features or "load_compiled_function" not in subject.features:
+        way.why = "This torch has no aot_compile."
+    return way
+
+
+def _aot_inductor(variant: Variant, subject: Subject) -> DeployWay:
+    way = DeployWay(
+        name=AOTI,
+        title="exported and compiled to a library that needs no Python",
+        code="with torch.no_grad():\n"
+        "    program = torch.export.export(model, args, kwargs)\n"
+        '    torch._inductor.aoti_compile_and_package(program, package_path="model.pt2")\n'
+        'compiled = torch._inductor.aoti_load_package("model.pt2")',
+        ship_code="pass  # the package is there",
+        load_code='compiled = torch._inductor.aoti_load_package("model.pt2")',
+        gives_up=[
+            "one graph for these shapes, unless they are exported as dynamic",
+            "no gradients",
+            "weights are in the package: a change of the model's does not reach it",
+        ],
+    )
+    if not subject.is_module:
+        way.why = "torch.export takes a module, and the subject is none."
+    elif variant.options or variant.mode not in (None, "default"):
+        way.title += ", with torch's default settings"
+    return way

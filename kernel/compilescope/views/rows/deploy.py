@@ -1,0 +1,88 @@
+"""The ways to deploy a call, as rows of words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...report import DeployWay, Report, VariantReport
+from ...report.recommendation import pareto
+from .. import wording
+
+HEAD = (
+    "way",
+    "nothing cached",
+    "cached",
+    "with what it ships",
+    "a call afterwards",
+    "eager beside it",
+    "memory",
+    "ships",
+    "as eager",
+)
+
+HOW = (
+    "Each figure is of a process of its own, on the wall clock: until the first result with empty "
+    "caches, with the caches that this filled, and with nothing but the files that are shipped; "
+    "then calls for about half a second, in turns with eager. * marks what no other way beats in "
+    "both the first call and the calls afterwards."
+)
+
+
+def studied(report: Report) -> Iterator[VariantReport]:
+    """Yield the variants of which ways to deploy were compared."""
+    yield from (variant for variant in report.variants if variant.ways)
+
+
+def headline(variant: VariantReport) -> str:
+    """Return what the rows are."""
+    return f"{variant.name}: ways to deploy"
+
+
+def rows(variant: VariantReport) -> list[tuple[str, ...]]:
+    """Return the ways that were measured, in the order of `HEAD`."""
+    best = {id(way) for way in pareto(variant.ways)}
+    return [
+        (
+            f"{way.name}{' *' if id(way) in best else ''}",
+            _seconds(way.cold_s),
+            _seconds(way.cached_s),
+            _seconds(way.shipped_s),
+            "" if way.call_us is None else wording.duration(way.call_us),
+            "" if way.eager_us is None else wording.duration(way.eager_us),
+            "" if way.memory_bytes is None else f"{way.memory_bytes / 1e6:,.0f} MB",
+            "" if way.ship_bytes is None else f"{way.ship_bytes / 1e6:,.2f} MB",
+            _accurate(way),
+        )
+        for way in variant.ways
+        if way.cold_s is not None
+    ]
+
+
+def remarks(variant: VariantReport) -> list[str]:
+    """Return how it was measured, what each way gives up, and why some have no figure."""
+    told = [HOW]
+    for way in variant.ways:
+        if way.problem is not None:
+            told.append(f"{way.name} failed: {way.problem.what} {way.problem.why}".rstrip())
+        elif way.why:
+            told.append(f"{way.name} is not measured: {way.why}")
+        elif way.gives_up:
+            told.append(f"{way.name} gives up: {'; '.join(way.gives_up)}.")
+        if way.shipped_why and way.ship_code:
+            told.append(f"{way.name}, shipped: {way.shipped_why}")
+    return told
+
+
+def code(variant: VariantReport) -> list[tuple[str, str]]:
+    """Return each measured way's name and the code that makes it."""
+    return [(way.name, way.code) for way in variant.ways if way.cold_s is not None]
+
+
+def _accurate(way: DeployWay) -> str:
+    if way.accurate is None:
+        return ""
+    return "yes" if way.accurate and way.shipped_accurate is not False else "NO"
+
+
+def _seconds(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f} s"

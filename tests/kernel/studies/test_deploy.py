@@ -1,0 +1,183 @@
+"""Ways to deploy a call: their code, a real study, which of them is recommended."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.report import Report, Subject, VariantReport
+from compilescope.report.deployment import PRELUDE, DeployWay
+from compilescope.report.recommendation import pareto
+from compilescope.studies.deploy import deploy, ways
+from compilescope.views.html import report as html
+from compilescope.views.text import report as text
+from torch import nn
+
+from .. import views_report
+from ..studying import study
+
+FEATURES = frozenset({*dir(torch.compiler), ways.AOT})
+MODES = ("default", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
+
+
+class Block(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.tanh(self.linear(x)) + x
+
+
+class Blocks(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.blocks = nn.ModuleList(Block() for _ in range(4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+
+def all_ways(
+    variant: cs.Variant | None = None, device: str = "cpu", blocks: str = "model.blocks"
+) -> dict[str, DeployWay]:
+    subject = ways.Subject(
+        is_module=True, device=device, blocks=blocks, modes=MODES, features=FEATURES
+    )
+    return {way.name: way for way in ways.ways(variant or cs.Variant(), subject)}
+
+
+@pytest.mark.usefixtures("fresh_dynamo", "one_thread")
+@pytest.mark.parametrize("name", [ways.BLOCKS, ways.AOT])
+def test_the_code_of_a_way_compiles_the_model(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
+    model, x = Blocks(), torch.randn(3, 8)
+    names: dict[str, Any] = {"model": model, "args": (x,), "kwargs": {}}
+    with torch.no_grad():
+        expected = model(x)
+        way = all_ways()[name]
+        assert way.why == ""
+        exec(PRELUDE + way.code, names)
+        torch.testing.assert_close(names["compiled"](x), expected)
+
+
+def test_every_code_is_python_and_what_is_not_taken_says_why() -> None:
+    found = all_ways(blocks="")
+    for way in found.values():
+        for code in (way.code, way.ship_code, way.load_code):
+            ast.parse(PRELUDE + code)
+    assert "GPU" in found["reduce-overhead"].why
+    assert "list of at least four modules" in found[ways.BLOCKS].why
+    assert "C++ wrapper" in found
+    assert "'cpp_wrapper': True" in found["C++ wrapper"].code
+    assert all_ways(device="cuda:0")["reduce-overhead"].why == ""
+    assert "Python wrapper" in all_ways(cs.Variant(cpp_wrapper=True))
+
+
+def test_blocks_are_found_in_the_model() -> None:
+    assert deploy.blocks_of(Blocks()) == "model.blocks"
+    assert deploy.blocks_of(nn.Sequential(*[nn.Linear(2, 2) for _ in range(4)])) == "model"
+    assert deploy.blocks_of(nn.Sequential(nn.Linear(2, 2), nn.ReLU())) == ""
+
+
+def scaled(x: torch.Tensor) -> torch.Tensor:
+    return torch.tanh(x) * 2
+
+
+@pytest.mark.slow
+def test_a_way_is_measured_with_and_without_what_it_ships(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def few(variant: cs.Variant, subject: ways.Subject) -> list[DeployWay]:
+        return [
+            way for way in ways.ways(variant, subject) if way.name in (ways.AS_IT_IS, ways.AOTI)
+        ]
+
+    monkeypatch.setattr(deploy, "ways", few)
+    # Precompiled headers would be built for this once; they take longer than all else.
+    settings = cs.Variant(options={"cpp_cache_precompile_headers": False})
+    variant = VariantReport(name="python", requested=settings)
+    study("deploy", scaled, (torch.randn(64),), variant)
+    way, not_taken = variant.ways
+    assert way.problem is None
+    assert way.accurate is True
+    assert way.shipped_accurate is True
+    assert way.ships == ["caches.bin"]
+    assert way.ship_bytes is not None
+    assert way.ship_bytes > 0
+    for figure in (way.cold_s, way.cached_s, way.shipped_s, way.call_us, way.eager_us):
+        assert figure is not None
+        assert figure > 0
+    assert way.memory_bytes is not None
+    assert not_taken.cold_s is None
+    assert "takes a module" in not_taken.why
+
+
+def measured(name: str, cold: float, shipped: float | None, us: float, **more: Any) -> DeployWay:
+    settings = {"accurate": True, "eager_us": 100.0, "memory_bytes": 1e9, "ship_code": "pass"}
+    return DeployWay(
+        name=name,
+        code=f"compiled = {name!r}",
+        cold_s=cold,
+        shipped_s=shipped,
+        call_us=us,
+        call_interval_us=(us - 1, us + 1),
+        **{**settings, **more},
+    )
+
+
+def report_of(*found: DeployWay) -> Report:
+    variant = VariantReport(name="python", requested=cs.Variant(), ways=list(found))
+    return Report(subject=Subject(id="1", name="model"), variants=[variant])
+
+
+EAGER = measured("eager", 0.01, None, 100.0, ship_code="")
+FAST = measured("fast", 60.0, 20.0, 10.0)
+AS_FAST = measured("as fast", 50.0, 30.0, 11.0)
+SOON = measured("soon", 2.0, 0.5, 50.0, memory_bytes=2e9)
+UNSAFE = measured("unsafe", 1.0, 0.1, 1.0, safe=False)
+WRONG = measured("wrong", 1.0, 0.1, 1.0, accurate=False)
+SLOW = measured("slow", 0.1, 0.05, 120.0)
+
+
+def test_the_objective_decides_which_way_is_recommended() -> None:
+    report = report_of(EAGER, FAST, AS_FAST, SOON, UNSAFE, WRONG, SLOW)
+    assert report.best("latency").way is FAST, "of two that are alike, what starts sooner"
+    assert report.best("cold").way is SOON
+    assert report.best("balanced").way is SOON
+    assert report.best("balanced", memory_gb=1.5).way is FAST
+    assert report_of(EAGER, SLOW).best("latency").way is EAGER
+    assert [way.name for way in pareto(report.variants[0].ways)] == ["eager", "fast", "soon"]
+
+
+def test_a_recommendation_compiles_and_shows_itself() -> None:
+    best = report_of(EAGER, SOON).best("cold")
+    assert best.apply(None) == "soon"
+    assert "0.50 s with the 0.00 MB it ships" in str(best)
+    assert "# In each process that serves:" in best.code
+    ast.parse(best.code)
+
+
+def test_what_cannot_be_recommended_says_why() -> None:
+    with pytest.raises(cs.CompilescopeError, match="No way to deploy the call was measured"):
+        report_of().best()
+    with pytest.raises(cs.CompilescopeError, match="no objective 'speed'"):
+        report_of(EAGER).best("speed")  # type: ignore[arg-type]
+    with pytest.raises(cs.CompilescopeError, match="No way holds less than"):
+        report_of(EAGER).best(memory_gb=0.5)
+
+
+def test_the_table_is_in_the_text_and_in_the_page() -> None:
+    failed = DeployWay(name="AOTInductor", why="torch.export takes a module.")
+    report = views_report.report()
+    report.variants[0].ways = [EAGER, FAST, SOON, failed]
+    shown = text.render(report, width=100)
+    assert f"{report.variants[0].name}: ways to deploy" in shown
+    assert "fast *" in shown
+    assert "AOTInductor is not measured: torch.export takes a module." in shown
+    assert "ways to deploy" in html.render(report)
