@@ -65,7 +65,8 @@ class Speedup(Struct):
     over: str = "eager"
     """The other variant's name."""
     standing: Literal["faster", "slower", "same", "noisy", "few"] = "few"
-    """same: the interval contains 1. noisy: it is too wide to say. few: too few rounds to tell."""
+    """same: the interval contains 1 and reaches no further than 10 %. noisy: it is too wide to say.
+    few: too few rounds to tell."""
     text: str = ""
     """How many times faster or slower; or ``no difference``, ``too noisy to judge``."""
     detail: str = ""
@@ -100,7 +101,7 @@ class Timing(Struct):
     baseline: str = "eager"
     differs: bool | None = None
     """Whether the ratio's interval leaves out 1; None where there is no ratio, or fewer than eight
-    rounds to tell from. Where it does not, the measurement shows no difference."""
+    rounds to tell from."""
     host_us: float | None = None
     """On a GPU: until the call returns, its kernels perhaps still running."""
     host_interval_us: tuple[float, float] | None = None

@@ -139,6 +139,34 @@ def test_what_cannot_be_compared_with_the_fastest_is_not_called_equal() -> None:
     assert "no difference" not in found.headline
 
 
+def test_equality_is_not_claimed_of_medians_that_are_apart() -> None:
+    report = made(eager=660.0, python=112.0, cpp=83.0)
+    chance = random.Random(3)
+    # Interruptions that outlast many calls hit rounds of the one, and other rounds of the other.
+    for name, part in (("python", 0.2), ("cpp", 0.4)):
+        timing = report.variant(name).timing
+        assert timing is not None
+        timing.samples_us = [
+            us * (chance.uniform(20, 40) if chance.random() < part else 1)
+            for us in timing.samples_us * 10
+        ]
+        timing.median_us = statistics.median(timing.samples_us)
+        timing.interval_us = median_interval(timing.samples_us)
+    python, cpp = (report.variant(name).timing for name in ("python", "cpp"))
+    assert python is not None
+    assert cpp is not None
+    assert cpp.interval_us[1] < python.interval_us[0]
+    pair = between(report.variant("cpp"), report.variant("python"))
+    assert pair is not None
+    assert pair.interval is not None
+    assert pair.interval[0] < 1 < pair.interval[1]
+    found = overview(report)
+    assert "Too noisy to compare it with the Python wrapper." in found.headline
+    assert found.wrapper is not None
+    assert found.wrapper.headline == "Too noisy to judge."
+    assert f"Round by round, cpp is {pair.detail}." in found.wrapper.text
+
+
 def test_what_is_too_noisy_is_not_judged() -> None:
     report = made(spread=3.0, eager=100.0, python=80.0, cpp=70.0)
     found = overview(report)
@@ -164,6 +192,8 @@ def test_what_is_too_noisy_is_not_judged() -> None:
         (2.0, (1.9, 2.1), True, "faster", "2.00× faster"),  # noqa: RUF001
         (0.5, (0.48, 0.52), True, "slower", "2.00× slower"),  # noqa: RUF001
         (1.01, (0.98, 1.04), False, "same", "no difference"),
+        (1.3, (0.97, 1.46), False, "noisy", "too noisy to judge"),
+        (0.77, (0.69, 1.03), False, "noisy", "too noisy to judge"),
         (1.88, (1.0, 28.65), True, "noisy", "too noisy to judge"),
         (9.0, (3.0, 30.0), True, "faster", "at least 3.00× faster"),  # noqa: RUF001
         (0.1, (0.03, 0.4), True, "slower", "at least 2.50× slower"),  # noqa: RUF001

@@ -11,6 +11,9 @@ _WIDE = 2.0
 """An interval whose ends are further apart than this does not tell how much faster."""
 _CLEAR = 1.25
 """What is at least this much faster is said to be, however wide the interval is."""
+_ALIKE = 1.1
+"""An interval around 1 that reaches no further than this shows no difference. One that reaches
+further does not tell: there may be a difference that matters."""
 
 
 def speedup(found: Ratio, over: str) -> Speedup:
@@ -33,8 +36,10 @@ def speedup(found: Ratio, over: str) -> Speedup:
         told.standing, told.text = "few", "too few rounds"
     elif wide and not (low >= _CLEAR or high <= 1 / _CLEAR):
         told.standing, told.text = "noisy", "too noisy to judge"
-    elif not found.differs:
+    elif not found.differs and low >= 1 / _ALIKE and high <= _ALIKE:
         told.standing, told.text = "same", "no difference"
+    elif not found.differs:
+        told.standing, told.text = "noisy", "too noisy to judge"
     elif wide:
         least = low if low > 1 else high
         told.standing = "faster" if low > 1 else "slower"

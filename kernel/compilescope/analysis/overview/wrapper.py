@@ -81,6 +81,8 @@ def _compared(
         return Answer("They were measured on different devices.", "", _VIEW)
     both = f"{duration(timing.median_us)} with the Python wrapper, {duration(cpp.timing.median_us)}"
     both += " with the C++ one."
+    if found.standing == "noisy":
+        both += f" Round by round, {cpp.name} is {found.detail}."
     if found.standing in ("noisy", "few"):
         return Answer(f"{found.text.capitalize()}.", f"A call takes {both}{told}{cost}", _VIEW)
     if found.standing == "same":
