@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextvars
+import ctypes
 import gc
+import itertools
 import linecache
 import logging
 import sys
@@ -18,7 +20,15 @@ from torch._dynamo import convert_frame
 from torch.fx import graph_module
 
 WARM_UP = 3
-REPETITIONS = 8
+REPETITIONS = 9
+BLOCKS = 3
+"""Memory is looked at after each: what is kept of every inspection grows in all of them, a table of
+Python's that grows once does so in one."""
+MOST_BYTES = 25_000
+"""What an inspection may keep of the C library's memory. It has been 100,000 and is about 1,000."""
+MOST_BLOCKS = 200
+"""How many of Python's small objects it may keep, tracked by the garbage collector or not. It has
+been 550 and is about 10."""
 
 
 @pytest.mark.slow
@@ -32,8 +42,14 @@ def test_repeated_inspections_of_a_module_keep_nothing() -> None:
 
     repeat(WARM_UP)
     objects, tables = _objects(), _tables()
-    repeat(REPETITIONS)
-    grown = _objects() - objects
+    allocated, blocks = [_allocated()], [sys.getallocatedblocks()]
+    for _ in range(BLOCKS):
+        repeat(REPETITIONS // BLOCKS)
+        grown = _objects() - objects
+        allocated.append(_allocated())
+        blocks.append(sys.getallocatedblocks())
+    assert _least_growth(allocated) < MOST_BYTES * REPETITIONS // BLOCKS
+    assert _least_growth(blocks) < MOST_BLOCKS * REPETITIONS // BLOCKS
     each = {kind: more for kind, more in grown.items() if more >= REPETITIONS}
     assert {kind: more for kind, more in each.items() if kind not in _MEMOS} == {}
     # What an earlier test left may go meanwhile.
@@ -59,6 +75,35 @@ def _objects() -> Counter[str]:
     for _ in range(3):  # what goes may let more go
         gc.collect()
     return Counter(str(type(one)) for one in gc.get_objects())
+
+
+def _least_growth(seen: list[int]) -> int:
+    return min(after - before for before, after in itertools.pairwise(seen))
+
+
+class _MallInfo(ctypes.Structure):
+    """What ``mallinfo2`` of glibc returns."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in (
+            *("arena", "ordblks", "smblks", "hblks", "hblkhd"),
+            *("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"),
+        )
+    ]
+
+
+def _allocated() -> int:
+    """How many bytes are in use, of what the C library hands out; 0 where it does not say.
+
+    Unlike the process's memory it does not depend on which pages are in use.
+    """
+    ask = getattr(ctypes.CDLL(None), "mallinfo2", None)
+    if ask is None:
+        return 0
+    ask.restype = _MallInfo
+    found = ask()
+    return int(found.uordblks + found.hblkhd)
 
 
 def _tables() -> dict[str, int]:
