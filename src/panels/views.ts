@@ -265,8 +265,10 @@ export const VIEWS: readonly IView[] = [
     label: trans => trans.__('Compare'),
     menuLabel: trans => trans.__('Compare…'),
     caption: trans =>
-      trans.__('Many variants and shapes, timed against each other'),
-    about: ['sweep'],
+      trans.__(
+        'Many variants and shapes, timed against each other; ways to deploy'
+      ),
+    about: ['sweep', 'ways'],
     nothing: trans => trans.__('Nothing was compared'),
     makes: true,
     isTabWhenFilled: true

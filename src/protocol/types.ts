@@ -826,9 +826,11 @@ export interface DeployWay {
   code: string;
   ship_code: string;
   load_code: string;
+  paste_code: string;
   cold_s: number | null;
   cached_s: number | null;
   shipped_s: number | null;
+  first_s: number | null;
   call_us: number | null;
   call_interval_us: [number, number] | null;
   eager_us: number | null;
@@ -839,6 +841,8 @@ export interface DeployWay {
   shipped_accurate: boolean | null;
   gives_up: string[];
   safe: boolean;
+  is_pareto: boolean;
+  best_for: ('balanced' | 'cold' | 'latency')[];
   why: string;
   shipped_why: string;
   problem: Problem | null;

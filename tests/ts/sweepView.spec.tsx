@@ -8,9 +8,16 @@ import { standingOf, verdictOf } from '../../src/panels/sweep/phrases';
 import type { IForm } from '../../src/panels/sweep/plan';
 import { durationOf, firstForm, planOf } from '../../src/panels/sweep/plan';
 import { rowsOf } from '../../src/panels/sweep/rows';
-import type { Choices, Sweep } from '../../src/protocol/types';
+import type {
+  Choices,
+  DeployWay,
+  Sweep,
+  VariantReport
+} from '../../src/protocol/types';
 import type { IChartTheme } from '../../src/charts';
+import { report, variantSummary } from './fakes';
 import { speedup, timing } from './measured';
+import { variantReport } from './structs';
 import { cell, done, sweep } from './swept';
 import { contextOf, HOSTILE, stage, ViewModel } from './viewSupport';
 
@@ -221,9 +228,12 @@ describe('SweepBody', () => {
     jest.restoreAllMocks();
   });
 
-  const show = (found: Sweep | null = null) => {
+  const show = (
+    found: Sweep | null = null,
+    deployed: readonly VariantReport[] = []
+  ) => {
     model.sweep = found;
-    page.draw(<SweepBody context={{ ...context }} />);
+    page.draw(<SweepBody deployed={deployed} context={{ ...context }} />);
   };
   const box = (name: string) =>
     page
@@ -350,4 +360,106 @@ describe('SweepBody', () => {
     page.click(row('cpp'));
     expect(() => page.button('Inspect this variant')).toThrow();
   });
+
+  it('measures ways to deploy where it is asked for', () => {
+    model.report = {
+      ...report('f'),
+      variants: [variantSummary('python')]
+    };
+    show();
+    expect(page.text()).toContain('Wrappers, modes, blocks compiled once');
+    page.click(page.button('Measure'));
+    expect(model.startStudies).toHaveBeenCalledWith(['deploy'], ['python']);
+  });
+
+  it('shows the ways to deploy, what each gives up, and the code of one', () => {
+    model.isLive = false;
+    show(null, [
+      variantReport('python', {
+        ways: [
+          way('eager', { cold_s: 0.01, first_s: 0.01, call_us: 90 }),
+          way('torch.compile', {
+            cold_s: 20,
+            cached_s: 2,
+            shipped_s: 3,
+            first_s: 3,
+            ship_bytes: 2048,
+            call_us: 50,
+            eager_us: 91,
+            memory_bytes: 2 ** 30,
+            accurate: true,
+            gives_up: ['compiles again'],
+            best_for: ['latency', 'cold', 'balanced'],
+            paste_code: 'compiled = torch.compile(model)'
+          }),
+          way('no guards', {
+            cold_s: 19,
+            first_s: 19,
+            call_us: 49,
+            accurate: false,
+            safe: false,
+            shipped_why: 'It cannot be saved.',
+            paste_code: `skip_guards("${HOSTILE}")`
+          }),
+          way('AOTInductor', { why: `It takes a module. ${HOSTILE}` })
+        ]
+      })
+    ]);
+    expect(page.text()).toContain(
+      'Fastest calls: torch.compile. Soonest first result: torch.compile. Balanced: torch.compile.'
+    );
+    const cells = page
+      .all('.jp-mod-ways tbody tr')
+      .map(each => [...each.children].map(cell => cell.textContent));
+    expect(cells[1]).toEqual([
+      'torch.compile',
+      '20.0 s',
+      '2.00 s',
+      '3.00 s2.00 KiB',
+      '50.0 µseager 91.0 µs',
+      '1.00 GiB',
+      '✓ yes',
+      'compiles again'
+    ]);
+    expect(cells[2][6]).toBe('✗ no');
+    expect(cells[3]).toEqual(['AOTInductor', `It takes a module. ${HOSTILE}`]);
+    expect(page.all('pre')[0].textContent).toBe(
+      'compiled = torch.compile(model)'
+    );
+    page.click(page.button('no guards'));
+    expect(page.all('pre')[0].textContent).toBe(`skip_guards("${HOSTILE}")`);
+    expect(page.all('img')).toEqual([]);
+    expect(() => page.button('Measure')).toThrow();
+  });
 });
+
+function way(name: string, change: Partial<DeployWay>): DeployWay {
+  return {
+    name,
+    title: '',
+    code: '',
+    ship_code: '',
+    load_code: '',
+    paste_code: '',
+    cold_s: null,
+    cached_s: null,
+    shipped_s: null,
+    first_s: null,
+    call_us: null,
+    call_interval_us: null,
+    eager_us: null,
+    memory_bytes: null,
+    ships: [],
+    ship_bytes: null,
+    accurate: null,
+    shipped_accurate: null,
+    gives_up: [],
+    safe: true,
+    is_pareto: false,
+    best_for: [],
+    why: '',
+    shipped_why: '',
+    problem: null,
+    ...change
+  };
+}

@@ -19,17 +19,23 @@ class DeployWay(Struct):
     title: str = ""
     """What it is, in words."""
     code: str = ""
-    """Makes ``compiled``, to paste: what the processes ran."""
+    """Makes ``compiled``: what the processes ran, after `PRELUDE`."""
     ship_code: str = ""
     """Writes what is shipped, after the first call."""
     load_code: str = ""
     """Makes ``compiled`` from what is shipped, in another process."""
+    paste_code: str = ""
+    """All of it to paste: imports, what makes ``compiled`` of ``model`` (of a function: ``fn``),
+    how what is shipped is written and loaded."""
     cold_s: float | None = None
     """Until the first result, with nothing cached."""
     cached_s: float | None = None
     """Until the first result, with the caches of the first process."""
     shipped_s: float | None = None
     """Until the first result, with nothing but what is shipped."""
+    first_s: float | None = None
+    """Until the first result in a new process: with what is shipped where that works and is
+    sooner, else with nothing cached."""
     call_us: float | None = None
     """The median of later calls."""
     call_interval_us: tuple[float, float] | None = None
@@ -48,6 +54,10 @@ class DeployWay(Struct):
     gives_up: list[str] = []
     safe: bool = True
     """Whether a call that it was not compiled for fails or compiles again: never a wrong result."""
+    is_pareto: bool = False
+    """Whether no other way of the variant beats it in both the first call and later calls."""
+    best_for: list[Objective] = []
+    """What `Report.best` takes it for, of the variant's ways and without a limit of memory."""
     why: str = ""
     """Why it was not measured here."""
     shipped_why: str = ""

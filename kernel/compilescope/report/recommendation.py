@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from .deployment import PRELUDE, DeployWay, Objective
 from .errors import CompilescopeError
+
+OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 
 
 @dataclass(frozen=True)
@@ -28,18 +30,7 @@ class Recommendation:
 
         Where the way ships files, how they are written and loaded follows.
         """
-        parts = [PRELUDE, self.way.code]
-        if self.way.shipped_s is not None:
-            parts += [
-                "",
-                "# Once, after a first call: writes what is shipped.",
-                "compiled(*args, **kwargs)",
-                self.way.ship_code,
-                "",
-                "# In each process that serves:",
-                self.way.load_code,
-            ]
-        return "\n".join(parts)
+        return paste_code(self.way)
 
     def apply(
         self, model: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
@@ -91,7 +82,7 @@ def recommend(
     CompilescopeError
         Nothing was measured, the objective is none, or no way fits in the memory.
     """
-    if objective not in ("latency", "cold", "balanced"):
+    if objective not in OBJECTIVES:
         raise CompilescopeError(
             f"There is no objective {objective!r}.",
             remedy="Give 'latency', 'cold' or 'balanced'.",
@@ -114,10 +105,39 @@ def recommend(
             f"The least that one held until its first result is {least / 1e9:.2f} GB.",
             "Allow more memory, or take a smaller call.",
         )
-    # Without compiling the first call is always shortest: what is compiled has to pay.
     faster = [(variant, way) for variant, way in fits if way.ship_code and _pays(way)]
+    # Without compiling the first call is always shortest: what is compiled has to pay.
     variant, way = _choose(faster or fits, objective)
     return Recommendation(way, variant, objective, _reason(way, objective, compiled=bool(faster)))
+
+
+def judge(ways: Sequence[DeployWay]) -> None:
+    """Fills in what follows from the figures of a variant's ways, as far as there are any."""
+    front = {id(way) for way in pareto(ways)}
+    for way in ways:
+        way.first_s = None if way.cold_s is None else first_s(way)
+        way.is_pareto = id(way) in front
+        way.paste_code = "" if way.cold_s is None else paste_code(way)
+        way.best_for = []
+    if front:
+        for objective in OBJECTIVES:
+            recommend([("", way) for way in ways], objective, None).way.best_for.append(objective)
+
+
+def paste_code(way: DeployWay) -> str:
+    """Makes ``compiled``, and writes and loads what is shipped where that works: to paste."""
+    parts = [PRELUDE, way.code]
+    if way.shipped_s is not None:
+        parts += [
+            "",
+            "# Once, after a first call: writes what is shipped.",
+            "compiled(*args, **kwargs)",
+            way.ship_code,
+            "",
+            "# In each process that serves:",
+            way.load_code,
+        ]
+    return "\n".join(parts)
 
 
 def counts(way: DeployWay) -> bool:

@@ -2,13 +2,14 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Chart } from '../../charts';
 import { isFinished } from '../../model/sweep';
-import type { Sweep } from '../../protocol/types';
+import type { Sweep, VariantReport } from '../../protocol/types';
 import type { ISubjectModel } from '../../tokens';
 import type { Sort } from '../common';
 import { sorted, VirtualTable } from '../common';
 import { Part } from '../common/study';
 import type { IViewContext } from '../views';
 import { columnsOf } from './columns';
+import { DeployPart } from './deploy/part';
 import { Details } from './details';
 import { SweepForm } from './form';
 import { isPlotted, paretoOf } from './pareto';
@@ -34,10 +35,15 @@ const ROW = 24;
 const HEAD = 30;
 
 /**
- * The form, and the sweep as far as it is.
+ * The form, the sweep as far as it is, and the ways to deploy.
+ *
+ * @param props.deployed - The variants of which ways to deploy were compared.
  */
-export function SweepBody(props: { context: IViewContext }): JSX.Element {
-  const { context } = props;
+export function SweepBody(props: {
+  deployed: readonly VariantReport[];
+  context: IViewContext;
+}): JSX.Element {
+  const { deployed, context } = props;
   const { model, trans } = context;
   const { sweep, report } = model;
   const [form, setForm] = React.useState(() => firstForm(model.choices.modes));
@@ -101,16 +107,21 @@ export function SweepBody(props: { context: IViewContext }): JSX.Element {
             )}
           </div>
         ) : (
-          <p className="jp-Compilescope-hint jp-mod-first">
-            {trans.__(
-              'Each cell is one variant with one set of arguments, compiled and timed in turns with eager, in a process and caches of its own. The kernel stays free. A cell that crashes, times out or runs out of memory is reported as such.'
-            )}
-          </p>
+          model.isLive && (
+            <p className="jp-Compilescope-hint jp-mod-first">
+              {trans.__(
+                'Each cell is one variant with one set of arguments, compiled and timed in turns with eager, in a process and caches of its own. The kernel stays free. A cell that crashes, times out or runs out of memory is reported as such.'
+              )}
+            </p>
+          )
         )}
         {sweep?.problems.map((problem, index) => (
           <ProblemCard key={index} problem={problem} trans={trans} />
         ))}
         {sweep && <Cells sweep={sweep} rows={rows} context={context} />}
+        {(model.isLive || deployed.length > 0) && (
+          <DeployPart variants={deployed} context={context} />
+        )}
       </div>
     </>
   );

@@ -1,4 +1,5 @@
 import * as React from 'react';
+import type { VariantReport } from '../../protocol/types';
 import type { IEmpty } from '../common';
 import { ReportView } from '../common';
 import type { IViewContext } from '../views';
@@ -6,9 +7,11 @@ import { SweepBody } from './body';
 
 /**
  * The Compare view: one subject under many variants and shapes, and which of them
- * is best.
+ * is best; and the ways to deploy it.
+ *
+ * What is loaded are the variants of which ways to deploy were compared.
  */
-export class SweepView extends ReportView<boolean> {
+export class SweepView extends ReportView<readonly VariantReport[]> {
   constructor(context: IViewContext) {
     super(context, {
       name: 'sweep',
@@ -20,18 +23,24 @@ export class SweepView extends ReportView<boolean> {
     model.problemChanged.connect(this.refresh, this);
   }
 
-  /**
-   * @returns Whether it can be shown, or gone on with.
-   */
-  protected override async load(): Promise<boolean> {
+  protected override async load(): Promise<readonly VariantReport[]> {
     const { model } = this;
-    await model.loadSweep();
-    return model.isLive || model.sweep !== null;
+    const [deployed] = await Promise.all([
+      Promise.all(
+        (model.report?.variants ?? [])
+          .filter(({ filled }) => filled.includes('ways'))
+          .map(({ name }) => model.getVariant(name))
+      ),
+      model.loadSweep()
+    ]);
+    return deployed;
   }
 
-  protected override whyEmpty(isThere: boolean): IEmpty | null {
+  protected override whyEmpty(
+    deployed: readonly VariantReport[]
+  ): IEmpty | null {
     const { model, trans } = this;
-    if (!isThere) {
+    if (!model.isLive && model.sweep === null && deployed.length === 0) {
       return {
         what: trans.__('No comparison'),
         why: trans.__('This report was saved without a comparison.'),
@@ -55,7 +64,13 @@ export class SweepView extends ReportView<boolean> {
       : null;
   }
 
-  protected override present(): JSX.Element {
-    return <SweepBody key={this.model.subject} context={this.context} />;
+  protected override present(deployed: readonly VariantReport[]): JSX.Element {
+    return (
+      <SweepBody
+        key={this.model.subject}
+        deployed={deployed}
+        context={this.context}
+      />
+    );
   }
 }

@@ -10,7 +10,7 @@ import pytest
 import torch
 from compilescope.report import Report, Subject, VariantReport
 from compilescope.report.deployment import PRELUDE, DeployWay
-from compilescope.report.recommendation import pareto
+from compilescope.report.recommendation import judge
 from compilescope.studies.deploy import deploy, ways
 from compilescope.views.html import report as html
 from compilescope.views.text import report as text
@@ -132,6 +132,7 @@ def measured(name: str, cold: float, shipped: float | None, us: float, **more: A
 
 
 def report_of(*found: DeployWay) -> Report:
+    judge(found)
     variant = VariantReport(name="python", requested=cs.Variant(), ways=list(found))
     return Report(subject=Subject(id="1", name="model"), variants=[variant])
 
@@ -152,7 +153,20 @@ def test_the_objective_decides_which_way_is_recommended() -> None:
     assert report.best("balanced").way is SOON
     assert report.best("balanced", memory_gb=1.5).way is FAST
     assert report_of(EAGER, SLOW).best("latency").way is EAGER
-    assert [way.name for way in pareto(report.variants[0].ways)] == ["eager", "fast", "soon"]
+
+
+def test_each_way_says_what_it_is_best_for() -> None:
+    found = report_of(EAGER, FAST, SOON, UNSAFE).variants[0].ways
+    assert [way.name for way in found if way.is_pareto] == ["eager", "fast", "soon"]
+    assert {way.name: way.best_for for way in found if way.best_for} == {
+        "fast": ["latency"],
+        "soon": ["cold", "balanced"],
+    }
+    assert [way.first_s for way in found] == [0.01, 20.0, 0.5, 0.1]
+    for way in found:
+        ast.parse(way.paste_code)
+    judge(found[:1])
+    assert EAGER.best_for == ["latency", "cold", "balanced"], "there is nothing else yet"
 
 
 def test_a_recommendation_compiles_and_shows_itself() -> None:
@@ -176,8 +190,10 @@ def test_the_table_is_in_the_text_and_in_the_page() -> None:
     failed = DeployWay(name="AOTInductor", why="torch.export takes a module.")
     report = views_report.report()
     report.variants[0].ways = [EAGER, FAST, SOON, failed]
+    judge(report.variants[0].ways)
     shown = text.render(report, width=100)
     assert f"{report.variants[0].name}: ways to deploy" in shown
     assert "fast *" in shown
+    assert "recommends for 'latency' fast" in " ".join(shown.split())
     assert "AOTInductor is not measured: torch.export takes a module." in shown
     assert "ways to deploy" in html.render(report)

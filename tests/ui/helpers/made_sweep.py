@@ -1,4 +1,4 @@
-"""A sweep that no run makes: every way in which a cell can end, on two shapes.
+"""A sweep that no run makes: every way in which a cell can end, on two shapes; ways to deploy.
 
 `python made_sweep.py` writes it to the standard output.
 """
@@ -8,6 +8,7 @@ import sys
 from compilescope import report as r
 from compilescope.analysis.figures.speedups import over_baseline
 from compilescope.report.problem import Problem
+from compilescope.report.recommendation import judge
 from compilescope.report.sweeps import Sweep, SweepCell
 from compilescope.report.timings import CompileTime, OutputError, Timing
 from compilescope.report.variant import Variant
@@ -149,9 +150,51 @@ rank(swept)
 for shape, key in swept.winners.items():
     swept.codes[shape] = f"compiled = torch.compile(model)  # {key}"
 swept.code = swept.codes["batch 64"]
+
+
+def way(name, cold, cached, shipped, us, gives_up="", **more):
+    """A way to deploy that was measured."""
+    return r.DeployWay(
+        name=name,
+        code=f"compiled = torch.compile(model)  # {name}",
+        ship_code="artifacts, _ = torch.compiler.save_cache_artifacts()" if shipped else "",
+        load_code="torch.compiler.load_cache_artifacts(artifacts)" if shipped else "",
+        cold_s=cold,
+        cached_s=cached,
+        shipped_s=shipped,
+        ships=["caches.bin"] if shipped else [],
+        ship_bytes=310_000 if shipped else None,
+        call_us=us,
+        call_interval_us=(us * 0.99, us * 1.01),
+        eager_us=101.0,
+        memory_bytes=612e6,
+        gives_up=[gives_up] if gives_up else [],
+        **{"accurate": True, **more},
+    )
+
+
+recompiles = "compiles again, and waits for it, where a guard fails"
+ways = [
+    way("eager", 0.012, None, None, 101.0),
+    way("torch.compile", 21.4, 2.1, 2.9, 61.0, recompiles),
+    way("C++ wrapper", 64.0, 9.2, 9.6, 41.5, recompiles),
+    way(
+        "no guards", 21.2, 2.0, 2.8, 55.0, "a call with other sizes gives wrong results", safe=False
+    ),
+    way("blocks compiled", 6.1, 0.7, 0.9, 78.0, "nothing fuses across blocks"),
+    way("nested region", 9.0, 1.2, 1.4, 66.0, "nothing fuses across blocks", accurate=False),
+    r.DeployWay("reduce-overhead", why="Its CUDA graphs need a GPU."),
+    r.DeployWay(
+        "aot_compile",
+        problem=Problem(severity="error", what="A graph break is an error.", why=EVIL),
+    ),
+    way("AOTInductor", 48.0, 1.1, 0.4, 44.0, "one graph for these shapes; no gradients"),
+]
+judge(ways)
 made = r.Report(
     subject=r.Subject("swept", "swept", arguments=["x: float32[64] cpu"]),
     environment=r.Environment(torch="2.13.0", cpu="a processor"),
     sweep=swept,
+    variants=[r.VariantReport("python", Variant(), ways=ways)],
 )
 sys.stdout.write(made.to_json())

@@ -127,6 +127,23 @@ test('all ways in which a cell can end', async ({ page, tmpPath }) => {
     await expect(grid.locator('[aria-selected=true]')).toHaveCount(1);
   });
 
+  await test.step('ways to deploy, and their code', async () => {
+    const part = view.getByRole('region', {
+      name: 'Ways to deploy',
+      exact: true
+    });
+    await expect(part).toContainText(
+      'Fastest calls: C++ wrapper. Soonest first result: AOTInductor. Balanced: AOTInductor.'
+    );
+    await expect(part.locator('.main-svg').first()).toBeVisible();
+    await part.getByRole('button', { name: 'blocks compiled' }).click();
+    await expect(
+      part.getByRole('region', { name: 'Code of blocks compiled' })
+    ).toContainText('torch.compiler.load_cache_artifacts');
+    await part.scrollIntoViewIfNeeded();
+    await picture(page, part, 'deploy');
+  });
+
   await expectNames(view);
   await picture(page, view, 'sweep');
 });

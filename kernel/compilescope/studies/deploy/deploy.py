@@ -11,6 +11,7 @@ from ...processes.folders import temporary
 from ...report.deployment import DeployWay
 from ...report.errors import CompilescopeError
 from ...report.problem import Problem
+from ...report.recommendation import judge
 from ...subject.subject import describe
 from ...torch_api.dynamo.compile_variant import modes
 from ..context import StudyContext
@@ -44,6 +45,7 @@ def study_deploy(study: StudyContext) -> None:
         if not way.why:
             _measure(study, way, given, subject.device, place / len(found))
         rows.append(way)
+        judge(rows)
         study.report.ways = list(rows)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...report import DeployWay, Report, VariantReport
-from ...report.recommendation import pareto
+from ...report.recommendation import OBJECTIVES
 from .. import wording
 
 HEAD = (
@@ -40,10 +40,9 @@ def headline(variant: VariantReport) -> str:
 
 def rows(variant: VariantReport) -> list[tuple[str, ...]]:
     """Return the ways that were measured, in the order of `HEAD`."""
-    best = {id(way) for way in pareto(variant.ways)}
     return [
         (
-            f"{way.name}{' *' if id(way) in best else ''}",
+            f"{way.name}{' *' if way.is_pareto else ''}",
             _seconds(way.cold_s),
             _seconds(way.cached_s),
             _seconds(way.shipped_s),
@@ -60,7 +59,7 @@ def rows(variant: VariantReport) -> list[tuple[str, ...]]:
 
 def remarks(variant: VariantReport) -> list[str]:
     """Return how it was measured, what each way gives up, and why some have no figure."""
-    told = [HOW]
+    told = [HOW, *_recommended(variant)]
     for way in variant.ways:
         if way.problem is not None:
             told.append(f"{way.name} failed: {way.problem.what} {way.problem.why}".rstrip())
@@ -74,8 +73,19 @@ def remarks(variant: VariantReport) -> list[str]:
 
 
 def code(variant: VariantReport) -> list[tuple[str, str]]:
-    """Return each measured way's name and the code that makes it."""
-    return [(way.name, way.code) for way in variant.ways if way.cold_s is not None]
+    """Return each measured way's name and its code to paste."""
+    return [(way.name, way.paste_code) for way in variant.ways if way.paste_code]
+
+
+def _recommended(variant: VariantReport) -> Iterator[str]:
+    best = [
+        f"for {objective!r} {way.name}"
+        for objective in OBJECTIVES
+        for way in variant.ways
+        if objective in way.best_for
+    ]
+    if best:
+        yield f"report.best() recommends {', '.join(best)}."
 
 
 def _accurate(way: DeployWay) -> str:

@@ -1,0 +1,151 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { Chart } from '../../../charts';
+import type { DeployWay, VariantReport } from '../../../protocol/types';
+import { CodeBlock } from '../../common';
+import { Part, StudyButton } from '../../common/study';
+import type { IViewContext } from '../../views';
+import { deployChartOf, isMeasured, isPlotted } from './chart';
+import { WaysTable } from './table';
+
+/**
+ * The height of the chart, in pixels.
+ */
+const CHART = 280;
+
+/**
+ * The ways to deploy the call: the study's button, and what it found of each
+ * variant that it was made of.
+ */
+export function DeployPart(props: {
+  variants: readonly VariantReport[];
+  context: IViewContext;
+}): JSX.Element {
+  const { variants, context } = props;
+  const { model, trans } = context;
+  return (
+    <Part
+      name="deploy"
+      title={trans.__('Ways to deploy')}
+      action={
+        <StudyButton
+          study="deploy"
+          label={trans.__('Measure')}
+          variants={(model.report?.variants ?? []).filter(
+            ({ name }) => name === model.variant
+          )}
+          unbuilt={trans.__('The selected variant does not run here.')}
+          context={context}
+        />
+      }
+    >
+      {variants.length === 0 ? (
+        <p className="jp-Compilescope-hint">
+          {trans.__(
+            'Wrappers, modes, blocks compiled once, aot_compile and AOTInductor for the selected variant, each in new processes: first call with and without caches, latency, what is shipped and what is given up.'
+          )}
+        </p>
+      ) : (
+        variants.map(variant => (
+          <Ways
+            key={variant.name}
+            variant={variant}
+            isNamed={variants.length > 1}
+            context={context}
+          />
+        ))
+      )}
+    </Part>
+  );
+}
+
+function Ways(props: {
+  variant: VariantReport;
+  isNamed: boolean;
+  context: IViewContext;
+}): JSX.Element {
+  const { variant, isNamed, context } = props;
+  const { trans } = context;
+  const { ways } = variant;
+  const measured = ways.filter(isMeasured);
+  const [choice, setChoice] = React.useState('');
+  const chosen =
+    measured.find(({ name }) => name === choice) ??
+    measured.find(({ best_for }) => best_for.includes('balanced')) ??
+    measured[0];
+  const name = chosen?.name ?? '';
+  const chart = React.useMemo(
+    () => deployChartOf(ways, name, trans),
+    [ways, name, trans]
+  );
+  const recommended = recommendedIn(ways, trans);
+  return (
+    <div className="jp-Compilescope-ways">
+      {isNamed && <h4>{variant.name}</h4>}
+      {recommended && <p>{recommended}</p>}
+      <div className="jp-Compilescope-waysResult">
+        {ways.some(isPlotted) && (
+          <div>
+            <Chart
+              make={chart}
+              height={CHART}
+              label={trans.__(
+                'First call against latency of each way, in figures below. %1',
+                recommended
+              )}
+              onClick={id => setChoice(String(id))}
+            />
+            <p className="jp-Compilescope-hint">
+              {trans.__(
+                'The first call with what is shipped, where that works. The line joins what no other way beats in both. ★ balanced, ○ beaten or not safe, × wrong result.'
+              )}
+            </p>
+          </div>
+        )}
+        {chosen && (
+          <section
+            className="jp-Compilescope-wayCode"
+            aria-label={trans.__('Code of %1', name)}
+          >
+            <h4>{trans.__('Code of %1', name)}</h4>
+            <CodeBlock
+              code={chosen.paste_code}
+              label={trans.__('%1 as code', name)}
+              trans={trans}
+            />
+          </section>
+        )}
+      </div>
+      <WaysTable ways={ways} chosen={name} onChoose={setChoice} trans={trans} />
+      <p className="jp-Compilescope-hint">
+        {trans.__(
+          'Each figure is of a process of its own, by the wall clock. Select a way for its code, which is what ran.'
+        )}
+      </p>
+    </div>
+  );
+}
+
+/**
+ * Which way is recommended for what, in a sentence; empty where none is.
+ */
+function recommendedIn(
+  ways: readonly DeployWay[],
+  trans: TranslationBundle
+): string {
+  const best = (objective: DeployWay['best_for'][number]) =>
+    ways.find(({ best_for }) => best_for.includes(objective))?.name;
+  const [latency, cold, balanced] = [
+    best('latency'),
+    best('cold'),
+    best('balanced')
+  ];
+  return latency && cold && balanced
+    ? trans.__(
+        'Fastest calls: %1. Soonest first result: %2. Balanced: %3.',
+        latency,
+        cold,
+        balanced
+      )
+    : '';
+}

@@ -1,0 +1,187 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import type { DeployWay } from '../../../protocol/types';
+import {
+  formatBytes,
+  formatInterval,
+  formatMicroseconds,
+  formatSeconds
+} from '../../../words/format';
+import { Absent } from '../../common';
+import { Figures } from '../../common/tables/figures';
+import { isAsEager, isMeasured } from './chart';
+
+/**
+ * The ways in figures, and what each gives up; those that were not measured say
+ * why.
+ *
+ * @param props.chosen - The name of the way whose code is shown.
+ */
+export function WaysTable(props: {
+  ways: readonly DeployWay[];
+  chosen: string;
+  onChoose: (name: string) => void;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { ways, chosen, onChoose, trans } = props;
+  return (
+    <Figures
+      label={trans.__('Ways to deploy, in figures')}
+      name="ways"
+      caption={trans.__('Ways to deploy the call, each in new processes')}
+      heads={[
+        { label: trans.__('Way') },
+        {
+          label: trans.__('nothing cached'),
+          title: trans.__('Until the first result, with empty caches'),
+          isNumber: true
+        },
+        {
+          label: trans.__('cached'),
+          title: trans.__(
+            'Until the first result, with the caches that the first process filled'
+          ),
+          isNumber: true
+        },
+        {
+          label: trans.__('as shipped'),
+          title: trans.__(
+            'Until the first result, with empty caches and what is shipped'
+          ),
+          isNumber: true
+        },
+        {
+          label: trans.__('later calls'),
+          title: trans.__(
+            'Median latency after the first call, and eager’s in the same process'
+          ),
+          isNumber: true
+        },
+        {
+          label: trans.__('memory'),
+          title: trans.__('The most that is held until the first result'),
+          isNumber: true
+        },
+        { label: trans.__('as eager') },
+        { label: trans.__('gives up') }
+      ]}
+    >
+      {ways.map(way => (
+        <Row
+          key={way.name}
+          way={way}
+          isChosen={way.name === chosen}
+          onChoose={() => onChoose(way.name)}
+          trans={trans}
+        />
+      ))}
+    </Figures>
+  );
+}
+
+function Row(props: {
+  way: DeployWay;
+  isChosen: boolean;
+  onChoose: () => void;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { way, isChosen, onChoose, trans } = props;
+  const { problem } = way;
+  const asEager = isAsEager(way);
+  if (!isMeasured(way)) {
+    return (
+      <tr>
+        <th scope="row" title={way.title}>
+          {way.name}
+        </th>
+        <td colSpan={7} className="jp-Compilescope-wayWords">
+          {problem ? (
+            <span className="jp-mod-down">
+              {problem.what} {problem.why}
+            </span>
+          ) : (
+            way.why
+          )}
+        </td>
+      </tr>
+    );
+  }
+  return (
+    <tr className={isChosen ? 'jp-mod-chosen' : undefined}>
+      <th scope="row" title={way.title}>
+        <button
+          type="button"
+          className="jp-Compilescope-link"
+          aria-pressed={isChosen}
+          onClick={onChoose}
+        >
+          {way.name}
+        </button>
+      </th>
+      <Figure value={way.cold_s} format={formatSeconds} />
+      <Figure
+        value={way.cached_s}
+        format={formatSeconds}
+        why={trans.__('Not measured')}
+      />
+      <Figure
+        value={way.shipped_s}
+        format={formatSeconds}
+        why={way.shipped_why || trans.__('Nothing is shipped')}
+        more={way.ship_bytes === null ? '' : formatBytes(way.ship_bytes)}
+        title={way.ships.join(', ')}
+      />
+      <Figure
+        value={way.call_us}
+        format={formatMicroseconds}
+        why={trans.__('Not measured')}
+        more={
+          way.eager_us === null
+            ? ''
+            : trans.__('eager %1', formatMicroseconds(way.eager_us))
+        }
+        title={way.call_interval_us ? formatInterval(way.call_interval_us) : ''}
+      />
+      <Figure
+        value={way.memory_bytes}
+        format={formatBytes}
+        why={trans.__('Not measured')}
+      />
+      <td
+        className={
+          asEager === null ? '' : asEager ? 'jp-mod-up' : 'jp-mod-down'
+        }
+      >
+        {asEager === null
+          ? '–'
+          : asEager
+            ? trans.__('✓ yes')
+            : trans.__('✗ no')}
+      </td>
+      <td className="jp-Compilescope-wayWords">
+        {problem && <span className="jp-mod-down">{problem.what} </span>}
+        <span className={way.safe ? undefined : 'jp-mod-down'}>
+          {way.gives_up.join('; ')}
+        </span>
+      </td>
+    </tr>
+  );
+}
+
+function Figure(props: {
+  value: number | null;
+  format: (value: number) => string;
+  why?: string;
+  more?: string;
+  title?: string;
+}): JSX.Element {
+  const { value, format, why = '', more, title } = props;
+  return (
+    <td className="jp-mod-number" title={title || undefined}>
+      {value === null ? <Absent why={why} /> : format(value)}
+      {value !== null && more && (
+        <span className="jp-Compilescope-wayMore">{more}</span>
+      )}
+    </td>
+  );
+}
