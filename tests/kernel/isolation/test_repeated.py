@@ -7,7 +7,6 @@ import ctypes
 import gc
 import itertools
 import linecache
-import logging
 import sys
 import types
 import weakref
@@ -68,10 +67,6 @@ _MEMOS = (str(types.BuiltinFunctionType), str(weakref.ReferenceType))
 
 
 def _objects() -> Counter[str]:
-    # pytest keeps every record of torch's trace.
-    for handler in logging.getLogger().handlers:
-        if hasattr(handler, "reset"):
-            handler.reset()
     for _ in range(3):  # what goes may let more go
         gc.collect()
     return Counter(str(type(one)) for one in gc.get_objects())

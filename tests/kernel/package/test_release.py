@@ -31,6 +31,20 @@ QUICKSTART = ROOT / "examples" / "quickstart.ipynb"
 LARGE = re.compile(r"torch|triton|pytorch-triton.*|nvidia-.*|cuda-.*")
 """Distributions of gigabytes: torch and what it brings for a GPU."""
 
+FINDER = """
+import sys
+from importlib.machinery import PathFinder
+
+class Finder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        return PathFinder.find_spec(name, [{here!r}]) if name in {modules!r} else None
+
+sys.meta_path.append(Finder)
+"""
+"""Has a venv import the large ones from where they are, so that what torch compiled there, its
+headers above all, is found again. A link would be another place to the C++ compiler."""
+
 
 class Release(NamedTuple):
     sdist: Path
@@ -75,11 +89,17 @@ def python(release: Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(home, with_pip=False)
     interpreter = home / "bin" / "python"
     here, site = Path(sysconfig.get_path("purelib")), next((home / "lib").glob("python*/site-*"))
+    modules = set()
     for distribution in metadata.distributions(path=[str(here)]):
         if LARGE.fullmatch(distribution.name):
-            for top in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
-                if not (site / top).exists():
+            tops = {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}
+            for top in tops:
+                if top.endswith(".dist-info"):
                     (site / top).symlink_to(here / top)
+                else:
+                    modules.add(top.removesuffix(".py"))
+    (site / "large.py").write_text(FINDER.format(modules=modules, here=str(here)))
+    (site / "large.pth").write_text("import large\n")
     pip = (sys.executable, "-m", "pip", "--python", interpreter, "install", "-q")
     run(*pip, "--no-compile", "--prefer-binary", release.wheel, cwd=home)
     return interpreter
