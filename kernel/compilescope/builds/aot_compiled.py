@@ -20,6 +20,7 @@ from ..torch_api.trace.aot_compiled import AotCompiled, events
 from ..torch_api.trace.compiled_callable import place_of
 from .build import Built
 from .call_result import outcome_of
+from .subject_error import CALL_ERRORS
 
 
 def requested_of(compiled: AotCompiled) -> Variant:
@@ -94,7 +95,7 @@ def call_compiled(
             start = time.perf_counter()
             built.outcome = outcome_of(compiled.call(*args, **kwargs), gradients)
             built.first_call_s = time.perf_counter() - start
-    except Exception as error:  # noqa: BLE001 - it is the variant's problem
+    except CALL_ERRORS as error:
         built.problem = failures.under_compile(error)
     return built
 

@@ -39,6 +39,7 @@ from ..torch_api.trace.spans import timed
 from .call_result import Outcome, outcome_of
 from .cuda_graph_counts import foresee
 from .requested_effective import effects_of
+from .subject_error import CALL_ERRORS
 
 
 class Built(msgspec.Struct, kw_only=True):
@@ -123,7 +124,7 @@ def build(
             # Compiles the backward too, which torch leaves until somebody asks for gradients.
             built.outcome = outcome_of(output, gradients)
             built.first_call_s = time.perf_counter() - start
-        except Exception as error:  # noqa: BLE001 - it is the variant's problem
+        except CALL_ERRORS as error:
             built.problem = failures.under_compile(error)
     ids = numbers(records)
     built.askable = Askable(guards=by_report_id(guards, ids), code_set=code_set)

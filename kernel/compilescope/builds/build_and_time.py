@@ -32,7 +32,7 @@ from .cuda_graph_counts import MORE_CALLS, count, may_record
 from .kernel_first_runs import add_first_runs
 from .rank_agreement import ALONE, RankAgreement
 from .repeatable_state import State
-from .subject_error import SubjectError
+from .subject_error import CALL_ERRORS, SubjectError
 from .warm_rebuild import add_warm
 
 SECONDS_PER_VARIANT = 0.4
@@ -223,7 +223,7 @@ def _count_graphs(
                 for _ in range(MORE_CALLS):
                     call()
                     snapshot.restore()
-    except Exception as error:  # noqa: BLE001 - it is the variant's problem
+    except CALL_ERRORS as error:
         able = False
         report.problems.append(failures.under_compile(error))
         snapshot.restore()

@@ -29,6 +29,7 @@ from ..torch_api.inductor.codegen import Capture, CapturingBackend
 from ..torch_api.inductor.equal_kernels import EqualKernels
 from ..torch_api.trace.graphs import collecting
 from .ahead import Ahead
+from .subject_error import CALL_ERRORS
 
 
 class Captured(msgspec.Struct, kw_only=True):
@@ -115,7 +116,7 @@ def capture(
                 fullgraph=variant.fullgraph,
             )
             compiled(*args, **kwargs)
-        except Exception as error:  # noqa: BLE001 - it is the capture's problem
+        except CALL_ERRORS as error:
             captured.problem = told(error)
     ids = numbers(captured.records)
     captured.askable = Askable(guards=by_report_id(guards, ids), code_set=code_set)

@@ -18,7 +18,7 @@ from ..torch_api.operators.double_precision import WIDER, with_double_precision
 from ..torch_api.operators.other_rounding import with_other_rounding
 from .call_result import Outcome, outcome_of, with_changes
 from .rank_agreement import ALONE, RankAgreement
-from .subject_error import subjects_own
+from .subject_error import CALL_ERRORS, subjects_own
 
 Gradients = Callable[[], Mapping[str, torch.Tensor]]
 
@@ -139,7 +139,7 @@ class Reference:
                 with quiet(), with_other_rounding(seed):
                     outcome = outcome_of(self._call(), gradients_of(self._snapshot))
                     values = with_changes(outcome, self._snapshot).values()
-            except Exception:  # noqa: BLE001 - the result stays out of tolerance
+            except CALL_ERRORS:  # the result stays out of tolerance
                 values = {}
             finally:
                 self._snapshot.restore()
@@ -156,7 +156,7 @@ class Reference:
             with quiet(), with_double_precision() as mode:
                 outcome = outcome_of(self._call(), gradients_of(snapshot), mode.of)
                 outcome = with_changes(outcome, snapshot, mode.of)
-        except Exception as error:  # noqa: BLE001 - then there is no reference
+        except CALL_ERRORS as error:  # then there is no reference
             first = message_of(error).strip().partition("\n")[0]
             self.why = f"Eager did not run in float64: {type(error).__name__}: {first}"
         finally:

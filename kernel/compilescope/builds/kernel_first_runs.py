@@ -18,6 +18,7 @@ from ..torch_api.process import caches
 from .build import Built
 from .call_result import outcome_of
 from .rank_agreement import ALONE, RankAgreement
+from .subject_error import CALL_ERRORS
 
 _NO_LATER = "The call could not be made a second time: {}"
 
@@ -58,7 +59,7 @@ def add_first_runs(
                 quiet(),
             ):
                 outcome_of(call(), gradients)
-        except Exception as error:  # noqa: BLE001 - a failing call is told where it matters
+        except CALL_ERRORS as error:  # a failing call is told where it matters
             able = False
             problem = failures.explain(error)
             report.absent["kernel_loads"] = _NO_LATER.format(problem.what)

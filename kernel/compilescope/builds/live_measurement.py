@@ -20,6 +20,7 @@ from ..torch_api.failures import failures
 from .built_variants import EAGER, BuiltVariants
 from .measurement_state import MeasurementProgress, MeasurementState, Series
 from .repeatable_state import State
+from .subject_error import CALL_ERRORS
 
 TICK_S = 0.2
 """At most five times a second somebody is told. The figures of many samples take a while: they are
@@ -110,7 +111,7 @@ class Measurement:
                 self._conclude(sampler, state)
         except Cancelled:
             raise
-        except Exception as error:  # noqa: BLE001 - it ends the measurement alone
+        except CALL_ERRORS as error:
             self.standing.problem = failures.of_later_call(error)
 
     def timings(self) -> dict[str, Timing]:

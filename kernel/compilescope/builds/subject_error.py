@@ -7,6 +7,10 @@ from contextlib import contextmanager
 
 from ..report.problem import message_of
 
+CALL_ERRORS = (Exception, SystemExit, GeneratorExit)
+"""What a call of the subject may raise that is its own: ``sys.exit`` too. ``KeyboardInterrupt`` is
+the user's, who wants the inspection to stop."""
+
 
 class SubjectError(Exception):
     """The subject raised an exception.
@@ -17,7 +21,7 @@ class SubjectError(Exception):
         What it raised.
     """
 
-    def __init__(self, error: Exception) -> None:
+    def __init__(self, error: BaseException) -> None:
         super().__init__(message_of(error))
         self.error = error
 
@@ -27,5 +31,5 @@ def subjects_own() -> Iterator[None]:
     """In the block the subject runs and nothing else: what is raised there is its own."""
     try:
         yield
-    except Exception as error:
+    except CALL_ERRORS as error:
         raise SubjectError(error) from error

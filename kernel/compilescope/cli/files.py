@@ -60,9 +60,7 @@ def read(path: Path) -> Report:
     Raises
     ------
     CompilescopeError
-        There is no such file, or it is damaged.
-    OSError
-        It cannot be read.
+        There is no such file, it cannot be read, or it is damaged.
     """
     if path.suffix in (".json", *_PAGES):
         return load(path)

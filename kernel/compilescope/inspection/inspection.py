@@ -28,6 +28,7 @@ from ..builds.live_measurement import Measurement
 from ..builds.measurement_state import MeasurementProgress
 from ..builds.rank_agreement import ALONE, RankAgreement
 from ..builds.sources import generate, is_ahead
+from ..builds.subject_error import CALL_ERRORS
 from ..guards.ask import runs
 from ..guards.variant_guards import VariantGuards
 from ..isolation.code_swap import CodeCopies
@@ -252,7 +253,7 @@ class Inspection:
                     timings = time_variants(self._kept, [*ready, *beside], snapshot, monitor)
                 except Cancelled:
                     raise
-                except Exception as error:  # noqa: BLE001 - what is built stays
+                except CALL_ERRORS as error:  # what is built stays
                     report_updates.note_untimed(self.report, ready, failures.of_later_call(error))
                     return
                 # A long look is not lost to a short one.
@@ -611,7 +612,7 @@ class Inspection:
         try:
             with quiet():
                 self.fn(*self.args, **self.kwargs)
-        except Exception as error:  # noqa: BLE001 - it is the subject's problem
+        except CALL_ERRORS as error:
             return failures.own(error)
         return problem
 

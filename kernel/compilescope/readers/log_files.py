@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ..report import Problem
 from ..report.errors import CompilescopeError
+from ..report.saving.given_files import reading
 
 _RANK = re.compile(r"rank_?(\d{1,9})")
 _LOG = re.compile(r"\.log(\.\d+)?(\.gz|\.zst)?$")
@@ -53,9 +54,10 @@ def find_logs(path: Path) -> LogFiles:
     CompilescopeError
         There are none.
     """
-    log_files = (
-        _in_folder(path) if path.is_dir() else LogFiles([path] if path.is_file() else [], [])
-    )
+    with reading(path, "a trace"):
+        log_files = (
+            _in_folder(path) if path.is_dir() else LogFiles([path] if path.is_file() else [], [])
+        )
     if not log_files.logs:
         raise CompilescopeError(
             f"There is no trace at {str(path)!r}.",

@@ -16,8 +16,8 @@ NOT_RUN = "A package is opened here, and not run."
 
 def report_of(path: str | Path) -> Report:
     """See `compilescope.open_package`."""
-    path = Path(path)
     packages = read_packages(path)
+    path = Path(path)
     first = packages[0]
     stamp = datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.timezone.utc)
     report = Report(

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from ..processes.folders import temporary
 from ..report.errors import CompilescopeError
+from ..report.saving.given_files import given_path
 from .log_files import is_log
 
 _ADDRESS = re.compile(r"[a-zA-Z][\w+.-]+://")
@@ -36,7 +37,7 @@ def located(place: str | Path) -> Iterator[Path]:
         There is no room for the copy.
     """
     if not is_remote(place):
-        yield Path(place)
+        yield given_path(place, "a trace")
         return
     with temporary("trace") as folder:
         yield _copied(str(place), folder)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -74,6 +74,35 @@ def test_an_exception_of_the_subject_is_shown_as_its_own(run: bool) -> None:
     assert lines[0] == "Traceback (most recent call last):"
     assert [line.split('"')[1] for line in lines if line.startswith("  File")] == [HERE]
     assert lines[-2:] == ["LookupError: no such row", "at all"]
+
+
+def leaves(x: torch.Tensor) -> torch.Tensor:
+    sys.exit("enough")
+
+
+def ends(x: torch.Tensor) -> torch.Tensor:
+    raise GeneratorExit
+
+
+@pytest.mark.parametrize(
+    ("fn", "raised"), [(leaves, "SystemExit: enough"), (ends, "GeneratorExit.")]
+)
+@pytest.mark.parametrize("run", [False, True])
+def test_a_subject_that_ends_the_program_does_not(
+    fn: Callable[..., Any], raised: str, run: bool
+) -> None:
+    problem = the_problem(inspect(Call(fn, (X,)), run=run))
+    assert problem.what == f"The subject raised {raised}"
+    assert problem.where is not None
+    assert (problem.where.file, problem.where.function) == (HERE, fn.__name__)
+
+
+def test_an_interrupt_is_the_users() -> None:
+    def interrupted(x: torch.Tensor) -> torch.Tensor:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        inspect(Call(interrupted, (X,)), run=False)
 
 
 def looked_at(x: torch.Tensor) -> torch.Tensor:

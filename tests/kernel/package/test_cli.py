@@ -195,7 +195,7 @@ def test_a_module_runs_as_by_python_m(tmp_path: Path, commands: Commands) -> Non
         (["trace", "missing.log"], "no trace at 'missing.log'"),
         (["trace", str(PYTHON), "--rank", "7"], "no rank 7"),
         (["show", "page.html"], "Save the report as .compilescope.json too"),
-        (["show", "missing.json"], "missing.json: No such file"),
+        (["show", "missing.json"], "There is no file 'missing.json'. It was looked for in "),
         (["show", str(PYTHON), "--kernel", "k"], "has no kernel 'k'"),
         (["show", str(PYTHON), "--code", "cpp"], "It has: python"),
     ],

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -112,9 +115,53 @@ def test_fields_added_later_do_not_hinder() -> None:
     assert from_json(_changed(weather="fine")) == known
 
 
-def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
+def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
+    with pytest.raises(CompilescopeError, match=r"There is no file '.*none\.json'\.") as caught:
         cs.load(tmp_path / "none.json")
+    assert "looked for" not in str(caught.value)
+    with pytest.raises(CompilescopeError, match=re.escape(f"It was looked for in {Path.cwd()}.")):
+        cs.load("none.json")
+
+
+@pytest.mark.parametrize("read", [cs.load, cs.read_trace, cs.open_package])
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        (7, "7 is no path. It is of type int."),
+        (None, "None is no path. It is of type NoneType."),
+        (b"x.json", "b'x.json' is no path. It is of type bytes."),
+        ("", "The path is empty."),
+        ("a\0b.json", r"'a\x00b.json' is no path. It holds a NUL character"),
+        ("\ud800.json", r"'\ud800.json' is no path. It holds half a character"),
+        ("a" * 5000, "cannot be read. The operating system says: File name too long."),
+    ],
+)
+def test_what_is_no_path_is_said_to_be_none(
+    read: Callable[[Any], Report], place: object, message: str
+) -> None:
+    with pytest.raises(CompilescopeError, match=re.escape(message)) as caught:
+        read(place)
+    assert caught.value.problem.remedy
+    assert len(str(caught.value)) < 500
+
+
+def test_what_the_system_refuses_to_read_is_a_clear_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Who runs the tests may be allowed to read everything.
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "x")
+
+    path = tmp_path / "x.json"
+    path.write_text("{}", "utf-8")
+    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    for read in (cs.load, cs.open_package):
+        with pytest.raises(
+            CompilescopeError,
+            match=r"The operating system says: Permission denied",
+        ):
+            read(path)
 
 
 def test_what_has_no_end_is_not_read(tmp_path: Path) -> None:

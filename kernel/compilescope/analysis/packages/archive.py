@@ -15,6 +15,7 @@ from typing import IO, Literal
 
 from ...report import Package, PackageFile
 from ...report.errors import CompilescopeError
+from ...report.saving.given_files import given_path, reading
 from . import cpp
 
 MOST_FILES = 5_000
@@ -78,21 +79,23 @@ def read_packages(path: str | Path) -> list[Package]:
     Raises
     ------
     CompilescopeError
-        There is no such file, or it is no package, or it is damaged.
-    PermissionError
-        The file may not be read.
+        There is no such file, it may not be read, or it is no package, or it is damaged.
     """
-    path = Path(path)
-    if not path.is_file():
+    path = given_path(path, "a package")
+    with reading(path, "a package"):
+        is_file = path.is_file()
+    if not is_file:
         raise CompilescopeError(
             f"There is no package at {str(path)!r}.",
             remedy="Give the file that torch._inductor.aoti_compile_and_package wrote: "
             "'model.pt2'.",
         )
     try:
-        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
+        with reading(path, "a package"):
+            opened = path.open("rb")
+        with opened as file, zipfile.ZipFile(file) as archive:
             return _read(archive, path)
-    except PermissionError:
+    except CompilescopeError:
         raise
     except _DAMAGED as error:
         raise CompilescopeError(

@@ -8,10 +8,14 @@ import msgspec
 
 from ..errors import CompilescopeError
 from ..report import SCHEMA_VERSION, Report
+from .given_files import given_path, reading
 from .graph_stacks import unpack
 
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What msgspec raises for text that is cut short, no text at all, or nested without end."""
+
+
+_WHAT = "a file that report.save('….json') wrote"
 
 
 class _Version(msgspec.Struct):
@@ -28,21 +32,22 @@ def load(path: str | Path) -> Report:
     Raises
     ------
     CompilescopeError
-        The file is no report, is a saved page, is damaged, or was written by a newer compilescope.
-    OSError
-        The file cannot be read.
+        There is no such file or it cannot be read; it is no report, is a saved page, is damaged, or
+        was written by a newer compilescope.
     """
-    if Path(path).suffix in (".html", ".htm"):
+    file = given_path(path, _WHAT)
+    if file.suffix in (".html", ".htm"):
         raise _page(str(path))
-    file = Path(path)
-    if file.exists() and not file.is_file():
-        # What a device or a pipe gives may have no end.
-        raise CompilescopeError(
-            f"{file} is not a report.",
-            "It is no ordinary file.",
-            "Give a file that report.save('….json') wrote.",
-        )
-    return from_json(file.read_bytes(), name=str(path))
+    with reading(file, _WHAT):
+        if file.exists() and not file.is_file():
+            # What a device or a pipe gives may have no end.
+            raise CompilescopeError(
+                f"{file} is not a report.",
+                "It is no ordinary file.",
+                f"Give {_WHAT}.",
+            )
+        text = file.read_bytes()
+    return from_json(text, name=str(path))
 
 
 def _page(name: str) -> CompilescopeError:

@@ -1,0 +1,78 @@
+"""Files that somebody gives: what is no path, or cannot be read, is a clear error of ours."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..errors import CompilescopeError
+
+_LONGEST = 200
+"""Characters of a path that a message repeats."""
+
+
+def given_path(place: object, what: str) -> Path:
+    """The path that a caller gave.
+
+    Parameters
+    ----------
+    place
+        What stands where a path belongs.
+    what
+        What should be there, for the message: ``a trace``.
+
+    Raises
+    ------
+    CompilescopeError
+        It is none, or no file system can have it.
+    """
+    remedy = f"Give the path, a str or a pathlib.Path, of {what}."
+    text = os.fspath(place) if isinstance(place, str | os.PathLike) else place
+    if not isinstance(text, str):
+        kind = type(place).__name__
+        raise CompilescopeError(f"{_shown(place)} is no path.", f"It is of type {kind}.", remedy)
+    if not text:
+        raise CompilescopeError("The path is empty.", remedy=remedy)
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        why = "It holds half a character (a surrogate), which no file's name has."
+        raise CompilescopeError(f"{_shown(text)} is no path.", why, remedy) from None
+    if "\0" in text:
+        why = "It holds a NUL character, which no file's name has."
+        raise CompilescopeError(f"{_shown(text)} is no path.", why, remedy)
+    return Path(text)
+
+
+@contextmanager
+def reading(path: Path, what: str) -> Iterator[None]:
+    """In the block the file is read: what the operating system refuses is a `CompilescopeError`.
+
+    ``what`` is as for `given_path`.
+    """
+    try:
+        yield
+    except OSError as error:
+        shown = _shown(str(path))
+        if isinstance(error, FileNotFoundError | NotADirectoryError):
+            raise CompilescopeError(
+                f"There is no file {shown}.",
+                "" if path.is_absolute() else f"It was looked for in {Path.cwd()}.",
+                f"Give the path of {what}.",
+            ) from None
+        raise CompilescopeError(
+            f"{shown} cannot be read.",
+            f"The operating system says: {error.strerror or error}.",
+            "Look at the path, and at who may read the file.",
+        ) from None
+
+
+def _shown(place: object) -> str:
+    text = ascii(place) if _is_odd(place) else repr(place)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}…{text[-_LONGEST // 2 :]}"
+
+
+def _is_odd(place: object) -> bool:
+    return isinstance(place, str) and not place.isprintable()
