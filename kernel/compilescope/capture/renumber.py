@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from ..torch_api.trace.numbering import Numbering
 from .logged_values import decoded
 from .records import Record
 
@@ -26,16 +27,11 @@ def renumber(records: Sequence[Record]) -> list[Record]:
 
 def numbers(records: Sequence[Record]) -> dict[str, str]:
     """Compile ids as torch counts them → those of `renumber`."""
-    frames: dict[str, int] = {}
-    compilations: dict[str, dict[str, int]] = {}
-    ids: dict[str, str] = {}
+    numbering = Numbering()
     for record in records:
-        if record.compile_id is not None and record.compile_id not in ids:
-            frame, _, compilation = record.compile_id.rpartition("/")
-            number = frames.setdefault(frame, len(frames))
-            seen = compilations.setdefault(frame, {})
-            ids[record.compile_id] = f"{number}/{seen.setdefault(compilation, len(seen))}"
-    return ids
+        if record.compile_id is not None:
+            numbering.add(record.compile_id)
+    return numbering.ids
 
 
 def renamed(record: Record, ids: dict[str, str]) -> Record:

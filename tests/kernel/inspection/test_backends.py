@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import io
+import logging
+import re
+from collections.abc import Callable
+from typing import Any
+
 import compilescope as cs
 import pytest
 import torch
 from compilescope.report import Report, VariantReport
 from compilescope.session.session import get_session
+from compilescope.torch_api.trace.shown_ids import FIRST_FRAME
 from compilescope.views.html import report as html
 from compilescope.views.text import report as text
 from torch._dynamo.backends.registry import list_backends
+from torch._logging._internal import TorchLogsFormatter
 
 OTHERS = [name for name in list_backends(exclude_tags=()) if name != "inductor"]
 
@@ -75,3 +83,40 @@ def test_those_that_work_are_built(report: Report) -> None:
 def test_the_static_views_name_what_is_inductors(report: Report) -> None:
     for shown in (text.render(report), html.render(report)):
         assert "Inductor only" in shown
+
+
+def split(x: torch.Tensor) -> torch.Tensor:
+    y = x.sin()
+    torch._dynamo.graph_break()
+    return y.cos()
+
+
+def test_torchs_log_lines_name_what_is_compiled_as_the_report_does() -> None:
+    log, lines = logging.getLogger("torch._dynamo"), io.StringIO()
+    handler = logging.StreamHandler(lines)
+    handler.setFormatter(TorchLogsFormatter())
+
+    def logging_backend(graph: torch.fx.GraphModule, inputs: object) -> Callable[..., Any]:
+        log.warning("compiling")
+        return graph.forward
+
+    wanted = {
+        name: cs.Variant(backend=logging_backend, dynamic=dynamic)  # type: ignore[arg-type]
+        for name, dynamic in (("fixed", False), ("symbolic", True))
+    }
+    log.addHandler(handler)
+    try:
+        found = cs.inspect(split, (torch.randn(4),), variants=wanted, run=True)
+        torch.compile(split, backend=logging_backend)(torch.randn(4))
+    finally:
+        log.removeHandler(handler)
+    ids = re.findall(r"\] \[([^]]*)\] compiling", lines.getvalue())
+    *inspected, first, second = ids
+    compiled = [each.id for name in wanted for each in found.variant(name).compilations]
+    # Dynamo begins a frame that breaks once more, and says so with _1.
+    assert inspected == ["0/0_1", "1/0"] * 2
+    assert [name.removesuffix("_1") for name in inspected] == compiled
+    # What the user compiles is named as ever.
+    frame = int(first.partition("/")[0])
+    assert second == f"{frame + 1}/0"
+    assert frame < FIRST_FRAME

@@ -25,7 +25,8 @@ import torch._dynamo.utils as dynamo_utils
 from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list, reset_code
 from torch._dynamo import convert_frame, eval_frame, pgo
 
-from ..trace.trace import FIRST_FRAME
+from ..trace import shown_ids
+from ..trace.shown_ids import FIRST_FRAME
 from . import leftover_globals, leftovers
 from .kept_code import KeptCode
 
@@ -57,6 +58,7 @@ def isolated(kept: KeptCode | None = None) -> Iterator[None]:
 
 def begin() -> None:
     """Starts a variant as in a fresh process, inside `isolated`: no size was seen yet."""
+    shown_ids.begin()
     if hasattr(pgo, "_CODE_STATE"):
         pgo._CODE_STATE = collections.defaultdict(pgo.CodeState)
 
@@ -133,7 +135,7 @@ def _counters() -> Iterator[None]:
     # number is given twice: not to a frame of the user, nor to one of an earlier inspection.
     convert_frame.FRAME_COUNTER = max(_next_frame, frame_counter)
     try:
-        with uncounted():
+        with uncounted(), shown_ids.shown():
             yield
     finally:
         _next_frame = convert_frame.FRAME_COUNTER

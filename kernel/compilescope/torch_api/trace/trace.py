@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 
 from torch._logging import _internal, structured
 
+from . import shown_ids
 from .callers import with_caller
-
-FIRST_FRAME = 1_000_000
-"""The frame number from which on inspections count theirs. Far from the user's."""
+from .shown_ids import FIRST_FRAME
 
 
 class Event(NamedTuple):
@@ -62,7 +61,7 @@ def listening(sink: Sink, *, shared: bool = False) -> Iterator[None]:
     With ``shared`` it is the user's own code that runs in the block, so that whoever overhears
     the process (`process_trace`) hears it too.
     """
-    handler = _Handler(sink)
+    handler = _Handler(sink, shared=shared)
     log = _internal.trace_log
     with lock:
         before = [other for other in log.handlers if not isinstance(other, Handler)]
@@ -136,15 +135,19 @@ def is_foreign() -> bool:
 
 
 class _Handler(Handler):
-    def __init__(self, sink: Sink) -> None:
+    def __init__(self, sink: Sink, *, shared: bool) -> None:
         super().__init__()
         self.sink = sink
+        self.shared = shared
         self.failure: Exception | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
             if self._is_ours():
-                self.sink(with_names(raw(record)))
+                event = raw(record)
+                if not self.shared:
+                    shown_ids.note(event.metadata)
+                self.sink(with_names(event))
         except Exception as error:  # noqa: BLE001 - must not reach the user's compilation
             self.failure = self.failure or error
 
