@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
+
+import compilescope
+from compilescope.views.page import render_viewer
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -47,3 +56,48 @@ html_theme_options: dict[str, Any] = {
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 copybutton_exclude = ".linenos, .gp, .go"
+
+PICTURES = json.loads((ROOT / "docs" / "pictures.json").read_text(encoding="utf-8"))["stored"]
+"""The pictures of reports that are stored with the tests, each with its report and view."""
+
+
+def link_pictures(_app: Sphinx, doctree: nodes.document) -> None:
+    """A picture of a stored report leads to that report, as a page."""
+    for image in list(doctree.findall(nodes.image)):
+        picture = PICTURES.get(image["uri"].removeprefix("images/").removesuffix(".webp"))
+        if picture:
+            address = f"live/{picture['report']}.html#view={picture['view']}"
+            link = nodes.reference("", "", refuri=address, reftitle="Open this report")
+            image.replace_self(link)
+            link += image
+
+
+def write_pages(app: Sphinx, error: Exception | None) -> None:
+    """The reports of the pictures as pages, and the viewer."""
+    if error or app.builder.name != "html":
+        return
+    out = Path(app.outdir)
+    (out / "viewer.html").write_text(render_viewer(), encoding="utf-8")
+    (out / "live").mkdir(exist_ok=True)
+    for name in {picture["report"] for picture in PICTURES.values()}:
+        report = compilescope.load(ROOT / f"tests/data/reports/{name}.compilescope.json")
+        report.save(out / "live" / f"{name}.html")
+    missing = sorted(missing_files(out))
+    if missing:
+        raise ExtensionError("Links to files that the site does not have: " + ", ".join(missing))
+
+
+def missing_files(out: Path) -> Iterator[str]:
+    """Links to files that are not there. Sphinx only checks those between its sources."""
+    for page in out.rglob("*.html"):
+        if page.parent.name == "live" or page.name == "viewer.html":
+            continue
+        for link in re.findall(r'href="([^"#?:]+)["#?]', page.read_text(encoding="utf-8")):
+            if not (page.parent / unquote(link)).exists():
+                yield f"{page.relative_to(out)} → {link}"
+
+
+def setup(app: Sphinx) -> None:
+    """Add to Sphinx what is ours."""
+    app.connect("doctree-read", link_pictures)
+    app.connect("build-finished", write_pages)
