@@ -834,6 +834,8 @@ export interface DeployWay {
   call_us: number | null;
   call_interval_us: [number, number] | null;
   eager_us: number | null;
+  speedup: Speedup | null;
+  relative: number | null;
   memory_bytes: number | null;
   ships: string[];
   ship_bytes: number | null;

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from .problem import Problem, Struct
+from .timings import Speedup
 
 Objective = Literal["latency", "cold", "balanced"]
 
@@ -41,6 +42,11 @@ class DeployWay(Struct):
     call_interval_us: tuple[float, float] | None = None
     eager_us: float | None = None
     """Eager's median in the same process, in turns with these calls."""
+    speedup: Speedup | None = None
+    """Over eager, from those turns."""
+    relative: float | None = None
+    """A later call's time as a share of eager's, from those turns; 1 for eager. It compares ways,
+    whose processes ran at different times: what slows the machine slows eager beside it too."""
     memory_bytes: float | None = None
     """The most that a process held until the first result: the largest resident size, or on a GPU
     what torch allocated there."""

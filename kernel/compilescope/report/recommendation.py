@@ -116,6 +116,7 @@ def judge(ways: Sequence[DeployWay]) -> None:
     front = {id(way) for way in pareto(ways)}
     for way in ways:
         way.first_s = None if way.cold_s is None else first_s(way)
+        way.relative = _relative(way) if math.isfinite(_relative(way)) else None
         way.is_pareto = id(way) in front
         way.paste_code = "" if way.cold_s is None else paste_code(way)
         way.best_for = []
@@ -164,42 +165,48 @@ def pareto(ways: Sequence[DeployWay]) -> list[DeployWay]:
 
 
 def _beats(one: DeployWay, other: DeployWay) -> bool:
-    firsts, calls = (first_s(one), first_s(other)), (_call_us(one), _call_us(other))
+    firsts, calls = (first_s(one), first_s(other)), (_relative(one), _relative(other))
     no_worse = firsts[0] <= firsts[1] and calls[0] <= calls[1]
     return no_worse and (firsts[0] < firsts[1] or calls[0] < calls[1])
 
 
 def _choose(ways: Sequence[tuple[str, DeployWay]], objective: Objective) -> tuple[str, DeployWay]:
     if objective == "cold":
-        return min(ways, key=lambda one: (first_s(one[1]), _call_us(one[1])))
+        return min(ways, key=lambda one: (first_s(one[1]), _relative(one[1])))
     if objective == "balanced":
-        return min(ways, key=lambda one: first_s(one[1]) * _call_us(one[1]))
-    fastest = min((way for _, way in ways), key=_call_us)
-    limit = _upper_us(fastest)
+        return min(ways, key=lambda one: first_s(one[1]) * _relative(one[1]))
+    fastest = min((way for _, way in ways), key=_relative)
+    least = _interval(fastest)[0]
     # Among those that the measurement cannot tell apart, the one that starts soonest.
-    alike = [one for one in ways if _lower_us(one[1]) <= limit]
+    alike = [one for one in ways if one[1] is fastest or _interval(one[1])[1] >= least]
     return min(alike, key=lambda one: first_s(one[1]))
 
 
 def _pays(way: DeployWay) -> bool:
-    """Whether its calls are faster than eager's beside them."""
-    return way.eager_us is not None and _call_us(way) < way.eager_us
+    """Whether its calls are faster than eager's beside them, or may well be."""
+    speedup = way.speedup
+    if speedup is None or speedup.standing in ("slower", "same"):
+        return False
+    return speedup.ratio > 1
 
 
-def _call_us(way: DeployWay) -> float:
-    return math.inf if way.call_us is None else way.call_us
+def _relative(way: DeployWay) -> float:
+    if not way.ship_code:
+        return 1.0  # eager's own calls differ from eager's by chance alone
+    return math.inf if way.speedup is None else 1 / way.speedup.ratio
 
 
-def _upper_us(way: DeployWay) -> float:
-    return way.call_interval_us[1] if way.call_interval_us is not None else _call_us(way)
-
-
-def _lower_us(way: DeployWay) -> float:
-    return way.call_interval_us[0] if way.call_interval_us is not None else _call_us(way)
+def _interval(way: DeployWay) -> tuple[float, float]:
+    """Of how many times faster than eager it is."""
+    if way.speedup is None or way.speedup.interval is None:
+        return (1.0, 1.0)
+    return way.speedup.interval
 
 
 def _reason(way: DeployWay, objective: Objective, *, compiled: bool) -> str:
-    told = f"a call takes {_call_us(way):,.1f} us (eager beside it {way.eager_us or 0:,.1f} us)"
+    told = f"a call takes {way.call_us or 0:,.1f} us, eager beside it {way.eager_us or 0:,.1f} us"
+    if way.speedup is not None and way.ship_code:
+        told += f" ({way.speedup.text})"
     told += f", the first result {way.cold_s:.2f} s with nothing cached"
     if way.shipped_s is not None:
         told += f" and {way.shipped_s:.2f} s with the {(way.ship_bytes or 0) / 1e6:.2f} MB it ships"

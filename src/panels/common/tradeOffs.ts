@@ -32,7 +32,7 @@ export interface ITradeOff {
   readonly firstCall: number;
 
   /**
-   * In µs.
+   * In µs, or as a share of eager's.
    */
   readonly latency: number;
 
@@ -65,15 +65,21 @@ interface IPoint extends ITradeOff {
  * First call against latency, the points that no other beats joined by a line.
  *
  * @param chosen - The id of the point that is selected.
+ * @param isRelative - Whether latencies are shares of eager's, not in µs.
  */
 export function firstCallAgainstLatency(
   tradeOffs: readonly ITradeOff[],
   chosen: string | null,
-  trans: TranslationBundle
+  trans: TranslationBundle,
+  isRelative = false
 ): MakeFigure {
   const slowest = Math.max(...tradeOffs.map(each => each.latency));
   const [unit, factor] =
-    slowest < 1e3 ? ['µs', 1] : slowest < 1e6 ? ['ms', 1e3] : ['s', 1e6];
+    isRelative || slowest < 1e3
+      ? ['µs', 1]
+      : slowest < 1e6
+        ? ['ms', 1e3]
+        : ['s', 1e6];
   const points = tradeOffs.map(each => ({
     ...each,
     x: each.firstCall,
@@ -107,7 +113,9 @@ export function firstCallAgainstLatency(
         )
       },
       yaxis: {
-        title: trans.__('latency, %1', unit),
+        title: isRelative
+          ? trans.__('latency, eager = 1')
+          : trans.__('latency, %1', unit),
         ...axisOf(
           points.map(({ y }) => y),
           Math.max(3, Math.floor(height / 55))

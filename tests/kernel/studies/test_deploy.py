@@ -8,6 +8,8 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
+from compilescope.analysis.figures.intervals import Ratio
+from compilescope.analysis.figures.speedups import speedup
 from compilescope.report import Report, Subject, VariantReport
 from compilescope.report.deployment import PRELUDE, DeployWay
 from compilescope.report.recommendation import judge
@@ -53,10 +55,18 @@ def all_ways(
 
 
 @pytest.mark.usefixtures("fresh_dynamo", "one_thread")
-@pytest.mark.parametrize("name", [ways.BLOCKS, ways.AOT])
-def test_the_code_of_a_way_compiles_the_model(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    torch.manual_seed(0)
-    model, x = Blocks(), torch.randn(3, 8)
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        (ways.BLOCKS, Blocks()),
+        (ways.AOT, Blocks()),
+        # Of torch's own classes torch calls the compiled forward in another way.
+        (ways.AOT, nn.Sequential(*[Block() for _ in range(4)])),
+    ],
+    ids=["blocks", "aot_compile", "aot_compile of a Sequential"],
+)
+def test_the_code_of_a_way_compiles_the_model(name: str, model: nn.Module) -> None:
+    x = torch.randn(3, 8)
     names: dict[str, Any] = {"model": model, "args": (x,), "kwargs": {}}
     with torch.no_grad():
         expected = model(x)
@@ -110,6 +120,8 @@ def test_a_way_is_measured_with_and_without_what_it_ships(
     assert way.ships == ["caches.bin"]
     assert way.ship_bytes is not None
     assert way.ship_bytes > 0
+    assert way.speedup is not None
+    assert way.relative == 1 / way.speedup.ratio
     for figure in (way.cold_s, way.cached_s, way.shipped_s, way.call_us, way.eager_us):
         assert figure is not None
         assert figure > 0
@@ -120,13 +132,14 @@ def test_a_way_is_measured_with_and_without_what_it_ships(
 
 def measured(name: str, cold: float, shipped: float | None, us: float, **more: Any) -> DeployWay:
     settings = {"accurate": True, "eager_us": 100.0, "memory_bytes": 1e9, "ship_code": "pass"}
+    faster = Ratio(100 / us, (100 / (us + 1), 100 / (us - 0.9)), abs(us - 100) > 1)
     return DeployWay(
         name=name,
         code=f"compiled = {name!r}",
         cold_s=cold,
         shipped_s=shipped,
         call_us=us,
-        call_interval_us=(us - 1, us + 1),
+        speedup=speedup(faster, "eager"),
         **{**settings, **more},
     )
 

@@ -6,7 +6,8 @@
 import sys
 
 from compilescope import report as r
-from compilescope.analysis.figures.speedups import over_baseline
+from compilescope.analysis.figures.intervals import Ratio
+from compilescope.analysis.figures.speedups import over_baseline, speedup
 from compilescope.report.problem import Problem
 from compilescope.report.recommendation import judge
 from compilescope.report.sweeps import Sweep, SweepCell
@@ -152,6 +153,11 @@ for shape, key in swept.winners.items():
 swept.code = swept.codes["batch 64"]
 
 
+def faster_than_eager(us):
+    """As it is said of a call beside eager's 101 µs."""
+    return speedup(Ratio(101 / us, (99 / us, 103 / us), True), "eager")
+
+
 def way(name, cold, cached, shipped, us, gives_up="", **more):
     """A way to deploy that was measured."""
     return r.DeployWay(
@@ -167,6 +173,7 @@ def way(name, cold, cached, shipped, us, gives_up="", **more):
         call_us=us,
         call_interval_us=(us * 0.99, us * 1.01),
         eager_us=101.0,
+        speedup=faster_than_eager(us) if name != "eager" else None,
         memory_bytes=612e6,
         gives_up=[gives_up] if gives_up else [],
         **{"accurate": True, **more},

@@ -13,6 +13,7 @@ import msgspec
 from ...processes.child import ChildProcess, serve
 from ...report.deployment import PRELUDE
 from ...report.problem import Problem
+from ...report.timings import Speedup
 from ..first_calls.startup_process import given, most_held
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class WayResult(msgspec.Struct):
     call_us: float | None = None
     call_interval_us: tuple[float, float] | None = None
     eager_us: float | None = None
+    speedup: Speedup | None = None
     accurate: bool | None = None
     ships: dict[str, int] = {}
     """File → bytes."""
@@ -109,6 +111,7 @@ def _is_accurate(call: Call, output: Any, restore: Callable[[], None]) -> bool:
 
 def _time(call: Call, compiled: Callable[..., Any], device: str, result: WayResult) -> None:
     """How long a call takes now, in turns with eager; each from the same state."""
+    from ...analysis.figures.speedups import over_baseline
     from ...builds.repeatable_state import begin_of
     from ...isolation.state_changes import changes_of
     from ...isolation.user_state import preserved
@@ -131,6 +134,7 @@ def _time(call: Call, compiled: Callable[..., Any], device: str, result: WayResu
         timing = timings["call"]
         result.call_us, result.call_interval_us = timing.median_us, timing.interval_us
         result.eager_us = timings[BASELINE].median_us
+        result.speedup = over_baseline(timing)
 
 
 def _wait(device: str) -> None:

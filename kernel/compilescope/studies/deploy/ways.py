@@ -27,6 +27,12 @@ artifacts, _ = torch.compiler.save_cache_artifacts()
 Path("caches.bin").write_bytes(artifacts)"""
 _LOAD_CACHES = """\
 torch.compiler.load_cache_artifacts(Path("caches.bin").read_bytes())"""
+_FORWARD = """\
+def forward(model, *args, **kwargs):
+    return model(*args, **kwargs)
+
+
+"""
 _RECOMPILES = "compiles again, and waits for it, where a guard fails"
 
 
@@ -166,13 +172,17 @@ def _with_blocks(way: DeployWay, subject: Subject) -> DeployWay:
 
 def _aot_compile(variant: Variant, subject: Subject) -> DeployWay:
     whole = msgspec.structs.replace(variant, fullgraph=True)
-    target = "model.forward" if subject.is_module else "fn"
+    # A function around the module: torch calls the compiled forward of its own classes, such as
+    # Sequential, without the module, and that of others with it.
+    target = "forward" if subject.is_module else "fn"
     compiled = code_of(whole, target).replace("compiled = ", "ahead = ", 1)
+    given = "(model, *args)" if subject.is_module else "args"
     bound = "functools.partial(ahead, model)" if subject.is_module else "ahead"
     way = DeployWay(
         name=AOT,
         title="compiled ahead of the first call, guards included",
-        code=f"{compiled}.aot_compile((args, kwargs))\ncompiled = {bound}",
+        code=f"{_FORWARD if subject.is_module else ''}"
+        f"{compiled}.aot_compile(({given}, kwargs))\ncompiled = {bound}",
         ship_code='ahead.save_compiled_function("compiled.bin")',
         load_code='with open("compiled.bin", "rb") as file:\n'
         f"    ahead = torch.compiler.load_compiled_function(file)\ncompiled = {bound}",

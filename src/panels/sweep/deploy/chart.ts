@@ -16,7 +16,7 @@ export function isMeasured(way: DeployWay): boolean {
  * Whether a way has a place in the chart.
  */
 export function isPlotted(way: DeployWay): boolean {
-  return isMeasured(way) && way.call_us !== null;
+  return isMeasured(way) && way.relative !== null;
 }
 
 /**
@@ -43,14 +43,16 @@ export function deployChartOf(
       name: way.name,
       series: '',
       firstCall: way.first_s!,
-      latency: way.call_us!,
+      // Of processes that ran at different times, only this can be compared.
+      latency: way.relative!,
       isFront: way.is_pareto,
       isBest: way.best_for.includes('balanced'),
       isRight: isAsEager(way) !== false,
       hover: hoverOf(way, trans)
     })),
     chosen,
-    trans
+    trans,
+    true
   );
 }
 
@@ -58,7 +60,10 @@ function hoverOf(way: DeployWay, trans: TranslationBundle): string {
   return [
     `<b>${asText(way.name)}</b>`,
     trans.__('first call %1', formatSeconds(way.first_s!)),
-    trans.__('latency %1', formatMicroseconds(way.call_us!)),
+    way.call_us === null
+      ? ''
+      : trans.__('latency %1', formatMicroseconds(way.call_us)),
+    way.speedup ? trans.__('against eager: %1', way.speedup.text) : '',
     isAsEager(way) === false ? trans.__('its results differ from eager’s') : '',
     way.safe ? '' : trans.__('can give wrong results for other calls')
   ]

@@ -8,6 +8,7 @@ import {
   formatSeconds
 } from '../../../words/format';
 import { Absent } from '../../common';
+import { SpeedupText } from '../../common/speedup';
 import { Figures } from '../../common/tables/figures';
 import { isAsEager, isMeasured } from './chart';
 
@@ -53,7 +54,7 @@ export function WaysTable(props: {
         {
           label: trans.__('later calls'),
           title: trans.__(
-            'Median latency after the first call, and eager’s in the same process'
+            'Median latency after the first call; against eager’s in the same process, in turns'
           ),
           isNumber: true
         },
@@ -136,11 +137,16 @@ function Row(props: {
         format={formatMicroseconds}
         why={trans.__('Not measured')}
         more={
+          way.speedup && <SpeedupText speedup={way.speedup} trans={trans} />
+        }
+        title={[
+          way.call_interval_us ? formatInterval(way.call_interval_us) : '',
           way.eager_us === null
             ? ''
-            : trans.__('eager %1', formatMicroseconds(way.eager_us))
-        }
-        title={way.call_interval_us ? formatInterval(way.call_interval_us) : ''}
+            : trans.__('eager beside it %1', formatMicroseconds(way.eager_us))
+        ]
+          .filter(Boolean)
+          .join('; ')}
       />
       <Figure
         value={way.memory_bytes}
@@ -172,7 +178,7 @@ function Figure(props: {
   value: number | null;
   format: (value: number) => string;
   why?: string;
-  more?: string;
+  more?: React.ReactNode;
   title?: string;
 }): JSX.Element {
   const { value, format, why = '', more, title } = props;
