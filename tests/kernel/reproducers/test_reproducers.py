@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import runpy
 from pathlib import Path
+from typing import Any
 
 import compilescope as cs
 import pytest
 import torch
 from compilescope.report import Report
+from compilescope.reproducers.program_parts import COMPARE
 from torch import nn
 
 TRACE = Path(__file__).parents[2] / "data" / "traces" / "h200-torch2.11-train_mlp_python.log.gz"
@@ -99,6 +101,21 @@ def test_a_kernel_that_computes_something_else_is_told(
     code, output = run(made.save(tmp_path), capsys)
     assert code == 1
     assert "DIFFERS" in output
+
+
+def test_a_sum_in_another_order_agrees_and_one_that_lacks_numbers_does_not() -> None:
+    program: dict[str, Any] = {"torch": torch}
+    exec(COMPARE, program)
+    torch.manual_seed(0)
+    x = torch.randn(30_000, 4)
+    in_order = torch.zeros(4)
+    for row in x:
+        in_order += row
+    exact = x.double().sum(0)
+    eager = exact.float()
+    assert not torch.allclose(in_order, eager, rtol=1e-6, atol=0)
+    assert program["compare"]("sum", in_order, eager, exact, [x])
+    assert not program["compare"]("sum", in_order - x[0], eager, exact, [x])
 
 
 @pytest.mark.slow
