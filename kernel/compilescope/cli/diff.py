@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ..analysis.changes.reports import VariantDifference, report_difference
+from ..analysis.changes.reports import ReportDifference, VariantDifference, report_difference
+from ..report import Struct
 from ..report.errors import CompilescopeError
 from ..report.traces import FigureChange
 from . import files
@@ -22,14 +23,25 @@ _FAILURES = {
 }
 """What --fail-on takes, and the figure that must not grow."""
 _ONLY_REPORTS, _ONLY_TRACES = "slower", "failures"
+_REPORT = ".compilescope.json"
+
+
+class FolderDifference(Struct):
+    """What differs between two folders of reports, as ``--json`` prints it."""
+
+    reports: dict[str, ReportDifference]
+    """Of the reports that both folders have."""
+    only_before: list[str]
+    only_after: list[str]
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command's options."""
     parser = commands.add_parser(
         "diff",
-        help="compare two reports or traces",
-        description="Compare two reports or traces of the same script, before and after a change.",
+        help="compare two reports, folders of reports or traces",
+        description="Compare two reports or traces of the same script, before and after a change; "
+        "or two folders of reports, those of the same name with each other.",
     )
     parser.add_argument("before", type=files.place, help=files.FILE)
     parser.add_argument("after", type=files.place, help="the same, after the change")
@@ -58,7 +70,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Print the differences."""
-    if files.is_trace(options.before) and files.is_trace(options.after):
+    are_folders = _is_folder(options.before) or _is_folder(options.after)
+    if not are_folders and files.is_trace(options.before) and files.is_trace(options.after):
         return _of_traces(options)
     if _ONLY_TRACES in options.fail_on:
         raise CompilescopeError(
@@ -70,8 +83,86 @@ def command(options: argparse.Namespace) -> int:
             "-o writes a page of two traces.",
             remedy="Leave it out; a saved report is a page already, or becomes one by its save().",
         )
+    if are_folders:
+        return _of_folders(options)
     difference = report_difference(files.read(options.before), files.read(options.after))
+    if options.json:
+        files.print_json(difference)
+    else:
+        _print_difference(difference)
+    return _status(_worse(difference, options), options)
+
+
+def _of_folders(options: argparse.Namespace) -> int:
+    """Reports of the same name are partners; one without a partner makes nothing worse."""
+    before, after = _reports(options.before), _reports(options.after)
+    result = FolderDifference(
+        reports={
+            name: report_difference(files.read(before[name]), files.read(path))
+            for name, path in after.items()
+            if name in before
+        },
+        only_before=[name for name in before if name not in after],
+        only_after=[name for name in after if name not in before],
+    )
+    if options.json:
+        files.print_json(result)
+    else:
+        for name, difference in result.reports.items():
+            print(f"{name}:")
+            _print_difference(difference)
+        for name in result.only_before:
+            print(f"only before: report {name}")
+        for name in result.only_after:
+            print(f"only after: report {name}")
     worse = [
+        f"{name}: {what}"
+        for name, difference in result.reports.items()
+        for what in _worse(difference, options)
+    ]
+    return _status(worse, options)
+
+
+def _is_folder(path: Path | str) -> bool:
+    """Whether a path is a folder of reports, and not of logs."""
+    return isinstance(path, Path) and path.is_dir() and bool(_reports(path))
+
+
+def _reports(folder: Path) -> dict[str, Path]:
+    """The reports of a folder by their names, without the ending.
+
+    Raises
+    ------
+    CompilescopeError
+        There is no such folder.
+    """
+    if not Path(folder).is_dir():
+        raise CompilescopeError(
+            f"There is no folder {str(folder)!r}.",
+            "The other one is a folder of reports, which is compared with another folder.",
+            "Give two folders, or two reports.",
+        )
+    return {path.name.removesuffix(_REPORT): path for path in sorted(folder.glob(f"*{_REPORT}"))}
+
+
+def _print_difference(difference: ReportDifference) -> None:
+    for variant in difference.variants:
+        print(title(variant.before, variant.after))
+        for row in figures(variant.figures):
+            print(row)
+        if variant.latency is not None:
+            print(f"  latency      {variant.latency.text}")
+        for line in _lines(variant):
+            print(line)
+    for name in difference.only_before:
+        print(f"only before: variant {name}")
+    for name in difference.only_after:
+        print(f"only after: variant {name}")
+
+
+def _worse(difference: ReportDifference, options: argparse.Namespace) -> list[str]:
+    """What --fail-on names and there is more of, each with its variant."""
+    return [
         f"{variant.after}: {name}"
         for variant in difference.variants
         for name in [
@@ -80,22 +171,6 @@ def command(options: argparse.Namespace) -> int:
         ]
         if name in options.fail_on
     ]
-    if options.json:
-        files.print_json(difference)
-    else:
-        for variant in difference.variants:
-            print(title(variant.before, variant.after))
-            for row in figures(variant.figures):
-                print(row)
-            if variant.latency is not None:
-                print(f"  latency      {variant.latency.text}")
-            for line in _lines(variant):
-                print(line)
-        for name in difference.only_before:
-            print(f"only before: variant {name}")
-        for name in difference.only_after:
-            print(f"only after: variant {name}")
-    return _status(worse, options)
 
 
 def _of_traces(options: argparse.Namespace) -> int:

@@ -383,6 +383,33 @@ def test_two_reports_differ_in_what_was_added(
     assert "there is no 'weather'" in capsys.readouterr().err
 
 
+def test_two_folders_of_reports_are_compared_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, after = tmp_path / "before", tmp_path / "after"
+    before.mkdir()
+    after.mkdir()
+    report = cs.read_trace(PYTHON)
+    for place in (before / "kept", before / "gone", after / "kept", after / "worse", after / "new"):
+        report.save(place.with_suffix(".compilescope.json"))
+    report.compilations[0].kernels.pop()
+    report.save(before / "worse.compilescope.json")
+    paths = [str(before), str(after)]
+    assert main(["diff", *paths]) == 0
+    assert main(["diff", *paths, "--fail-on", "recompiles,slower"]) == 0
+    capsys.readouterr()
+    assert main(["diff", *paths, "--fail-on", "kernels"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line in ("kept:", "worse:")] == ["kept:", "worse:"]
+    assert lines[-3:-1] == ["only before: report gone", "only after: report new"]
+    assert re.fullmatch(r"worse: worse: .*: kernels", lines[-1])
+    assert main(["diff", *paths, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert list(told["reports"]) == ["kept", "worse"]
+    assert main(["diff", str(tmp_path / "nowhere"), str(after)]) == 2
+    assert "There is no folder" in capsys.readouterr().err
+
+
 def test_a_report_is_written_as_a_page_to_open(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

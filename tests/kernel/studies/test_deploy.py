@@ -65,6 +65,7 @@ def all_ways(
     ],
     ids=["blocks", "aot_compile", "aot_compile of a Sequential"],
 )
+@pytest.mark.compilescope(compilations=1, graph_breaks=0)
 def test_the_code_of_a_way_compiles_the_model(name: str, model: nn.Module) -> None:
     x = torch.randn(3, 8)
     names: dict[str, Any] = {"model": model, "args": (x,), "kwargs": {}}
