@@ -142,9 +142,13 @@ def paste_code(way: DeployWay) -> str:
 
 
 def counts(way: DeployWay) -> bool:
-    """Whether a way can be recommended: measured, and its results are eager's for every call."""
+    """Whether a way can be recommended: measured, and its results are eager's for every call.
+
+    So are those of what it ships, where that was tried.
+    """
     measured = way.cold_s is not None and way.call_us is not None
-    return measured and way.safe and way.accurate is True and way.problem is None
+    accurate = way.accurate is True and way.shipped_accurate is not False
+    return measured and accurate and way.safe and way.problem is None
 
 
 def first_s(way: DeployWay) -> float:

@@ -311,8 +311,8 @@ class Report(Struct, kw_only=True):
         >>> compiled = report.best("latency").apply(model)    # doctest: +SKIP
 
         Ways whose results are not eager's, and those that would give wrong results for another
-        call without an error, are left out; so are those that are slower than eager, unless all
-        are.
+        call without an error, are left out; so are those that are no faster than eager, unless
+        none is.
 
         Parameters
         ----------

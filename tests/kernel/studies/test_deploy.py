@@ -59,11 +59,12 @@ def all_ways(
     ("name", "model"),
     [
         (ways.BLOCKS, Blocks()),
+        (ways.TENSOR_GUARDS, Blocks()),
         (ways.AOT, Blocks()),
         # Of torch's own classes torch calls the compiled forward in another way.
         (ways.AOT, nn.Sequential(*[Block() for _ in range(4)])),
     ],
-    ids=["blocks", "aot_compile", "aot_compile of a Sequential"],
+    ids=["blocks", "guard filter", "aot_compile", "aot_compile of a Sequential"],
 )
 @pytest.mark.compilescope(compilations=1, graph_breaks=0)
 def test_the_code_of_a_way_compiles_the_model(name: str, model: nn.Module) -> None:
@@ -157,11 +158,12 @@ AS_FAST = measured("as fast", 50.0, 30.0, 11.0)
 SOON = measured("soon", 2.0, 0.5, 50.0, memory_bytes=2e9)
 UNSAFE = measured("unsafe", 1.0, 0.1, 1.0, safe=False)
 WRONG = measured("wrong", 1.0, 0.1, 1.0, accurate=False)
+WRONG_SHIPPED = measured("wrong shipped", 1.0, 0.1, 1.0, shipped_accurate=False)
 SLOW = measured("slow", 0.1, 0.05, 120.0)
 
 
 def test_the_objective_decides_which_way_is_recommended() -> None:
-    report = report_of(EAGER, FAST, AS_FAST, SOON, UNSAFE, WRONG, SLOW)
+    report = report_of(EAGER, FAST, AS_FAST, SOON, UNSAFE, WRONG, WRONG_SHIPPED, SLOW)
     assert report.best("latency").way is FAST, "of two that are alike, what starts sooner"
     assert report.best("cold").way is SOON
     assert report.best("balanced").way is SOON

@@ -18,10 +18,11 @@ OTHER_WRAPPERS = {False: "Python wrapper", True: "C++ wrapper"}
 BLOCKS = "blocks compiled"
 NESTED = "nested region"
 NO_GUARDS = "no guards"
+TENSOR_GUARDS = "tensor guards only"
 AOT = "aot_compile"
 AOTI = "AOTInductor"
 
-_SKIP_GUARDS = "torch.compiler.skip_all_guards_unsafe"
+_COMPILER = "torch.compiler"
 _SHIP_CACHES = """\
 artifacts, _ = torch.compiler.save_cache_artifacts()
 Path("caches.bin").write_bytes(artifacts)"""
@@ -72,7 +73,22 @@ def ways(variant: Variant, subject: Subject) -> list[DeployWay]:
             subject,
         ),
         *_modes(variant, subject),
-        _without_guards(variant, subject),
+        _with_guards_filtered(
+            variant,
+            subject,
+            name=NO_GUARDS,
+            title="no check before a call",
+            filter_fn="skip_all_guards_unsafe",
+            ignored="other sizes, types or values",
+        ),
+        _with_guards_filtered(
+            variant,
+            subject,
+            name=TENSOR_GUARDS,
+            title="only tensors are checked before a call",
+            filter_fn="keep_tensor_guards_unsafe",
+            ignored="other values that are no tensors, or another state of the model",
+        ),
         _blocks(variant, subject),
         _nested(variant, subject),
         _aot_compile(variant, subject),
@@ -111,20 +127,15 @@ def _with_mode(variant: Variant, mode: str) -> Variant:
     return msgspec.structs.replace(variant, mode=mode)
 
 
-def _without_guards(variant: Variant, subject: Subject) -> DeployWay:
-    options = {**variant.options, "guard_filter_fn": f"<function {_SKIP_GUARDS}>"}
-    way = _compiled(
-        NO_GUARDS,
-        "no check before a call",
-        msgspec.structs.replace(variant, options=options),
-        subject,
-    )
-    way.gives_up = [
-        "a call with other sizes, types or values gives wrong results, without an error"
-    ]
+def _with_guards_filtered(
+    variant: Variant, subject: Subject, *, name: str, title: str, filter_fn: str, ignored: str
+) -> DeployWay:
+    options = {**variant.options, "guard_filter_fn": f"<function {_COMPILER}.{filter_fn}>"}
+    way = _compiled(name, title, msgspec.structs.replace(variant, options=options), subject)
+    way.gives_up = [f"a call with {ignored} gives wrong results, without an error"]
     way.safe = False
-    if _SKIP_GUARDS.rpartition(".")[2] not in subject.features:
-        way.why = f"This torch has no {_SKIP_GUARDS}."
+    if filter_fn not in subject.features:
+        way.why = f"This torch has no {_COMPILER}.{filter_fn}."
     return way
 
 
