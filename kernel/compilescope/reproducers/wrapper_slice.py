@@ -136,17 +136,18 @@ class _Memory:
                 continue  # the graph's inputs, of which there are examples
             if not _makes_memory(statement.value):
                 name = min(targets & missing)
-                like = self._like(name)
+                like = self._like(name, statement.value)
                 if like is None:
+                    operator = ast.unparse(getattr(statement.value, "func", statement.value))
                     raise CompilescopeError(
                         f"The memory of {name!r} cannot be made.",
-                        f"{ast.unparse(statement.value)[:120]} makes it, and the report does not "
-                        "have its layout.",
+                        f"{operator} makes it, and the report does not have its layout.",
                         "Reproduce the graph: compilescope.reproducer(report, graph='post_grad').",
                     )
                 statement = ast.Assign([ast.Name(name)], ast.parse(like, mode="eval").body)
                 kept.insert(0, ast.fix_missing_locations(statement))
                 missing -= targets
+                missing |= {each for each in _names(statement.value) if self._is_variable(each, at)}
                 continue
             kept.insert(0, statement)
             missing -= targets
@@ -173,13 +174,18 @@ class _Memory:
             if holder:
                 self._sliced.held[name] = holder
 
-    def _like(self, name: str) -> str | None:
+    def _like(self, name: str, value: ast.expr) -> str | None:
         """An expression that makes a tensor like the one that an operator left in a variable.
 
         The wrapper asserts how it is laid out, which the graph's node does not say: for Inductor
-        the operator may lay it out otherwise.
+        the operator may lay it out otherwise. No node has the type of a result that the next kernel
+        adds the bias to, in place; a library's kernel gives the type that it is given.
         """
         dtype = self._dtype_of(name)
+        if not dtype and isinstance(value, ast.Call) and value.args:
+            function, first = ast.unparse(value.func), value.args[0]
+            if function.startswith("extern_kernels.") and isinstance(first, ast.Name):
+                dtype = f"dtype={first.id}.dtype, device={first.id}.device"
         for statement in self._before:
             if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
                 continue

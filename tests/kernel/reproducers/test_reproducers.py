@@ -12,6 +12,7 @@ import pytest
 import torch
 from compilescope.report import Report
 from compilescope.reproducers.program_parts import COMPARE
+from compilescope.reproducers.wrapper_slice import slice_launch
 from torch import nn
 
 TRACE = Path(__file__).parents[2] / "data" / "traces" / "h200-torch2.11-train_mlp_python.log.gz"
@@ -116,6 +117,53 @@ def test_a_sum_in_another_order_agrees_and_one_that_lacks_numbers_does_not() -> 
     assert not torch.allclose(in_order, eager, rtol=1e-6, atol=0)
     assert program["compare"]("sum", in_order, eager, exact, [x])
     assert not program["compare"]("sum", in_order - x[0], eager, exact, [x])
+
+
+def test_what_a_kernel_keeps_in_float32_is_judged_as_the_half_precision_of_its_inputs() -> None:
+    program: dict[str, Any] = {"torch": torch}
+    exec(COMPARE, program)
+    half = torch.randn(1000, 8, generator=torch.Generator().manual_seed(0)).half()
+    kept, rounded = half.float().sin().mean(1), half.sin().float().mean(1)
+    assert not torch.allclose(kept, rounded, rtol=1e-6, atol=0)
+    assert program["compare"]("mean", kept, rounded, rounded.double(), [half])
+    assert not program["compare"]("mean", kept * 1.01, rounded, rounded.double(), [half])
+    largest = half.argmax(1)
+    nearly = largest.clone()
+    nearly[:20] = 1 - nearly[:20].clamp(max=1)
+    assert program["compare"]("indices", nearly, largest, largest, [half])
+    assert not program["compare"]("indices", nearly, largest, largest, [largest])
+    assert not program["compare"]("indices", 7 - largest, largest, largest, [half])
+
+
+CONVOLUTION = """
+from torch._inductor.async_compile import AsyncCompile
+async_compile = AsyncCompile()
+triton_poi_fused_convolution_0 = async_compile.triton('triton_poi_fused_convolution_0', '')
+
+def call(args):
+    primals_1, primals_2, primals_3 = args
+    args.clear()
+    buf0 = extern_kernels.convolution(primals_3, primals_1, stride=(1, 1), bias=None)
+    assert_size_stride(buf0, (4, 8, 30, 30), (7200, 900, 30, 1), 'convolution')
+    buf1 = buf0; del buf0  # reuse
+    triton_poi_fused_convolution_0.run(buf1, primals_2, 28800, stream=stream0)
+    return (buf1, )
+
+def get_args():
+    primals_2 = rand_strided((8, ), (1, ), device='cuda')
+    primals_3 = rand_strided((4, 3, 32, 32), (3072, 1024, 32, 1), device='cuda')
+    return [primals_2, primals_3]
+"""
+
+
+def test_a_bias_added_in_place_has_memory_as_the_librarys_kernel_leaves_it() -> None:
+    line = CONVOLUTION[: CONVOLUTION.index("triton_poi_fused_convolution_0.run")].count("\n") + 1
+    memory = "\n".join(slice_launch(CONVOLUTION, line).memory)
+    assert memory.startswith("primals_2 = rand_strided")
+    assert "primals_3 = rand_strided" in memory
+    layout = "(4, 8, 30, 30), (7200, 900, 30, 1), dtype=primals_3.dtype, device=primals_3.device"
+    assert f"buf0 = empty_strided({layout})" in memory
+    assert "buf1 = buf0" in memory
 
 
 @pytest.mark.slow
