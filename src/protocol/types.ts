@@ -2579,7 +2579,7 @@ export interface WhatIf {
  */
 export interface WhatIfResult {
   arguments: string[];
-  verdict: 'limit' | 'recompile' | 'reuse' | 'unknown';
+  verdict: 'eager' | 'error' | 'limit' | 'recompile' | 'reuse' | 'unknown';
   reuses: string;
   outcomes: GuardOutcome[];
   why: string;

@@ -404,6 +404,8 @@ describe('GuardsView', () => {
   it.each([
     ['reuse', { reuses: '0/1', outcomes: [] }, 'Reuses 0/1'],
     ['limit', {}, 'Limit reached'],
+    ['eager', {}, 'Runs in eager'],
+    ['error', {}, 'Raises an error'],
     ['unknown', { why: 'the module is gone' }, 'the module is gone']
   ] as const)('says the verdict: %s', async (verdict, change, text) => {
     await show(manyGuards(4));

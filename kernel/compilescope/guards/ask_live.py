@@ -24,6 +24,7 @@ from .entry_frames import entry_functions
 from .kept_guards import by_report_id, report_ids
 
 _RESUMED = "torch_dynamo_resume_in_"
+_TORCHS = "{name} is a module of torch's own, which torch leaves to eager where a call enters it."
 
 
 def ask_compiled(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> WhatIf:
@@ -45,20 +46,40 @@ def ask_compiled(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[st
         codes.append(wrapper)
     kept = [live_guard for code in dict.fromkeys(codes) for live_guard in live_guards(code)]
     around = skipping.wrapper_of(fn)
-    tried = kept if around is None else [guards for guards in kept if around.may_use(guards)]
+    # Where torch compiles nothing, it does not ask whose compilation it is either.
+    if around is None or skipping.stance() == "eager_on_recompile":
+        tried = kept
+    else:
+        tried = [guards for guards in kept if around.may_use(guards)]
     answer = ask(subject, name_of(subject), args, kwargs, tried)
-    return _doubted(answer, skipping.skipped(answer.subject, codes, kept))
+    skipped = skipping.skipped(answer.subject, codes, kept)
+    values = [*args, *kwargs.values()]
+    if skipped and not kept and skipping.is_torchs_alone(fn, values):
+        answer.verdict, answer.why = "eager", _TORCHS.format(name=answer.subject)
+        return answer
+    return _beyond_guards(answer, skipped, values)
 
 
-def _doubted(answer: WhatIf, skipped: str) -> WhatIf:
-    """The same answer, or that it cannot be told, where more than guards decides."""
-    stance = skipping.stance()
-    doubt = skipped
-    if not skipping.serves_in_stance() or (stance and answer.verdict != "reuse"):
-        doubt = stance
-    if doubt:
-        answer.verdict, answer.reuses = "unknown", ""
-        answer.why = " ".join(text for text in (doubt, answer.why) if text)
+def _beyond_guards(answer: WhatIf, skipped: str, values: Sequence[Any]) -> WhatIf:
+    """The answer where more than guards decides: the stance, and frames that torch skips.
+
+    ``skipped`` says why torch may run the call in eager without looking.
+    """
+    stance, verdict, why = skipping.stance(), answer.verdict, skipping.stance_in_words()
+    compiles = verdict in ("recompile", "limit")
+    if stance == "force_eager" or (stance == "eager_on_recompile" and compiles):
+        verdict = "eager"
+    elif stance == "fail_on_recompile" and verdict == "recompile" and not skipped:
+        # Torch passes over frames that have to do with no tensor.
+        verdict = "error" if any(isinstance(value, torch.Tensor) for value in values) else "unknown"
+    elif stance in ("default", "eager_on_recompile", "fail_on_recompile") and not skipped:
+        if verdict == "reuse" or stance == "default":
+            return answer
+        verdict = "unknown"
+    else:
+        verdict, why = "unknown", skipped or why
+    answer.verdict, answer.reuses = verdict, ""
+    answer.why = " ".join(text for text in (why, answer.why) if text)
     return answer
 
 
@@ -106,7 +127,8 @@ def ask_compilation(
     try:
         live = by_report_id(live_guards(function.__code__), report_ids(known or {}))
         answer = ask(function, name, args, kwargs, list(live.values()), known)
-        return _doubted(answer, skipping.skipped(name, [code], live_guards(code)))
+        skipped = skipping.skipped(name, [code], live_guards(code))
+        return _beyond_guards(answer, skipped, [*args, *kwargs.values()])
     finally:
         modes.restore()
 

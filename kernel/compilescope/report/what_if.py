@@ -9,7 +9,7 @@ from .problem import Struct
 
 _LONG = 90
 
-Verdict = Literal["reuse", "recompile", "limit", "unknown"]
+Verdict = Literal["reuse", "recompile", "limit", "eager", "error", "unknown"]
 
 
 class GuardOutcome(Struct):
@@ -34,7 +34,8 @@ class WhatIf(Struct):
     arguments: list[str] = []
     """One line an argument: ``x: float32[4, 8] cpu``."""
     verdict: Verdict = "unknown"
-    """reuse, recompile, limit (the recompile limit is reached: it would run in eager), unknown."""
+    """reuse, recompile, limit (the recompile limit is reached: it would run in eager), eager (torch
+    compiles nothing there), error (torch's stance has it raise one), unknown."""
     reuses: str = ""
     """The compile id of the compilation that would serve the call."""
     outcomes: list[GuardOutcome] = []
@@ -67,5 +68,7 @@ class WhatIf(Struct):
             "reuse": f"reuses {self.reuses}",
             "recompile": "would compile again" if self.outcomes else "would compile",
             "limit": "would run in eager: the recompile limit is reached",
+            "eager": "would run in eager",
+            "error": "would raise an error",
             "unknown": "cannot be told",
         }[self.verdict]

@@ -136,6 +136,18 @@ export function verdictOf(
           'No compilation matches and the recompile limit is reached: this call would run eagerly.'
         )
       };
+    case 'eager':
+      return {
+        kind: 'warning',
+        title: trans.__('Runs in eager'),
+        text: trans.__('Nothing would be compiled.')
+      };
+    case 'error':
+      return {
+        kind: 'error',
+        title: trans.__('Raises an error'),
+        text: trans.__('No compilation matches, and torch may make none.')
+      };
     case 'unknown':
       return {
         kind: 'info',

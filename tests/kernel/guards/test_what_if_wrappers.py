@@ -66,8 +66,38 @@ def test_a_librarys_module_that_is_compiled_in_place_is_not_promised_a_compilati
     answer = cs.what_if(module, X)
     module(X)
     assert attempts() == before
-    assert answer.verdict == "unknown"
-    assert "code of a library" in answer.why
+    assert answer.verdict == "eager"
+    assert "a module of torch's own" in answer.why
+
+
+class Users(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x.sin()
+
+
+def users(x: Any) -> Any:
+    return x.cos()
+
+
+def test_a_librarys_module_that_runs_code_of_the_users_is_not_promised_eager():
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 8, activation=users, batch_first=True)
+    hooked = torch.nn.Linear(8, 8)
+    hooked.register_forward_hook(lambda module, args, output: output.sin())
+    inner = torch.nn.Linear(8, 8)
+    inner.compile(backend="eager")
+    for module, verdict in (
+        (torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU()), "eager"),
+        (torch.nn.Sequential(torch.nn.Linear(8, 8), Users()), "unknown"),
+        (torch.nn.Sequential(inner), "eager"),
+        (hooked, "unknown"),
+        (layer, "unknown"),
+    ):
+        module.compile(backend="eager")
+        x = torch.randn(2, 4, 8)
+        assert cs.what_if(module, x).verdict == verdict
+        before = attempts()
+        module(x)
+        assert verdict == "unknown" or attempts() == before
 
 
 @pytest.mark.parametrize("stance", ["force_eager", "fail_on_recompile", "eager_on_recompile"])
@@ -76,8 +106,8 @@ def test_a_stance_counts(stance):
     compiled(X, 2)
     with torch.compiler.set_stance(stance):
         same, other = cs.what_if(compiled, X, 2), cs.what_if(compiled, X, 3)
-    assert same.verdict == ("unknown" if stance == "force_eager" else "reuse")
-    assert other.verdict == "unknown"
+    assert same.verdict == ("eager" if stance == "force_eager" else "reuse")
+    assert other.verdict == ("error" if stance == "fail_on_recompile" else "eager")
     assert stance in other.why
 
 
@@ -172,15 +202,17 @@ def wrong(seed: int) -> str:
         with torch.set_grad_enabled(draw.random() < 0.7), torch.compiler.set_stance(stance):
             said = cs.what_if(fn, *args)
             runs.clear()
-            before = attempts()
+            before, failed = attempts(), False
             try:
                 fn(*args)
             except RuntimeError as error:
-                if "fail_on_recompile" not in str(error):
+                failed = "fail_on_recompile" in str(error)
+                if not failed:
                     raise
         told[said.verdict] += 1
         # An attempt counts: its trace may turn out to be empty.
         did = "recompile" if attempts() > before else "reuse" if runs else "eager"
+        did = "error" if failed else did
         expected = {"limit": "eager"}.get(said.verdict, said.verdict)
         if expected not in ("unknown", did):
             return f"seed {seed}, {kind}: said {said.verdict}, torch did {did}\n{text}\n{said}"

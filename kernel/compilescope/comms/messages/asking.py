@@ -42,7 +42,7 @@ class WhatIfResult(Message):
 
     arguments: list[str]
     """One line an argument, as in `Subject.arguments`."""
-    verdict: Literal["reuse", "recompile", "limit", "unknown"]
+    verdict: Literal["reuse", "recompile", "limit", "eager", "error", "unknown"]
     reuses: str = ""
     """The compilation that would serve the call."""
     outcomes: list[GuardOutcome] = []

@@ -70,11 +70,16 @@ def wrapper_of(fn: Callable[..., Any]) -> Wrapper | None:
 
 
 def stance() -> str:
-    """What ``torch.compiler.set_stance`` makes of a call, in words; empty for the default."""
+    """What ``torch.compiler.set_stance`` says; ``another backend`` where it forces one."""
     now = eval_frame._stance
-    if now.stance == "default":
-        return "" if now.backend is None else "Another backend is forced by torch's stance."
+    return now.stance if now.backend is None else "another backend"
+
+
+def stance_in_words() -> str:
+    """What the stance makes of a call; empty for the default."""
     return {
+        "default": "",
+        "another backend": "Another backend is forced by torch's stance.",
         "force_eager": "torch's stance is force_eager: the call runs in eager.",
         "eager_on_recompile": (
             "torch's stance is eager_on_recompile: a call that no compilation serves runs in eager."
@@ -82,17 +87,60 @@ def stance() -> str:
         "fail_on_recompile": (
             "torch's stance is fail_on_recompile: a call that no compilation serves is an error."
         ),
-    }.get(now.stance, f"torch's stance is {now.stance}.")
+    }.get(stance(), f"torch's stance is {stance()}.")
 
 
-def serves_in_stance() -> bool:
-    """Whether compilations that are there serve calls under the present stance."""
-    now = eval_frame._stance
-    return now.backend is None and now.stance in (
-        "default",
-        "eager_on_recompile",
-        "fail_on_recompile",
-    )
+def is_torchs_alone(module: Any, values: Sequence[Any]) -> bool:
+    """Whether a call of the module runs torch's code and nobody else's, as far as can be seen.
+
+    False where it cannot: for a module with hooks or with functions in its attributes, arguments
+    that are not plain, or modes that are in force.
+    """
+    if not isinstance(module, torch.nn.Module) or _has_modes() or not all(map(_is_plain, values)):
+        return False
+    return all(_is_torchs(each, each is module) for each in module.modules())
+
+
+def _is_torchs(module: torch.nn.Module, is_entered: bool) -> bool:
+    if not type(module).__module__.startswith("torch.nn."):
+        return False
+    for name, value in vars(module).items():
+        if name == "_modules" or (name == "_compiled_call_impl" and is_entered):
+            continue
+        if isinstance(value, dict):
+            # Hooks and whether they take keywords; parameters and buffers.
+            if value and (
+                name not in ("_parameters", "_buffers") or not _is_plain([*value.values()])
+            ):
+                return False
+        elif not _is_plain(value) and not _is_torchs_function(value):
+            return False
+    return True
+
+
+def _is_torchs_function(value: Any) -> bool:
+    if isinstance(value, types.FunctionType):
+        return bool(trace_rules.check(value.__code__)) and value.__module__.startswith("torch.")
+    return isinstance(value, types.BuiltinFunctionType)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether it is a value that brings no code of its own."""
+    if type(value) in (list, tuple, set, torch.Size):
+        return all(map(_is_plain, value))
+    return type(value) in _PLAIN
+
+
+_PLAIN = (
+    *(type(None), bool, int, float, complex, str),
+    *(torch.Tensor, torch.nn.Parameter, torch.dtype, torch.device),
+)
+
+
+def _has_modes() -> bool:
+    modes = torch._C._len_torch_function_stack() + torch._C._len_torch_dispatch_stack()
+    modules: Any = torch.nn.modules.module
+    return modes > 0 or bool(modules._has_any_global_hook())
 
 
 def skipped(name: str, codes: Sequence[types.CodeType], kept: Iterable[KeptGuards]) -> str:
