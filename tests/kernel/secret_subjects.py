@@ -9,6 +9,8 @@ import torch
 from torch import nn
 
 SECRET = "hunter2"
+NUMBER = "90210"
+"""What the numbers begin with that are computed with."""
 CONFIG = {"hunter2 key": 1, "token": "hunter2 value"}
 
 
@@ -31,7 +33,8 @@ def _(x: torch.Tensor, name: str) -> torch.Tensor:
 
 
 class Net(nn.Module):
-    """Texts in globals, attributes, arguments, keys, defaults, breaks, operators, comments."""
+    """Texts in globals, attributes, arguments, keys, defaults, breaks, operators, comments; numbers
+    that it computes with."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -46,6 +49,9 @@ class Net(nn.Module):
         x = x + len(table["hunter2 entry"])
         print("hunter2 printed")  # hunter2 comment
         x = torch.ops.compilescope_tests.tag(x, "hunter2 operator")
+        torch._assert_async(x.sum() < 1e30, "hunter2 assertion")
+        x = torch.where(x > 90210.5, x * 90210, x / 90210.25)
+        x = x + torch.tensor([90210.125, 2.0, 3.0, 4.0])
         return self.inner(x)
 
 

@@ -18,6 +18,7 @@ from compilescope.report import (
     Failure,
     Guard,
     GuardManager,
+    Node,
     Phase,
     Problem,
     RawEvent,
@@ -189,6 +190,35 @@ def test_no_literal_is_left() -> None:
     assert redacted.problems[0].what == "The subject raised MyTrouble: (left out)"
 
 
+def test_constants_are_left_out_and_sizes_stay() -> None:
+    made = report()
+    compilation = next(one for one in made.compilations if one.id == "0/0")
+    args = "x, 90210, 'hunter2 mode', 4096, alpha=90210.5, approximate='tanh', end=2147483647"
+    compilation.graphs["dynamo"].nodes = [
+        Node(name="x", op="placeholder", target="x", shape=["2", "4096"], stride=["4096", "1"]),
+        Node(name="y", op="call_function", target="torch.ops.aten.y.default", args=args),
+    ]
+    code = 'auto y = f(90210L, 90210.0f, 1e-05, 0.5, 2.0, 4096L, 902101, "hunter2 mode", t90210);'
+    compilation.code.cpp = code
+    kernel = compilation.kernels[0]
+    kernel.source = code
+    kernel.assembly = {
+        "ptx": "mul.f32 %f2, %f1, 0f47B03240; add.s64 %rd1, %rd2, 4096;",
+        "asm": ".LC0:\n\t.long\t1202729536\n\tmovl $1202729536, %eax\n\taddq $64, %rsp",
+        "sass": "FMUL R2, R1, 90210.5 ; /* 0x47b0324001027820 */",
+    }
+    left = made.redacted().compilation("0/0")
+    nodes = left.graphs["dynamo"].nodes
+    assert nodes[1].args == ("x, …, '…', 4096, alpha=…, approximate='tanh', end=2147483647")
+    expected = 'auto y = f(…L, …f, …, 0.5, 2.0, 4096L, 902101, "…", t90210);'
+    assert left.code.cpp == left.kernels[0].source == expected
+    assert left.kernels[0].assembly == {
+        "ptx": "mul.f32 %f2, %f1, …; add.s64 %rd1, %rd2, 4096;",
+        "asm": ".LC0:\n\t…\n\tmovl …, %eax\n\taddq $64, %rsp",
+        "sass": "FMUL R2, R1, … ; /* … */",
+    }
+
+
 def _watched() -> Report:
     with cs.watch() as live:
         compiled = torch.compile(secret_subjects.again, backend="eager")
@@ -249,12 +279,14 @@ def test_no_text_of_the_users_is_left_in_a_real_report(tmp_path: Path) -> None:
         assert _around(page) == [], name
         assert _around(str(one.redacted())) == [], name
     compilation = made["net"].variant("cpp").compilations[-1]
-    assert "hunter2 operator" in (compilation.code.cpp or "")
+    for secret in ("hunter2 operator", "hunter2 assertion", secret_subjects.NUMBER):
+        assert secret in (compilation.code.cpp or ""), secret
     assert made["watched"].compilations[1].recompile is not None
 
 
 def _around(text: str) -> list[str]:
-    return [text[max(0, one.start() - 60) : one.end() + 30] for one in re.finditer(SECRET, text)]
+    secrets = f"{SECRET}|{secret_subjects.NUMBER}"
+    return [text[max(0, one.start() - 60) : one.end() + 30] for one in re.finditer(secrets, text)]
 
 
 def test_a_path_that_torch_cuts_off_is_left_out() -> None:
@@ -293,6 +325,7 @@ PIECES += [
     "[",
     '"',
 ]
+PIECES += ["1.", "1", "1e", "0x", "0f1", ".long "]
 PIECES += ["Error: ", "a[] ", " # a.py:1 in f", "~^ ", "L['", " in "]
 
 
@@ -302,6 +335,7 @@ def test_no_text_takes_the_square_of_its_length(piece: str) -> None:
     text = f" in File {piece * (200_000 // len(piece))}!"
     compilation = made.compilation("0/0")
     compilation.graphs["dynamo"].text = text
+    compilation.kernels[0].assembly = {"asm": text}
     compilation.guards = [Guard(expression=text, type="EQUALS_MATCH", source=text, why=text)]
     made.subject.arguments = [text]
     made.problems = [Problem(severity="error", what=text, why=text, detail=f"Traceback {text}")]

@@ -1,9 +1,9 @@
 """A report without what its author may not want to share: paths and source code.
 
 Works on a report's plain data, so that what is added to the structs later is covered too. What is
-left out is every line of the user's code, every folder's name, and the literals that guards,
-arguments and failures quote (`literals`). Names stay: those of files,
-functions, modules and variables, which the graphs and the generated code are made of.
+left out is every line of the user's code, every folder's name, the literals that guards, arguments
+and failures quote (`literals`), and those that the graphs and the generated code compute with
+(`constants`). Names stay: those of files, functions, modules and variables.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .literals import quoted, without_literals
+from .constants import NODE_FIELDS, Constants
+from .literals import without_literals
 
 _POSIX = re.compile(r"(?<![\w.:/<~-])~?(?:/[^\s/:\"'()<>|,;\\]+)+/([^\s/:\"'()<>|,;\\]*)")
 _WINDOWS = re.compile(r"(?<!\w)[A-Za-z]:(?:\\\\?[^\s\\:\"'()<>|,;]+)+\\\\?([^\s\\:\"'()<>|,;]*)")
@@ -35,10 +36,9 @@ _ADVICE_FIELDS = {"kind", "what", "code", "where"}
 _SETTINGS = ("specialize_float", "module_int")
 """Kinds of advice whose code is long, and yet holds names alone."""
 _SOURCE_FIELDS = {"file", "line", "function", "code"}
-_NODE_FIELDS = {"op", "target", "args"}
 _OPERATOR = re.compile(r"torch\.ops\.(\w+)\.")
 _TORCHS = ("aten", "prim", "prims", "inductor", "higher_order", "quantized", "mkldnn", "onednn")
-"""Namespaces of torch's own operators, whose texts are torch's: a mode, an equation."""
+"""Namespaces of torch's own operators."""
 
 
 def redact(report: dict[str, Any]) -> dict[str, Any]:
@@ -67,18 +67,20 @@ class _Cleaner:
         code: set[str] = {
             line.strip() for text in report.get("files", {}).values() for line in text.splitlines()
         }
-        texts: set[str] = set()
+        nodes: list[dict[str, Any]] = []
         for dictionary in _dictionaries(report):
             if dictionary.keys() == _SOURCE_FIELDS:
                 files.add(dictionary["file"])
                 code.add(dictionary["code"].strip())
-            elif dictionary.keys() >= _NODE_FIELDS and _is_custom(dictionary["target"]):
-                texts.update(quoted(dictionary["args"]))
+            elif dictionary.keys() >= NODE_FIELDS:
+                nodes.append(dictionary)
         paths = sorted((file for file in files if _base(file) != file), key=len, reverse=True)
         self.paths = re.compile("|".join(map(re.escape, paths))) if paths else None
-        own = "|".join(re.escape(text) for text in sorted(texts, key=len, reverse=True))
+        self.constants = Constants(nodes, _is_custom)
+        texts = sorted(self.constants.texts, key=len, reverse=True)
+        own = "|".join(map(re.escape, texts))
         self.texts = re.compile(rf"(['\"])(?:{own})\1") if own else None
-        """Texts that operators of the user's get, in the graphs and in the generated code."""
+        """Texts that operators get, in the graphs and in the generated code."""
         self.code = {line for line in code if len(line) > 1}
 
     def __call__(self, value: Any) -> Any:
@@ -92,6 +94,7 @@ class _Cleaner:
             value = without_literals(
                 {key: _LEFT_OUT if self.is_code(item) else item for key, item in value.items()}
             )
+            value = self.constants.without(value)
             return {self.text(key): self(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
             return [self(item) for item in value]
