@@ -39,6 +39,8 @@ from compilescope.builds import build_and_time
 from compilescope.processes import warm_headers
 from compilescope.progress import history
 
+from .forks import forked
+
 
 @pytest.fixture(scope="session", autouse=True)
 def less_garbage_collection() -> None:
@@ -59,6 +61,13 @@ def short_timing() -> Iterator[None]:
     """Each build is timed for a tenth as long as it is for a user: no test needs its precision."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build_and_time, "SECONDS_PER_VARIANT", 0.04)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forked_processes() -> Iterator[None]:
+    """Processes of ours that import torch first are forked from one that has."""
+    with forked():
         yield
 
 

@@ -29,6 +29,8 @@ from torch._inductor.graph import GraphLowering
 from torch._logging import _internal
 from torch.fx import GraphModule
 
+from . import forked_process
+
 
 def world() -> dict[str, Any]:
     """What an inspection must leave alone, as values that can be compared."""
@@ -129,16 +131,17 @@ def _children() -> list[int]:
             for child in psutil.Process().children()
             if child.pid not in warm
             and child.status() != psutil.STATUS_ZOMBIE
-            and not _is_pythons(child)
+            and not _is_helper(child)
         )
         if not alive or time.monotonic() > deadline:
             return alive
         time.sleep(0.05)
 
 
-def _is_pythons(child: psutil.Process) -> bool:
-    """Python's own tracker of resources, which a pool of processes in some test leaves."""
+def _is_helper(child: psutil.Process) -> bool:
+    """Python's own tracker of resources, which a pool in some test leaves, or the tests' forks."""
     try:
-        return "multiprocessing.resource_tracker" in " ".join(child.cmdline())
+        command = " ".join(child.cmdline())
+        return "multiprocessing.resource_tracker" in command or forked_process.__file__ in command
     except psutil.NoSuchProcess:
         return False

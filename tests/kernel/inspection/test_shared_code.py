@@ -72,7 +72,7 @@ def written_in_place() -> Call:
 
 
 SUBJECTS: dict[str, tuple[Callable[[], Call], bool]] = {
-    "a language model's step": (lambda: gpt(4, 0.1), False),
+    "a language model's step": (lambda: gpt(2, 0.1), False),
     "convolutions, trained": (
         lambda: Call(nn.Sequential(Residual(8), Residual(8)), (torch.randn(2, 8, 12, 12),)),
         False,
@@ -122,7 +122,7 @@ def test_the_wrapper_that_is_there_ahead_is_torchs_own(
     first: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     torch.manual_seed(0)
-    call = gpt(2, 0.1)
+    call = gpt(1, 0.1)
     wanted = [Variant(cpp_wrapper=name == "cpp") for name in ("python", "cpp")]
     if first == "cpp":
         # Whether a capture's wrappers can share a lowering, its first Python wrapper shows.

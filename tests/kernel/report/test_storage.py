@@ -255,7 +255,7 @@ def _strategy(kind: type) -> st.SearchStrategy[Any]:
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(_strategy(Report))
 def test_any_report_survives_json(made: Report) -> None:
     assert from_json(made.to_json()) == made

@@ -1,0 +1,146 @@
+"""Processes that tests have started are forked from one that has imported torch, or Inductor too.
+
+That takes a new process two seconds of processor time, or five. A fork is a child of the
+tests' process, not of that one (`forked_process`), so that whoever waits for it sees how it ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from types import SimpleNamespace
+from typing import IO, Any
+
+import pytest
+from compilescope.processes import runner
+from compilescope.targets import worker_process
+
+from . import forked_process
+
+_TORCH = ("torch", "torch.fx.experimental.symbolic_shapes")
+_INDUCTOR = ("torch._inductor.compile_fx", "torch._inductor.async_compile")
+_LOADED = {
+    # It becomes another device before it loads Inductor.
+    "compilescope.targets.worker.worker": _TORCH,
+    "compilescope.distributed.process": _INDUCTOR,
+    "compilescope.sweep.cell_process": _INDUCTOR,
+    "compilescope.studies.ahead_of_time.process": _INDUCTOR,
+    "compilescope.studies.deploy.way_process": _INDUCTOR,
+    "compilescope.studies.first_calls.cold_process": _INDUCTOR,
+}
+"""What is forked, and what is loaded by then. `startup_process` is not: the tests of start-ups want
+to know what loading torch takes."""
+
+
+class Forked:
+    """A child process, as `subprocess.Popen` shows one."""
+
+    def __init__(
+        self, pid: int, stdin: IO[bytes], stdout: IO[bytes] | None, stderr: IO[bytes]
+    ) -> None:
+        self.pid = pid
+        self.stdin = stdin
+        self.stdout = stdout
+        self.stderr = stderr
+        self.returncode: int | None = None
+        self._waiting = threading.Lock()
+
+    def poll(self) -> int | None:
+        """How it ended; None while it has not."""
+        return self._look(os.WNOHANG)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Waits for its end."""
+        if timeout is None:
+            ended = self._look(0)
+        else:
+            end = threading.Event()
+            ended = self.poll()
+            rest = timeout
+            while ended is None:
+                if rest <= 0:
+                    raise subprocess.TimeoutExpired("a fork", timeout)
+                end.wait(min(rest, 0.02))
+                rest -= 0.02
+                ended = self.poll()
+        assert ended is not None
+        return ended
+
+    def _look(self, how: int) -> int | None:
+        with self._waiting:
+            if self.returncode is None:
+                pid, status = os.waitpid(self.pid, how)
+                if pid:
+                    self.returncode = os.waitstatus_to_exitcode(status)
+            return self.returncode
+
+
+class _Forks:
+    """The process that is forked; started when it is first needed."""
+
+    def __init__(self, loaded: Sequence[str]) -> None:
+        self._loaded = loaded
+        self._asking = threading.Lock()
+        self._line: socket.socket | None = None
+
+    def start(
+        self, command: Sequence[str], *, stdout: int, env: Mapping[str, str], cwd: Any = None
+    ) -> Forked:
+        stdin, to_it = os.pipe()
+        heard, said = os.pipe()
+        failed, errors = os.pipe()
+        if stdout == subprocess.DEVNULL:
+            os.close(said)
+            said = os.open(os.devnull, os.O_WRONLY)
+        order = {"arguments": command[1:], "environ": dict(env), "folder": cwd and str(cwd)}
+        with self._asking:
+            line = self._line = self._line or self._begun()
+            socket.send_fds(line, [json.dumps(order).encode()], [stdin, said, errors])
+            pid = int(line.recv(64))
+        for file in (stdin, said, errors):
+            os.close(file)
+        streams = [os.fdopen(file, "rb") for file in (heard, failed)]
+        return Forked(pid, os.fdopen(to_it, "wb"), *streams)
+
+    def _begun(self) -> socket.socket:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            subprocess.Popen(
+                [sys.executable, forked_process.__file__, str(theirs.fileno()), *self._loaded],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                # Processes that a pool starts ahead are not forked with the rest.
+                env={**os.environ, "TORCH_WARM_POOL": "0"},
+                start_new_session=True,
+            )
+        return ours
+
+
+@contextlib.contextmanager
+def forked() -> Iterator[None]:
+    """In the block processes of `_LOADED` are forked, where that can be done."""
+    if sys.platform != "linux" or forked_process.CLONE is None:
+        yield
+        return
+    forks = {loaded: _Forks(loaded) for loaded in (_TORCH, _INDUCTOR)}
+
+    def start(command: list[str], **options: Any) -> Any:
+        for name, loaded in _LOADED.items():
+            if command[1:3] == ["-m", name] or (
+                command[1] == "-c" and f"from {name} " in command[2]
+            ):
+                wanted = {key: options.get(key) for key in ("stdout", "env", "cwd")}
+                return forks[loaded].start(command, **wanted)
+        return subprocess.Popen(command, **options)
+
+    replaced: Any = SimpleNamespace(**{**vars(subprocess), "Popen": start})
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (runner, worker_process):
+            patch.setattr(module, "subprocess", replaced)
+        yield
