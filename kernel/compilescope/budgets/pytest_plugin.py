@@ -48,7 +48,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     from ..jobs.watch_switch import caller
     from ..session.lazy import session
     from ..watching.watch import MEMORY_MB
-    from .budget import Budget, check
+    from .budget import Budget, BudgetError, check
 
     try:
         budget = Budget(*marker.args, **marker.kwargs)
@@ -63,5 +63,11 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         name = re.sub(r"[^\w.\-]+", "-", item.nodeid)
         report.save(folder / f"{name}.compilescope.json")
         page = folder / f"{name}.html"
-    check(budget, report, page)
-    return result
+    try:
+        check(budget, report, page)
+    except BudgetError as error:
+        message = str(error)
+    else:
+        return result
+    # A traceback would show this plugin's code.
+    pytest.fail(message, pytrace=False)
