@@ -139,9 +139,9 @@ def compile_times(report: Report) -> Figure | None:
 
 
 def _figure(bars: list[object], title: str, rows: int) -> Figure:
-    from plotly.graph_objects import Figure
+    from .chart_figure import BarFigure
 
-    return Figure(
+    return BarFigure(
         data=bars,
         layout={
             "template": "none",

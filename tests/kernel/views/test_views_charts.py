@@ -63,6 +63,27 @@ def test_they_stand_on_the_background_of_the_page() -> None:
         assert len(figure.to_json()) < 10_000
 
 
+@pytest.mark.parametrize(
+    ("what", "label"),
+    [
+        ("latency", "96.2 µs (95.2 µs to 98.1 µs), 1.90\u00d7 faster"),
+        ("compile time", "Dynamo 500 ms"),
+    ],
+)
+def test_where_plotlys_type_is_not_drawn_html_is(
+    what: str, label: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[dict[str, str]] = []
+    monkeypatch.setattr("IPython.display.display", lambda bundle, raw: shown.append(bundle))
+    monkeypatch.setattr("plotly.io.renderers.default", "plotly_mimetype")
+    cs.chart(report(), what)._ipython_display_()
+    [bundle] = shown
+    assert "application/vnd.plotly.v1+json" in bundle
+    assert label in bundle["text/html"]
+    assert label in bundle["text/plain"]
+    assert "<script" not in bundle["text/html"]
+
+
 def test_nothing_measured_is_no_chart() -> None:
     made = report()
     made.variants = made.variants[2:]
