@@ -28,6 +28,8 @@ module.exports = {
   coverageProvider: 'v8',
   collectCoverageFrom: ['src/**/*.{ts,tsx}', '!src/protocol/types.ts'],
   modulePathIgnorePatterns: [
+    // JupyterLab's Python package has the same mock packages in each venv.
+    '<rootDir>/\\.venv',
     '<rootDir>/extension/.*/labextension',
     '<rootDir>/lib'
   ],

@@ -1083,6 +1083,7 @@ export interface Graph {
   nodes: Node[];
   absent: Record<string, string>;
   stacks: SourceLine[][];
+  same_as: [string, string] | null;
 }
 
 /**

@@ -184,7 +184,15 @@ export function graphOf(
   nodes: Node[] = [],
   change: Partial<Graph> = {}
 ): Graph {
-  return { stage, text: '', nodes, absent: {}, stacks: [], ...change };
+  return {
+    stage,
+    text: '',
+    nodes,
+    absent: {},
+    stacks: [],
+    same_as: null,
+    ...change
+  };
 }
 
 export function variantReport(

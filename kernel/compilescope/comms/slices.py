@@ -8,7 +8,7 @@ import msgspec
 
 from ..report import COMPILATION_PARTS, PARTS, Code, Compilation, Graph, Report, VariantReport
 from ..report.errors import CompilescopeError
-from ..report.saving.graph_stacks import pack
+from ..report.saving.packed_graphs import pack
 from . import package_files, target_kernels
 
 

@@ -56,7 +56,10 @@ class Graph(Struct):
     nodes: list[Node] = []
     absent: dict[str, str] = {}
     stacks: list[list[SourceLine]] = []
-    """In a file or a message: the nodes' sources, each once. See `report.saving.graph_stacks`."""
+    """In a file or a message: the nodes' sources, each once. See `report.saving.packed_graphs`."""
+    same_as: tuple[str, str] | None = None
+    """In a file: the variant and the stage whose graph of this compilation equals this one, which
+    is empty then."""
 
 
 class Region(Struct):

@@ -29,7 +29,7 @@ from .parts import WRAPPERS
 from .problem import Problem, SourceLine, Struct
 from .ranks import Rank
 from .recommendation import Recommendation, recommend
-from .saving.graph_stacks import pack
+from .saving.packed_graphs import pack_compilations
 from .saving.redaction import redact
 from .sweeps import Sweep
 from .target import TargetReport
@@ -221,25 +221,15 @@ class Report(Struct, kw_only=True):
         """
         replace = msgspec.structs.replace
         conclude(self)
-        packed = replace(
+        packed = pack_compilations((each.name, each.compilations) for each in self.variants)
+        packed_report = replace(
             self,
             variants=[
-                replace(
-                    variant,
-                    compilations=[
-                        replace(
-                            compilation,
-                            graphs={
-                                name: pack(graph) for name, graph in compilation.graphs.items()
-                            },
-                        )
-                        for compilation in variant.compilations
-                    ],
-                )
-                for variant in self.variants
+                replace(variant, compilations=compilations)
+                for variant, compilations in zip(self.variants, packed, strict=True)
             ],
         )
-        return msgspec.json.encode(packed, enc_hook=repr).decode()
+        return msgspec.json.encode(packed_report, enc_hook=repr).decode()
 
     def redacted(self) -> Report:
         """A copy without folders' names, lines of source code, and quoted values.

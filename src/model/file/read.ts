@@ -1,4 +1,5 @@
 import type { Report } from '../../protocol/types';
+import { shareGraphs } from '../packing';
 import { conform, NonconformityError } from './conform';
 import { missing } from './missing';
 
@@ -32,7 +33,7 @@ export function readReport(text: string): Report {
     );
   }
   try {
-    return conform(data, 'Report') as Report;
+    return shareGraphs(conform(data, 'Report') as Report);
   } catch (error) {
     if (error instanceof NonconformityError) {
       throw missing(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import compilescope as cs
 import msgspec
-from compilescope.report import Graph, Node, SourceLine
-from compilescope.report.saving.graph_stacks import pack, unpack
+from compilescope.report import Compilation, Graph, Node, SourceLine
+from compilescope.report.saving.packed_graphs import pack, unpack, unpack_compilations
 
 from ..session.test_file_answers import DATA
 
@@ -40,8 +41,21 @@ def test_a_place_that_is_not_there_is_no_stack() -> None:
     assert graph.nodes == [Node(name="n", op="output", target="output")]
 
 
-def test_a_saved_report_is_the_same_and_smaller(tmp_path: Path) -> None:
+def test_a_saved_report_has_each_graph_once(tmp_path: Path) -> None:
     report = cs.load(DATA / "reports" / "training.compilescope.json")
     path = report.save(tmp_path / "x.compilescope.json")
+    python, cpp = (variant.compilations[0].graphs for variant in report.variants[:2])
+    shared = {stage for stage, graph in python.items() if cpp.get(stage) == graph}
+    saved = json.loads(path.read_text("utf-8"))["variants"][1]["compilations"][0]["graphs"]
+    assert {stage for stage, graph in saved.items() if graph["same_as"]} >= shared
+    assert saved["post_grad"]["same_as"][0] == "python"
+    assert {"dynamo", "post_grad"} <= shared
     assert cs.load(path) == report
-    assert path.stat().st_size < len(msgspec.json.encode(report))
+    assert path.stat().st_size < 0.8 * len(msgspec.json.encode(report))
+
+
+def test_a_variant_that_is_not_there_has_no_graph() -> None:
+    graph = Graph(stage="dynamo", text="", same_as=("gone", "dynamo"))
+    compilation = Compilation(id="0/0", graphs={"dynamo": graph})
+    unpack_compilations([("cpp", [compilation])])
+    assert compilation.graphs == {"dynamo": Graph(stage="dynamo", text="")}

@@ -1,1 +1,1 @@
-"""How reports are kept: files, redaction, and each stack of source lines once."""
+"""How reports are kept: files, redaction, and each graph and stack of source lines once."""

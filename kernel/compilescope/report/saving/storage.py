@@ -9,7 +9,7 @@ import msgspec
 from ..errors import CompilescopeError
 from ..report import SCHEMA_VERSION, Report
 from .given_files import given_path, reading
-from .graph_stacks import unpack
+from .packed_graphs import unpack_compilations
 
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What msgspec raises for text that is cut short, no text at all, or nested without end."""
@@ -82,7 +82,5 @@ def from_json(text: str | bytes, name: str = "The text") -> Report:
         raise CompilescopeError(
             f"{name} is damaged.", f"{error}.", "Write the report again."
         ) from None
-    for compilation in report.compilations:
-        for graph in compilation.graphs.values():
-            unpack(graph)
+    unpack_compilations((variant.name, variant.compilations) for variant in report.variants)
     return report

@@ -1,0 +1,83 @@
+"""Graphs as they travel: each stack of source lines once, and in a file each graph once.
+
+A model's layers share their lines: of a thousand nodes, thirty stacks are different. Written out at
+every node they are three quarters of a report's JSON. Variants that differ in their wrapper share
+their graphs: one capture serves both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from ..artifacts import Compilation, Graph
+from ..problem import SourceLine
+
+
+def pack(graph: Graph) -> Graph:
+    """A copy whose nodes name their stack's place in `Graph.stacks`."""
+    places: dict[tuple[SourceLine, ...], int] = {}
+    nodes = [
+        msgspec.structs.replace(
+            node, sources=[], stack=places.setdefault(tuple(node.sources), len(places))
+        )
+        if node.sources
+        else node
+        for node in graph.nodes
+    ]
+    return msgspec.structs.replace(graph, nodes=nodes, stacks=[list(stack) for stack in places])
+
+
+def unpack(graph: Graph) -> None:
+    """Give every node its stack again, in place. A place that is not there is no stack."""
+    stacks = dict(enumerate(graph.stacks))
+    for node in graph.nodes:
+        if node.stack is not None:
+            node.sources = list(stacks.get(node.stack, []))
+            node.stack = None
+    graph.stacks = []
+
+
+Compilations = Iterable[tuple[str, list[Compilation]]]
+"""Variants' names, and what each compiled."""
+
+
+def pack_compilations(variants: Compilations) -> Iterator[list[Compilation]]:
+    """Copies, variant by variant, whose graphs name the place of an equal one before them."""
+    known: dict[str, dict[tuple[str, str], Graph]] = {}
+    for variant, compilations in variants:
+        packed = []
+        for compilation in compilations:
+            places = known.setdefault(compilation.id, {})
+            graphs = {}
+            for stage, graph in compilation.graphs.items():
+                place = next((at for at, other in places.items() if _is_same(other, graph)), None)
+                # Of two compilations with one id the first is found again.
+                if place is None or (variant, stage) in places:
+                    places.setdefault((variant, stage), graph)
+                    graphs[stage] = pack(graph)
+                else:
+                    graphs[stage] = Graph(stage=graph.stage, text="", same_as=place)
+            packed.append(msgspec.structs.replace(compilation, graphs=graphs))
+        yield packed
+
+
+def unpack_compilations(variants: Compilations) -> None:
+    """Give every variant its graphs again, in place. A place that is not there has no graph."""
+    known: dict[str, dict[tuple[str, str], Graph]] = {}
+    for variant, compilations in variants:
+        for compilation in compilations:
+            places = known.setdefault(compilation.id, {})
+            for stage, graph in compilation.graphs.items():
+                if graph.same_as is None:
+                    unpack(graph)
+                    places.setdefault((variant, stage), graph)
+                else:
+                    owned = places.get(graph.same_as) or Graph(stage="", text="")
+                    compilation.graphs[stage] = msgspec.structs.replace(owned, stage=graph.stage)
+
+
+def _is_same(graph: Graph, other: Graph) -> bool:
+    """Whether two graphs are equal but for the name of their stage."""
+    return graph.text == other.text and graph.absent == other.absent and graph.nodes == other.nodes
