@@ -211,6 +211,17 @@ export interface ISubjectModel extends IDisposable, IMeasuring, ISweeping {
   readonly inspected: ISignal<ISubjectModel, string>;
 
   /**
+   * A report that has come meanwhile and is not the one shown: the id of its
+   * subject. Null once it is shown or dismissed.
+   */
+  readonly offered: string | null;
+
+  /**
+   * Show no longer that there is such a report.
+   */
+  dismissOffer(): void;
+
+  /**
    * The selected subject's id.
    */
   subject: string | null;

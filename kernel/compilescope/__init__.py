@@ -94,7 +94,8 @@ def inspect(
     run
         Build every variant, check it against eager and time it; of variants for a target, compile
         and check the kernels. False: the sources only, of all variants from one capture; nothing
-        is built.
+        is built. Where a panel shows the report, the time of a call is broken down too if that is
+        a matter of seconds, as by ``%%compile``.
 
     Returns
     -------
@@ -109,7 +110,10 @@ def inspect(
     from .session.lazy import session  # torch is loaded here, not when a saved report is opened
 
     call = line_of(sys._getframe(1))
-    return session().inspect(fn, args, kwargs, variants=variants, run=run, call=call)
+    here = session()
+    return here.inspect(
+        fn, args, kwargs, variants=variants, run=run, breakdown=here.is_shown(), call=call
+    )
 
 
 def measure(report: Report, *, variants: object = None, seconds: float = 10.0) -> Report:

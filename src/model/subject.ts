@@ -8,6 +8,7 @@ import type {
   JobState,
   ReportSummary,
   SubjectSummary,
+  SubjectsChanged,
   Variant,
   WatchState
 } from '../protocol/types';
@@ -82,6 +83,15 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
     return this._subjects;
   }
 
+  get offered(): string | null {
+    return this._offered;
+  }
+
+  dismissOffer(): void {
+    this._offered = null;
+    this.subjectsChanged.emit();
+  }
+
   get subject(): string | null {
     return this._subject;
   }
@@ -90,6 +100,9 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
       return;
     }
     this._subject = id;
+    if (id === this._offered) {
+      this._offered = null;
+    }
     this._report = null;
     this._loader.stop();
     this.measurements.clear();
@@ -310,6 +323,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   private _onEvent(_: unknown, { event, data }: EventOf): void {
     switch (event) {
       case 'subjects_changed':
+        this._setOffered(data);
         this._setLive(data.subjects, data.focus);
         break;
       case 'report_changed':
@@ -352,6 +366,21 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
       this._unmade = null;
     }
     this._setSubjects([...subjects, ...this._archive.lost], focus);
+  }
+
+  /**
+   * Note what has come meanwhile, and drop it once it is gone or older than what
+   * was inspected since.
+   */
+  private _setOffered({ subjects, focus, offer }: SubjectsChanged): void {
+    if (offer) {
+      this._offered = offer === this._subject ? null : offer;
+    } else if (
+      focus !== null ||
+      !subjects.some(each => each.subject.id === this._offered)
+    ) {
+      this._offered = null;
+    }
   }
 
   private _setSubjects(
@@ -497,6 +526,7 @@ export class SubjectModel extends ModelWork implements ISubjectModel {
   private _status: IStatus = { kind: 'none' };
   private _subjects: readonly SubjectSummary[] = [];
   private _subject: string | null = null;
+  private _offered: string | null = null;
   private _choices = NO_CHOICES;
   private _report: ReportSummary | null = null;
   private _wantedName: string | null = null;

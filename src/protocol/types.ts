@@ -738,6 +738,7 @@ export interface Count {
   view: string;
   number: number;
   warning: boolean;
+  of: string;
 }
 
 /**
@@ -2210,6 +2211,7 @@ export interface SubjectSummary {
 export interface SubjectsChanged {
   subjects: SubjectSummary[];
   focus: string | null;
+  offer: string | null;
 }
 
 /**
@@ -2224,6 +2226,7 @@ export interface Suggestion {
   variant: string;
   requested: Variant | null;
   view: string;
+  of: string;
 }
 
 /**

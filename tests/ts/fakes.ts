@@ -88,7 +88,7 @@ export class FakeConnection implements IConnection {
   async inspect(id = 'f', change: Partial<ReportSummary> = {}): Promise<void> {
     this.event.emit({
       event: 'subjects_changed',
-      data: { subjects: [subjectSummary(id)], focus: id }
+      data: { subjects: [subjectSummary(id)], focus: id, offer: null }
     });
     await this.answer('get_report', report(id, change));
   }

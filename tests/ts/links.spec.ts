@@ -239,7 +239,7 @@ describe('a model’s links', () => {
     ];
     connection.event.emit({
       event: 'subjects_changed',
-      data: { subjects: [subjectSummary('f')], focus: 'f' }
+      data: { subjects: [subjectSummary('f')], focus: 'f', offer: null }
     });
     await connection.answer(
       'get_report',

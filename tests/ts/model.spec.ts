@@ -214,7 +214,7 @@ describe('SubjectModel', () => {
       const again = subjectSummary('other');
       connection.event.emit({
         event: 'subjects_changed',
-        data: { subjects: [again], focus: 'other' }
+        data: { subjects: [again], focus: 'other', offer: null }
       });
       expect(model.subjects.map(each => each.subject.id)).toEqual([
         'other',
@@ -222,6 +222,31 @@ describe('SubjectModel', () => {
       ]);
       expect(model.isLive).toBe(true);
     });
+  });
+
+  it('offers what came meanwhile, and stays with what it shows', async () => {
+    connection.hello();
+    await connection.inspect();
+    const come = (offer: string | null) =>
+      connection.event.emit({
+        event: 'subjects_changed',
+        data: {
+          subjects: [subjectSummary('watch'), subjectSummary('f')],
+          focus: null,
+          offer
+        }
+      });
+    come('watch');
+    expect([model.subject, model.offered]).toEqual(['f', 'watch']);
+    come(null);
+    expect(model.offered).toBe('watch');
+    model.dismissOffer();
+    expect(model.offered).toBeNull();
+    come('watch');
+    model.subject = 'watch';
+    expect(model.offered).toBeNull();
+    come('watch');
+    expect(model.offered).toBeNull();
   });
 
   it('has nothing of what it never fetched', async () => {

@@ -172,7 +172,7 @@ describe('The work of a SubjectModel', () => {
     it('turn to what the cell asks for when it is run again', async () => {
       connection.event.emit({
         event: 'subjects_changed',
-        data: { subjects: [subjectSummary('f', 2)], focus: 'f' }
+        data: { subjects: [subjectSummary('f', 2)], focus: 'f', offer: null }
       });
       const rerun = (revision: number, names: string[]) => {
         connection.event.emit({
@@ -229,7 +229,7 @@ describe('The work of a SubjectModel', () => {
       });
       connection.event.emit({
         event: 'subjects_changed',
-        data: { subjects: [subjectSummary('f', 3)], focus: 'f' }
+        data: { subjects: [subjectSummary('f', 3)], focus: 'f', offer: null }
       });
       // Asked before the cell ran, answered after.
       await connection.answer('get_report', report('f', { revision: 2 }));

@@ -96,7 +96,8 @@ const FULL: Partial<Overview> = {
       code: "torch.compile(fn, mode='reduce-overhead')",
       variant: '',
       requested: variant({ mode: 'reduce-overhead' }),
-      view: 'timings'
+      view: 'timings',
+      of: ''
     },
     {
       what: 'Use the C++ wrapper',
@@ -106,12 +107,26 @@ const FULL: Partial<Overview> = {
       code: '',
       variant: 'cpp',
       requested: null,
-      view: 'timings'
+      view: 'timings',
+      of: ''
     }
   ],
   counts: [
-    { text: '2 graph breaks', view: 'breaks', number: 2, warning: true },
-    { text: '88 guards', view: 'guards', number: 88, warning: false }
+    {
+      text: '2 graph breaks',
+      view: 'breaks',
+      number: 2,
+      warning: true,
+      of: ''
+    },
+    {
+      text: '3 recompiles in the cell',
+      view: 'recompiles',
+      number: 3,
+      warning: true,
+      of: 'in the cell'
+    },
+    { text: '88 guards', view: 'guards', number: 88, warning: false, of: '' }
   ]
 };
 
@@ -193,6 +208,10 @@ describe('The Overview', () => {
       page.click(page.button(text));
       expect(context.open).toHaveBeenLastCalledWith(view);
     }
+    expect(model.variant).toBe('python');
+    page.click(page.button('3 recompiles in the cell'));
+    expect(context.open).toHaveBeenLastCalledWith('recompiles');
+    expect(model.variant).toBe('in the cell');
     page.click(page.button('C++ wrapper'));
     expect(model.showVariant).toHaveBeenCalledWith('cpp');
     expect(context.open).toHaveBeenLastCalledWith('code');

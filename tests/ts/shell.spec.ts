@@ -83,7 +83,7 @@ describe('ReportShell', () => {
     Widget.attach(shell, document.body);
     connection.event.emit({
       event: 'subjects_changed',
-      data: { subjects: [subjectSummary('f')], focus: 'f' }
+      data: { subjects: [subjectSummary('f')], focus: 'f', offer: null }
     });
     const compilations = [
       // One of the two breaks was met once more.

@@ -49,7 +49,7 @@ describe('The sweep of a model', () => {
     model.connection = connection;
     connection.event.emit({
       event: 'subjects_changed',
-      data: { subjects: [subjectSummary('f')], focus: 'f' }
+      data: { subjects: [subjectSummary('f')], focus: 'f', offer: null }
     });
     await connection.answer('get_report', report('f'));
   });

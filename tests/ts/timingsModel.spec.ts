@@ -69,7 +69,7 @@ describe('The measurement of a model', () => {
     model.measurementChanged.connect((_, each) => told(each?.rounds ?? null));
     connection.event.emit({
       event: 'subjects_changed',
-      data: { subjects: [subjectSummary('f')], focus: 'f' }
+      data: { subjects: [subjectSummary('f')], focus: 'f', offer: null }
     });
     await connection.answer('get_report', report('f'));
   });
@@ -123,7 +123,7 @@ describe('The measurement of a model', () => {
     void model.loadMeasurement();
     connection.event.emit({
       event: 'subjects_changed',
-      data: { subjects: [subjectSummary('g')], focus: 'g' }
+      data: { subjects: [subjectSummary('g')], focus: 'g', offer: null }
     });
     expect(model.measurement).toBeNull();
     await connection.answer('get_measurement', of(1, [2]));

@@ -28,7 +28,9 @@ export class ViewModel {
   isKept = false;
   isEarlier = () => this.isKept;
   status = { kind: 'ready' };
-  subjects = [{}];
+  subjects: unknown[] = [{ subject: { id: 'f' } }];
+  offered: string | null = null;
+  dismissOffer = jest.fn();
   report: ReportSummary | null = report('f');
   selection: ISelection = selection();
   linked: ILinked = linked();

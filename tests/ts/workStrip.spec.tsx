@@ -102,6 +102,20 @@ describe('WorkStrip', () => {
     expect(await told({ id: 'job-2', state: 'done' })).toBe('');
   });
 
+  it('offers a report that came meanwhile', async () => {
+    model.subjects = [{ subject: { id: 'w', name: 'watch 1' } }];
+    model.offered = 'w';
+    model.subjectsChanged.emit();
+    await drawn();
+    expect(strip.node.textContent).toContain(
+      'The report of watch 1 is complete.'
+    );
+    click('Dismiss');
+    expect(model.dismissOffer).toHaveBeenCalled();
+    click('Show it');
+    expect(model.subject).toBe('w');
+  });
+
   it('says what a job failed by', async () => {
     const error = problem({ what: 'a fault of ours' });
     expect(await told({ state: 'failed', error })).toContain('a fault of ours');

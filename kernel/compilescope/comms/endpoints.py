@@ -39,6 +39,7 @@ class Endpoints:
         self._clients = Clients()
         self._told = SentRounds()
         self._stop = session.observe(self._observe)
+        session.is_shown = self.is_heard
         self._put_back = replies.through_stream()
         manager = comm.get_comm_manager()
         manager.register_target(messages.REQUESTS_TARGET, self._open_requests)
@@ -47,6 +48,7 @@ class Endpoints:
     def close(self) -> None:
         """Serves nobody any more."""
         self._stop()
+        self._session.is_shown = lambda: False
         self._put_back()
         manager = comm.get_comm_manager()
         manager.unregister_target(messages.REQUESTS_TARGET, self._open_requests)
@@ -125,6 +127,11 @@ class Endpoints:
             listed = commands.subjects(self._session)
             self._clients.tell(
                 "subjects_changed", messages.SubjectsChanged(subjects=listed, focus=subject or None)
+            )
+        elif kind == "offer":
+            listed = commands.subjects(self._session)
+            self._clients.tell(
+                "subjects_changed", messages.SubjectsChanged(subjects=listed, offer=subject)
             )
         else:
             revision = self._session.revisions.get(subject, 0)

@@ -10,8 +10,8 @@ from .jobs import Job
 _log = logging.getLogger(__name__)
 
 Observer = Callable[[str, str, Job | None], None]
-"""Called with the kind of change ("subjects", "report", "job", "watch", "measured" or
-"sweep"), the subject and the job."""
+"""Called with the kind of change ("subjects", "offer", "report", "job", "watch",
+"measured" or "sweep"), the subject and the job."""
 
 
 class Observers:

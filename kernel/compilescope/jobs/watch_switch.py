@@ -24,11 +24,19 @@ class Watcher:
         Called with a new watch: it becomes a subject.
     changed
         Called with a watch when there is news of it.
+    ended
+        Called with the watch of a block when the block has ended.
     """
 
-    def __init__(self, keep: Callable[[Watch], None], changed: Callable[[Watch], None]) -> None:
+    def __init__(
+        self,
+        keep: Callable[[Watch], None],
+        changed: Callable[[Watch], None],
+        ended: Callable[[Watch], None],
+    ) -> None:
         self._keep = keep
         self._changed = changed
+        self._ended = ended
         self._switch: Watch | None = None
         self._lock = threading.RLock()
         self._number = 0
@@ -104,6 +112,7 @@ class Watcher:
         finally:
             watch.stop()
             self._changed(watch)
+            self._ended(watch)
 
     def raised(self, error: BaseException) -> None:
         """A cell ended with this while the kernel is watched, or not."""

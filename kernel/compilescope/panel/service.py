@@ -63,7 +63,7 @@ class PanelService:
         """Tell the panel of an event."""
         data = event["data"]
         if event["event"] == "subjects_changed" and data["focus"] != self._subject:
-            event = {**event, "data": {**data, "focus": None}}
+            event = {**event, "data": {**data, "focus": None, "offer": None}}
         self._channel.send(event)
 
     def close(self) -> None:

@@ -100,7 +100,8 @@ def _sentence(times: Sequence[RankTime], divergences: Sequence[RankDivergence]) 
         else:
             time = f" Each compiled for {most if most == least else f'{least} to {most}'}."
     if not divergences:
-        return f"All {count(len(times), 'rank')} compiled the same.{time}"
+        ranks = "Both ranks" if len(times) == 2 else f"All {len(times)} ranks"
+        return f"{ranks} compiled the same.{time}"
     first = divergences[0]
     verb = "diverges" if len(first.ranks) == 1 else "diverge"
     return f"{_ranks(first.ranks)} {verb} first, in {first.what}.{time}"

@@ -99,6 +99,8 @@ class Suggestion(Struct):
     requested: Variant | None = None
     """The variant to add, to try it; None where no switch brings it."""
     view: str = ""
+    of: str = ""
+    """The variant that the view shows it of, where that is not the one that the overview is of."""
 
 
 class Count(Struct):
@@ -109,6 +111,8 @@ class Count(Struct):
     number: int = 0
     warning: bool = False
     """It costs time or is not as asked for."""
+    of: str = ""
+    """The variant that the view shows it of, where that is not the one that the overview is of."""
 
 
 class KernelTimeConflict(Struct):

@@ -57,9 +57,13 @@ class Session:
         self.jobs = Jobs(
             changed=lambda job: self._tell("job", job.subject, job=job), kind_of=self._kind_of
         )
-        self.watcher = Watcher(keep=self._keep, changed=self._watch_changed)
+        self.watcher = Watcher(
+            keep=self._keep, changed=self._watch_changed, ended=self._watch_ended
+        )
         self.sweeps = Sweeps(changed=lambda subject: self._tell("sweep", subject))
         self._observers = Observers()
+        self.is_shown: Callable[[], bool] = lambda: False
+        """Whether somebody looks at what is inspected, beside the cells."""
         self._working = threading.Lock()
         self._watched: Watched | None = None
 
@@ -71,6 +75,7 @@ class Session:
         *,
         variants: object = None,
         run: bool = True,
+        breakdown: bool = False,
         progress: Callable[[Progress], None] | None = None,
         cell: str | None = None,
         call: SourceLine | None = None,
@@ -78,7 +83,8 @@ class Session:
         """Inspects a call; see `compilescope.inspect`.
 
         ``cell`` is the notebook cell's id, where there is one: there, what an earlier run of the
-        same call has in its report stays. ``call`` is the line that calls. Failures to compile are
+        same call has in its report stays. ``call`` is the line that calls. ``breakdown`` breaks
+        down the time of a call too, if that is a matter of seconds. Failures to compile are
         problems of the report.
         """
         wanted = names.parse(names.USUAL if variants is None else variants)
@@ -86,7 +92,8 @@ class Session:
         wanted = inspection.with_written(fn, wanted, chosen=variants is not None)
         subject = inspection.report.subject.id
         inspection.on_change(lambda variant: self._grown(subject, variant))
-        job = self.jobs.new(subject, list(wanted), Work(build=run))
+        work = Work(build=run, breakdown=run and breakdown)
+        job = self.jobs.new(subject, list(wanted), work)
         with self._alone(job):
             inspection.asked = wanted
             if cell is not None:
@@ -512,6 +519,11 @@ class Session:
         if subject in self.inspections:
             self._grown(subject, AS_WRITTEN)
         self._tell("watch", subject)
+
+    def _watch_ended(self, watch: Watch) -> None:
+        subject = watch.report.subject.id
+        if subject in self.inspections and watch.state().compilations:
+            self._tell("offer", subject)
 
     def _add_watched(self, inspection: Inspection, watched: Watched) -> None:
         compilations = watched.compilations(IN_CELL)

@@ -86,7 +86,7 @@ function Fact(props: { count: Count; context: IViewContext }): JSX.Element {
   const { count, context } = props;
   return (
     <li>
-      <ViewLink view={count.view} context={context}>
+      <ViewLink view={count.view} of={count.of} context={context}>
         <span className={count.warning ? 'jp-mod-warning' : undefined}>
           {joined(count.text)}
         </span>

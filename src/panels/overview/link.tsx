@@ -7,10 +7,15 @@ import { resolve, VIEWS } from '../views';
  */
 export function ViewLink(props: {
   view: string;
+
+  /**
+   * The variant to show it of; empty for the one that is shown.
+   */
+  of?: string;
   context: IViewContext;
   children?: React.ReactNode;
 }): JSX.Element {
-  const { view, context } = props;
+  const { view, of, context } = props;
   const found = VIEWS.find(each => each.id === resolve(view)?.view);
   const label = found?.label(context.trans) ?? view;
   return (
@@ -18,7 +23,12 @@ export function ViewLink(props: {
       type="button"
       className="jp-Compilescope-link"
       title={context.trans.__('Open %1', label)}
-      onClick={() => context.open(view as ViewTarget)}
+      onClick={() => {
+        if (of) {
+          context.model.variant = of;
+        }
+        context.open(view as ViewTarget);
+      }}
     >
       {props.children ?? label}
     </button>

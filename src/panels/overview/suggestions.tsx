@@ -83,7 +83,7 @@ function Item(props: {
           </button>
         ) : (
           view && (
-            <ViewLink view={view} context={context}>
+            <ViewLink view={view} of={suggestion.of} context={context}>
               {trans.__('Show')}
             </ViewLink>
           )

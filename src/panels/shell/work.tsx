@@ -9,8 +9,9 @@ import { canGoOn, stepText, stoppedText } from '../../words/jobs';
 import type { IViewContext } from '../views';
 
 /**
- * Above all views: what the kernel does for the report and since when, what was
- * stopped, and that the kernel is gone; each with the way to go on.
+ * Above all views: that another report has come, what the kernel does for the
+ * report and since when, what was stopped, and that the kernel is gone; each with
+ * the way to go on.
  */
 export class WorkStrip extends ReactWidget {
   constructor(
@@ -25,7 +26,39 @@ export class WorkStrip extends ReactWidget {
     model.reportChanged.connect(this.update, this);
   }
 
-  protected override render(): JSX.Element | null {
+  protected override render(): JSX.Element {
+    return (
+      <>
+        {this._offer()}
+        {this._work()}
+      </>
+    );
+  }
+
+  private _offer(): JSX.Element | null {
+    const { model, trans } = this._context;
+    const { offered } = model;
+    const come = model.subjects.find(each => each.subject.id === offered);
+    return offered !== null && come ? (
+      <Line>
+        <span>
+          {trans.__('The report of %1 is complete.', come.subject.name)}
+        </span>
+        <Action
+          label={trans.__('Show it')}
+          onClick={() => {
+            model.subject = offered;
+          }}
+        />
+        <Action
+          label={trans.__('Dismiss')}
+          onClick={() => model.dismissOffer()}
+        />
+      </Line>
+    ) : null;
+  }
+
+  private _work(): JSX.Element | null {
     const { model, trans, runAgain } = this._context;
     const { job, report } = model;
     if (report && !model.isLive && isGone(model)) {

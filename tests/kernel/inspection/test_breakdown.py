@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 
+import compilescope as cs
 import pytest
 import torch
 from compilescope.analysis.overview.overview import overview
@@ -12,7 +13,7 @@ from compilescope.inspection import layers_unasked
 from compilescope.inspection.layers_unasked import variant_to_break_down
 from compilescope.report import Report
 from compilescope.session.requests import measure_and_study
-from compilescope.session.session import Session
+from compilescope.session.session import Session, get_session
 
 from .. import subjects
 
@@ -47,6 +48,8 @@ def test_a_cell_says_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not report.variant("python").layers
     measure_and_study(session, report, None, ())
     assert report.variant("python").layers
+    monkeypatch.setattr(get_session(), "is_shown", lambda: True)
+    assert cs.inspect(subjects.plain, (X,), variants="python").variant("python").layers
 
 
 def test_what_takes_long_waits_to_be_asked_for(report: Report) -> None:

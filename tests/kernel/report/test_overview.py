@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 import re
 import statistics
+from pathlib import Path
 
+import compilescope as cs
 import msgspec
 import pytest
 from compilescope.analysis.figures.intervals import median_interval, ratio
@@ -43,6 +45,7 @@ from compilescope.views.rows import sweep
 from compilescope.views.text import report as text
 from compilescope.views.wording import time_range
 
+REPORTS = Path(__file__).parents[2] / "data" / "reports"
 H100 = next(one for one in devices.DEVICES if one.target == "h100")
 REQUESTED = {
     "eager": Variant(backend=None),
@@ -509,3 +512,12 @@ def test_what_is_watched_is_counted() -> None:
     found = overview(report)
     assert found.headline == "1 compilation: 0 recompiles and 0 graph breaks."
     assert (found.results, found.wrapper, found.limit) == ([], None, None)
+
+
+def test_recompiles_of_the_cell_itself_are_counted_and_lead_to_what_avoids_them() -> None:
+    found = overview(cs.load(REPORTS / "recompiles.compilescope.json"))
+    (again,) = [each for each in found.counts if each.view == "recompiles"]
+    assert (again.text, again.of) == ("3 recompiles in the cell", "as written")
+    first = found.suggestions[0]
+    assert first.what == "Avoid recompile 0/1: x.size(0) 8 → 12"
+    assert (first.code, first.of) == ("torch._dynamo.mark_dynamic(batch, 0)", "as written")

@@ -323,7 +323,7 @@ def test_requests_and_events_go_over_their_own_comms(
     requests.ask("cancel", job=answer["result"]["job"]["id"])
     requests.ask("forget", subject=SUBJECT)
     assert events.events == ["job_changed", "job_changed", "subjects_changed"]
-    assert events.sent[-1]["data"] == {"subjects": [], "focus": None}
+    assert events.sent[-1]["data"] == {"subjects": [], "focus": None, "offer": None}
     assert len(requests.sent) == 4, "on the requests' comm the kernel only replies"
     for event in events.sent:
         msgspec.convert(event["data"], messages.EVENTS[event["event"]])

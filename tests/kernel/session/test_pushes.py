@@ -180,3 +180,18 @@ def test_a_panel_listens_once_it_hears_events_and_until_it_falls_silent(
     assert known.listening()
     known.close(events)
     assert not known.listening()
+
+
+def test_a_watch_is_offered_when_its_block_ends_and_takes_no_panel_away(
+    manager: CommManager, session: Session, endpoints: Endpoints
+) -> None:
+    _, events = connect(manager)
+    with session.watcher.block(8.0, None) as nothing:
+        pass
+    with session.watcher.block(8.0, None) as report:
+        torch.compile(lambda x: x + 1, backend="eager")(torch.ones(3))
+        during = [one["data"] for one in events.sent if one["event"] == "subjects_changed"]
+    *_, last = [one["data"] for one in events.sent if one["event"] == "subjects_changed"]
+    assert {each["offer"] for each in during} == {None}
+    assert (last["offer"], last["focus"]) == (report.subject.id, None)
+    assert nothing.subject.id in [each["subject"]["id"] for each in last["subjects"]]

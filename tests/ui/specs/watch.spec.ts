@@ -12,7 +12,8 @@ const CELLS = [
     '',
     'watched(x);'
   ].join('\n'),
-  'watched(torch.ones(4));'
+  'watched(torch.ones(4));',
+  'import compilescope as cs\nwith cs.watch():\n    watched(torch.ones(5))'
 ];
 
 test.afterAll(({ request }) => shutDown(request));
@@ -65,5 +66,21 @@ test('what any code compiles shows in the sidebar as it happens', async ({
       .getByRole('button', { name: 'Clear what was seen' })
       .click();
     await expect(rows).toHaveCount(0);
+  });
+
+  await test.step('a block that ends is offered, and takes nothing away', async () => {
+    const chosen = subjects(page).and(
+      page.getByRole('option', { selected: true })
+    );
+    const before = await chosen.textContent();
+    await run(page, 3);
+    const offer = page
+      .getByRole('status')
+      .filter({ hasText: 'The report of watch 1 is complete.' });
+    await expect(offer).toBeVisible();
+    await expect(chosen).toHaveText(before!);
+    await offer.getByRole('button', { name: 'Show it' }).click();
+    await expect(offer).toHaveCount(0);
+    await expect(chosen).toContainText('watch 1');
   });
 });

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ...report import Count, Overview, Report, Result, TargetResult, VariantReport
+from ...report import Count, Overview, Report, Result, TargetResult, VariantReport, is_record
+from ..figures.counts import counts
 from ..figures.intervals import FEWEST_FOR_INTERVAL
 from ..figures.speedups import between, is_noisy, over_baseline
 from ..figures.wording import count, duration
@@ -197,15 +198,26 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
         for compilation in found
     )
     recompiles = sum(compilation.recompile is not None for compilation in found)
+    again = Count(
+        number=recompiles,
+        text=count(recompiles, "recompile"),
+        view="recompiles",
+        warning=recompiles > 0,
+    )
+    # One call of the variant recompiles nothing; the loop in the user's cell may have.
+    own = next((one for one in report.variants if is_record(one)), None)
+    if own is not None and recompiles == 0 and (number := counts(own)["recompiles"]):
+        again.number, again.warning, again.of = number, True, own.name
+        again.text = f"{count(number, 'recompile')} in the cell"
     kernels = [kernel for compilation in found for kernel in compilation.kernels]
     launches = sum(len({launch.key for launch in kernel.launches}) or 1 for kernel in kernels)
     languages = Counter(kernel.language for kernel in kernels)
-    own = [f"{n} {_LANGUAGES[one]}" for one, n in languages.items() if one in _LANGUAGES]
+    by = [f"{n} {_LANGUAGES[one]}" for one, n in languages.items() if one in _LANGUAGES]
     guards = sum(compilation.counts.get("guards", len(compilation.guards)) for compilation in found)
     differs = {one.setting for one in effective if one.differs}
     occurrences = sum(graph_break.count for graph_break in breaks)
     often = f" ({count(occurrences, 'occurrence')})" if occurrences > len(breaks) else ""
-    counts = [
+    happened = [
         Count(number=graphs, text=count(graphs, "graph"), view="graph"),
         Count(
             number=len(breaks),
@@ -213,26 +225,21 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
             view="breaks",
             warning=bool(breaks),
         ),
-        Count(
-            number=recompiles,
-            text=count(recompiles, "recompile"),
-            view="recompiles",
-            warning=recompiles > 0,
-        ),
+        again,
     ]
     if kernels:
         told = f"{count(launches, 'launch', 'launches')} of {count(len(kernels), 'kernel')}"
-        told += f" ({', '.join(own)})" if own else ""
-        counts.append(Count(number=launches, text=told, view="kernels"))
+        told += f" ({', '.join(by)})" if by else ""
+        happened.append(Count(number=launches, text=told, view="kernels"))
     if guards:
-        counts.append(Count(number=guards, text=count(guards, "guard"), view="guards"))
+        happened.append(Count(number=guards, text=count(guards, "guard"), view="guards"))
     if differs:
         text = f"{count(len(differs), 'setting')} not in effect: {', '.join(sorted(differs)[:2])}"
-        counts.append(Count(number=len(differs), text=text, view="requested", warning=True))
+        happened.append(Count(number=len(differs), text=text, view="requested", warning=True))
     if total_s is not None:
         text = f"compile time {duration(total_s * 1e6)}{parts}"
-        counts.append(Count(number=1, text=text, view="compile-time"))
-    return counts
+        happened.append(Count(number=1, text=text, view="compile-time"))
+    return happened
 
 
 _LANGUAGES = {"triton": "Triton", "cpp": "C++", "extern": "extern"}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ...report import Help, Recompile, Report, Suggestion, VariantReport
+from ...report import Help, Recompile, Report, Suggestion, VariantReport, is_record
 from ..figures.speedups import between
 from ..figures.wording import duration, percent
 from ..graphs.repeated_blocks import repeated_blocks
@@ -48,6 +48,12 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
         rankeds += _blocks(report, now)
     for variant in [now] if now is not None else report.variants:
         rankeds += [*_recompiles(variant), *_breaks(variant), *_settings(variant)]
+    if now is not None:
+        # One call of the variant recompiles nothing; the loop in the user's cell may have.
+        for variant in (each for each in report.variants if is_record(each)):
+            for ranked in _recompiles(variant):
+                ranked.suggestion.of = variant.name
+                rankeds.append(ranked)
     seen: dict[tuple[str, str], Ranked] = {}
     for ranked in rankeds:
         key = (ranked.suggestion.what, ranked.suggestion.code)

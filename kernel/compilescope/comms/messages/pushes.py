@@ -16,6 +16,8 @@ class SubjectsChanged(Message):
     subjects: list[SubjectSummary]
     focus: str | None = None
     """The subject that was just inspected in a cell: the panel turns to it."""
+    offer: str | None = None
+    """A watch whose block has just ended: the panel offers it, and stays where it is."""
 
 
 class ReportChanged(Message):
