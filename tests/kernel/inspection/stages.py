@@ -15,6 +15,7 @@ from unittest import mock
 
 import compilescope as cs
 import torch
+from compilescope.report import VariantReport
 from compilescope.report.variant import Variant
 from compilescope.torch_api.dynamo.compile_variant import settings_of
 from torch._inductor.graph import GraphLowering
@@ -22,14 +23,18 @@ from torch._inductor.graph import GraphLowering
 _PLACE = re.compile(
     r"^(?:# kernel path: |# AOT ID: ).*$|(?<=\[Provenance debug handles\] ).*$", re.MULTILINE
 )
+_CPP = re.compile(r"^(cpp_wrapper_src|kernel_src)\s*=\s*\(?\s*[rR]('''|\"\"\")(.*?)\2", re.M | re.S)
+"""The C++ in the Python that torch writes: the wrapper, and the kernels if they are built apart."""
+_CPP_COMMENT = re.compile(r"^\s*//.*$", re.M)
+"""torch writes more of them while it tracks where kernels come from, as it does for a report."""
 
 
 @contextmanager
 def generating(texts: list[str]) -> Iterator[None]:
-    """Appends the Python wrappers that torch generates in the block to ``texts``."""
+    """Appends the wrappers that torch generates in the block to ``texts``."""
 
     def compile_to_module(self: Any) -> Any:
-        wrapper, _ = self.codegen()
+        wrapper, _ = self.codegen_with_cpp_wrapper() if self.cpp_wrapper else self.codegen()
         texts.append(plain(wrapper.value))
         graph = self.orig_gm
 
@@ -83,20 +88,33 @@ def of_torch(make: Callable[[], tuple[Any, tuple[Any, ...]]], variant: Variant) 
     return sorted(texts)
 
 
-def of_sources(make: Callable[[], tuple[Any, tuple[Any, ...]]], variant: Variant) -> list[str]:
-    """The wrappers that a report shows for the same call before anything is built."""
+def of_sources(
+    make: Callable[[], tuple[Any, tuple[Any, ...]]], *variants: Variant
+) -> list[list[str]]:
+    """The wrappers that one report shows for the same call before anything is built, by variant."""
     torch.manual_seed(0)
     fn, args = make()
-    report = cs.inspect(fn, args, variants={"it": variant}, run=False)
-    assert not [one for one in report.variant("it").problems if one.severity == "error"]
+    named = {str(place): variant for place, variant in enumerate(variants)}
+    report = cs.inspect(fn, args, variants=named, run=False)
+    return [_shown(report.variant(name)) for name in named]
+
+
+def _shown(shown: VariantReport) -> list[str]:
+    assert not [problem for problem in shown.problems if problem.severity == "error"]
+    wrapper = "cpp" if shown.requested.cpp_wrapper else "python"
     texts = []
-    for compilation in report.variant("it").compilations:
+    for compilation in shown.compilations:
         for code in (compilation.code, compilation.code.backward):
             if code is not None:
-                texts += [one.python for one in (code, *code.others) if one.python]
-    return sorted(plain(one) for one in texts)
+                texts += [getattr(each, wrapper) for each in (code, *code.others)]
+    return sorted(plain(text) for text in texts if text)
 
 
 def plain(text: str) -> str:
-    """A wrapper without its numbers and places on disk."""
+    """A wrapper without its numbers and places on disk; of a C++ one the C++, without comments."""
+    if cpp := _CPP.findall(text):
+        text = "\n".join(source for _, _, source in sorted(cpp))
+    if "cpp_wrapper/" in text:
+        text = _CPP_COMMENT.sub("", text)
+        return "\n".join(line.rstrip() for line in text.split("\n") if line.strip())
     return _PLACE.sub("", text).strip()

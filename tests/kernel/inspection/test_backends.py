@@ -120,3 +120,29 @@ def test_torchs_log_lines_name_what_is_compiled_as_the_report_does() -> None:
     frame = int(first.partition("/")[0])
     assert second == f"{frame + 1}/0"
     assert frame < FIRST_FRAME
+
+
+def shifted(x: torch.Tensor, by: int) -> torch.Tensor:
+    return x.sin() + by if type(x) is torch.Tensor else x
+
+
+def looped(x: torch.Tensor) -> torch.Tensor:
+    for by in (1, 2):
+        x = shifted(x, by)
+        torch._dynamo.graph_break()
+    return x
+
+
+def test_no_frame_number_of_an_inspection_stands_in_its_report() -> None:
+    found = cs.inspect(looped, (torch.randn(4),), variants=cs.Variant(backend="eager"), run=True)
+    reasons = [
+        reason
+        for compilation in found.compilations
+        if compilation.recompile is not None
+        for reason in compilation.recompile.reasons
+    ]
+    assert reasons
+    assert any(compilation.guards for compilation in found.compilations)
+    numbers = r"(?<!\d)10\d{5}/\d|_c10\d{5}|\[10\d{5}"
+    assert str(FIRST_FRAME).startswith("10")
+    assert re.findall(numbers, found.to_json()) == []

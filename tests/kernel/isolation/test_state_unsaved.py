@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import types
 from typing import Any
 
 import pytest
@@ -48,6 +49,30 @@ def test_iterators() -> None:
         "loaded: an iterator (_SingleProcessDataLoaderIter) cannot be rewound."
     ]
     assert next(loaded).item() == 2
+
+
+TAKEN = """
+import itertools
+_TOKENS = itertools.count()
+def take():
+    return next(_TOKENS)
+"""
+
+
+@pytest.mark.parametrize("folder", ["site-packages", "mine"])
+def test_what_a_library_counts_for_itself_is_not_told_of(folder: str, tmp_path: Any) -> None:
+    module = types.ModuleType("taken")
+    exec(compile(TAKEN, str(tmp_path / folder / "taken.py"), "exec"), vars(module))
+    take = module.take
+
+    def call() -> None:
+        take()
+
+    with preserved(call) as snapshot:
+        call()
+    assert [reason.partition(":")[0] for reason in snapshot.unsaved] == (
+        [] if folder == "site-packages" else ["_TOKENS"]
+    )
 
 
 def test_a_walk_too_long_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
