@@ -18,6 +18,7 @@ from types import SimpleNamespace
 from typing import IO, Any
 
 import pytest
+import torch
 from compilescope.processes import runner
 from compilescope.targets import worker_process
 
@@ -124,8 +125,12 @@ class _Forks:
 
 @contextlib.contextmanager
 def forked() -> Iterator[None]:
-    """In the block processes of `_LOADED` are forked, where that can be done."""
-    if sys.platform != "linux" or forked_process.CLONE is None:
+    """In the block processes of `_LOADED` are forked, where that can be done.
+
+    A driver of a GPU that was started before a fork does not work in it.
+    """
+    can = sys.platform == "linux" and forked_process.CLONE is not None
+    if not can or torch.cuda.is_available():
         yield
         return
     forks = {loaded: _Forks(loaded) for loaded in (_TORCH, _INDUCTOR)}

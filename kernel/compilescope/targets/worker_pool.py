@@ -1,4 +1,4 @@
-"""Where a kernel asks for what is done in targets' processes: at most three of them, kept warm."""
+"""Where a kernel asks for what is done in targets' processes: at most four of them, kept warm."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from . import known_devices
 from .wire import Question, Role
 from .worker_process import Gone, Restart, WorkerProcess
 
-AT_MOST = 3
+AT_MOST = 4
 """Processes; each holds torch, some hundred megabytes."""
 
 _MOST_BYTES = 3e9

@@ -54,6 +54,7 @@ def of(function: object, *variants: str) -> dict[str, CudaGraphs]:
     return found  # type: ignore[return-value]
 
 
+@pytest.mark.slow
 def test_the_cpp_wrapper_captures_none_with_partitions_and_one_setting_changes_that() -> None:
     found = of(plain, *GPU)
     assert found["python"].outcome == "captured"
@@ -75,6 +76,7 @@ def test_the_cpp_wrapper_captures_none_with_partitions_and_one_setting_changes_t
     assert all(one.captured == 0 for one in found.values()), "nothing ran"
 
 
+@pytest.mark.slow
 def test_what_cannot_be_captured_splits_the_graph_or_has_it_skipped() -> None:
     found = of(on_the_cpu_between, "python", "whole")
     parts = found["python"].partitions
@@ -92,6 +94,7 @@ def test_what_cannot_be_captured_splits_the_graph_or_has_it_skipped() -> None:
         assert skip.reason == "cpp wrapper enabled"
 
 
+@pytest.mark.slow
 def test_an_argument_changed_in_place_is_foreseen() -> None:
     found = of(in_place, "python")["python"]
     assert (found.outcome, found.why) == ("skipped", "mutated inputs (1 instances)")

@@ -45,6 +45,7 @@ def test_all_are_offered_or_torchs_own_tests() -> None:
     assert all("TESTING" in name or "minifier" in name for name in left_out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OTHERS)
 def test_a_back_end_is_inspected(report: Report, name: str) -> None:
     variant = of(report, name)
@@ -64,6 +65,7 @@ def test_a_back_end_is_inspected(report: Report, name: str) -> None:
     assert f"the back end {name} generates no kernels" in changes.summary
 
 
+@pytest.mark.slow
 def test_what_does_not_work_by_name_says_why(report: Report) -> None:
     for name, told in {
         "openxla": "needs a package that is not installed",
@@ -74,12 +76,14 @@ def test_what_does_not_work_by_name_says_why(report: Report) -> None:
             assert told in problems[0].what
 
 
+@pytest.mark.slow
 def test_those_that_work_are_built(report: Report) -> None:
     for name in ("eager", "aot_eager"):
         assert of(report, name).stage == "built"
         assert all(error.ok for error in of(report, name).accuracy)
 
 
+@pytest.mark.slow
 def test_the_static_views_name_what_is_inductors(report: Report) -> None:
     for shown in (text.render(report), html.render(report)):
         assert "Inductor only" in shown

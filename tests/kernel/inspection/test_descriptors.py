@@ -13,9 +13,10 @@ from compilescope.analysis.kernels.descriptors import find_descriptors
 from compilescope.report import Descriptor, Kernel, Report
 from compilescope.targets import known_devices
 
-pytestmark = pytest.mark.skipif(
-    bool(known_devices.unavailable()), reason=known_devices.unavailable()
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(known_devices.unavailable()), reason=known_devices.unavailable()),
+]
 pytest.importorskip("triton.tools.tensor_descriptor")
 
 TEMPLATE = {

@@ -50,6 +50,7 @@ def run(path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[object, str]:
     return ended.value.code, capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_every_kernel_runs_by_itself_and_agrees(
     report: Report, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -65,6 +66,7 @@ def test_every_kernel_runs_by_itself_and_agrees(
         assert f"{kernel.name}: " in output.splitlines()[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fresh_dynamo")
 def test_a_graph_is_compiled_by_itself(
     report: Report, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -76,6 +78,7 @@ def test_a_graph_is_compiled_by_itself(
     assert "compiled: " in output
 
 
+@pytest.mark.slow
 def test_sizes_that_are_symbols_have_the_numbers_that_torch_compiled_with(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -90,6 +93,7 @@ def test_sizes_that_are_symbols_have_the_numbers_that_torch_compiled_with(
     assert "agrees" in output
 
 
+@pytest.mark.slow
 def test_a_kernel_that_computes_something_else_is_told(
     report: Report, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -23,9 +23,10 @@ from torch._dynamo.convert_frame import compile_lock
 
 from .. import target_subjects as subjects
 
-pytestmark = pytest.mark.skipif(
-    bool(known_devices.unavailable()), reason=known_devices.unavailable()
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(known_devices.unavailable()), reason=known_devices.unavailable()),
+]
 
 X = torch.randn(8, 16)
 Notebook = Callable[[str], Callable[..., Any]]
