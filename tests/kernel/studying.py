@@ -22,6 +22,7 @@ def study(
     args: Sequence[Any],
     report: VariantReport,
     monitor: Monitor | None = None,
+    changed: Callable[[], None] = lambda: None,
 ) -> None:
     """Makes one study of a variant, in the isolation that an inspection gives it."""
     with preserved(fn, args) as snapshot:
@@ -39,5 +40,6 @@ def study(
                     code_copies=code_copies,
                     snapshot=snapshot,
                     monitor=monitor or Monitor(),
+                    changed=changed,
                 )
             )

@@ -32,6 +32,8 @@ class StudyContext:
     code_copies: CodeCopies
     snapshot: Snapshot
     monitor: Monitor
+    changed: Callable[[], None] = lambda: None
+    """Called by a study that takes minutes when there is more in the report, for who watches."""
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 
 from ..builds.built_variants import BuiltVariants
@@ -59,7 +60,7 @@ def study_variants(
     studies
         Names of `STUDIES`. A study leaves out variants that it does not apply to.
     changed
-        Called with a variant after each study of it.
+        Called with a variant after each study of it, and when a long one has a part of its result.
 
     Raises
     ------
@@ -88,7 +89,14 @@ def study_variants(
             if variant.requested.target is not None:
                 study_target(study, variant, shipment, monitor.within(step))
             else:
-                _study_here(study, variant, built, report, monitor.within(step))
+                _study_here(
+                    study,
+                    variant,
+                    built,
+                    report,
+                    monitor.within(step),
+                    functools.partial(changed, variant),
+                )
         except Cancelled:
             raise
         except Exception as error:  # noqa: BLE001 - a failed study is a problem of its variant
@@ -109,7 +117,12 @@ def _applicable(study: Study, variants: Sequence[VariantReport]) -> Sequence[Var
 
 
 def _study_here(
-    study: Study, variant: VariantReport, built: BuiltVariants, report: Report, monitor: Monitor
+    study: Study,
+    variant: VariantReport,
+    built: BuiltVariants,
+    report: Report,
+    monitor: Monitor,
+    changed: Callable[[], None],
 ) -> None:
     if study.run is None:
         raise CompilescopeError(
@@ -133,6 +146,7 @@ def _study_here(
                 code_copies=built.code_copies,
                 snapshot=snapshot,
                 monitor=monitor,
+                changed=changed,
             )
         )
 

@@ -21,6 +21,7 @@ export class CompileTimeView extends ReportView<ICompileTime> {
       label: context.trans.__('Compile time'),
       isOfVariant: true
     });
+    context.model.jobChanged.connect(this.update, this);
   }
 
   protected override async load({ variant }: IShown): Promise<ICompileTime> {

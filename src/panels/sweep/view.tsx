@@ -21,6 +21,7 @@ export class SweepView extends ReportView<readonly VariantReport[]> {
     const { model } = context;
     model.sweepChanged.connect(this.refresh, this);
     model.problemChanged.connect(this.refresh, this);
+    model.jobChanged.connect(this.update, this);
   }
 
   protected override async load(): Promise<readonly VariantReport[]> {

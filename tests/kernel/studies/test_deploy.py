@@ -114,7 +114,15 @@ def test_a_way_is_measured_with_and_without_what_it_ships(
     # Precompiled headers would be built for this once; they take longer than all else.
     settings = cs.Variant(options={"cpp_cache_precompile_headers": False})
     variant = VariantReport(name="python", requested=settings)
-    study("deploy", scaled, (torch.randn(64),), variant)
+    seen: list[int] = []
+    study(
+        "deploy",
+        scaled,
+        (torch.randn(64),),
+        variant,
+        changed=lambda: seen.append(len(variant.ways)),
+    )
+    assert seen == [1, 2], "who watches sees each way as soon as it is measured"
     way, not_taken = variant.ways
     assert way.problem is None
     assert way.accurate is True

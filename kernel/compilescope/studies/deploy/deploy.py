@@ -47,6 +47,7 @@ def study_deploy(study: StudyContext) -> None:
         rows.append(way)
         judge(rows)
         study.report.ways = list(rows)
+        study.changed()
 
 
 def _subject(study: StudyContext) -> Subject:

@@ -56,6 +56,7 @@ def study_cold(study: StudyContext) -> None:
         rows.append(row)
         compare(rows)
         study.report.cold = list(rows)
+        study.changed()
 
     with temporary("cold") as folder:
         headers = folder / _HEADERS

@@ -78,7 +78,8 @@ function Ways(props: {
     () => deployChartOf(ways, name, trans),
     [ways, name, trans]
   );
-  const recommended = recommendedIn(ways, trans);
+  // Of one alone there is nothing to choose.
+  const recommended = measured.length > 1 ? recommendedIn(ways, trans) : '';
   return (
     <div className="jp-Compilescope-ways">
       {isNamed && <h4>{variant.name}</h4>}
