@@ -32,6 +32,7 @@ def client() -> Iterator[BlockingKernelClient]:
     manager.shutdown_kernel(now=True)
 
 
+@pytest.mark.slow
 def test_it_is_answered(client: BlockingKernelClient) -> None:
     client.execute("%load_ext compilescope", reply=True, timeout=60)
     client.execute(REPLYING)
