@@ -3,6 +3,7 @@ import * as React from 'react';
 import { isActive } from '../../model/jobs';
 import type { Suggestion, Variant } from '../../protocol/types';
 import type { IViewContext } from '../views';
+import { Prose } from '../common/prose';
 import { joined, ViewLink } from './link';
 
 /**
@@ -44,7 +45,11 @@ function Item(props: {
     <>
       <div className="jp-Compilescope-overviewWhat">
         <span>{what}</span>
-        {why && <small title={why}>{why}</small>}
+        {why && (
+          <small title={why}>
+            <Prose text={why} />
+          </small>
+        )}
       </div>
       <div className={`jp-Compilescope-gain jp-mod-${basis}`}>
         {joined(gain)}

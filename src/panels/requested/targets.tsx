@@ -172,11 +172,11 @@ function rowsOf(
       ({ multiprocessors }) => multiprocessors
     ),
     build(
-      trans.__('registers of each'),
+      trans.__('registers per multiprocessor'),
       ({ registers_per_multiprocessor: count }) => count.toLocaleString('en')
     ),
     build(
-      trans.__('shared memory of each, of a block'),
+      trans.__('shared memory per multiprocessor, per block'),
       ({
         shared_per_multiprocessor_bytes: all,
         shared_per_block_bytes: block
