@@ -7,44 +7,51 @@ Imports the modules, and forks for each order that comes.
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import importlib
 import json
 import os
-import platform
 import runpy
-import signal
 import socket
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
-CLONE = {"x86_64": 56, "aarch64": 220}.get(platform.machine())
-"""The number of the system call, which the C library does not offer without a stack."""
-_CLONE_PARENT = 0x8000
-"""The fork is a child of this process's parent."""
-
 
 def serve(line: socket.socket) -> None:
-    """Forks until the other end is gone; returns in a fork when its program has ended."""
-    library = ctypes.PyDLL(None)
-    python = ctypes.pythonapi
+    """Forks until the other end is gone; returns in a fork when its program has ended.
+
+    The fork is one of a fork that ends at once: so it becomes a child of the tests' process, which
+    takes in orphans meanwhile.
+    """
     while True:
         data, files, _, _ = socket.recv_fds(line, 1 << 20, 3)
         if not data:
             return
-        python.PyOS_BeforeFork()
-        pid = library.syscall(CLONE, _CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0)
-        if pid == 0:
-            python.PyOS_AfterFork_Child()
+        order = json.loads(data)
+        heard, said = os.pipe()
+        between = os.fork()
+        if between == 0:
+            pid = os.fork()
+            if pid:
+                os.write(said, str(pid).encode())
+                os._exit(0)
+            for file in (heard, said):
+                os.close(file)
             line.close()
-            _become(json.loads(data), files)
+            while (parent := os.getppid()) != order["parent"]:
+                if parent == 1:
+                    os._exit(1)
+                time.sleep(0.001)
+            _become(order, files)
             return
-        python.PyOS_AfterFork_Parent()
-        for file in files:
+        for file in (said, *files):
             os.close(file)
-        line.send(str(pid).encode())
+        pid_text = os.read(heard, 64)
+        os.close(heard)
+        os.waitpid(between, 0)
+        line.send(pid_text)
 
 
 def _become(order: dict[str, Any], files: list[int]) -> None:

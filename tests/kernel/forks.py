@@ -1,12 +1,13 @@
 """Processes that tests have started are forked from one that has imported torch, or Inductor too.
 
-That takes a new process two seconds of processor time, or five. A fork is a child of the
-tests' process, not of that one (`forked_process`), so that whoever waits for it sees how it ends.
+That takes a new process two seconds of processor time, or five. A fork becomes a child of the
+tests' process (`forked_process`), so that whoever waits for it sees how it ends.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import socket
@@ -37,6 +38,11 @@ _LOADED = {
 }
 """What is forked, and what is loaded by then. `startup_process` is not: the tests of start-ups want
 to know what loading torch takes."""
+
+
+_TAKES_IN_ORPHANS = 36
+"""PR_SET_CHILD_SUBREAPER of prctl(2)."""
+_asking = threading.Lock()
 
 
 class Forked:
@@ -87,7 +93,6 @@ class _Forks:
 
     def __init__(self, loaded: Sequence[str]) -> None:
         self._loaded = loaded
-        self._asking = threading.Lock()
         self._line: socket.socket | None = None
 
     def start(
@@ -99,11 +104,22 @@ class _Forks:
         if stdout == subprocess.DEVNULL:
             os.close(said)
             said = os.open(os.devnull, os.O_WRONLY)
-        order = {"arguments": command[1:], "environ": dict(env), "folder": cwd and str(cwd)}
-        with self._asking:
+        order = {
+            "arguments": command[1:],
+            "environ": dict(env),
+            "folder": cwd and str(cwd),
+            "parent": os.getpid(),
+        }
+        control = ctypes.CDLL(None).prctl
+        with _asking:
             line = self._line = self._line or self._begun()
-            socket.send_fds(line, [json.dumps(order).encode()], [stdin, said, errors])
-            pid = int(line.recv(64))
+            control(_TAKES_IN_ORPHANS, 1)
+            try:
+                socket.send_fds(line, [json.dumps(order).encode()], [stdin, said, errors])
+                pid = int(line.recv(64))
+            finally:
+                # Otherwise orphans of the tests are the system's to wait for.
+                control(_TAKES_IN_ORPHANS, 0)
         for file in (stdin, said, errors):
             os.close(file)
         streams = [os.fdopen(file, "rb") for file in (heard, failed)]
@@ -116,8 +132,8 @@ class _Forks:
                 [sys.executable, forked_process.__file__, str(theirs.fileno()), *self._loaded],
                 stdin=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
-                # Processes that a pool starts ahead are not forked with the rest.
-                env={**os.environ, "TORCH_WARM_POOL": "0"},
+                # Neither processes that a pool starts ahead nor threads are forked with the rest.
+                env={**os.environ, "TORCH_WARM_POOL": "0", "OPENBLAS_NUM_THREADS": "1"},
                 start_new_session=True,
             )
         return ours
@@ -129,8 +145,7 @@ def forked() -> Iterator[None]:
 
     A driver of a GPU that was started before a fork does not work in it.
     """
-    can = sys.platform == "linux" and forked_process.CLONE is not None
-    if not can or torch.cuda.is_available():
+    if sys.platform != "linux" or torch.cuda.is_available():
         yield
         return
     forks = {loaded: _Forks(loaded) for loaded in (_TORCH, _INDUCTOR)}
