@@ -10,7 +10,7 @@ export function boundTitle(
 ): string {
   switch (bound) {
     case 'cpu':
-      return trans.__('CPU-bound');
+      return trans.__('launch- or overhead-bound');
     case 'memory':
       return trans.__('memory-bound');
     case 'compute':

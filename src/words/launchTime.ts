@@ -21,21 +21,23 @@ export function formatRate(rate: number): string {
 
 /**
  * The share of the device's peak that a launch comes nearest to: what it is
- * bound by, if by either.
+ * bound by, if by either. Faster than the memory can be, it read from a cache.
  */
 export function peakShare({
   bandwidth_share: bandwidth,
   compute_share: compute
 }: Pick<LaunchTime, 'bandwidth_share' | 'compute_share'>): {
-  readonly of: 'memory' | 'compute';
+  readonly of: 'memory' | 'compute' | 'cache';
   readonly share: number;
 } | null {
   if (bandwidth === null && compute === null) {
     return null;
   }
-  return (compute ?? 0) > (bandwidth ?? 0)
-    ? { of: 'compute', share: compute! }
-    : { of: 'memory', share: bandwidth ?? 0 };
+  if ((compute ?? 0) > (bandwidth ?? 0)) {
+    return { of: 'compute', share: compute! };
+  }
+  const share = bandwidth ?? 0;
+  return { of: share > 1 ? 'cache' : 'memory', share };
 }
 
 /**

@@ -225,6 +225,10 @@ describe('measured times', () => {
     ]);
     expect(peakShare(single)).toEqual({ of: 'compute', share: 0.7 });
     expect(peakShare(launchTime(1))).toBeNull();
+    expect(peakShare(launchTime(1, { bandwidth_share: 6.75 }))).toEqual({
+      of: 'cache',
+      share: 6.75
+    });
   });
 });
 

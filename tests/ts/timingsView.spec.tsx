@@ -293,7 +293,7 @@ describe('The Timings view', () => {
         }
       })
     ]);
-    expect(page.text()).toContain('CPU-bound');
+    expect(page.text()).toContain('launch- or overhead-bound');
     expect(page.text()).toContain(HOSTILE);
     expect(page.all('img')).toEqual([]);
     const [first, second] = page.all('.jp-Compilescope-helps > li');

@@ -27,6 +27,7 @@ from ..torch_api.inductor.equal_kernels import EqualKernels
 from ..torch_api.inductor.inductor_warnings import hearing
 from ..torch_api.inductor.other_wrapper import RENEWED, OtherWrapper, may_share
 from ..torch_api.trace.graphs import collecting
+from ..torch_api.trace.shown_ids import shown
 from .ahead import Generated, is_on, key_of_settings
 from .capture_graphs import Captured
 from .cuda_graph_counts import foresee
@@ -75,7 +76,7 @@ def generate(
         Variants of the same capture that are asked for next: what is the same is generated once.
     """
     context = captured.context.copy()
-    with gc_disabled():
+    with gc_disabled(), shown():
         return context.run(_generate, captured, name, variant, settings or {}, told, coming)
 
 

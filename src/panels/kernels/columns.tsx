@@ -330,21 +330,25 @@ function timeColumns(
       'share',
       trans.__('Of peak'),
       trans.__(
-        'Share of the device’s peak that the kernel reaches: memory bandwidth or arithmetic, whichever is closer'
+        'Share of the device’s peak that the kernel reaches: memory bandwidth or arithmetic, whichever is closer. “In cache”: faster than memory can be'
       ),
       '108px',
       440,
       time => peakShare(time)?.share ?? null,
-      (time, share) => (
-        <>
-          {formatShare(share)}{' '}
-          <span className="jp-Compilescope-muted">
-            {peakShare(time)?.of === 'compute'
-              ? trans.__('arithmetic')
-              : trans.__('memory')}
-          </span>
-        </>
-      )
+      (time, share) => {
+        const of = peakShare(time)?.of;
+        // A share of the memory's peak says nothing of what never went there.
+        return of === 'cache' ? (
+          <span className="jp-Compilescope-muted">{trans.__('in cache')}</span>
+        ) : (
+          <>
+            {formatShare(share)}{' '}
+            <span className="jp-Compilescope-muted">
+              {of === 'compute' ? trans.__('arithmetic') : trans.__('memory')}
+            </span>
+          </>
+        );
+      }
     ),
     column(
       'bandwidth',

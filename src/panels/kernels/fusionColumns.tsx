@@ -20,7 +20,9 @@ export function fusionColumns(
   trans: TranslationBundle
 ): IColumn<IRow>[] {
   const fused = ({ kernel }: IRow) => kernel.fusion?.nodes ?? null;
-  const saved = ({ kernel }: IRow) => kernel.fusion?.saved_bytes ?? null;
+  // A library's kernel is one operator: there is nothing to fuse.
+  const saved = ({ kernel }: IRow) =>
+    kernel.language === 'extern' ? null : (kernel.fusion?.saved_bytes ?? null);
   const why = ({ kernel }: IRow) =>
     (kernel.fusion ? kernel.fusion.why : kernel.absent.fusion) ||
     trans.__('Unknown for this kernel');
@@ -65,7 +67,11 @@ export function fusionColumns(
                 ? trans.__('Kept inside: %1', stay.join(', '))
                 : undefined
             }
-            why={why(row)}
+            why={
+              row.kernel.language === 'extern'
+                ? trans.__('A library’s kernel is one operator')
+                : why(row)
+            }
             trans={trans}
           />
         );

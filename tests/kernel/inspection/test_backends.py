@@ -13,10 +13,11 @@ import pytest
 import torch
 from compilescope.report import Report, VariantReport
 from compilescope.session.session import get_session
-from compilescope.torch_api.trace.shown_ids import FIRST_FRAME
+from compilescope.torch_api.trace.shown_ids import FIRST_FRAME, shown
 from compilescope.views.html import report as html
 from compilescope.views.text import report as text
 from torch._dynamo.backends.registry import list_backends
+from torch._guards import CompileId, TraceId
 from torch._logging._internal import TorchLogsFormatter
 
 OTHERS = [name for name in list_backends(exclude_tags=()) if name != "inductor"]
@@ -85,8 +86,8 @@ def test_those_that_work_are_built(report: Report) -> None:
 
 @pytest.mark.slow
 def test_the_static_views_name_what_is_inductors(report: Report) -> None:
-    for shown in (text.render(report), html.render(report)):
-        assert "Inductor only" in shown
+    for view in (text.render(report), html.render(report)):
+        assert "Inductor only" in view
 
 
 def split(x: torch.Tensor) -> torch.Tensor:
@@ -124,6 +125,19 @@ def test_torchs_log_lines_name_what_is_compiled_as_the_report_does() -> None:
     frame = int(first.partition("/")[0])
     assert second == f"{frame + 1}/0"
     assert frame < FIRST_FRAME
+
+
+def test_ids_are_shown_until_the_last_of_several_threads_is_done() -> None:
+    trace = TraceId(CompileId(frame_id=FIRST_FRAME, frame_compile_id=0), 0)
+    plain = str(trace)
+    capture, generation = shown(), shown()
+    capture.__enter__()
+    named = str(trace)
+    generation.__enter__()
+    capture.__exit__(None, None, None)
+    assert str(trace) == named != plain
+    generation.__exit__(None, None, None)
+    assert str(trace) == plain
 
 
 def shifted(x: torch.Tensor, by: int) -> torch.Tensor:

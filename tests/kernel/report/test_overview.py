@@ -247,6 +247,12 @@ def test_the_wrapper_is_worth_what_it_saves() -> None:
     )
 
 
+def test_a_saving_of_a_few_percent_is_marginal() -> None:
+    answer = overview(made(eager=5000.0, python=2000.0, cpp=1940.0)).wrapper
+    assert answer is not None
+    assert answer.headline.startswith("Marginal: 1.03")
+
+
 def test_wrappers_are_compared_where_both_were_tried() -> None:
     report = made(eager=5000.0, python=2000.0, cpp=1000.0)
     written = made(eager=5000.0, python=2100.0).variant("python")

@@ -11,6 +11,8 @@ from .variants import sibling
 _VIEW = "wrappers"
 _SMALL = 0.1
 """A wrapper that takes less than this part of a call is not worth another one."""
+_MARGINAL = 0.05
+"""A part of a call that is measurable, and seldom worth a longer first call."""
 _GRAPHS = ("reduce-overhead", "max-autotune")
 
 
@@ -97,7 +99,8 @@ def _compared(
     graphs = _with_graphs(report, cpp)
     if graphs is not None:
         return Answer("Only where CUDA graphs cannot be used.", text, _VIEW)
-    return Answer(f"Yes: {found.text} per call.", text, _VIEW)
+    is_marginal = 1 - 1 / found.ratio < _MARGINAL
+    return Answer(f"{'Marginal' if is_marginal else 'Yes'}: {found.text} per call.", text, _VIEW)
 
 
 def _cost(python: VariantReport, cpp: VariantReport, saved_us: float = 0.0) -> str:

@@ -9,6 +9,7 @@ from 2.11 to 2.15.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -26,6 +27,10 @@ _UNKNOWN = "inspection"
 
 _shown: dict[str, str] = {}
 _numbering = Numbering()
+_lock = threading.Lock()
+_blocks = 0
+"""How many blocks of `shown` are open."""
+_before = TraceId.__str__
 
 
 def begin() -> None:
@@ -49,19 +54,27 @@ def note(metadata: dict[str, Any]) -> None:
 def shown() -> Iterator[None]:
     """In the block torch's log lines name what an inspection compiles as its report does.
 
-    What the user's own code compiles meanwhile, in other threads, keeps its id.
+    Blocks of several threads may overlap: the user's calls are captured in one, code is generated
+    in another. What the user's own code compiles meanwhile keeps its id.
     """
-    before = TraceId.__str__
-
-    def text(trace: TraceId) -> str:
-        frame = trace.compile_id.frame_id
-        if frame is None or frame < FIRST_FRAME:
-            return before(trace)
-        name = _shown.get(f"{frame}/{trace.compile_id.frame_compile_id}", _UNKNOWN)
-        return f"{name}_{trace.attempt}" if trace.attempt and name != _UNKNOWN else name
-
-    TraceId.__str__ = text  # type: ignore[method-assign]
+    global _blocks, _before
+    with _lock:
+        _blocks += 1
+        if _blocks == 1:
+            _before = TraceId.__str__
+            TraceId.__str__ = _text  # type: ignore[method-assign]
     try:
         yield
     finally:
-        TraceId.__str__ = before  # type: ignore[method-assign]
+        with _lock:
+            _blocks -= 1
+            if _blocks == 0:
+                TraceId.__str__ = _before  # type: ignore[method-assign]
+
+
+def _text(trace: TraceId) -> str:
+    frame = trace.compile_id.frame_id
+    if frame is None or frame < FIRST_FRAME:
+        return _before(trace)
+    name = _shown.get(f"{frame}/{trace.compile_id.frame_compile_id}", _UNKNOWN)
+    return f"{name}_{trace.attempt}" if trace.attempt and name != _UNKNOWN else name
