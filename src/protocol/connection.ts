@@ -25,6 +25,11 @@ const HEARTBEAT = 20_000;
 const QUEUED = 400;
 
 /**
+ * How long a kernel is busy without a cell that runs, at most, in milliseconds.
+ */
+export const PATIENCE = 1_000;
+
+/**
  * How often a kernel that serves panels may close the comms at once.
  */
 const REFUSALS = 3;
@@ -113,6 +118,10 @@ export class Connection extends BaseConnection {
           return;
         }
         this._close();
+        await this._settled();
+        if (isStale()) {
+          return;
+        }
         // No threads for a kernel that serves nobody. One that is busy answers
         // only when its cell is done: there the comms are simply tried.
         if (this._kernel.status === 'idle') {
@@ -151,6 +160,29 @@ export class Connection extends BaseConnection {
    */
   private get _isQueued(): boolean {
     return this._kernel.status === 'busy' && !usesSubshells(this._kernel);
+  }
+
+  /**
+   * Wait until the kernel is idle, or is busy for longer than with what it does
+   * for JupyterLab: its status comes after the reply that says what it is.
+   */
+  private _settled(): Promise<void> {
+    const kernel = this._kernel;
+    return new Promise(resolve => {
+      const look = () => {
+        if (kernel.status === 'idle') {
+          done();
+        }
+      };
+      const done = () => {
+        clearTimeout(timer);
+        kernel.statusChanged.disconnect(look);
+        resolve();
+      };
+      const timer = window.setTimeout(done, PATIENCE);
+      kernel.statusChanged.connect(look);
+      look();
+    });
   }
 
   private async _isPython(): Promise<boolean> {

@@ -1,5 +1,5 @@
 import type { EventOf } from '../../src/protocol/connection';
-import { Connection } from '../../src/protocol/connection';
+import { Connection, PATIENCE } from '../../src/protocol/connection';
 import type { HelloResult, Request } from '../../src/protocol/types';
 import { EVENTS_TARGET, REQUESTS_TARGET } from '../../src/protocol/types';
 import { job } from './fakes';
@@ -21,6 +21,14 @@ async function turn(): Promise<void> {
 function last(fake: IFakeKernel): Request {
   const { sent } = fake.comm(REQUESTS_TARGET);
   return sent[sent.length - 1] as unknown as Request;
+}
+
+/**
+ * Longer than a kernel is busy with what nobody sees.
+ */
+async function patience(): Promise<void> {
+  await new Promise(resolve => setTimeout(resolve, PATIENCE + 10));
+  await turn();
 }
 
 async function answer(fake: IFakeKernel, result: object): Promise<void> {
@@ -114,13 +122,26 @@ describe('Connection', () => {
     expect(fake.comms).toEqual([]);
   });
 
-  it('tries the comms of a busy kernel at once', async () => {
+  it('asks a kernel that is busy only until it has said what it is', async () => {
     fake = fakeKernel();
     fake.found = 'True';
     connection = new Connection(fake.kernel);
     fake.setStatus('busy');
     void connection.open();
     await turn();
+    fake.setStatus('idle');
+    await turn();
+    expect(connection.status.kind).toBe('unloaded');
+    expect(fake.comms).toEqual([]);
+  });
+
+  it('tries the comms of a kernel that stays busy', async () => {
+    fake = fakeKernel();
+    fake.found = 'True';
+    connection = new Connection(fake.kernel);
+    fake.setStatus('busy');
+    void connection.open();
+    await patience();
     expect(fake.comms).toHaveLength(2);
     expect(fake.kernel.requestExecute).not.toHaveBeenCalled();
   });
@@ -231,7 +252,7 @@ describe('Connection', () => {
     connection = new Connection(fake.kernel);
     fake.setStatus('busy');
     void connection.open();
-    await turn();
+    await patience();
     expect(connection.status.kind).toBe('busy');
     await answer(fake, STATE);
     expect(connection.status.kind).toBe('ready');
