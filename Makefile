@@ -126,7 +126,7 @@ $(STAMPS)/linked: pyproject.toml extension/install.json package.json | $(STAMPS)
 setup: $(STAMPS)/frontend
 
 $(STAMPS)/headers: $(STAMPS)/python scripts/headers.py | $(STAMPS)/linked
-	scripts/machine.sh compiler
+	scripts/machine.sh compiler $(VENV)
 	python scripts/headers.py
 	touch $@
 

@@ -38,10 +38,10 @@ STUDIES_PAGE = """\
 
 # Studies
 
-A study is an extra measurement of a variant, made on request: `cs.study(report, "layers")`, in a
-cell `%%compile --study layers`, in the panel a button of the view that shows it. Studies run one
-after the other, each with progress and cancellation. A study that fails is a problem of its variant
-and does not stop the others.
+A study is an extra measurement of a variant, run on request: with `cs.study(report, "layers")`, in
+a cell with `%%compile --study layers`, or in the panel with a button in the view that shows its
+result. Studies run one after another, each with progress and a cancel button. If a study fails,
+the report lists that as a problem of the variant, and the other studies still run.
 
 | Study | What it does | Takes | Variants for | Needs a build | Made if none is named |
 | --- | --- | --- | --- | --- | --- |

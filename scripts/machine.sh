@@ -3,7 +3,7 @@
 #
 #   machine.sh python PYTHON        is PYTHON new enough, and can it make a venv?
 #   machine.sh node VENV            Node 20 or newer
-#   machine.sh compiler             a C++ compiler
+#   machine.sh compiler VENV        a C++ compiler, and Python's headers
 #   machine.sh browser VENV         Chromium, for the browser tests
 #
 # What is missing is installed where that can be done; otherwise one line names the command.
@@ -67,16 +67,28 @@ need_node() {
   node_is_new || ask "Node ${NODE_MAJOR} or newer" "nodejs  (${NODE_MAJOR} or newer)" "brew install node" nodejs
 }
 
+have_compiler() { have "${CXX:-c++}" || have g++ || have clang++; }
+
 need_compiler() {
-  have "${CXX:-c++}" && return
-  have g++ && return
-  have clang++ && return
+  have_compiler && return
   if can_apt; then
     apt_install g++
   elif [[ $(uname) == Darwin ]]; then
     die "A C++ compiler is missing. Install it with: xcode-select --install"
   else
     ask "A C++ compiler" g++ "brew install gcc" gcc-c++
+  fi
+}
+
+# Inductor's C++ kernels include Python.h, which Debian keeps in a package of its own.
+need_headers() {
+  local python=$1/bin/python
+  "${python}" -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' &&
+    return
+  if can_apt; then
+    apt_install "$("${python}" -c 'import sys; print("python%d.%d-dev" % sys.version_info[:2])')"
+  else
+    ask "Python's header files" python3-dev "brew reinstall python" python3-devel
   fi
 }
 
@@ -107,7 +119,10 @@ need_browser() {
 case ${1:-} in
   python) need_python "$2" ;;
   node) need_node "$2" ;;
-  compiler) need_compiler ;;
+  compiler)
+    need_compiler
+    need_headers "$2"
+    ;;
   browser) need_browser ;;
   *) die "machine.sh: say python, node, compiler or browser" ;;
 esac

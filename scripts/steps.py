@@ -12,7 +12,7 @@ gpu       the tests that need a GPU, on a machine that has one
 ========  ==========================================================================
 
 A few steps run at the same time, long ones first: as one ends, the next begins, so that no long one
-runs alone at the end. The kernel's tests are two processes, each with its files in a fixed order.
+runs alone at the end. The kernel's tests are three processes, each with its files in a fixed order.
 Every step's full output is kept in ``build/steps/``.
 """
 
@@ -23,6 +23,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -90,26 +91,26 @@ CHECKS = [
 ]
 
 KERNEL_TESTS = ROOT / "tests" / "kernel"
-"""The files are dealt to two processes, so that both need about as long."""
+KERNEL_FOLDERS = (
+    ("package", "targets", "readers", "measure", "guards"),
+    ("inspection", "isolation", "analysis"),
+)
+"""Folders of the kernel's tests for all processes but the last, which has the rest: each process
+needs about as long as the others."""
 
 
-def kernel_files() -> tuple[list[str], list[str]]:
-    """The kernel's test files in two halves, each in alphabetical order."""
+def kernel_files() -> list[list[str]]:
+    """The kernel's test files of each process, in alphabetical order."""
     files = sorted(path.relative_to(ROOT).as_posix() for path in KERNEL_TESTS.rglob("test_*.py"))
-    first = [name for name in files if name.split("/")[2] in FIRST or is_early(name)]
-    return first, [name for name in files if name not in first]
+    parts = [
+        [name for name in files if name.split("/")[2] in folders] for folders in KERNEL_FOLDERS
+    ]
+    return [*parts, [name for name in files if not any(name in part for part in parts)]]
 
-
-FIRST = ("analysis", "distributed", "readers", "sweep")
 
 GPU_TESTS = sorted(str(path) for path in KERNEL_TESTS.rglob("test_gpu*.py"))
 GPU_TESTS_AT_ONCE = max(1, min(7, (os.cpu_count() or 1) // 2))
 """Most of their time is the C++ compiler's, on processors that would stand idle."""
-
-
-def is_early(name: str) -> bool:
-    """Whether a file's name is in the first half of the alphabet's."""
-    return name.rpartition("/")[2] < "test_m"
 
 
 def pytest(name: str, *arguments: str) -> Step:
@@ -127,13 +128,14 @@ def steps(what: str) -> tuple[int, list[Step]]:
     """
     jest = Step("jest", ("jlpm", "test", "--ci", "--maxWorkers=1"))
     browser = Step("browser tests", ("jlpm", "test"), folder="tests/ui")
-    first, second = kernel_files()
-    kernel = [pytest("pytest, second half", *second), pytest("pytest, first half", *first)]
+    kernel = [
+        pytest(f"pytest, part {number}", *files) for number, files in enumerate(kernel_files(), 1)
+    ]
     quick = pytest("pytest, quick", "-m", "not slow and not gpu")
     return {
         "check": (2, CHECKS),
-        "test": (3, [*kernel, browser, jest, *CHECKS]),
-        "kernel": (2, kernel),
+        "test": (4, [*kernel, browser, jest, *CHECKS]),
+        "kernel": (3, kernel),
         "quick": (2, [quick, jest, *CHECKS]),
         "gpu": (1, [pytest("pytest, GPU", *GPU_TESTS, "-n", str(GPU_TESTS_AT_ONCE), "-rA")]),
     }[what]
@@ -149,6 +151,8 @@ def log_of(step: Step) -> Path:
 
 def run_step(step: Step) -> Outcome:
     """Run one step to its end; its output goes to a log, shown if it failed."""
+    if ending.is_set():
+        return Outcome(step, passed=False, seconds=0, processor=0, note="not begun")
     log = log_of(step)
     start = time.monotonic()
     with log.open("w", encoding="utf-8") as output:
@@ -184,14 +188,19 @@ def last_line(text: str) -> str:
 
 
 running: set[subprocess.Popen[bytes]] = set()
+ending = threading.Event()
+"""Set once the run is interrupted: no other step begins in place of one that ends."""
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """End a step and all that it started: politely, then not."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
+    """End a step and all that it started: politely, then not.
+
+    Ctrl-C first: what Playwright has started is in sessions of its own, and ends with that alone.
+    """
+    for number, seconds in ((signal.SIGINT, 20), (signal.SIGTERM, 5), (signal.SIGKILL, 5)):
         try:
             os.killpg(process.pid, number)
-            process.wait(timeout=5)
+            process.wait(timeout=seconds)
         except ProcessLookupError:
             return
         except subprocess.TimeoutExpired:
@@ -201,6 +210,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 def interrupted(number: int, _frame: object) -> None:
     """Ctrl-C, or a polite kill: leave nothing behind."""
+    ending.set()
     for process in list(running):
         end(process)
     os._exit(128 + number)

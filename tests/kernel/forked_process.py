@@ -19,39 +19,39 @@ from pathlib import Path
 from typing import Any
 
 
-def serve(line: socket.socket) -> None:
+def serve(requests: socket.socket) -> None:
     """Forks until the other end is gone; returns in a fork when its program has ended.
 
     The fork is one of a fork that ends at once: so it becomes a child of the tests' process, which
     takes in orphans meanwhile.
     """
     while True:
-        data, files, _, _ = socket.recv_fds(line, 1 << 20, 3)
+        data, files, _, _ = socket.recv_fds(requests, 1 << 20, 3)
         if not data:
             return
         order = json.loads(data)
-        heard, said = os.pipe()
-        between = os.fork()
-        if between == 0:
+        reader, writer = os.pipe()
+        intermediate = os.fork()
+        if intermediate == 0:
             pid = os.fork()
             if pid:
-                os.write(said, str(pid).encode())
+                os.write(writer, str(pid).encode())
                 os._exit(0)
-            for file in (heard, said):
+            for file in (reader, writer):
                 os.close(file)
-            line.close()
+            requests.close()
             while (parent := os.getppid()) != order["parent"]:
                 if parent == 1:
                     os._exit(1)
                 time.sleep(0.001)
             _become(order, files)
             return
-        for file in (said, *files):
+        for file in (writer, *files):
             os.close(file)
-        pid_text = os.read(heard, 64)
-        os.close(heard)
-        os.waitpid(between, 0)
-        line.send(pid_text)
+        pid_text = os.read(reader, 64)
+        os.close(reader)
+        os.waitpid(intermediate, 0)
+        requests.send(pid_text)
 
 
 def _become(order: dict[str, Any], files: list[int]) -> None:
@@ -75,10 +75,26 @@ def _become(order: dict[str, Any], files: list[int]) -> None:
         exec(what, {"__name__": "__main__"})
 
 
+def compute_what_inductor_keeps() -> None:
+    """Computes what Inductor computes at a process's first compilation, and keeps.
+
+    Its patterns, and a hash of Triton's files: a second of processor time.
+    """
+    import torch
+    from torch._inductor.codecache import CacheBase
+    from torch._inductor.fx_passes import joint_graph, post_grad
+
+    joint_graph.lazy_init(torch.device("cpu"))
+    post_grad.lazy_init()
+    CacheBase.get_system()
+
+
 def main() -> None:
     """Imports what is to be there in each fork, and serves."""
     for name in sys.argv[2:]:
         importlib.import_module(name)
+    if "torch._inductor.compile_fx" in sys.modules:
+        compute_what_inductor_keeps()
     # A fork's collector leaves these objects alone, and their memory shared.
     gc.collect()
     gc.freeze()

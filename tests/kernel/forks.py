@@ -42,7 +42,7 @@ to know what loading torch takes."""
 
 _TAKES_IN_ORPHANS = 36
 """PR_SET_CHILD_SUBREAPER of prctl(2)."""
-_asking = threading.Lock()
+_start_lock = threading.Lock()
 
 
 class Forked:
@@ -91,41 +91,42 @@ class Forked:
 class _Forks:
     """The process that is forked; started when it is first needed."""
 
-    def __init__(self, loaded: Sequence[str]) -> None:
+    def __init__(self, loaded: Sequence[str], server: socket.socket | None = None) -> None:
         self._loaded = loaded
-        self._line: socket.socket | None = None
+        self._server = server
 
     def start(
         self, command: Sequence[str], *, stdout: int, env: Mapping[str, str], cwd: Any = None
     ) -> Forked:
-        stdin, to_it = os.pipe()
-        heard, said = os.pipe()
-        failed, errors = os.pipe()
+        stdin, stdin_writer = os.pipe()
+        stdout_reader, stdout_writer = os.pipe()
+        stderr_reader, stderr_writer = os.pipe()
         if stdout == subprocess.DEVNULL:
-            os.close(said)
-            said = os.open(os.devnull, os.O_WRONLY)
+            os.close(stdout_writer)
+            stdout_writer = os.open(os.devnull, os.O_WRONLY)
         order = {
             "arguments": command[1:],
             "environ": dict(env),
             "folder": cwd and str(cwd),
             "parent": os.getpid(),
         }
+        files = [stdin, stdout_writer, stderr_writer]
         control = ctypes.CDLL(None).prctl
-        with _asking:
-            line = self._line = self._line or self._begun()
+        with _start_lock:
+            server = self._server = self._server or self._start_server()
             control(_TAKES_IN_ORPHANS, 1)
             try:
-                socket.send_fds(line, [json.dumps(order).encode()], [stdin, said, errors])
-                pid = int(line.recv(64))
+                socket.send_fds(server, [json.dumps(order).encode()], files)
+                pid = int(server.recv(64))
             finally:
                 # Otherwise orphans of the tests are the system's to wait for.
                 control(_TAKES_IN_ORPHANS, 0)
-        for file in (stdin, said, errors):
+        for file in files:
             os.close(file)
-        streams = [os.fdopen(file, "rb") for file in (heard, failed)]
-        return Forked(pid, os.fdopen(to_it, "wb"), *streams)
+        streams = [os.fdopen(file, "rb") for file in (stdout_reader, stderr_reader)]
+        return Forked(pid, os.fdopen(stdin_writer, "wb"), *streams)
 
-    def _begun(self) -> socket.socket:
+    def _start_server(self) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             subprocess.Popen(
@@ -140,15 +141,21 @@ class _Forks:
 
 
 @contextlib.contextmanager
-def forked() -> Iterator[None]:
+def forked(inductor: socket.socket | None = None) -> Iterator[None]:
     """In the block processes of `_LOADED` are forked, where that can be done.
 
     A driver of a GPU that was started before a fork does not work in it.
+
+    Parameters
+    ----------
+    inductor
+        A socket to a child of this process that has imported Inductor and serves already
+        (`forked_process.serve`).
     """
     if sys.platform != "linux" or torch.cuda.is_available():
         yield
         return
-    forks = {loaded: _Forks(loaded) for loaded in (_TORCH, _INDUCTOR)}
+    forks = {_TORCH: _Forks(_TORCH), _INDUCTOR: _Forks(_INDUCTOR, inductor)}
 
     def start(command: list[str], **options: Any) -> Any:
         for name, loaded in _LOADED.items():

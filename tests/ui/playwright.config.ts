@@ -45,6 +45,8 @@ export default defineConfig({
     video: 'off',
     screenshot: 'only-on-failure',
     permissions: ['clipboard-read', 'clipboard-write'],
+    // Without a GPU every frame of a spinner takes processor time.
+    contextOptions: { reducedMotion: 'reduce' },
     launchOptions: {
       executablePath: chromium(),
       args: [
@@ -54,7 +56,7 @@ export default defineConfig({
     }
   },
   webServer: {
-    command: 'jlpm start',
+    command: 'jupyter lab --config jupyter_server_test_config.py',
     url: `${url}/lab`,
     timeout: 600_000,
     reuseExistingServer: false,

@@ -75,13 +75,20 @@ interface IApp {
   commands: { execute(id: string, args?: object): Promise<unknown> };
   shell: {
     collapseLeft(): void;
-    currentWidget: {
-      context: { ready: Promise<void> };
-      sessionContext: {
-        ready: Promise<void>;
-        session: { kernel: { info: Promise<unknown>; status: string } } | null;
-      };
-    };
+    /** What has the focus; only a notebook has the rest. */
+    currentWidget: ({ id: string } & Partial<INotebook>) | null;
+  };
+}
+
+/**
+ * What is used of an open notebook.
+ */
+interface INotebook {
+  id: string;
+  context: { ready: Promise<void> };
+  sessionContext: {
+    ready: Promise<void>;
+    session: { kernel: { info: Promise<unknown>; status: string } } | null;
   };
 }
 
@@ -89,17 +96,29 @@ interface IApp {
  * Open a notebook of the server, and wait for its kernel.
  */
 export async function open(page: Page, path: string): Promise<void> {
-  await page.evaluate(async path => {
+  const opened = await page.evaluate(async path => {
     const { jupyterapp: app } = window as unknown as { jupyterapp: IApp };
-    await app.commands.execute('docmanager:open', { path });
+    const { id, context, sessionContext } = (await app.commands.execute(
+      'docmanager:open',
+      { path }
+    )) as INotebook;
     // Room for the two sides of the code view.
     app.shell.collapseLeft();
     // The indicator of the toolbar says "idle" before there is a kernel.
-    const { context, sessionContext } = app.shell.currentWidget;
     await context.ready;
     await sessionContext.ready;
     await sessionContext.session?.kernel.info;
+    return id;
   }, path);
+  // It is the current widget once it has the focus, which may be later.
+  await expect
+    .poll(() =>
+      page.evaluate(() => {
+        const { jupyterapp: app } = window as unknown as { jupyterapp: IApp };
+        return app.shell.currentWidget?.id;
+      })
+    )
+    .toBe(opened);
   await waitForKernel(page);
 }
 
@@ -112,8 +131,8 @@ export async function waitForKernel(page: Page): Promise<void> {
       () =>
         page.evaluate(() => {
           const { jupyterapp: app } = window as unknown as { jupyterapp: IApp };
-          const { session } = app.shell.currentWidget.sessionContext;
-          return session?.kernel.status;
+          return app.shell.currentWidget?.sessionContext?.session?.kernel
+            .status;
         }),
       { intervals: [50] }
     )

@@ -1,16 +1,5 @@
-import { choice, openSidebar } from '../helpers/compilescope';
-import { openNotebook, runAll, SUBJECT } from '../helpers/notebook';
-import { SHARED, shutDown } from '../helpers/shared';
-import {
-  expectNames,
-  expectText,
-  openMade,
-  openView,
-  picture
-} from '../helpers/views';
+import { expectNames, expectText, openMade, picture } from '../helpers/views';
 import { expect, test } from '../helpers/test';
-
-test.afterAll(({ request }) => shutDown(request));
 
 test('what torch chose by measuring', async ({ page, tmpPath }) => {
   const view = await openMade(page, 'Autotune', 'Autotune', tmpPath);
@@ -44,14 +33,4 @@ test('what torch chose by measuring', async ({ page, tmpPath }) => {
     await view.getByRole('button', { name: 'mm', exact: true }).last().click();
     await expect(page.getByRole('region', { name: 'Kernel mm' })).toBeVisible();
   });
-});
-
-test('how to have torch tune', async ({ page }) => {
-  const path = await openNotebook(page, SHARED, 'tune.ipynb', SUBJECT);
-  await openSidebar(page);
-  await runAll(page, SUBJECT.length);
-  const view = await openView(page, 'autotune', 'Autotune', path);
-  await expect(view).toContainText('Nothing was autotuned');
-  await view.getByRole('button', { name: 'Set mode to max-autotune' }).click();
-  await expect(choice(page, 'mode')).toHaveValue('max-autotune');
 });

@@ -108,13 +108,13 @@ test('a function with five different graph breaks', async ({ page }) => {
 });
 
 test('none is good news', async ({ page }) => {
-  await openNotebook(page, SHARED, 'whole.ipynb', WHOLE);
+  await openNotebook(page, SHARED, 'breaks.ipynb', WHOLE);
   await runAll(page, WHOLE.length);
   const view = await openView(
     page,
     'breaks',
     'Graph breaks',
-    `${SHARED}/whole.ipynb`
+    `${SHARED}/breaks.ipynb`
   );
   await expect(view.getByText('No graph breaks')).toBeVisible();
   await expect(view.getByText('One compilation, one graph.')).toBeVisible();

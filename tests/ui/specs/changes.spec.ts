@@ -46,6 +46,16 @@ test('what a switch changed, at the switch and in a view', async ({ page }) => {
     await expect(editor(page, 'python dynamic')).toContainText('ks0');
   });
 
+  await test.step('how to have torch tune', async () => {
+    const view = await openView(page, 'autotune', 'Autotune', notebook);
+    await expect(view).toContainText('Nothing was autotuned');
+    await view
+      .getByRole('button', { name: 'Set mode to max-autotune' })
+      .click();
+    await expect(choice(page, 'mode')).toHaveValue('max-autotune');
+    await choice(page, 'mode').selectOption('default');
+  });
+
   await test.step('another back end has what is Inductor’s alone not', async () => {
     await sidebar(page).getByText('auto', { exact: true }).click();
     await choice(page, 'backend').selectOption('aot_eager');

@@ -1,6 +1,6 @@
-import { expect, test } from '@jupyterlab/galata';
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import { openSidebar } from '../helpers/compilescope';
+import { expect, test } from '../helpers/test';
 
 test('the extension is loaded and its sidebar is there', async ({ page }) => {
   const plugins = await page.evaluate(() => {
@@ -35,6 +35,9 @@ test('its commands are in the palette, with labels', async ({ page }) => {
   await expect(
     palette.locator('.lm-CommandPalette-itemLabel').first()
   ).toBeVisible();
+  // It lies over the page that other tests share.
+  await page.keyboard.press('Escape');
+  await expect(palette).toBeHidden();
 });
 
 test('its settings have a page', async ({ page }) => {

@@ -1,4 +1,3 @@
-import { expect, test } from '@jupyterlab/galata';
 import type { Page } from '@playwright/test';
 import {
   choice,
@@ -17,6 +16,8 @@ import {
 } from '../helpers/compilescope';
 import { cell, openNotebook, runAll } from '../helpers/notebook';
 import { takePicture } from '../helpers/pictures';
+import { SHARED, shutDown } from '../helpers/shared';
+import { expect, test } from '../helpers/test';
 
 const CELLS = [
   '%load_ext compilescope',
@@ -33,11 +34,10 @@ x = torch.randn(32, 64)`,
 // The size of the README's picture.
 test.use({ viewport: { width: 1920, height: 1080 } });
 
-test('from the cell to the panel, and to its switches', async ({
-  page,
-  tmpPath
-}) => {
-  await openNotebook(page, tmpPath, 'first.ipynb', CELLS);
+test.afterAll(({ request }) => shutDown(request));
+
+test('from the cell to the panel, and to its switches', async ({ page }) => {
+  await openNotebook(page, SHARED, 'first.ipynb', CELLS);
   await openSidebar(page);
   await runAll(page, CELLS.length);
 

@@ -109,7 +109,7 @@ test('5,000 guards, of a file', async ({ page, tmpPath }, info) => {
     await expect(
       view.getByRole('combobox', { name: /^Other arguments/ })
     ).toBeDisabled();
-    await expect(view).toContainText('this report is from a file');
+    await expect(view).toContainText('it is not connected');
   });
 
   await test.step('filter', async () => {

@@ -90,7 +90,9 @@ test('a busy kernel still answers the panel', async ({ page }) => {
   await waitForKernel(page);
 });
 
-test('a restarted kernel starts afresh, and is followed', async ({ page }) => {
+test('a restarted kernel is followed, and a dead one leaves its report', async ({
+  page
+}) => {
   await openNotebook(page, SHARED, 'kernel.ipynb', SUBJECT);
   const panel = await openSidebar(page);
   await runAll(page, SUBJECT.length);
@@ -104,20 +106,17 @@ test('a restarted kernel starts afresh, and is followed', async ({ page }) => {
   await expect(subjects(page)).toHaveCount(1);
   await expect(panel).not.toContainText('The kernel was restarted');
   await expect(editors(page)).toHaveCount(2);
-});
 
-test('a dead kernel leaves its last report to read', async ({ page }) => {
-  await openNotebook(page, SHARED, 'kernel.ipynb', SUBJECT);
-  const panel = await openSidebar(page);
-  await runAll(page, SUBJECT.length);
-  await openCode(page);
-  await expect(editors(page)).toHaveCount(2);
-  // The menu's command is for the notebook in front.
-  await cell(page, 2).locator('.jp-InputPrompt').first().click();
-  await command(page, 'kernelmenu:shutdown');
-  await expect(panel.getByRole('status').first()).toContainText(/last report/);
-  await expect(subjects(page).first()).toContainText('attend');
-  await expect(editors(page)).toHaveCount(2);
+  await test.step('a dead kernel leaves its last report to read', async () => {
+    // The menu's command is for the notebook in front.
+    await cell(page, 2).locator('.jp-InputPrompt').first().click();
+    await command(page, 'kernelmenu:shutdown');
+    await expect(panel.getByRole('status').first()).toContainText(
+      /last report/
+    );
+    await expect(subjects(page).first()).toContainText('attend');
+    await expect(editors(page)).toHaveCount(2);
+  });
 });
 
 test('without subshells a busy kernel is said to be busy', async ({

@@ -1,3 +1,4 @@
+import type { Locator } from '@playwright/test';
 import {
   editors,
   openCode,
@@ -11,58 +12,31 @@ import { expect, test } from '../helpers/test';
 
 test.afterAll(({ request }) => shutDown(request));
 
-// Pictures to look at, not to compare: fonts differ from machine to machine.
-for (const theme of ['light', 'dark'] as const) {
-  test(`the ${theme} theme`, async ({ page }) => {
-    if (theme === 'dark') {
-      await page.theme.setDarkTheme();
-    } else {
-      await page.theme.setLightTheme();
-    }
-    await openNotebook(page, SHARED, 'looks.ipynb', SUBJECT);
-    await openSidebar(page);
-    await runAll(page, SUBJECT.length);
-    await openCode(page);
-    await expect(editors(page)).toHaveCount(2);
-    // Both open where the kernels are launched.
-    for (const each of await editors(page).all()) {
-      const launch = each
-        .locator('.cm-line')
-        .filter({ hasText: /mm(_out)?\(/ });
-      await expect(launch.first()).toBeInViewport();
-    }
-    await takePicture(page, theme);
-    // What the theme says, not a colour of our own.
-    for (const part of [sidebar(page), editors(page).first()]) {
-      const { ink, paper } = await part.evaluate(node => {
-        const light = (colour: string) =>
-          (colour.match(/\d+/g) ?? [])
-            .slice(0, 3)
-            .reduce((sum, each) => sum + Number(each), 0);
-        let own = node;
-        while (
-          getComputedStyle(own).backgroundColor === 'rgba(0, 0, 0, 0)' &&
-          own.parentElement
-        ) {
-          own = own.parentElement as HTMLElement;
-        }
-        return {
-          ink: light(getComputedStyle(node).color),
-          paper: light(getComputedStyle(own).backgroundColor)
-        };
-      });
-      const contrast = theme === 'dark' ? ink - paper : paper - ink;
-      expect(contrast).toBeGreaterThan(300);
-    }
-  });
-}
-
-test('every control can be reached and has a name', async ({ page }) => {
+test('both themes, and a name for every control', async ({ page }) => {
   await openNotebook(page, SHARED, 'looks.ipynb', SUBJECT);
   const panel = await openSidebar(page);
   await runAll(page, SUBJECT.length);
   await openCode(page);
   await expect(editors(page)).toHaveCount(2);
+  // Both open where the kernels are launched.
+  for (const each of await editors(page).all()) {
+    const launch = each.locator('.cm-line').filter({ hasText: /mm(_out)?\(/ });
+    await expect(launch.first()).toBeInViewport();
+  }
+  for (const theme of ['light', 'dark'] as const) {
+    await test.step(theme, async () => {
+      await (theme === 'dark'
+        ? page.theme.setDarkTheme()
+        : page.theme.setLightTheme());
+      // A picture to look at, not to compare: fonts differ from machine to machine.
+      await takePicture(page, theme);
+      // What the theme says, not a colour of our own.
+      for (const part of [sidebar(page), editors(page).first()]) {
+        await expect.poll(() => contrast(part, theme)).toBeGreaterThan(300);
+      }
+    });
+  }
+
   const controls = page.locator(
     '[class*=jp-Compilescope] :is(button, select, input, [role=option], [role=textbox])'
   );
@@ -95,3 +69,26 @@ test('every control can be reached and has a name', async ({ page }) => {
     await expect(panel.getByRole('combobox', { name: 'mode' })).toBeFocused();
   });
 });
+
+/**
+ * How far text stands out from what is behind it, as the theme has it: dark on
+ * light, or light on dark.
+ */
+function contrast(part: Locator, theme: 'light' | 'dark'): Promise<number> {
+  return part.evaluate((node, theme) => {
+    const light = (colour: string) =>
+      (colour.match(/\d+/g) ?? [])
+        .slice(0, 3)
+        .reduce((sum, each) => sum + Number(each), 0);
+    let own = node;
+    while (
+      getComputedStyle(own).backgroundColor === 'rgba(0, 0, 0, 0)' &&
+      own.parentElement
+    ) {
+      own = own.parentElement as HTMLElement;
+    }
+    const ink = light(getComputedStyle(node).color);
+    const paper = light(getComputedStyle(own).backgroundColor);
+    return theme === 'dark' ? ink - paper : paper - ink;
+  }, theme);
+}

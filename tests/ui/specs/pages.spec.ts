@@ -1,34 +1,14 @@
 import { expect, test } from '../helpers/test';
 import {
-  editors,
-  openCode,
   openSidebar,
   subjects,
   toggle,
   variants
 } from '../helpers/compilescope';
 import { notebook, openNotebook, runAll, SUBJECT } from '../helpers/notebook';
-import { isStored, SHARED, shutDown } from '../helpers/shared';
+import { SHARED, shutDown } from '../helpers/shared';
 
 test.afterAll(({ request }) => shutDown(request));
-
-test('a reloaded page shows what was there', async ({ page }) => {
-  const path = await openNotebook(page, SHARED, 'pages.ipynb', SUBJECT);
-  await openSidebar(page);
-  await runAll(page, SUBJECT.length);
-  const stored = isStored(page, path, 0, 'code');
-  await openCode(page);
-  await expect(editors(page)).toHaveCount(2);
-  await stored;
-  await notebook(page).press('Control+s');
-  // Galata's own reload waits for a launcher, which is not in front here.
-  await page.evaluate(() => window.location.reload());
-  await page.waitForURL(/lab/);
-  await expect(subjects(page)).toHaveCount(1);
-  await expect(subjects(page)).toContainText('attend');
-  await expect(editors(page)).toHaveCount(2);
-  await expect(editors(page).first()).toContainText('extern_kernels.mm(');
-});
 
 test('two tabs on one kernel see the same', async ({ page }) => {
   const path = await openNotebook(page, SHARED, 'pages.ipynb', SUBJECT);

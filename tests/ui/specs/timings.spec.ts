@@ -11,6 +11,11 @@ import { expectNames, openView, picture } from '../helpers/views';
  */
 const DRAWN = 320;
 
+/**
+ * While it is measured a processor is busy.
+ */
+const OFTEN = { intervals: [100] };
+
 test.afterAll(({ request }) => shutDown(request));
 
 test('timings, from the first round to the layers of a call', async ({
@@ -39,7 +44,7 @@ test('timings, from the first round to the layers of a call', async ({
     await expect(button('Pause')).toBeVisible();
     await expect(status()).toContainText(/Measuring.*\d rounds/);
     const few = await points(view);
-    await expect.poll(() => points(view)).not.toBe(few);
+    await expect.poll(() => points(view), OFTEN).not.toBe(few);
   });
 
   await test.step('a pause keeps what there is', async () => {
@@ -49,7 +54,7 @@ test('timings, from the first round to the layers of a call', async ({
     expect(before).toBeGreaterThan(0);
     await expect(samples(view, 'cpp')).toHaveText(text(before));
     await button('Go on').click();
-    await expect.poll(() => rounds(view)).toBeGreaterThan(before);
+    await expect.poll(() => rounds(view), OFTEN).toBeGreaterThan(before);
   });
 
   await test.step('a switch has a new variant join the others', async () => {

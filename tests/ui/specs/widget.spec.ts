@@ -43,9 +43,25 @@ test.beforeEach(async ({ request }) => {
   });
 });
 
-test.afterEach(({ request }) => shutDown(request));
+test.afterAll(({ request }) => shutDown(request));
+
+test('in Notebook, light and dark', async ({ page }) => {
+  await page.goto(`notebooks/${NOTEBOOK}`);
+  await runAll(page);
+  const panel = panelOf(page);
+  await flip(panel);
+  await page.locator('iframe').scrollIntoViewIfNeeded();
+  await takePicture(page, 'widget-light');
+  // What Notebook's own dark theme sets besides its style sheet.
+  await page.evaluate(() => {
+    document.body.dataset.jpThemeLight = 'false';
+  });
+  await expect(panel.locator('html')).toHaveAttribute('data-theme', 'dark');
+  await takePicture(page, 'widget-dark');
+});
 
 test('in JupyterLab without the extension', async ({ page }) => {
+  // The kernel is that of the test before, if there was one.
   // It goes on without an extension that it cannot load.
   await page.route('**/extensions/jupyterlab-compilescope/**', route =>
     route.abort()
@@ -74,21 +90,6 @@ test('in JupyterLab without the extension', async ({ page }) => {
     await expect(panel.getByText('The kernel is gone')).toBeVisible();
     await expect(panel.getByText('launches, all on both sides')).toBeVisible();
   });
-});
-
-test('in Notebook, light and dark', async ({ page }) => {
-  await page.goto(`notebooks/${NOTEBOOK}`);
-  await runAll(page);
-  const panel = panelOf(page);
-  await flip(panel);
-  await page.locator('iframe').scrollIntoViewIfNeeded();
-  await takePicture(page, 'widget-light');
-  // What Notebook's own dark theme sets besides its style sheet.
-  await page.evaluate(() => {
-    document.body.dataset.jpThemeLight = 'false';
-  });
-  await expect(panel.locator('html')).toHaveAttribute('data-theme', 'dark');
-  await takePicture(page, 'widget-dark');
 });
 
 /**

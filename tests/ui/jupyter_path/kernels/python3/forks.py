@@ -3,21 +3,50 @@
     python forks.py SOCKET
 
 Listens at a Unix socket until its standard input closes. Each connection is a kernel that
-``kernel.py``, the process that Jupyter starts and signals, asks for.
+``kernel.py``, the process that Jupyter starts and signals, asks for. What a kernel starts, such as
+the cells of a sweep, is forked too.
 """
 
 from __future__ import annotations
 
 import gc
+import importlib
 import json
 import os
 import selectors
 import signal
 import socket
 import sys
+from pathlib import Path
 
 from ipykernel.ipkernel import IPythonKernel  # noqa: F401
 from ipykernel.kernelapp import IPKernelApp
+
+REPOSITORY = Path(__file__).resolve().parents[5]
+
+
+def import_what_an_inspection_needs() -> None:
+    """Imports what the first inspection of a kernel would import.
+
+    A fork inspects a call, and says what it has loaded by then; here nothing is inspected.
+    """
+    source, destination = os.pipe()
+    inspector = os.fork()
+    if inspector == 0:
+        os.close(source)
+        import compilescope as cs
+
+        cs.inspect(lambda x: (x @ x).relu().softmax(-1), (torch.ones(4, 4),), run=False)
+        with os.fdopen(destination, "w") as file:
+            json.dump(list(sys.modules), file)
+        os._exit(0)
+    os.close(destination)
+    with os.fdopen(source) as file:
+        names = json.load(file)
+    os.waitpid(inspector, 0)
+    for name in names:
+        if name.partition(".")[0] in ("compilescope", "torch", "sympy"):
+            importlib.import_module(name)
 
 
 def serve(listener: socket.socket) -> list[str] | None:
@@ -88,6 +117,19 @@ def _become(arguments: dict[str, object], files: list[int]) -> None:
     os.chdir(arguments["cwd"])
 
 
+def _run_kernel(argv: list[str]) -> None:
+    """Runs the kernel, beside a fork of this process from which its processes are forked."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    if os.fork() == 0:
+        ours.close()
+        os.setsid()
+        forked_process.serve(theirs)
+        return
+    theirs.close()
+    with forks.forked(inductor=ours):
+        IPKernelApp.launch_instance(argv=argv)
+
+
 if __name__ == "__main__":
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(sys.argv[1])
@@ -97,11 +139,18 @@ if __name__ == "__main__":
     import torch._inductor.async_compile
     import torch._inductor.codegen.cpp_wrapper_cpu
     import torch._inductor.codegen.triton
-    import torch._inductor.compile_fx  # noqa: F401
+    import torch._inductor.compile_fx
 
+    # What the kernel's own tests fork their processes with. Kernels do not see the folder.
+    sys.path.append(str(REPOSITORY))
+    from tests.kernel import forked_process, forks
+
+    sys.path.remove(str(REPOSITORY))
+    import_what_an_inspection_needs()
+    forked_process.compute_what_inductor_keeps()
     # A kernel's collector leaves these objects alone, and their memory shared.
     gc.collect()
     gc.freeze()
     kernel = serve(listener)
     if kernel is not None:
-        IPKernelApp.launch_instance(argv=kernel)
+        _run_kernel(kernel)

@@ -1,7 +1,6 @@
-"""An IPython kernel that has no subshells, as ipykernel 6 and Pyodide's have none."""
+"""A kernel that has no subshells, as ipykernel 6 and Pyodide's have none."""
 
 from ipykernel.ipkernel import IPythonKernel
-from ipykernel.kernelapp import IPKernelApp
 
 
 class Plain(IPythonKernel):
@@ -10,6 +9,3 @@ class Plain(IPythonKernel):
         info = super().kernel_info
         features = [f for f in info.get("supported_features", []) if f != "kernel subshells"]
         return {**info, "supported_features": features}
-
-
-IPKernelApp.launch_instance(kernel_class=Plain)
