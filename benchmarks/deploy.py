@@ -1,9 +1,10 @@
 """The ways to deploy a model, compared: first calls, latency, what is shipped.
 
     python benchmarks/deploy.py --out results/ [--only transformer]
+    python benchmarks/deploy.py --out results/ --only gpt --width 768 --layers 6 --device cuda
+        --half
 
-On the processor: the small models of ``benchmarks/subjects.py``, and ``gpt``, twelve layers of
-width 256.
+The small models of ``benchmarks/subjects.py``, and ``gpt``, by default twelve layers of width 256.
 Each way is taken in processes of its own (``cs.study(report, "deploy")``), about a minute a way
 with the C++ headers that an empty cache needs. Each report is saved, and its table printed with
 what `Report.best` recommends for each objective.
@@ -12,8 +13,8 @@ what `Report.best` recommends for each objective.
 from __future__ import annotations
 
 import argparse
-import functools
 from pathlib import Path
+from typing import Any
 
 import compilescope as cs
 import torch
@@ -21,20 +22,33 @@ from compilescope.views.rows import deploy
 from real_subjects import gpt
 from subjects import SUBJECTS
 
-MODELS = {**SUBJECTS, "gpt": functools.partial(gpt(256), False, None)}
+MODELS = (*SUBJECTS, "gpt")
 
 
-def measure(name: str, out: Path) -> None:
-    """Compares the ways to deploy one model, saves the report and prints the table."""
+def make(name: str, options: argparse.Namespace) -> tuple[Any, tuple[Any, ...]]:
+    """A model and its input, where the command line wants them."""
     torch.manual_seed(0)
-    fn, args = MODELS[name]()
+    with torch.device(options.device):
+        if name != "gpt":
+            return SUBJECTS[name]()
+        model, args = gpt(options.width)(False, options.layers)
+    return (model.half() if options.half else model), args
+
+
+def measure(name: str, options: argparse.Namespace) -> None:
+    """Compares the ways to deploy one model, saves the report and prints the table."""
+    out = options.out
+    fn, args = make(name, options)
     with torch.set_grad_enabled(name == "training"):
         report = cs.inspect(fn, args, variants="python", run=False)
         cs.study(report, "deploy")
     out.mkdir(parents=True, exist_ok=True)
     report.save(out / f"{name}-deploy.compilescope.json", redact=True)
     (variant,) = report.variants
-    print(f"\n{name}, torch {torch.__version__}, {torch.get_num_threads()} threads")
+    where = f"{torch.get_num_threads()} threads"
+    if options.device == "cuda":
+        where = torch.cuda.get_device_name()
+    print(f"\n{name}, torch {torch.__version__}, {where}")
     rows = [deploy.HEAD, *deploy.rows(variant)]
     widths = [max(len(row[at]) for row in rows) for at in range(len(deploy.HEAD))]
     for row in rows:
@@ -49,10 +63,14 @@ def main() -> None:
     """Measures the models that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--only", action="append", choices=list(MODELS))
+    parser.add_argument("--only", action="append", choices=MODELS)
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--width", type=int, default=256, help="of the GPT; a multiple of 8")
+    parser.add_argument("--layers", type=int, help="of the GPT; 12 by default")
+    parser.add_argument("--half", action="store_true", help="the GPT in half precision")
     options = parser.parse_args()
     for name in options.only or MODELS:
-        measure(name, options.out)
+        measure(name, options)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,16 @@
 """Whether what compilescope shows is what torch generates, for calls that no test was made of.
 
     python benchmarks/foreign_subjects.py [--only NAME …] [--limit N] [--build] [--device cuda]
+    python benchmarks/foreign_subjects.py --tests FOLDER [--limit N]
 
 Each call of ``foreign_cases`` is compiled by plain ``torch.compile`` in a process that has never
 loaded compilescope, under either wrapper, with the backward of what it returns; and inspected with
 ``compilescope.inspect(run=False)`` in another. The text of each wrapper is compared character by
 character, but for comments (torch's provenance, which compilescope has on, writes more of them),
 blank lines, and torch's own numbers of a compilation and of kernels' files.
+
+``--tests`` takes the subjects from a folder of somebody's tests instead, such as ``test/dynamo`` of
+PyTorch's repository: what each test compiles, with the arguments of the first call.
 
 ``--jobs`` compares that many subjects at a time. Without ``--build`` the plain process stops torch
 where the generated code would be compiled by the C++ compiler, and runs the graph in its place.
@@ -35,7 +39,7 @@ from unittest import mock
 
 import torch
 import torch._inductor.compile_fx
-from foreign_cases import CASES, MISSING
+from foreign_cases import CASES, MISSING, test_files
 from torch._inductor.graph import GraphLowering
 
 WRAPPERS = ("python", "cpp")
@@ -59,13 +63,18 @@ Texts = dict[str, list[str]]
 def main() -> None:
     """Compares, and prints a table and totals."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--only", action="append", choices=CASES, metavar="NAME")
+    parser.add_argument("--only", action="append", metavar="NAME")
+    parser.add_argument("--tests", type=Path, metavar="FOLDER", help="the tests of a folder")
     parser.add_argument("--limit", type=int, help="only this many, spread over all")
     parser.add_argument("--build", action="store_true", help="build the plain side's code")
     parser.add_argument("--device", default="cpu", help="where the subjects' tensors are")
     parser.add_argument("--jobs", type=int, default=1, help="subjects compared at a time")
     options = parser.parse_args()
-    names = options.only or list(CASES)
+    names = list(test_files.names_in(options.tests.resolve())) if options.tests else list(CASES)
+    if options.only:
+        if unknown := [wanted for wanted in options.only if wanted not in names]:
+            parser.error(f"There is no subject {unknown[0]!r}.")
+        names = options.only
     if options.limit is not None and options.limit < len(names):
         names = [names[i * len(names) // options.limit] for i in range(options.limit)]
     for library in MISSING:
@@ -88,7 +97,8 @@ def main() -> None:
                 totals["refused"] += not graphs
                 cells.append(f"{same}/{graphs}" if graphs else "-")
                 remarks += [f"{wrapper}: {remark}"] if remark else []
-            print(f"{name:28} {cells[0]:>8} {cells[1]:>8}   {'; '.join(remarks)}", flush=True)
+            shown_name = name.rpartition("/")[2]
+            print(f"{shown_name:28} {cells[0]:>8} {cells[1]:>8}   {'; '.join(remarks)}", flush=True)
     print(
         f"{totals['same']} of {totals['graphs']} graphs are the same, of {totals['subjects']} "
         f"subjects; {totals['refused']} wrappers were refused by torch too"
@@ -195,7 +205,7 @@ def _subject(name: str, device: str) -> tuple[Callable[..., Any], tuple[Any, ...
     """The call to compile, its parameters and arguments made on the device."""
     torch.manual_seed(0)
     with torch.device(device):
-        return CASES[name]()
+        return CASES[name]() if name in CASES else test_files.first_call(name)
 
 
 def _shown(name: str, device: str) -> Texts:

@@ -1,20 +1,24 @@
 """How long the sources of real models take, against torch's own capture and code generation.
 
     python benchmarks/real_models.py [--repeats 1] [--subjects gpt-256 resnet-50] [--layers 2]
+    python benchmarks/real_models.py --subjects gpt2 --only forward --clock wall
+        --kinds one both calls run --variants python cpp reduce-overhead dynamic
 
-Processor time, each measurement in a process of its own, in turns:
+Each measurement in a process of its own, in turns:
 
 - ``torch``: ``torch.compile``'s own way to the Python wrapper, from the call to the generated code
   of forward and backward; nothing is built.
 - ``one`` and ``both``: ``compilescope.inspect(..., run=False)`` with the Python wrapper, and with
   both. With ``one``, the C++ wrapper is generated too, ahead, where that can be.
 - ``flip``: what the panel asks once ``cpp_wrapper`` is turned on after ``one``, to the C++ code.
-- with ``--build``, ``calls``: the first calls of ``torch.compile`` with either wrapper, built; and
-  ``run``: ``compilescope.inspect`` with both wrappers, built, compared and timed.
+- with ``--build``, ``calls``: the first calls of ``torch.compile`` with each of the variants,
+  built; and ``run``: ``compilescope.inspect`` with the same variants, built, compared and timed.
 
 Before the clock starts every process imports both packages and inspects a tiny function. The
 figures are ratios of medians, and seconds of ``flip``: a row's processes ran in the same minutes on
-the same machine.
+the same machine. The clock is processor time. For models on a GPU (``gpt2``, in half precision) it
+is the wall clock, on a machine with nothing else to do: the processes in which torch compiles
+Triton kernels live on, and the system counts a process's time when it ends.
 """
 
 from __future__ import annotations
@@ -27,7 +31,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -35,25 +39,45 @@ from sources import _empty_cache
 
 SOURCES = ("torch", "one", "both", "flip")
 BUILDS = ("calls", "run")
+VARIANTS: dict[str, dict[str, Any]] = {
+    "python": {},
+    "cpp": {"cpp_wrapper": True},
+    "reduce-overhead": {"mode": "reduce-overhead"},
+    "dynamic": {"dynamic": True},
+}
+"""Name → the fields of its ``compilescope.Variant``."""
+RATIOS = {"one/torch": ("one", "torch"), "both/one": ("both", "one"), "run/calls": ("run", "calls")}
 
 
 def main() -> None:
     """Measures, and prints a table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--repeats", type=int, default=1)
-    parser.add_argument("--subjects", nargs="+", help="gpt-256, gpt-768, resnet-50 or llama")
+    parser.add_argument("--subjects", nargs="+", help="gpt-256, gpt-768, resnet-50, llama or gpt2")
     parser.add_argument("--layers", type=int, help="fewer layers than the models have")
     parser.add_argument("--only", choices=("forward", "training"), help="one of the two")
     parser.add_argument(
         "--build", action="store_true", help="also first calls and whole inspections"
     )
-    parser.add_argument("--measure", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--kinds", nargs="+", choices=(*SOURCES, *BUILDS), help="what is measured; by default all"
+    )
+    parser.add_argument(
+        "--variants",
+        nargs="+",
+        choices=VARIANTS,
+        default=["python", "cpp"],
+        help="the variants of calls and run",
+    )
+    parser.add_argument("--clock", choices=CLOCKS, default="processor")
+    parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
-        measure(*options.measure)
+        measure(*options.measure, options)
         return
-    kinds = (*SOURCES, *(BUILDS if options.build else ()))
-    heads = ["one/torch", "both/one", "flip", *(["run/calls"] if options.build else [])]
+    kinds = options.kinds or (*SOURCES, *(BUILDS if options.build else ()))
+    ratios = {name: pair for name, pair in RATIOS.items() if set(pair) <= set(kinds)}
+    heads = [*ratios, *(["flip"] if "flip" in kinds else [])]
     print(" " * 19, " ".join(f"{head:>10}" for head in heads))
     for subject in options.subjects or ["gpt-256", "gpt-768", "resnet-50", "llama"]:
         for step in [options.only] if options.only else ["forward", "training"]:
@@ -61,19 +85,18 @@ def main() -> None:
             for repeat in range(options.repeats):
                 turn = repeat % len(kinds)
                 for kind in kinds[turn:] + kinds[:turn]:
-                    taken = _in_a_process(subject, step, kind, str(options.layers or ""))
+                    taken = _in_a_process(subject, step, kind)
                     seconds[kind].append(taken)
-                    print(subject, step, kind, f"{taken:.2f} s", file=sys.stderr)
+                    print(subject, step, kind, f"{taken:.2f} s", file=sys.stderr, flush=True)
             median = {kind: statistics.median(values) for kind, values in seconds.items()}
-            ratios = [median["one"] / median["torch"], median["both"] / median["one"]]
-            ratios.append(median["flip"])
-            ratios += [median["run"] / median["calls"]] if options.build else []
-            row = " ".join(f"{ratio:10.2f}" for ratio in ratios)
+            figures = [median[over] / median[under] for over, under in ratios.values()]
+            figures += [median["flip"]] if "flip" in kinds else []
+            row = " ".join(f"{figure:10.2f}" for figure in figures)
             print(f"{subject:10} {step:8} {row}", flush=True)
 
 
-def measure(subject: str, step: str, kind: str, layers: str) -> None:
-    """One measurement, in this process; prints the seconds of processor time as JSON."""
+def measure(subject: str, step: str, kind: str, options: argparse.Namespace) -> None:
+    """One measurement, in this process; prints the seconds as JSON."""
     import torch
     from real_subjects import SUBJECTS
     from subjects import tiny
@@ -87,18 +110,22 @@ def measure(subject: str, step: str, kind: str, layers: str) -> None:
         "flip": lambda fn, args: _flip(),
         "one": lambda fn, args: _inspect(fn, args, ("python",), run=False),
         "both": lambda fn, args: _inspect(fn, args, ("python", "cpp"), run=False),
-        "calls": _calls,
-        "run": lambda fn, args: _inspect(fn, args, ("python", "cpp"), run=True),
+        "calls": lambda fn, args: _calls(fn, args, options.variants),
+        "run": lambda fn, args: _inspect(fn, args, options.variants, run=True),
     }
-    with _empty_cache():
+    fn, args = SUBJECTS[subject](step == "training", options.layers)
+    device = next(arg.device for arg in args)
+    with _empty_cache(), device:
         _inspect(*tiny(), ("python", "cpp"), run=False)
-    fn, args = SUBJECTS[subject](step == "training", int(layers) if layers else None)
+    clock = CLOCKS[options.clock]
     with _empty_cache():
         if kind in begin:
             begin[kind](fn, args)
-        start = _processor_time()
+        start = clock()
         run[kind](fn, args)
-        print(json.dumps(_processor_time() - start))
+        if device.type == "cuda":
+            torch.cuda.synchronize()
+        print(json.dumps(clock() - start))
 
 
 def _processor_time() -> float:
@@ -107,12 +134,16 @@ def _processor_time() -> float:
     return times.user + times.system + times.children_user + times.children_system
 
 
+CLOCKS: dict[str, Callable[[], float]] = {"processor": _processor_time, "wall": time.perf_counter}
+
+
 def _inspect(
-    fn: Callable[..., Any], args: tuple[Any, ...], variants: tuple[str, ...], *, run: bool
+    fn: Callable[..., Any], args: tuple[Any, ...], variants: Sequence[str], *, run: bool
 ) -> None:
     import compilescope
 
-    report = compilescope.inspect(fn, args, variants=variants, run=run)
+    given = {name: compilescope.Variant(**VARIANTS[name]) for name in variants}
+    report = compilescope.inspect(fn, args, variants=given, run=run)
     problems = [problem for variant in report.variants for problem in variant.problems]
     if any(problem.severity == "error" for problem in problems):
         raise SystemExit(str(problems))
@@ -150,12 +181,15 @@ def _ask_for_the_other() -> None:
     )
 
 
-def _calls(fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
+def _calls(fn: Callable[..., Any], args: tuple[Any, ...], variants: Sequence[str]) -> None:
     import torch
 
-    for cpp_wrapper in (False, True):
+    for name in variants:
         torch.compiler.reset()
-        output = torch.compile(fn, options={"cpp_wrapper": cpp_wrapper})(*args)
+        given = dict(VARIANTS[name])
+        if given.pop("cpp_wrapper", False):
+            given["options"] = {"cpp_wrapper": True}
+        output = torch.compile(fn, **given)(*args)
         if output.requires_grad:
             output.backward()
 
@@ -199,10 +233,10 @@ def _not_built(*_: Any) -> None:
     raise _GeneratedError
 
 
-def _in_a_process(subject: str, step: str, kind: str, layers: str) -> float:
+def _in_a_process(subject: str, step: str, kind: str) -> float:
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
-            [sys.executable, __file__, "--measure", subject, step, kind, layers],
+            [sys.executable, __file__, *sys.argv[1:], "--measure", subject, step, kind],
             check=True,
             stdout=subprocess.PIPE,
             text=True,

@@ -62,11 +62,24 @@ def _call(model: nn.Module, inputs: torch.Tensor, targets: torch.Tensor, train: 
     return loss, (inputs, targets)
 
 
+def gpt2(train: bool, layers: int | None) -> Subject:
+    """GPT-2 small of ``transformers`` on a GPU: half precision, one row of 32 tokens."""
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    model = GPT2LMHeadModel(GPT2Config(use_cache=False, n_layer=layers or 12)).cuda().half()
+    ids = torch.randint(50_000, (1, 32), device="cuda")
+    if not train:
+        model.eval().requires_grad_(False)
+        return (lambda ids: model(ids).logits), (ids,)
+    return (lambda ids: model(ids, labels=ids).loss), (ids,)
+
+
 SUBJECTS: dict[str, Callable[[bool, int | None], Subject]] = {
     "gpt-256": gpt(256),
     "gpt-768": gpt(768),
     "resnet-50": resnet,
     "llama": llama,
+    "gpt2": gpt2,
 }
 
 
@@ -83,7 +96,7 @@ class _Language(nn.Module):
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         x = self.tokens(tokens)
         if self.places is not None:
-            x = x + self.places(torch.arange(tokens.shape[1]))
+            x = x + self.places(torch.arange(tokens.shape[1], device=tokens.device))
         for block in self.blocks:
             x = block(x)
         logits: torch.Tensor = self.head(self.norm(x))
