@@ -93,6 +93,11 @@ export interface IView {
   readonly id: ViewId;
   readonly group: ViewGroup;
   readonly label: (trans: TranslationBundle) => string;
+
+  /**
+   * The label of a tab where there is little room; else the same.
+   */
+  readonly shortLabel?: (trans: TranslationBundle) => string;
   readonly caption: (trans: TranslationBundle) => string;
 
   /**
@@ -204,6 +209,7 @@ export const VIEWS: readonly IView[] = [
     id: 'compile-time',
     group: 'speed',
     label: trans => trans.__('Compile time'),
+    shortLabel: trans => trans.__('Compile'),
     caption: trans => trans.__('Where the time of the first call goes'),
     about: ['phases', 'compile_time'],
     nothing: trans => trans.__('No compilation was timed')
@@ -221,6 +227,7 @@ export const VIEWS: readonly IView[] = [
     id: 'recompiles',
     group: 'causes',
     label: trans => trans.__('Recompiles & breaks'),
+    shortLabel: trans => trans.__('Recompiles'),
     caption: trans =>
       trans.__('Recompiles and graph breaks, with their causes and fixes'),
     about: ['recompile', 'breaks'],

@@ -1899,6 +1899,8 @@ export interface Result {
   why: string;
   latency_us: number | null;
   interval_us: [number, number] | null;
+  interval_title: string;
+  few: boolean;
   noisy: boolean;
   speedup: Speedup | null;
   first_call_s: number | null;
@@ -2522,6 +2524,8 @@ export interface Verdict {
   evidence: string;
   helps: Help[];
   estimated: boolean;
+  limited_by:
+    '' | 'compute' | 'launch' | 'memory' | 'noisy' | 'overhead' | 'unclear';
 }
 
 /**

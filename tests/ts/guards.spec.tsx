@@ -1,7 +1,9 @@
 import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 import { act } from 'react';
+import { nullTranslator } from '@jupyterlab/translation';
 import { GuardsView } from '../../src/panels/guards';
+import { conditionsOf } from '../../src/panels/guards/conditions';
 import { DEFAULT_OPTIONS, filterOf } from '../../src/panels/guards/filter';
 import {
   arrange,
@@ -45,6 +47,66 @@ const GUARDS = [
   }),
   guardOf({ expression: 'lost', source: '' })
 ];
+
+describe('what would make a call recompile', () => {
+  const tensor = (source: string, rest: string) =>
+    guardOf({
+      source,
+      expression: `check_tensor(${source}, Tensor, DispatchKeySet(CPU), torch.float32, device=None, ${rest})`
+    });
+  const told = (guards: ReturnType<typeof guardOf>[], failed = -1) =>
+    conditionsOf(
+      guards,
+      index => index === failed,
+      nullTranslator.load('')
+    ).map(each => [each.name, each.must, each.hasFailed]);
+
+  it('is said in plain words, inputs first', () => {
+    const weight = "L['self']._modules['up']._parameters['weight']";
+    const guards = [
+      guardOf({ type: 'GLOBAL_STATE', source: '', expression: 'state' }),
+      tensor(weight, 'requires_grad=False, size=[8], stride=[1]'),
+      guardOf({
+        type: 'EQUALS_MATCH',
+        source: "L['rate']",
+        expression: "L['rate'] == 0.1"
+      }),
+      guardOf({ type: 'ID_MATCH', source: "G['f']", expression: 'id' }),
+      guardOf({
+        type: 'SHAPE_ENV',
+        source: '',
+        expression: "2 <= L['x'].size()[0]"
+      }),
+      tensor("L['x']", 'requires_grad=True, size=[None, 16], stride=[16, 1]'),
+      tensor("L['y']", 'requires_grad=False, size=[4, 3], stride=[1, 4]'),
+      guardOf({
+        type: 'LENGTH_CHECK',
+        source: "L['xs']",
+        expression: "len(L['xs']) == 2"
+      })
+    ];
+    expect(told(guards, 6)).toEqual([
+      ['x', 'float32[*, 16], * is any size, requires_grad=True', false],
+      ['y', 'float32[4, 3], strides 1, 4', true],
+      ['rate', '0.1', false],
+      ['', '2 <= x.size(0)', false],
+      ['xs', '2 items', false],
+      ['1 weight', 'the same type, shape, strides and device', false],
+      [
+        'torch’s state',
+        'gradient mode, autocast, default device and the like',
+        false
+      ],
+      ['1 other guard', 'the same modules, functions, types and hooks', false]
+    ]);
+  });
+
+  it('leaves out no guard that it cannot read', () => {
+    expect(told([guardOf({ expression: 'check_tensor(odd)' })])).toEqual([
+      ['1 weight', 'the same type, shape, strides and device', false]
+    ]);
+  });
+});
 
 describe('the rows of guards', () => {
   const entries = entriesOf(GUARDS);
@@ -449,7 +511,7 @@ describe('GuardsView', () => {
     await show(manyGuards(4));
     const [input] = all('.jp-Compilescope-call input') as HTMLInputElement[];
     expect(input.disabled).toBe(true);
-    expect(view.node.textContent).toContain('this report is from a file');
+    expect(view.node.textContent).toContain('it is not connected');
   });
 });
 

@@ -18,6 +18,8 @@ function result(name: string, change: Partial<Result> = {}): Result {
     why: '',
     latency_us: 50,
     interval_us: [48, 52],
+    interval_title: '95 % interval',
+    few: false,
     noisy: false,
     speedup: null,
     first_call_s: null,
@@ -172,6 +174,15 @@ describe('The Overview', () => {
 
   const texts = (selector: string) =>
     page.all(selector).map(each => each.textContent);
+
+  it('has no interval of few samples, and says so', () => {
+    const few = { few: true, interval_title: '4 samples: min–max' };
+    draw({ ...FULL, results: [result('python', few)] });
+    const [, latency] = page.all('tbody tr th, tbody tr td');
+    expect(latency.textContent).toBe('50.0 µs4 samples: min–max');
+    expect(page.all('.jp-Compilescope-latency > i')).toEqual([]);
+    expect(texts('thead .jp-mod-chart')).toEqual(['0 – 100 µs']);
+  });
 
   it('draws what the kernel says and no figure of its own', () => {
     draw(FULL);

@@ -289,11 +289,13 @@ describe('The Timings view', () => {
               requested: null
             }
           ],
-          estimated: false
+          estimated: false,
+          limited_by: 'overhead'
         }
       })
     ]);
-    expect(page.text()).toContain('launch- or overhead-bound');
+    expect(page.text()).toContain('overhead-bound');
+    expect(page.text()).not.toContain('launch-');
     expect(page.text()).toContain(HOSTILE);
     expect(page.all('img')).toEqual([]);
     const [first, second] = page.all('.jp-Compilescope-helps > li');

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import builtins
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..report.problem import message_of
 
-CALL_ERRORS = (Exception, SystemExit, GeneratorExit)
+_GROUPS: tuple[type[BaseException], ...] = tuple(
+    filter(None, [getattr(builtins, "BaseExceptionGroup", None)])
+)
+"""Python 3.10 has none."""
+CALL_ERRORS: tuple[type[BaseException], ...] = (
+    Exception,
+    SystemExit,
+    GeneratorExit,
+    asyncio.CancelledError,
+    *_GROUPS,
+)
 """What a call of the subject may raise that is its own: ``sys.exit`` too. ``KeyboardInterrupt`` is
 the user's, who wants the inspection to stop."""
 

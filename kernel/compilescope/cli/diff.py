@@ -15,14 +15,14 @@ from .terminal import show_progress
 
 _FAILURES = {
     "slower": "",
-    "failures": "failures",
-    "recompiles": "recompiles",
-    "graph-breaks": "graph breaks",
-    "kernels": "kernels",
-    "guards": "guards",
+    "failure": "failures",
+    "recompile": "recompiles",
+    "graph-break": "graph breaks",
+    "more-kernels": "kernels",
+    "more-guards": "guards",
 }
 """What --fail-on takes, and the figure that must not grow."""
-_ONLY_REPORTS, _ONLY_TRACES = "slower", "failures"
+_ONLY_REPORTS, _ONLY_TRACES = "slower", "failure"
 _REPORT = ".compilescope.json"
 
 
@@ -63,7 +63,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         type=_names,
         default=[],
         metavar="WHAT,…",
-        help=f"exit with 1 where there is more of it: {', '.join(_FAILURES)}",
+        help=f"exit with 1 where there is more of it than before: {', '.join(_FAILURES)}",
     )
     parser.set_defaults(command=command)
 
@@ -183,7 +183,7 @@ def _of_traces(options: argparse.Namespace) -> int:
             f"--fail-on {_ONLY_REPORTS} compares latencies, and a trace has none.",
             remedy="Leave it out, or give two reports of measured calls.",
         )
-    every = options.all or not {"kernels", "guards"}.isdisjoint(options.fail_on)
+    every = options.all or not {"more-kernels", "more-guards"}.isdisjoint(options.fail_on)
     with (
         Trace(options.before, show_progress) as before,
         Trace(options.after, show_progress) as after,

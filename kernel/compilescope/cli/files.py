@@ -80,9 +80,7 @@ def write(report: Report, path: Path, *, redact: bool = False) -> None:
     Raises
     ------
     CompilescopeError
-        The file's ending is neither .html nor .json.
-    OSError
-        The file cannot be written.
+        The file's ending is neither .html nor .json, or it cannot be written.
     """
     report.save(path, redact=redact)
     print_note(f"wrote {path}")

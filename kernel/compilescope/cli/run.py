@@ -154,7 +154,7 @@ def _write(report: Report, output: Path, options: argparse.Namespace) -> None:
         files.write(report, output)
         if options.open and output.suffix != ".json":
             webbrowser.open(output.as_uri())
-    except (CompilescopeError, OSError) as error:
+    except CompilescopeError as error:
         print(f"compilescope: the report is not written: {error}", file=sys.stderr)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ..analysis.figures.intervals import known_interval
 from ..readers.search import MOST_HITS
 from ..report import (
     STAGES,
@@ -175,7 +176,7 @@ def _variant(variant: VariantReport) -> VariantSummary:
         requested=variant.requested,
         stage=variant.stage,
         median_us=timing.median_us if timing else None,
-        interval_us=timing.interval_us if timing else None,
+        interval_us=known_interval(timing),
         speedup=timing.speedup if timing else None,
         compile_s=variant.compile_time.total_s if variant.compile_time else None,
         accurate=all(error.ok for error in variant.accuracy) if variant.accuracy else None,

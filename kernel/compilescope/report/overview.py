@@ -28,6 +28,10 @@ class Result(Struct):
     latency_us: float | None = None
     """The median of a call."""
     interval_us: tuple[float, float] | None = None
+    interval_title: str = "95 % interval"
+    """What ``interval_us`` is; ``4 samples: min\u2013max`` where those are too few for one."""
+    few: bool = False
+    """There are too few samples for an interval of the median."""
     noisy: bool = False
     """The median's interval is too wide for the figure to mean much."""
     speedup: Speedup | None = None

@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from .deployment import PRELUDE, DeployWay, Objective
 from .errors import CompilescopeError
+from .units import duration
 
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 
@@ -208,12 +209,15 @@ def _interval(way: DeployWay) -> tuple[float, float]:
 
 
 def _reason(way: DeployWay, objective: Objective, *, compiled: bool) -> str:
-    told = f"a call takes {way.call_us or 0:,.1f} us, eager beside it {way.eager_us or 0:,.1f} us"
+    told = (
+        f"a call takes {duration(way.call_us or 0)}, eager beside it {duration(way.eager_us or 0)}"
+    )
     if way.speedup is not None and way.ship_code:
         told += f" ({way.speedup.text})"
-    told += f", the first result {way.cold_s:.2f} s with nothing cached"
+    told += f", the first result {duration((way.cold_s or 0) * 1e6)} with nothing cached"
     if way.shipped_s is not None:
-        told += f" and {way.shipped_s:.2f} s with the {(way.ship_bytes or 0) / 1e6:.2f} MB it ships"
+        shipped = f"the {(way.ship_bytes or 0) / 1e6:.2f} MB it ships"
+        told += f" and {duration(way.shipped_s * 1e6)} with {shipped}"
     if not compiled:
         return f"no compiled way is faster than eager here; {told}."
     goals = {

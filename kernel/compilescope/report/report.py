@@ -29,6 +29,7 @@ from .parts import WRAPPERS
 from .problem import Problem, SourceLine, Struct
 from .ranks import Rank
 from .recommendation import Recommendation, recommend
+from .saving.given_files import given_path, writing
 from .saving.packed_graphs import pack_compilations
 from .saving.redaction import redact
 from .sweeps import Sweep
@@ -275,11 +276,9 @@ class Report(Struct, kw_only=True):
         Raises
         ------
         CompilescopeError
-            The ending is neither.
-        OSError
-            The file cannot be written.
+            It is no path, the ending is neither, or the file cannot be written.
         """
-        path = Path(path)
+        path = given_path(path, "the file to write: it ends in .json or .html")
         report = self.redacted() if redact else self
         if path.suffix == ".json":
             text = report.to_json()
@@ -289,7 +288,8 @@ class Report(Struct, kw_only=True):
             raise CompilescopeError(
                 f"A report cannot be saved as {path.name!r}.", remedy="Use .json or .html."
             )
-        path.write_text(text, encoding="utf-8")
+        with writing(path):
+            path.write_text(text, encoding="utf-8")
         return path
 
     def best(

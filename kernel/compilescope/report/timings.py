@@ -24,6 +24,8 @@ LayerKind = Literal[
     "eager",
     "other",
 ]
+Bound = Literal["cpu", "memory", "compute", "unclear"]
+LimitedBy = Literal["", "launch", "overhead", "memory", "compute", "unclear", "noisy"]
 LAYER_KINDS: dict[LayerKind, str] = {
     "guards": "Dynamo entry and guards",
     "bytecode": "Dynamo bytecode",
@@ -214,13 +216,16 @@ class Help(Struct):
 class Verdict(Struct):
     """What a variant's time is bound by."""
 
-    bound: Literal["cpu", "memory", "compute", "unclear"]
+    bound: Bound
     """cpu: by what the host does around the kernels."""
     evidence: str
     """One sentence with the figures."""
     helps: list[Help] = []
     estimated: bool = False
     """It is reckoned for a target that is not there; nothing was measured."""
+    limited_by: LimitedBy = ""
+    """What views show of ``bound``, with what the host does told apart. noisy: the figures
+    contradict each other, and ``evidence`` says how. Empty in reports of earlier versions."""
 
 
 class Startup(Struct):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from ..report import Graph, Node
 
@@ -49,8 +51,15 @@ def forward_of(text: str) -> ast.FunctionDef | None:
     return None
 
 
+WITHOUT_BIAS = "_without_bias"
+"""Ends the name of a convolution's result to which another kernel adds the bias."""
+
+
 def reference_of(
-    graph: Graph | None, inputs: Mapping[str, str], outputs: Mapping[str, str]
+    graph: Graph | None,
+    inputs: Mapping[str, str],
+    outputs: Mapping[str, str],
+    without_bias: Mapping[str, Node] = MappingProxyType({}),
 ) -> Reference:
     """The operators that lead from the nodes that a kernel reads to those that it writes.
 
@@ -62,6 +71,8 @@ def reference_of(
         Node → the variable that holds it before the launch.
     outputs
         Variable → the node that it holds afterwards.
+    without_bias
+        Variable → the convolution that it holds beforehand, but for its bias.
     """
     if not outputs:
         return Reference(why="torch does not say which nodes its results are")
@@ -69,18 +80,26 @@ def reference_of(
     if forward is None:
         return Reference(why="the graph that it was generated from cannot be run as Python")
     values = _values(forward)
+    inputs = dict(inputs)
+    for variable, node in without_bias.items():
+        bias = bias_of(node)
+        inputs.pop(node.name, None)
+        inputs[f"{node.name}{WITHOUT_BIAS}"] = variable
+        ones = ", 1" * (len(node.shape or []) - 2)
+        added = f"{node.name}{WITHOUT_BIAS} + {bias}.reshape(-1{ones})"
+        values[node.name] = ast.parse(added, mode="eval").body
     used: set[str] = set()
     wanted: set[str] = set()
     kept: dict[str, str] = {}
     why = ""
-    for variable, node in outputs.items():
+    for variable, output in outputs.items():
         path: set[str] = set()
         used_inputs: set[str] = set()
-        missing = _follow(node, values, inputs, path, used_inputs)
+        missing = _follow(output, values, inputs, path, used_inputs)
         if missing:
-            why = f"{node} depends on {missing}, which the kernel does not read as a node's value"
+            why = f"{output} depends on {missing}, which the kernel does not read as a node's value"
             continue
-        kept[variable] = node
+        kept[variable] = output
         wanted |= path
         used |= used_inputs
     if not kept:
@@ -88,12 +107,19 @@ def reference_of(
     lines = [
         f"    {name} = {ast.unparse(value)}" for name, value in values.items() if name in wanted
     ]
-    results = ", ".join(f"{variable!r}: {node}" for variable, node in kept.items())
-    parameters = [node for node in inputs if node in used]
+    results = ", ".join(f"{variable!r}: {output}" for variable, output in kept.items())
+    parameters = [name for name in inputs if name in used]
     code = "\n".join(
         [f"def reference({', '.join(parameters)}):", *lines, f"    return {{{results}}}"]
     )
-    return Reference(code, {node: inputs[node] for node in parameters}, kept, why)
+    return Reference(code, {name: inputs[name] for name in parameters}, kept, why)
+
+
+def bias_of(node: Node) -> str:
+    """The node that a convolution adds to its result; empty where it adds none."""
+    arguments = _arguments(node)
+    is_convolution = "aten.convolution." in node.target and len(arguments) > 2
+    return arguments[2].id if is_convolution and isinstance(arguments[2], ast.Name) else ""
 
 
 def _values(forward: ast.FunctionDef) -> dict[str, ast.expr]:
@@ -171,16 +197,19 @@ def index_bounds(names: Sequence[str], nodes: Mapping[str, Node]) -> dict[str, i
 
 def _bound(user: Node, name: str, nodes: Mapping[str, Node]) -> int | None:
     """The size that a node may index in one that takes it as an index."""
-    try:
-        call = ast.parse(f"f({user.args})", mode="eval").body
-    except SyntaxError:
-        return None
-    if not isinstance(call, ast.Call) or not call.args:
+    args = _arguments(user)
+    if not args:
         return None
     operator = user.target.rpartition("aten.")[2]
-    args = call.args
     indexed = args[0].id if isinstance(args[0], ast.Name) else ""
     sizes = _sizes(nodes.get(indexed))
+    if "max_pool" in operator and "offsets_to_indices" in operator and _is(args[0], name):
+        # Places in the window, which are integers of a byte.
+        return math.prod(
+            each.value
+            for each in ast.walk(args[1])
+            if isinstance(each, ast.Constant) and isinstance(each.value, int)
+        )
     if operator.startswith("embedding.") and sizes and _is(args[1], name):
         return sizes[0]
     if operator.startswith(("index.", "index_put", "_unsafe_index")) and len(args) > 1:
@@ -193,6 +222,15 @@ def _bound(user: Node, name: str, nodes: Mapping[str, Node]) -> int | None:
         dimension = ast.literal_eval(args[1])
         return sizes[dimension] if isinstance(dimension, int) else None
     return None
+
+
+def _arguments(node: Node) -> list[ast.expr]:
+    """A node's positional arguments; none where they are no Python."""
+    try:
+        call = ast.parse(f"f({node.args})", mode="eval").body
+    except SyntaxError:
+        return []
+    return call.args if isinstance(call, ast.Call) else []
 
 
 def _sizes(node: Node | None) -> list[int]:

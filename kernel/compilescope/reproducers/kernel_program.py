@@ -10,7 +10,7 @@ from string import Template
 from ..analysis.wrapper.launches import codes_of, nodes_of
 from ..report import Code, Compilation, Graph, Kernel, Launch, Node, Report
 from ..report.errors import CompilescopeError
-from .graph_functions import Reference, index_bounds, reference_of
+from .graph_functions import Reference, bias_of, index_bounds, reference_of
 from .program import Program
 from .program_parts import COMPARE, FILL, KERNEL_MAIN, TIME, TOP, head
 from .wrapper_slice import LaunchSlice, slice_launch
@@ -106,11 +106,29 @@ def _reference(
             inputs.setdefault(node, variable)
     outputs = {variable: code.buffers[variable] for variable in writes if variable in code.buffers}
     _add_only_input(inputs, reads, outputs, graph, sliced)
-    reference = reference_of(graph, inputs, outputs)
+    without_bias = _without_bias(inputs, code, graph, sliced)
+    reference = reference_of(graph, inputs, outputs, without_bias)
     lacking = [one for one in writes if one not in (reference.outputs or {})]
     if reference.code and lacking and not reference.why:
         reference.why = f"torch does not say which node {lacking[0]} is"
     return reference
+
+
+def _without_bias(
+    inputs: Mapping[str, str], code: Code, graph: Graph | None, sliced: LaunchSlice
+) -> dict[str, Node]:
+    """Variable → the convolution whose result it holds before its bias is added.
+
+    On a GPU a library's convolution is called without the bias, which a kernel of torch's adds.
+    """
+    found = {}
+    for node in graph.nodes if graph is not None else []:
+        variable = inputs.get(node.name, "")
+        holder = sliced.held.get(variable, "")
+        called = rf"\b{re.escape(holder)} = extern_kernels\.convolution\(.*\bbias=None"
+        if holder and bias_of(node) and re.search(called, code.python or ""):
+            found[variable] = node
+    return found
 
 
 def _add_only_input(

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from ..report.saving.given_files import given_path, writing
+
 Tried = Literal["agrees", "ran", "differs", "failed", "not tried"]
 
 
@@ -45,11 +47,18 @@ class Reproducer(Program):
         ----------
         path
             A file, or a folder in which it gets a name of its own. The current folder if None.
+
+        Raises
+        ------
+        CompilescopeError
+            It is no path, or the file cannot be written.
         """
-        target = Path(path) if path is not None else Path(self.file_name)
-        if target.is_dir():
-            target /= self.file_name
-        target.write_text(self.code, encoding="utf-8")
+        what = "the file to write, or of its folder"
+        target = Path(self.file_name) if path is None else given_path(path, what)
+        with writing(target):
+            if target.is_dir():
+                target /= self.file_name
+            target.write_text(self.code, encoding="utf-8")
         return target
 
     def __str__(self) -> str:

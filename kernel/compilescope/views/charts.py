@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import extras
+from ..analysis.figures.intervals import known_interval
 from ..report import Report, Timing
 from ..report.errors import CompilescopeError
 from . import wording
@@ -68,6 +69,8 @@ def timings(report: Report) -> Figure | None:
         return None
     longest = max(timing.interval_us[1] for _, timing in timed)
     unit, scale = ("µs", 1.0) if longest < 1e4 else ("ms", 1e-3)
+    # Where there is no interval, there is none to draw.
+    bounded = [(t, known_interval(t) or (t.median_us, t.median_us)) for _, t in timed]
     bar = Bar(
         x=[scale * timing.median_us for _, timing in timed],
         y=[name for name, _ in timed],
@@ -76,8 +79,8 @@ def timings(report: Report) -> Figure | None:
         error_x={
             "type": "data",
             "symmetric": False,
-            "array": [scale * (t.interval_us[1] - t.median_us) for _, t in timed],
-            "arrayminus": [scale * (t.median_us - t.interval_us[0]) for _, t in timed],
+            "array": [scale * (high - t.median_us) for t, (_, high) in bounded],
+            "arrayminus": [scale * (t.median_us - low) for t, (low, _) in bounded],
             "color": _INK,
         },
         hovertext=[f"{name}: {_told(timing)}" for name, timing in timed],

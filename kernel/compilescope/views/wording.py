@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ..analysis.figures.intervals import interval_title, is_few
 from ..analysis.figures.speedups import over_baseline
 from ..analysis.figures.wording import count as count
 from ..analysis.figures.wording import duration as duration
@@ -16,8 +17,11 @@ MARKS = {"error": "error", "warning": "warning", "info": "note"}
 
 
 def interval(timing: Timing) -> str:
-    """Return the 95 % interval of the median, low to high."""
-    return time_range(timing.interval_us)
+    """Return the 95 % interval of the median, low to high; what else it is comes first."""
+    told = time_range(timing.interval_us)
+    if len(timing.samples_us) == 1:
+        return interval_title(timing)
+    return f"{interval_title(timing)} {told}" if is_few(timing) else told
 
 
 def time_range(interval_us: tuple[float, float]) -> str:

@@ -16,6 +16,7 @@ import type {
   VariantSummary
 } from '../../protocol/types';
 import { STAGES, WRAPPER_LANGUAGES, WRAPPERS } from '../../protocol/types';
+import { knownInterval } from '../intervals';
 import {
   artifactName,
   compiledOf,
@@ -171,7 +172,7 @@ function variantSummary(variant: VariantReport): VariantSummary {
     requested: variant.requested,
     stage: variant.stage,
     median_us: timing?.median_us ?? null,
-    interval_us: timing?.interval_us ?? null,
+    interval_us: knownInterval(timing),
     speedup: timing?.speedup ?? null,
     compile_s: variant.compile_time?.total_s ?? null,
     accurate: accuracy.length > 0 ? accuracy.every(each => each.ok) : null,

@@ -147,7 +147,7 @@ export function GraphToolbar(props: {
           onClick={() => handle()?.find(1)}
         />
       </div>
-      <span className="jp-Compilescope-graph-buttons">
+      <span className="jp-Compilescope-graph-buttons jp-mod-zoom">
         <Button
           icon={minusIcon}
           label={trans.__('Zoom out')}

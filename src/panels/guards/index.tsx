@@ -4,11 +4,14 @@ import type { Compilation, Guard, GuardOutcome } from '../../protocol/types';
 import type { IEmpty, IShown } from '../common';
 import { isSelected, ReportView } from '../common';
 import type { IViewContext } from '../views';
+import { Answer } from './answer';
+import { conditionsOf } from './conditions';
 import { Controls } from './controls';
 import { Details } from './details';
 import type { IGuardOptions } from './filter';
 import { DEFAULT_OPTIONS } from './filter';
 import { GuardList } from './list';
+import { entriesOf } from './rows';
 import { Summary } from './summary';
 import { summarize } from './totals';
 import { Tries } from './tries';
@@ -79,6 +82,7 @@ export class GuardsView extends ReportView<Compilation> {
         : this._options;
     const summary = summarize(compilation);
     const chosen = this._chosenIn(compilation);
+    const entries = entriesOf(compilation.guards, compilation.guard_tree);
     const marked = this._marked(compilation.guards);
     const noCost = compilation.absent.guard_costs ?? trans.__('not measured');
     return (
@@ -87,6 +91,16 @@ export class GuardsView extends ReportView<Compilation> {
           summary={summary}
           noCost={noCost}
           noHits={compilation.absent.guard_hits ?? ''}
+          trans={trans}
+        />
+        <Answer
+          conditions={conditionsOf(
+            compilation.guards,
+            index => entries[index].failed,
+            trans
+          )}
+          chosen={chosen}
+          onChoose={index => this._choose(compilation, index)}
           trans={trans}
         />
         <Controls
@@ -196,7 +210,7 @@ export class GuardsView extends ReportView<Compilation> {
     const { model, trans } = this;
     if (!model.isLive) {
       return trans.__(
-        'Trying other arguments needs the kernel that made the report; this report is from a file.'
+        'Trying other arguments needs the kernel that made the report; it is not connected.'
       );
     }
     return model.status.kind === 'ready'

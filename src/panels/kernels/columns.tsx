@@ -159,7 +159,7 @@ export function columnsOf(
       ),
       width: '80px',
       isNumber: true,
-      from: from(330, 560, 960),
+      from: from(700, 560, 960),
       compare: byNumber(({ bytes }) => bytes.value),
       render: ({ kernel, bytes }) => (
         <Estimate
@@ -227,7 +227,7 @@ export function columnsOf(
     {
       id: 'source',
       label: trans.__('Source'),
-      width: '84px',
+      width: 'minmax(84px, 150px)',
       from: from(420, 640, 1040),
       compare: byText(({ sources: [first] }) =>
         first ? `${first.file}:${first.line}` : ''

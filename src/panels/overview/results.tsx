@@ -27,6 +27,11 @@ export function Results(props: {
   const isTimed = results.some(each => each.latency_us !== null);
   const isStarted = results.some(each => each.first_call_s !== null);
   const isChecked = results.some(each => each.accurate !== null);
+  // The kernel says what an interval is: of too few samples it is none.
+  const titles = results
+    .filter(each => each.interval_us !== null && !each.few)
+    .slice(0, 1)
+    .map(each => each.interval_title);
   return (
     <section
       className="jp-Compilescope-results"
@@ -42,12 +47,10 @@ export function Results(props: {
               </th>
               <th scope="col" className="jp-mod-chart">
                 {isTimed
-                  ? trans
-                      .__(
-                        '0 – %1, 95 %% interval',
-                        formatMicroseconds(overview.scale_us)
-                      )
-                      .replace('%%', '%')
+                  ? [
+                      `0 – ${formatMicroseconds(overview.scale_us)}`,
+                      ...titles
+                    ].join(', ')
                   : ''}
               </th>
               {isTimed && <th scope="col">{trans.__('over eager')}</th>}
@@ -87,6 +90,9 @@ function Row(props: {
   const { result, scale, columns, context } = props;
   const { trans } = context;
   const { latency_us: latency, interval_us: interval } = result;
+  const range = interval
+    ? `${result.interval_title}: ${formatInterval(interval)}`
+    : undefined;
   const classes = [
     result.best ? 'jp-mod-best' : '',
     result.noisy ? 'jp-mod-noisy' : '',
@@ -119,18 +125,14 @@ function Row(props: {
             {result.noisy && interval
               ? formatInterval(interval)
               : formatMicroseconds(latency)}
+            {result.few && <small title={range}>{result.interval_title}</small>}
           </td>
-          <td
-            className="jp-mod-chart"
-            title={
-              interval
-                ? trans
-                    .__('95 %% interval: %1', formatInterval(interval))
-                    .replace('%%', '%')
-                : undefined
-            }
-          >
-            <Bar latency={latency} interval={interval} scale={scale} />
+          <td className="jp-mod-chart" title={range}>
+            <Bar
+              latency={latency}
+              interval={result.few ? null : interval}
+              scale={scale}
+            />
           </td>
           <td>
             {result.speedup && (

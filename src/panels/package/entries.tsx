@@ -4,6 +4,7 @@ import type { Entry } from '../../protocol/types';
 import { Absent, Bar } from '../common';
 import { formatMicroseconds } from '../../words/format';
 import { formatInterval, formatRatio } from '../../words/format';
+import { isFew } from '../../model/intervals';
 import { Wide } from '../common/study';
 
 /**
@@ -55,6 +56,9 @@ export function Entries(props: {
                     </td>
                     <td className="jp-mod-number">
                       {formatInterval(timing.interval_us)}
+                      {isFew(timing.samples_us) && (
+                        <small> {trans.__('(min–max)')}</small>
+                      )}
                     </td>
                     <td className="jp-mod-number">
                       {timing.ratio === null ? '' : formatRatio(timing.ratio)}

@@ -82,12 +82,7 @@ function TabRow(
             title={describe(view, nothing[view.id], trans)}
             onClick={() => props.open(view.id)}
           >
-            <span
-              className="jp-Compilescope-tabLabel"
-              data-label={view.label(trans)}
-            >
-              {view.label(trans)}
-            </span>
+            <Label view={view} trans={trans} />
             <Badge count={counts[view.id]} />
           </button>
         ))}
@@ -104,6 +99,34 @@ function TabRow(
           {trans.__('More')}
           <caretDownIcon.react tag="span" elementSize="normal" />
         </button>
+      )}
+    </>
+  );
+}
+
+/**
+ * A view's name; where there is little room a short one is seen, and the whole
+ * one is still read out.
+ */
+function Label({ view, trans }: Pick<ITabOptions, 'trans'> & { view: IView }) {
+  const label = view.label(trans);
+  const short = view.shortLabel?.(trans);
+  return (
+    <>
+      <span
+        className={classes('jp-Compilescope-tabLabel', {
+          'jp-mod-long': short !== undefined
+        })}
+        data-label={label}
+      >
+        {label}
+      </span>
+      {short !== undefined && (
+        <span
+          className="jp-Compilescope-tabLabel jp-mod-short"
+          data-label={short}
+          aria-hidden="true"
+        />
       )}
     </>
   );

@@ -1,6 +1,7 @@
 import * as React from 'react';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Sweep } from '../../protocol/types';
+import { knownInterval } from '../../model/intervals';
 import type { IColumn } from '../common';
 import { Absent, Badge, compareNumbers } from '../common';
 import {
@@ -99,8 +100,10 @@ export function columnsOf(
       width: '108px',
       isNumber: true,
       from: 950 + more,
-      render: ({ cell }) =>
-        cell.timing ? formatInterval(cell.timing.interval_us) : ''
+      render: ({ cell }) => {
+        const interval = knownInterval(cell.timing);
+        return interval ? formatInterval(interval) : '';
+      }
     },
     {
       id: 'words',

@@ -6,6 +6,7 @@ import {
   formatMicroseconds,
   shorten
 } from '../../words/format';
+import { isFew } from '../../model/intervals';
 import { densityOf } from './density';
 import type { ITimed } from './rows';
 import type { IScale } from './scale';
@@ -228,11 +229,16 @@ function tracesOf(
   });
   const { median, interval } = row;
   if (median !== null && interval) {
-    const text =
-      `${name}<br>${trans.__('median %1', formatMicroseconds(median))}<br>` +
-      trans.__('95 % interval %1', formatInterval(interval));
-    traces.push(
-      {
+    const hasInterval = !isFew(row.samples);
+    const text = [
+      name,
+      trans.__('median %1', formatMicroseconds(median)),
+      hasInterval && trans.__('95 % interval %1', formatInterval(interval))
+    ]
+      .filter(Boolean)
+      .join('<br>');
+    if (hasInterval) {
+      traces.push({
         type: 'scatter',
         mode: 'lines',
         x: interval.map(over),
@@ -240,17 +246,17 @@ function tracesOf(
         line: { color: theme.text, width: 5 },
         text: [text, text],
         hoverinfo: 'text'
-      },
-      {
-        type: 'scatter',
-        mode: 'lines',
-        x: [over(median), over(median)],
-        y: [base - 0.36, base + 0.56],
-        line: { color: theme.text, width: 1.5 },
-        text: [text, text],
-        hoverinfo: 'text'
-      }
-    );
+      });
+    }
+    traces.push({
+      type: 'scatter',
+      mode: 'lines',
+      x: [over(median), over(median)],
+      y: [base - 0.36, base + 0.56],
+      line: { color: theme.text, width: 1.5 },
+      text: [text, text],
+      hoverinfo: 'text'
+    });
   }
   return traces;
 }

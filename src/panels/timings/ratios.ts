@@ -2,7 +2,6 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IChartTheme, ITrace, MakeFigure } from '../../charts';
 import { asText, fade } from '../../charts';
 import { formatCount, formatRatio, shorten } from '../../words/format';
-import { isUndecided } from '../common/speedup';
 import type { RatioAtRound } from '../../protocol/types';
 import { colourOf } from './distribution';
 import { formatRatioInterval } from './phrases';
@@ -41,10 +40,11 @@ export function ratiosOf(
     const room = width < 260 ? 0 : width < 420 ? 9 : 16;
     const texts = shown.map(row => {
       const name = room > 0 ? [shorten(row.name, room)] : [];
-      // A figure that the interval does not bear out is in no label.
-      const ratio = isUndecided(row.speedup)
-        ? []
-        : [formatRatio(last(row).ratio)];
+      // As all views say it; where there is no room, the table below does.
+      const { speedup } = row;
+      const isClear =
+        speedup?.standing === 'faster' || speedup?.standing === 'slower';
+      const ratio = room > 9 && isClear ? [speedup.text] : [];
       return [...name, ...ratio].join(' ');
     });
     const right = 14 + 6.6 * Math.max(...texts.map(each => each.length));

@@ -1,5 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
+import { isFew } from '../../model/intervals';
 import { FEWEST_FOR_INTERVAL } from '../../protocol/types';
 import { Absent, Badge } from '../common';
 import { formatCount } from '../../words/format';
@@ -113,7 +114,7 @@ function Row(props: {
         {row.median === null ? none : formatMicroseconds(row.median)}
       </td>
       <td className="jp-mod-number">
-        {row.samples.length > 0 && row.samples.length < FEWEST_FOR_INTERVAL ? (
+        {isFew(row.samples) ? (
           <Absent
             why={trans.__(
               'Fewer than %1 samples give no interval',

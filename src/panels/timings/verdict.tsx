@@ -50,9 +50,9 @@ function Card(props: {
         <h4>{name}</h4>
         <Badge
           kind={verdict.bound === 'unclear' ? 'plain' : 'info'}
-          title={boundMeaning(verdict.bound, trans)}
+          title={boundMeaning(verdict, trans)}
         >
-          {boundTitle(verdict.bound, trans)}
+          {boundTitle(verdict, trans)}
         </Badge>
         {verdict.estimated && (
           <Badge

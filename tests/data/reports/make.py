@@ -58,6 +58,19 @@ def make(name: str) -> None:
     sys.stdout.write(f"{path.name}: {len(text) // 1000} kB\n")
 
 
+def conclude(name: str) -> None:
+    """Work out a stored report's overview anew, from what is stored of what was measured."""
+    import compilescope
+    import msgspec
+    from compilescope.report import conclude
+
+    path = HERE / f"{name}.compilescope.json"
+    report = json.loads(path.read_text(encoding="utf-8"))
+    report["overview"] = msgspec.to_builtins(conclude(compilescope.load(path)))
+    text = json.dumps(report, ensure_ascii=False, separators=(",", ":"))
+    path.write_text(text + "\n", encoding="utf-8")
+
+
 def warm_up() -> None:
     """Build the precompiled headers, which take most of a minute and come first by chance."""
     import torch
@@ -106,5 +119,10 @@ def anonymous(report: dict[str, Any]) -> dict[str, Any]:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--make"]:
         make(sys.argv[2])
+    elif sys.argv[1:2] == ["--conclude"]:
+        from programs import PROGRAMS
+
+        for name in sys.argv[2:] or PROGRAMS:
+            conclude(name)
     else:
         main(sys.argv[1:])

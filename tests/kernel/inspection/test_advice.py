@@ -55,7 +55,7 @@ PAIR_AND_NUMBER = Program(
     "for n in (4, 5):\n    x, y = torch.ones(n, 3), torch.ones(n, 3)\n    compiled(x, y, n / 3)",
 )
 METHOD = Program(
-    "class Step:\n    def run(self, batch):\n        return batch['x'] + 1\nstep = Step()",
+    "class Step:\n    def run(s, batch):\n        return batch['x'] + 1\nstep = Step()",
     "for n in (4, 5):\n    compiled({'x': torch.ones(n, 3)})",
     "compiled = torch.compile(step.run, backend='eager')",
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import builtins
 import errno
 import os
 import shutil
@@ -84,9 +86,24 @@ def ends(x: torch.Tensor) -> torch.Tensor:
     raise GeneratorExit
 
 
-@pytest.mark.parametrize(
-    ("fn", "raised"), [(leaves, "SystemExit: enough"), (ends, "GeneratorExit.")]
-)
+def cancels(x: torch.Tensor) -> torch.Tensor:
+    raise asyncio.CancelledError("timeout")
+
+
+def ends_in_a_group(x: torch.Tensor) -> torch.Tensor:
+    raise builtins.BaseExceptionGroup("both", [GeneratorExit(), ValueError("no row")])
+
+
+ENDS = [
+    (leaves, "SystemExit: enough"),
+    (ends, "GeneratorExit."),
+    (cancels, "CancelledError: timeout"),
+]
+if sys.version_info >= (3, 11):
+    ENDS.append((ends_in_a_group, "BaseExceptionGroup: both (2 sub-exceptions)"))
+
+
+@pytest.mark.parametrize(("fn", "raised"), ENDS)
 @pytest.mark.parametrize("run", [False, True])
 def test_a_subject_that_ends_the_program_does_not(
     fn: Callable[..., Any], raised: str, run: bool

@@ -320,15 +320,15 @@ def test_one_thing_of_a_report_is_shown_for_pipes(capsys: pytest.CaptureFixture[
 
 
 def test_a_report_is_the_same_as_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    counted = "recompiles,graph-breaks,kernels,guards"
+    counted = "recompile,graph-break,more-kernels,more-guards"
     saved = tmp_path / "saved.json"
     cs.read_trace(PYTHON).save(saved)
-    for path, every in ((PYTHON, f"{counted},failures"), (saved, f"{counted},slower")):
+    for path, every in ((PYTHON, f"{counted},failure"), (saved, f"{counted},slower")):
         assert main(["diff", str(path), str(path), "--fail-on", every]) == 0
         output = capsys.readouterr().out
         assert not [line for line in output.splitlines() if line.lstrip().startswith(("+", "-"))]
     # What cannot be compared is no success.
-    for path, name in ((PYTHON, "slower"), (saved, "failures")):
+    for path, name in ((PYTHON, "slower"), (saved, "failure")):
         assert main(["diff", str(path), str(path), "--fail-on", name]) == 2
 
 
@@ -339,10 +339,10 @@ def test_two_traces_differ_in_what_was_compiled_anew(
     shorter = tmp_path / "shorter.log"
     shorter.write_bytes(text[: text.rindex(b"\nV", 0, text.index(b'"frame_compile_id": 2')) + 1])
     paths = [str(shorter), str(LIMIT)]
-    assert main(["diff", *paths, "--fail-on", "failures"]) == 0
+    assert main(["diff", *paths, "--fail-on", "failure"]) == 0
     assert "  + compiled anew: " in capsys.readouterr().out
-    assert main(["diff", *paths, "--fail-on", "recompiles"]) == 1
-    assert capsys.readouterr().out.splitlines()[-1] == f"worse: {LIMIT.name[:-7]}: recompiles"
+    assert main(["diff", *paths, "--fail-on", "recompile"]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == f"worse: {LIMIT.name[:-7]}: recompile"
     assert main(["diff", *paths, "--json"]) == 0
     (process,) = json.loads(capsys.readouterr().out)["processes"]
     assert [line["id"] for line in process["new"]] == ["0/2"]
@@ -360,10 +360,10 @@ def test_two_reports_differ_in_what_was_added(
     before.save(tmp_path / "before.json")
     after.save(tmp_path / "after.json")
     paths = [str(tmp_path / "before.json"), str(tmp_path / "after.json")]
-    assert main(["diff", *paths, "--fail-on", "kernels"]) == 0
+    assert main(["diff", *paths, "--fail-on", "more-kernels"]) == 0
     gone = capsys.readouterr().out
     assert re.search("^  - Triton kernel of .*, rsqrt$", gone, re.M)
-    assert main(["diff", *reversed(paths), "--fail-on", "kernels"]) == 1
+    assert main(["diff", *reversed(paths), "--fail-on", "more-kernels"]) == 1
     new = capsys.readouterr().out
     assert re.search("^  [+] Triton kernel of .*, rsqrt$", new, re.M)
     assert "worse: " in new
@@ -396,13 +396,13 @@ def test_two_folders_of_reports_are_compared_by_name(
     report.save(before / "worse.compilescope.json")
     paths = [str(before), str(after)]
     assert main(["diff", *paths]) == 0
-    assert main(["diff", *paths, "--fail-on", "recompiles,slower"]) == 0
+    assert main(["diff", *paths, "--fail-on", "recompile,slower"]) == 0
     capsys.readouterr()
-    assert main(["diff", *paths, "--fail-on", "kernels"]) == 1
+    assert main(["diff", *paths, "--fail-on", "more-kernels"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line in ("kept:", "worse:")] == ["kept:", "worse:"]
     assert lines[-3:-1] == ["only before: report gone", "only after: report new"]
-    assert re.fullmatch(r"worse: worse: .*: kernels", lines[-1])
+    assert re.fullmatch(r"worse: worse: .*: more-kernels", lines[-1])
     assert main(["diff", *paths, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert list(told["reports"]) == ["kept", "worse"]

@@ -13,10 +13,20 @@ from nbclient import NotebookClient
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+ROOT = Path(__file__).resolve().parents[3]
+EXAMPLES = ROOT / "examples"
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 RELEASED = "quickstart"
 """The notebook that `test_release` runs, where the wheel is installed."""
+FORKED = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+from tests.kernel.forks import forked
+_forked = forked()
+_forked.__enter__()
+del sys.path[0], forked
+"""
+"""Run first in the kernel: its processes are forked too."""
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +35,14 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KernelManager]:
     # In a folder of its own: notebooks save reports and packages where they are.
     manager = KernelManager(kernel_name="python3")
     manager.start_kernel(cwd=str(tmp_path_factory.mktemp("notebooks")))
+    client = manager.blocking_client()
+    client.start_channels()
+    try:
+        client.wait_for_ready()
+        reply = client.execute_interactive(FORKED, output_hook=lambda message: None)
+        assert reply["content"]["status"] == "ok", reply["content"]
+    finally:
+        client.stop_channels()
     yield manager
     manager.shutdown_kernel()
 

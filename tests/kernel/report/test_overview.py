@@ -13,7 +13,7 @@ import pytest
 from compilescope.analysis.figures.intervals import median_interval, ratio
 from compilescope.analysis.figures.speedups import between, speedup
 from compilescope.analysis.figures.wording import duration
-from compilescope.analysis.graphs.repeated_blocks import repeated_blocks
+from compilescope.analysis.graphs.repeated_blocks import repeated_blocks, written_path
 from compilescope.analysis.overview.overview import overview
 from compilescope.analysis.overview.verdict import verdict
 from compilescope.analysis.target.estimates import estimate
@@ -189,6 +189,22 @@ def test_what_is_too_noisy_is_not_judged() -> None:
         assert duration(result.latency_us) not in cells
 
 
+def test_few_samples_have_no_interval() -> None:
+    report = made(eager=100.0, python=80.0)
+    timing = report.variant("python").timing
+    assert timing is not None
+    timing.samples_us = timing.samples_us[:4]
+    timing.interval_us = median_interval(timing.samples_us)
+    seen = f"4 samples: min\u2013max {time_range(timing.interval_us)}"
+    eager, python = overview(report).results
+    assert (eager.few, eager.interval_title) == (False, "95 % interval")
+    assert (python.few, f"{python.interval_title} {time_range(timing.interval_us)}") == (True, seen)
+    assert seen in report._repr_html_()
+    assert seen in str(report)
+    summary = summaries.report(report, 1)
+    assert [variant.interval_us is None for variant in summary.variants] == [False, True]
+
+
 @pytest.mark.parametrize(
     ("value", "interval", "differs", "standing", "told"),
     [
@@ -308,6 +324,9 @@ def test_what_limits_a_call(parts: dict[str, float], bound: str, headline: str) 
     limit = overview(report).limit
     assert limit is not None
     assert (limit.bound, limit.basis) == (bound, "measured")
+    told = report.variant("python").verdict
+    assert told is not None
+    assert told.limited_by == bound
     assert headline in limit.headline
     assert sum(one.share for one in limit.parts) == pytest.approx(1)
     assert [one.kind for one in limit.parts][-1] == "kernels"
@@ -320,6 +339,9 @@ def test_a_breakdown_of_other_calls_is_not_believed() -> None:
     assert limit is not None
     assert (limit.bound, limit.parts) == ("unknown", [])
     assert "40.0 ms, against" in limit.text
+    told = report.variant("python").verdict
+    assert told is not None
+    assert (told.limited_by, told.evidence, told.helps) == ("noisy", limit.text, [])
 
 
 def test_what_was_not_measured_says_so() -> None:
@@ -437,6 +459,25 @@ def test_equal_blocks_are_suggested_with_what_they_save() -> None:
     report.subject.kind = "function"
     found = overview(report).suggestions[-1]
     assert found.code == "for block in transformer.h:\n    block.compile()"
+
+
+@pytest.mark.parametrize(
+    ("variable", "arguments", "written"),
+    [
+        ("L_self_modules_transformer", ["x: float32[4]"], "model.transformer.h"),
+        # ``def forward(transformer, x)``: the object need not be called self.
+        ("L_transformer", ["x: float32[4]"], "model.h"),
+        ("L_transformer", ["transformer: Transformer"], "transformer.h"),
+        ("G_transformer", ["x: float32[4]"], "transformer.h"),
+    ],
+)
+def test_blocks_are_named_as_the_caller_knows_them(
+    variable: str, arguments: list[str], written: str
+) -> None:
+    compilation = graph_of(12)
+    compilation.graphs["dynamo"].nodes[0].target = f"{variable}_modules_h_modules_0_weight_"
+    subject = Subject(id="s", name="Net", kind="module", arguments=arguments)
+    assert written_path("transformer.h", compilation, subject) == written
 
 
 def targeted(kernels_us: float) -> Report:

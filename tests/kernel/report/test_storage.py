@@ -18,7 +18,7 @@ import pytest
 from compilescope.report import SCHEMA_VERSION, Report, Subject, VariantReport
 from compilescope.report.errors import CompilescopeError
 from compilescope.report.saving.storage import from_json
-from compilescope.report.target import Decision, KernelConfig
+from compilescope.reproducers.program import Reproducer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -145,6 +145,18 @@ def test_what_is_no_path_is_said_to_be_none(
     assert len(str(caught.value)) < 500
 
 
+def test_what_is_no_path_is_not_written_to(tmp_path: Path) -> None:
+    program = Reproducer("f", "f.py", "pass", "cpu")
+    for write in (SMALL.save, program.save):
+        with pytest.raises(CompilescopeError, match=r"^7 is no path\. It is of type int\."):
+            write(7)  # type: ignore[arg-type]
+        with pytest.raises(CompilescopeError, match=r"^There is no folder '.*none' to write "):
+            write(tmp_path / "none" / "x.json")
+    (tmp_path / "taken.json").mkdir()
+    with pytest.raises(CompilescopeError, match=r"^'.*taken\.json' cannot be written\. "):
+        SMALL.save(tmp_path / "taken.json")
+
+
 def test_what_the_system_refuses_to_read_is_a_clear_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,6 +223,10 @@ def _strategy(kind: type) -> st.SearchStrategy[Any]:
     finite = st.floats(allow_nan=False, allow_infinity=False)
     st.register_type_strategy(float, finite)
     st.register_type_strategy(int, st.integers(-(2**53), 2**53))
+    # Lists lie many deep: with more than two of each, examples would be of megabytes.
+    st.register_type_strategy(
+        list, lambda kind: st.lists(st.from_type(kind.__args__[0]), max_size=2)
+    )
     scalars = st.none() | st.booleans() | st.integers(-9, 9) | finite | st.text(max_size=5)
     fields = {
         "options": st.dictionaries(st.text(max_size=5), scalars, max_size=2),
@@ -222,9 +238,6 @@ def _strategy(kind: type) -> st.SearchStrategy[Any]:
         "Node.stack": st.none(),
         "Graph.stacks": st.just([]),
         "Graph.same_as": st.none(),
-        # Deep within lists of lists: more than one of each would make examples of megabytes.
-        "configs": st.deferred(lambda: st.lists(st.from_type(KernelConfig), max_size=1)),
-        "decisions": st.deferred(lambda: st.lists(st.from_type(Decision), max_size=1)),
         "assembly_lines": st.dictionaries(
             st.text(max_size=5), st.lists(st.integers(0, 9), max_size=2), max_size=1
         ),
@@ -256,7 +269,7 @@ def _strategy(kind: type) -> st.SearchStrategy[Any]:
 
 
 @pytest.mark.slow
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(_strategy(Report))
 def test_any_report_survives_json(made: Report) -> None:
     assert from_json(made.to_json()) == made

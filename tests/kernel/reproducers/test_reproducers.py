@@ -10,7 +10,9 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
-from compilescope.report import Report
+from compilescope.report import Code, Graph, Kernel, Launch, Node, Report
+from compilescope.reproducers import kernel_program
+from compilescope.reproducers.graph_functions import index_bounds
 from compilescope.reproducers.program_parts import COMPARE
 from compilescope.reproducers.wrapper_slice import slice_launch
 from torch import nn
@@ -168,6 +170,56 @@ def test_a_bias_added_in_place_has_memory_as_the_librarys_kernel_leaves_it() -> 
     layout = "(4, 8, 30, 30), (7200, 900, 30, 1), dtype=primals_3.dtype, device=primals_3.device"
     assert f"buf0 = empty_strided({layout})" in memory
     assert "buf1 = buf0" in memory
+
+
+GRAPH = """
+class GraphModule(torch.nn.Module):
+    def forward(self, primals_1, primals_2, primals_3):
+        convolution = torch.ops.aten.convolution.default(primals_3, primals_1, primals_2, [1, 1])
+        relu = torch.ops.aten.relu.default(convolution);  convolution = None
+        return (relu,)
+"""
+
+
+def test_a_bias_that_a_kernel_adds_is_not_in_what_it_reads_of_the_convolution() -> None:
+    line = CONVOLUTION[: CONVOLUTION.index("triton_poi_fused_convolution_0.run")].count("\n") + 1
+    sliced = slice_launch(CONVOLUTION, line)
+    kernel = Kernel(
+        name="triton_poi_fused_convolution_0",
+        language="triton",
+        source="def triton_poi_fused_convolution_0(in_out_ptr0, in_ptr0, xnumel):",
+    )
+    node = Node(
+        name="convolution",
+        op="call_function",
+        target="aten.convolution.default",
+        args="primals_3, primals_1, primals_2, [1, 1]",
+        shape=["4", "8", "30", "30"],
+    )
+    graph = Graph(stage="post_grad", text=GRAPH, nodes=[node])
+    code = Code(python=CONVOLUTION, buffers={"buf0": "convolution", "buf1": "relu"})
+    launch = Launch(artifact="python", variant="python", line=line, end=line, key=kernel.name)
+    reference = kernel_program._reference(kernel, launch, code, graph, sliced)
+    assert reference.inputs == {"primals_2": "primals_2", "convolution_without_bias": "buf1"}
+    names: dict[str, Any] = {"torch": torch}
+    exec(reference.code, names)
+    bias, left = torch.randn(8), torch.randn(4, 8, 30, 30)
+    result = names["reference"](bias, left)["buf1"]
+    torch.testing.assert_close(result, torch.relu(left + bias[:, None, None]))
+
+
+def test_places_in_a_window_that_are_made_up_are_in_it() -> None:
+    target = "prims._low_memory_max_pool_offsets_to_indices.default"
+    nodes = [
+        Node(name="getitem", op="placeholder", target="getitem", users=["places"], dtype="int8"),
+        Node(
+            name="places",
+            op="call_function",
+            target=target,
+            args="getitem, [2, 3], [28, 28], [2, 2], [0, 0], [1, 1]",
+        ),
+    ]
+    assert index_bounds(["getitem"], {node.name: node for node in nodes}) == {"getitem": 6}
 
 
 @pytest.mark.slow

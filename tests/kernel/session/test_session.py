@@ -168,13 +168,9 @@ def test_a_kernel_without_subshells_generates_on_its_main_thread() -> None:
     assert session.inspection(subject).report.variant(name).compilations[0].code.cpp
 
 
-def test_slow_code_generation_is_a_job_that_a_cancel_ends_at_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    session = Session()
-    subject = inspected(session)
-    heard = CudaGraphSkip(session)
-    begun, generate = threading.Event(), Inspection._sources
+def endless_generation(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Has the generation of code last until it is cancelled; returns the event of its begin."""
+    begun = threading.Event()
 
     def endless(self: Any, name: str, variant: cs.Variant, told: Any, coming: Any) -> Any:
         told("generating code: graph passes")
@@ -182,8 +178,19 @@ def test_slow_code_generation_is_a_job_that_a_cancel_ends_at_once(
         while True:
             time.sleep(0.001)
 
-    monkeypatch.setattr(sessions, "PATIENCE_S", 0.0)
     monkeypatch.setattr(Inspection, "_sources", endless)
+    return begun
+
+
+def test_slow_code_generation_is_a_job_that_a_cancel_ends_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = Session()
+    subject = inspected(session)
+    heard = CudaGraphSkip(session)
+    generate = Inspection._sources
+    monkeypatch.setattr(sessions, "PATIENCE_S", 0.0)
+    begun = endless_generation(monkeypatch)
     name, job = in_thread(lambda: session.sources(subject, CPP))
     assert job is not None
     assert begun.wait(60)
@@ -199,7 +206,7 @@ def test_slow_code_generation_is_a_job_that_a_cancel_ends_at_once(
     assert job.ended.wait(60)
     assert heard.states == [(job.id, "queued"), (job.id, "running"), (job.id, "cancelled")]
     assert session.jobs.aside == []
-    assert [one.name for one in session.inspection(subject).report.variants] == ["python"]
+    assert [variant.name for variant in session.inspection(subject).report.variants] == ["python"]
     monkeypatch.setattr(Inspection, "_sources", generate)
     _, again = sourced(session, subject, CPP)
     assert again is not job
@@ -212,19 +219,13 @@ def test_the_main_thread_is_free_once_the_subject_has_been_called(
     session = Session()
     subject = inspected(session)
     heard = CudaGraphSkip(session)
-    begun, generate = threading.Event(), Inspection._sources
-
-    def endless(self: Any, name: str, variant: cs.Variant, told: Any, coming: Any) -> Any:
-        told("generating code: graph passes")
-        begun.set()
-        while True:
-            time.sleep(0.001)
+    generate = Inspection._sources
 
     def ask_again(kind: str, _: str, job: Job | None) -> None:
         if job is not None and job.step == "running the subject under Dynamo":
             again.append(in_thread(lambda: session.sources(subject, dynamic)))
 
-    monkeypatch.setattr(Inspection, "_sources", endless)
+    begun = endless_generation(monkeypatch)
     dynamic = cs.Variant(dynamic=True)
     again: list[Any] = []
     name, job = in_thread(lambda: session.sources(subject, dynamic))
@@ -243,7 +244,7 @@ def test_the_main_thread_is_free_once_the_subject_has_been_called(
         "running",
         "cancelled",
     ]
-    assert [one.name for one in session.inspection(subject).report.variants] == ["python"]
+    assert [variant.name for variant in session.inspection(subject).report.variants] == ["python"]
     monkeypatch.setattr(Inspection, "_sources", generate)
     assert sourced(session, subject, dynamic)[0] == name
     assert session.inspection(subject).report.variant(name).compilations[0].code.python
@@ -276,7 +277,7 @@ def test_a_waiting_job_can_be_cancelled() -> None:
     session.jobs.cancel("no such job")
     session.run_pending()
     assert heard.states == [(job.id, "queued"), (job.id, "cancelled")]
-    assert [one.name for one in session.inspection(subject).report.variants] == ["python"]
+    assert [variant.name for variant in session.inspection(subject).report.variants] == ["python"]
     _, again = session.sources(subject, cs.Variant(dynamic=True))
     assert again is not None
     assert again.id != job.id
@@ -486,7 +487,7 @@ def test_what_the_cell_itself_compiled_is_part_of_the_next_report() -> None:
         torch.compile(subjects.shout, backend="eager")(torch.randn(3))
         torch._dynamo.reset()
     subject = inspected(session)
-    names = [one.name for one in session.inspection(subject).report.variants]
+    names = [variant.name for variant in session.inspection(subject).report.variants]
     assert names == [IN_CELL, "python"]
     assert session.queue_run(subject).variants == ["python"]
     session.inspect(subjects.plain, (X[:2],), variants="python", run=False)

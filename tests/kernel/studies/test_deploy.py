@@ -14,6 +14,8 @@ from compilescope.report import Report, Subject, VariantReport
 from compilescope.report.deployment import PRELUDE, DeployWay
 from compilescope.report.recommendation import judge
 from compilescope.studies.deploy import deploy, ways
+from compilescope.studies.deploy.way_process import blame
+from compilescope.subject.pickled_subject import Call
 from compilescope.views.html import report as html
 from compilescope.views.text import report as text
 from torch import nn
@@ -140,6 +142,32 @@ def test_a_way_is_measured_with_and_without_what_it_ships(
     assert "takes a module" in not_taken.why
 
 
+@pytest.mark.parametrize("name", ["deploy", "cold"])
+def test_what_is_inductors_is_not_studied_of_another_backend(name: str) -> None:
+    report = VariantReport(name="v", requested=cs.Variant(backend="eager"))
+    with pytest.raises(cs.CompilescopeError, match="Inductor's, and the backend is 'eager'"):
+        study(name, torch.sin, (torch.ones(2),), report)
+
+
+def test_a_way_that_torch_fails_is_not_blamed_on_the_subject() -> None:
+    def fails(x: torch.Tensor) -> torch.Tensor:
+        raise ValueError("no row")
+
+    arguments = (torch.randn(2),), dict[str, Any]()
+    restored: list[str] = []
+    for fn, what in (
+        (scaled, "torch failed with NotImplementedError: no such cache"),
+        (fails, "The subject raised ValueError: no row"),
+    ):
+        problem = blame(
+            NotImplementedError("no such cache"),
+            Call(fn, *arguments),
+            lambda: restored.append("state"),
+        )
+        assert problem.what == what
+    assert len(restored) == 4
+
+
 def measured(name: str, cold: float, shipped: float | None, us: float, **more: Any) -> DeployWay:
     settings = {"accurate": True, "eager_us": 100.0, "memory_bytes": 1e9, "ship_code": "pass"}
     faster = Ratio(100 / us, (100 / (us + 1), 100 / (us - 0.9)), abs(us - 100) > 1)
@@ -196,7 +224,9 @@ def test_each_way_says_what_it_is_best_for() -> None:
 def test_a_recommendation_compiles_and_shows_itself() -> None:
     best = report_of(EAGER, SOON).best("cold")
     assert best.apply(None) == "soon"
-    assert "0.50 s with the 0.00 MB it ships" in str(best)
+    assert "500 ms with the 0.00 MB it ships" in str(best)
+    slow = report_of(EAGER, measured("minutes", 90.0, None, 50.0, eager_us=39_000.0)).best()
+    assert "eager beside it 39.0 ms" in str(slow)
     assert "# In each process that serves:" in best.code
     ast.parse(best.code)
 

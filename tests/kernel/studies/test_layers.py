@@ -21,9 +21,6 @@ from ..studying import study
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 
-TRIES = 3
-"""Other tests may run beside this one: times are looked at again before they count as wrong."""
-
 
 def studied(
     fn: Callable[..., Any],
@@ -36,27 +33,11 @@ def studied(
     return report
 
 
-def agreeing(fn: Callable[..., Any], args: Sequence[Any], variant: Variant) -> list[Layers]:
-    """The layers, looked at until their sum is the whole's or nearly so.
-
-    Where the whole itself varies by more than that, the machine is too busy to tell.
-    """
-    for _ in range(TRIES):
-        found = studied(fn, args, variant).layers
-        assert found
-        if all(0.7 < one.sum_us / one.whole_us < 1.3 for one in found):
-            return found
-    assert all(0.7 < one.sum_us / one.whole_us < 1.3 or varies(one) for one in found), [
-        (one.whole_us, one.sum_us, one.why) for one in found
-    ]
-    return found
-
-
-def varies(layers: Layers) -> bool:
-    """Whether the whole is not known to a third."""
-    assert layers.whole_interval_us is not None
-    low, high = layers.whole_interval_us
-    return high - low > 0.3 * layers.whole_us
+def layers_of(fn: Callable[..., Any], args: Sequence[Any], variant: Variant) -> list[Layers]:
+    """The layers of a variant. Whether their sum is the whole: `benchmarks/layers.py`."""
+    report = studied(fn, args, variant)
+    assert report.layers
+    return report.layers
 
 
 def kinds(layers: Layers, compilation: str) -> list[str]:
@@ -85,15 +66,14 @@ def perceptron() -> nn.Sequential:
 @pytest.mark.slow
 def test_inference_through_the_python_wrapper() -> None:
     model = perceptron().eval().requires_grad_(False)
-    (layers,) = agreeing(model, (torch.randn(8, 64),), Variant())
+    (layers,) = layers_of(model, (torch.randn(8, 64),), Variant())
     check(layers)
     assert layers.direction == "inference"
     parts = ["guards", "bytecode", "aot", "inductor", "wrapper", "launches", "kernels"]
     assert kinds(layers, "0/0") == parts
     times = {one.kind: one.us for one in layers.layers}
-    # The matrix products alone take a microsecond, and checking guards takes none of nothing.
+    # The matrix products alone take a microsecond.
     assert times["kernels"] > 1
-    assert times["guards"] > 1
 
 
 @pytest.mark.slow
@@ -101,7 +81,7 @@ def test_training_through_the_cpp_wrapper() -> None:
     model, x = perceptron(), torch.randn(8, 64)
     before = {name: value.clone() for name, value in model.state_dict().items()}
     random = torch.get_rng_state()
-    forward, backward = agreeing(model, (x,), Variant(cpp_wrapper=True))
+    forward, backward = layers_of(model, (x,), Variant(cpp_wrapper=True))
     check(forward)
     check(backward)
     assert (forward.direction, backward.direction) == ("forward", "backward")
@@ -122,7 +102,7 @@ def test_a_graph_break_makes_layers_for_each_compilation() -> None:
         return y.sin()
 
     x = torch.randn(64)
-    (layers,) = agreeing(fn, (x,), Variant())
+    (layers,) = layers_of(fn, (x,), Variant())
     check(layers)
     graph = ["aot", "inductor", "wrapper", "launches", "kernels"]
     assert kinds(layers, "0/0") == ["guards", "eager", *graph]

@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-_LEAST = 1e-6
-"""Less than that is what rounding leaves of nothing, in µs."""
-
-
-def duration(time_us: float) -> str:
-    """Return a time given in µs, with three significant digits and the unit that fits."""
-    if _LEAST <= abs(time_us) < 0.1:
-        size = time_us * 1e3
-        return f"{f'{size:.2g}' if abs(size) < 0.01 else _three_digits(size)} ns"
-    for limit, factor, unit in ((1e3, 1.0, "µs"), (1e6, 1e-3, "ms")):
-        # 999.6 µs would round to 1000 µs: the larger unit takes over where the rounding does.
-        if abs(time_us) < limit * 0.9995:
-            return f"{_three_digits(time_us * factor)} {unit}"
-    return f"{_three_digits(time_us * 1e-6)} s"
+from ...report.units import duration as duration
 
 
 def of_whole(part_us: float, whole_us: float) -> str:
@@ -43,9 +30,3 @@ def round_number(value: float) -> str:
         return f"{max(value, 1):.0f}"
     digits = len(str(int(value))) - 2
     return f"{round(value, -digits):,.0f}"
-
-
-def _three_digits(value: float) -> str:
-    if abs(value) >= 99.95:
-        return f"{value:.0f}"
-    return f"{value:.1f}" if abs(value) >= 9.995 else f"{value:.2f}"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ...report import Compilation, Node
+from ...report import Compilation, Graph, Node, Subject
 
 _LEAST = 4
 """Fewer equal blocks are not worth a change."""
 _INDEX = re.compile(r"(?:^|\.)(\d+)(?=\.|$)")
 _STAGES = ("dynamo", "pre_grad")
+_OWNED = ("module", "method")
+"""The kinds of subjects whose first parameter is the module itself, mostly called ``self``."""
 
 
 class Blocks(NamedTuple):
@@ -30,9 +32,7 @@ def repeated_blocks(compilation: Compilation) -> Blocks | None:
 
     Blocks are modules in one list whose nodes do the same, in the same order.
     """
-    graph = next(
-        (compilation.graphs[STAGE] for STAGE in _STAGES if STAGE in compilation.graphs), None
-    )
+    graph = _graph(compilation)
     if graph is None:
         return None
     nodes = [one for one in graph.nodes if one.op not in ("placeholder", "output", "get_attr")]
@@ -53,6 +53,36 @@ def repeated_blocks(compilation: Compilation) -> Blocks | None:
         if len(same) >= _LEAST and (best is None or share > best.share):
             best = Blocks(path, _type(own, path, same[0]), len(same), share)
     return best
+
+
+def written_path(path: str, compilation: Compilation, subject: Subject) -> str:
+    """The path of a module as the one who calls the subject writes it: ``model.transformer.h``.
+
+    A path starts at the module that is called, whatever its method calls that, or else at the
+    variable that holds the module.
+    """
+    first, _, rest = path.partition(".")
+    arguments = {line.partition(":")[0] for line in subject.arguments}
+    if subject.kind not in _OWNED or first in arguments or _has_input(compilation, f"G_{first}"):
+        return path or "model"
+    # Dynamo names what it finds by the variable, ``L['s']``; only ``self`` is left out of paths.
+    inside = rest if _has_input(compilation, f"L_{first}") else path
+    return ".".join(filter(None, ["model", inside]))
+
+
+def _has_input(compilation: Compilation, variable: str) -> bool:
+    """Whether the graph reads parameters of a module that the variable holds."""
+    graph = _graph(compilation)
+    return graph is not None and any(
+        node.op == "placeholder" and node.target.startswith(f"{variable}_modules_")
+        for node in graph.nodes
+    )
+
+
+def _graph(compilation: Compilation) -> Graph | None:
+    return next(
+        (compilation.graphs[stage] for stage in _STAGES if stage in compilation.graphs), None
+    )
 
 
 def _within(node: Node, path: str, index: int) -> str:

@@ -16,6 +16,7 @@ from .frames import Caller
 _ROOT = re.compile(r"([LG])\['(\w+)'\](.*)$", re.S)
 _ITEM = re.compile(r"\[(\d+)\]")
 _Function = ast.FunctionDef | ast.Lambda
+_SELF = "self"
 
 
 class Passed(NamedTuple):
@@ -44,6 +45,8 @@ class Names:
     call: ast.Call | None = None
     arguments: dict[str, ast.expr] = field(default_factory=dict)
     """Parameter → what is passed for it."""
+    owner: str = _SELF
+    """What a method calls its object."""
 
     def expression(self, source: str) -> Passed | None:
         """A guarded source as the caller writes it.
@@ -65,7 +68,7 @@ class Names:
         passed = self.arguments.get(name)
         if passed is None:
             # Where the call is known, a parameter that is not in it cannot be spoken of there.
-            return Passed(name, name, rest) if self.call is None and name != "self" else None
+            return Passed(name, name, rest) if self.call is None and name != self.owner else None
         return Passed(name, ast.unparse(passed), rest)
 
     def called_with(self, parameter: str, expression: str) -> str:
@@ -94,30 +97,37 @@ def names_of(frame: SourceLine | None, caller: Caller | None) -> Names:
     """
     function = frame.function if frame else ""
     definition = _definition(frame) if frame else None
-    decorated = isinstance(definition, ast.FunctionDef) and any(
-        "compile" in ast.unparse(node) for node in definition.decorator_list
+    decorated = (
+        definition is not None
+        and isinstance(definition.node, ast.FunctionDef)
+        and any("compile" in ast.unparse(node) for node in definition.node.decorator_list)
     )
     call = _call(caller, function, definition) if caller else None
-    method = definition is not None and _is_method(definition)
-    name = "" if method or function in _NAMELESS else function
+    owner = definition.owner if definition is not None else ""
+    name = "" if owner or function in _NAMELESS else function
     if call is None:
-        return Names(name, name, decorated)
-    return Names(name, ast.unparse(call.func), decorated, call, _bound(call, definition))
+        return Names(name, name, decorated, owner=owner or _SELF)
+    return Names(
+        name, ast.unparse(call.func), decorated, call, _bound(call, definition), owner or _SELF
+    )
 
 
 _NAMELESS = ("<lambda>", "inner", "forward")
 
 
-def _is_method(definition: _Function) -> bool:
-    return [one.arg for one in definition.args.args[:1]] == ["self"]
+class _Definition(NamedTuple):
+    """A function, and what it calls the object whose method it is; empty where it is no method."""
+
+    node: _Function
+    owner: str = ""
 
 
-def _definition(frame: SourceLine) -> _Function | None:
+def _definition(frame: SourceLine) -> _Definition | None:
     found = _outline(frame.file).functions.get((frame.function, frame.line), [])
     return found[0] if len(found) == 1 else None
 
 
-def _call(caller: Caller, function: str, definition: _Function | None) -> ast.Call | None:
+def _call(caller: Caller, function: str, definition: _Definition | None) -> ast.Call | None:
     calls = [node for node in _at(caller.where) if isinstance(node, ast.Call)]
     for call in calls:
         if caller.span == (call.lineno, call.end_lineno, call.col_offset, call.end_col_offset):
@@ -151,11 +161,11 @@ def _at(caller: SourceLine) -> Iterator[ast.AST]:
         return
 
 
-def _fits(call: ast.Call, definition: _Function) -> bool:
-    names = _parameters(definition)
-    known = {*names, *(kwonlyarg.arg for kwonlyarg in definition.args.kwonlyargs)}
+def _fits(call: ast.Call, definition: _Definition) -> bool:
+    names, arguments = _parameters(definition), definition.node.args
+    known = {*names, *(kwonlyarg.arg for kwonlyarg in arguments.kwonlyargs)}
     given = len(call.args) + len(call.keywords)
-    required = len(names) - len(definition.args.defaults)
+    required = len(names) - len(arguments.defaults)
     plain = not any(isinstance(one, ast.Starred) for one in call.args)
     return (
         plain
@@ -164,32 +174,36 @@ def _fits(call: ast.Call, definition: _Function) -> bool:
     )
 
 
-def _parameters(definition: _Function) -> list[str]:
+def _parameters(definition: _Definition) -> list[str]:
     """The names of the parameters, without a method's ``self``."""
-    arguments = definition.args
-    names = [posonlyarg.arg for posonlyarg in [*arguments.posonlyargs, *arguments.args]]
-    return names[1:] if names[:1] == ["self"] else names
+    names = _positional(definition.node)
+    return names[1:] if definition.owner else names
 
 
-def _bound(call: ast.Call, definition: _Function | None) -> dict[str, ast.expr]:
+def _positional(function: _Function) -> list[str]:
+    return [argument.arg for argument in [*function.args.posonlyargs, *function.args.args]]
+
+
+def _bound(call: ast.Call, definition: _Definition | None) -> dict[str, ast.expr]:
     bound = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
     if definition is not None and not any(isinstance(one, ast.Starred) for one in call.args):
         names = _parameters(definition)
         bound.update(zip(names, call.args, strict=False))
-        if definition.args.vararg is not None:
+        vararg = definition.node.args.vararg
+        if vararg is not None:
             more = enumerate(call.args[len(names) :])
-            bound |= {f"{definition.args.vararg.arg}[{index}]": node for index, node in more}
+            bound |= {f"{vararg.arg}[{index}]": node for index, node in more}
         owner = _owner(call, definition)
         if owner is not None:
-            bound["self"] = owner
+            bound[definition.owner] = owner
     return bound
 
 
-def _owner(call: ast.Call, definition: _Function) -> ast.expr | None:
+def _owner(call: ast.Call, definition: _Definition) -> ast.expr | None:
     """The object whose method is called, where the call shows it."""
-    if not isinstance(definition, ast.FunctionDef) or not _is_method(definition):
+    if not isinstance(definition.node, ast.FunctionDef) or not definition.owner:
         return None
-    if definition.name in ("forward", "__call__"):
+    if definition.node.name in ("forward", "__call__"):
         return call.func
     return call.func.value if isinstance(call.func, ast.Attribute) else None
 
@@ -197,7 +211,7 @@ def _owner(call: ast.Call, definition: _Function) -> ast.expr | None:
 class _Outline(NamedTuple):
     """What is looked up in a file: kept, since a watch asks for every recompile."""
 
-    functions: dict[tuple[str, int], list[_Function]]
+    functions: dict[tuple[str, int], list[_Definition]]
     """By name and first line, a decorator's if there is one."""
     statements: list[tuple[int, int, ast.stmt]]
     """With their first and last lines, the outer ones first."""
@@ -210,15 +224,26 @@ def _parsed(text: str) -> _Outline:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return outline
-    for node in ast.walk(tree):
+    methods: set[ast.AST] = set()
+    for node in ast.walk(tree):  # a class comes before what is in it
+        if isinstance(node, ast.ClassDef):
+            methods.update(node.body)
         if isinstance(node, ast.FunctionDef):
             first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
-            outline.functions.setdefault((node.name, first), []).append(node)
+            definition = _Definition(node, _owner_name(node, is_method=node in methods))
+            outline.functions.setdefault((node.name, first), []).append(definition)
         elif isinstance(node, ast.Lambda):
-            outline.functions.setdefault(("<lambda>", node.lineno), []).append(node)
+            outline.functions.setdefault(("<lambda>", node.lineno), []).append(_Definition(node))
         if isinstance(node, ast.stmt):
             outline.statements.append((node.lineno, node.end_lineno or node.lineno, node))
     return outline
+
+
+def _owner_name(function: ast.FunctionDef, *, is_method: bool) -> str:
+    """What a function calls its object, which need not be ``self``; empty where it has none."""
+    first = next(iter(_positional(function)), "")
+    static = any(ast.unparse(each) == "staticmethod" for each in function.decorator_list)
+    return first if first == _SELF or (is_method and not static) else ""
 
 
 def _outline(file: str) -> _Outline:

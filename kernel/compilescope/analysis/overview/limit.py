@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from ...report import Limit, Part, Report, VariantReport
+from ...report import Limit, Part, Report, VariantReport, Verdict
 from ...report.overview import Limited
-from ...report.timings import LayerKind
-from ..figures.wording import duration, percent
-from .conflicts import conflict
+from ..figures.wording import percent
+from .bounds import GROUPS, disturbance, limited_by, sums
 from .variants import title
-from .wrapper import trusted
 
-_GROUPS: dict[LayerKind, tuple[str, tuple[LayerKind, ...]]] = {
-    "guards": ("Dynamo and guards", ("guards", "bytecode")),
-    "aot": ("AOTAutograd", ("aot",)),
-    "wrapper": ("wrapper", ("inductor", "wrapper")),
-    "launches": ("launches", ("launches",)),
-    "kernels": ("kernels", ("kernels",)),
-    "eager": ("eager", ("eager",)),
-    "other": ("other", ("idle", "other")),
-}
-"""The layer that stands for a part of the bar → its title, and the layers in it."""
 _TITLES: dict[Limited, str] = {
     "launch": "Launch-bound",
     "overhead": "Overhead-bound",
@@ -31,10 +19,6 @@ _LEAST = 0.005
 
 UNMEASURED = "Not measured yet."
 ASK = "Break down the time to see what limits a call."
-DISTURBED = (
-    "The breakdown took calls of {whole}, against {median} when they were timed: something else "
-    "kept the machine busy. Break down the time again."
-)
 
 
 def limit(now: VariantReport, report: Report) -> Limit | None:
@@ -55,21 +39,12 @@ def limit(now: VariantReport, report: Report) -> Limit | None:
         found.text = variant.absent.get("layers", "") or variant.absent.get("verdict", "") or ASK
         return found
     found.parts = _parts(variant)
-    timing = variant.timing
-    if variant.layers and timing is not None and not trusted(variant):
-        whole = sum(layer.whole_us for layer in variant.layers)
-        found.headline, found.parts = "Too noisy to judge.", []
-        found.text = DISTURBED.format(whole=duration(whole), median=duration(timing.median_us))
-        if all(layer.agrees for layer in variant.layers):
-            return found
-        found.text = " ".join(layer.why for layer in variant.layers if layer.why) or found.text
-        return found
-    if not variant.layers and (contradiction := conflict(variant)) is not None:
-        found.headline, found.text = "Too noisy to judge.", contradiction.text
+    if noise := disturbance(variant):
+        found.headline, found.text, found.parts = "Too noisy to judge.", noise, []
         return found
     found.basis = "estimated" if verdict.estimated else "measured"
     found.text = verdict.evidence
-    found.bound = _bound(variant)
+    found.bound = _bound(variant, verdict)
     kernels = sum(part.share for part in found.parts if part.kind == "kernels")
     if found.bound in ("launch", "overhead"):
         where = "kernels run" if found.parts else ""
@@ -83,41 +58,24 @@ def limit(now: VariantReport, report: Report) -> Limit | None:
     return found
 
 
-def _bound(variant: VariantReport) -> Limited:
-    verdict = variant.verdict
-    if verdict is None:
+def _bound(variant: VariantReport, verdict: Verdict) -> Limited:
+    limited = limited_by(variant, verdict)
+    if limited == "" or limited == "noisy":
         return "unknown"
-    if verdict.bound == "cpu":
-        if verdict.estimated:
-            return "launch"
-        sums = _sums(variant)
-        around = {kind: us for kind, us in sums.items() if kind not in ("kernels", "other")}
-        most = max(around, key=lambda kind: around[kind], default="guards")
-        return "launch" if most == "launches" else "overhead"
-    if verdict.bound == "memory":
-        return "memory"
-    return "compute" if verdict.bound == "compute" else "unclear"
+    return limited
 
 
 def _parts(variant: VariantReport) -> list[Part]:
     """The bar: shares of the layers' sum, which is the whole call where they add up."""
-    sums = _sums(variant)
-    whole = sum(sums.values())
+    by_group = sums(variant)
+    whole = sum(by_group.values())
     if whole <= 0:
         return []
     parts: list[Part] = []
-    for kind, (name, _) in _GROUPS.items():
-        us = sums.get(kind, 0.0)
+    for kind, (name, _) in GROUPS.items():
+        us = by_group[kind]
         if us / whole >= _LEAST:
             share = us / whole
             text = f"{name} {percent(share)}"
             parts.append(Part(kind=kind, title=name, us=us, share=share, text=text))
     return parts
-
-
-def _sums(variant: VariantReport) -> dict[LayerKind, float]:
-    layers = [layer for one in variant.layers for layer in one.layers]
-    return {
-        kind: sum(max(layer.us, 0.0) for layer in layers if layer.kind in kinds)
-        for kind, (_, kinds) in _GROUPS.items()
-    }

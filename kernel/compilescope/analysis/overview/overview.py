@@ -6,7 +6,7 @@ from collections import Counter
 
 from ...report import Count, Overview, Report, Result, TargetResult, VariantReport, is_record
 from ..figures.counts import counts
-from ..figures.intervals import FEWEST_FOR_INTERVAL
+from ..figures.intervals import interval_title, is_few
 from ..figures.speedups import between, is_noisy, over_baseline
 from ..figures.wording import count, duration
 from ..problems.distinct_breaks import distinct_breaks
@@ -48,7 +48,7 @@ def overview(report: Report) -> Overview:
 
 def _reach(result: Result) -> float:
     """How far the chart must reach for a result: a wide interval may be cut off, a bar not."""
-    if result.interval_us is None or result.noisy:
+    if result.interval_us is None or result.noisy or result.few:
         return result.latency_us or 0.0
     return result.interval_us[1]
 
@@ -75,8 +75,8 @@ def _result(variant: VariantReport) -> Result:
         result.state = "measured"
         result.latency_us = timing.median_us
         result.noisy = is_noisy(timing.interval_us)
-        if result.noisy or not 0 < len(timing.samples_us) < FEWEST_FOR_INTERVAL:
-            result.interval_us = timing.interval_us
+        result.interval_us = timing.interval_us
+        result.interval_title, result.few = interval_title(timing), is_few(timing)
         result.speedup = None if variant.requested.backend is None else over_baseline(timing)
     return result
 

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from ...report import Help, Recompile, Report, Suggestion, VariantReport, is_record
 from ..figures.speedups import between
 from ..figures.wording import duration, percent
-from ..graphs.repeated_blocks import repeated_blocks
+from ..graphs.repeated_blocks import repeated_blocks, written_path
 from ..settings.variant_code import code_of
 from .variants import title
 from .verdict_helps import CPP, GRAPHS, GUARDS
-from .wrapper import first_call, trusted
+from .wrapper import first_call, is_marginal, trusted
 
 MOST = 5
 _SLOW_S = 3.0
@@ -70,7 +70,9 @@ def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
             continue
         found = between(one, now)
         right = all(error.ok for error in one.accuracy)
-        if found is not None and found.standing == "faster" and right and found.ratio > 1:
+        if found is None or found.standing != "faster" or is_marginal(found):
+            continue
+        if right:
             yield Ranked(
                 1 - 1 / found.ratio,
                 Suggestion(
@@ -237,17 +239,18 @@ def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
     cold_s = first_call(now)
     if cold_s is None or cold_s < _SLOW_S or now.target is not None:
         return
-    found = max(
+    best = max(
         (
-            blocks
+            (blocks, compilation)
             for compilation in now.compilations
             if (blocks := repeated_blocks(compilation)) is not None
         ),
-        key=lambda blocks: blocks.share,
+        key=lambda one: one[0].share,
         default=None,
     )
-    if found is None:
+    if best is None:
         return
+    found, compilation = best
     left_s = cold_s * (1 - found.share * (1 - 1 / found.number))
     if left_s > _WORTH * cold_s:
         return
@@ -262,10 +265,7 @@ def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
         )
         costs = f", but about {duration(entry * (found.number - 1))} more per call"
     shorter = f"{duration(cold_s * 1e6)} \u2192 about {duration(left_s * 1e6)}"
-    # Paths of a module's blocks start at the module, which has no name here; those of a function's
-    # start at the variable that holds the module.
-    names = ["model" if report.subject.kind == "module" else "", found.path]
-    path = ".".join(filter(None, names)) or "model"
+    path = written_path(found.path, compilation, report.subject)
     yield Ranked(
         0.25 * (1 - left_s / cold_s),
         Suggestion(

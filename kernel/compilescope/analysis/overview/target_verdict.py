@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...report import Estimate, Report, TargetReport, VariantReport, Verdict
 from ..target.estimates import MOST_UNKNOWN
 from ..wrapper.launches import launches_of
+from .bounds import limit_of
 from .verdict_helps import helps_for
 
 _MOST = 0.5
@@ -27,6 +28,7 @@ def target_verdict(variant: VariantReport, report: Report) -> Verdict | None:
         return None
     verdict = _judged(variant, target, target.estimate)
     verdict.estimated = True
+    verdict.limited_by = limit_of(variant, verdict.bound, estimated=True)
     verdict.helps = helps_for(verdict.bound, variant, report, "cuda")
     return verdict
 

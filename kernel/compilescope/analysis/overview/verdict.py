@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...report import Launch, LaunchTime, Report, VariantReport, Verdict
+from .bounds import disturbance, limit_of
 from .target_verdict import target_verdict
 from .verdict_helps import helps_for
 
@@ -62,11 +63,14 @@ def verdict(variant: VariantReport, report: Report) -> Verdict | None:
     spent = _spent(variant)
     if spent is None:
         return None
+    if noise := disturbance(variant):
+        return Verdict(bound="unclear", limited_by="noisy", evidence=noise)
     reached = _reached(variant)
     if spent.outside >= _BOUND:
         found = Verdict(bound="cpu", evidence=_around(spent, variant))
     else:
         found = _by_kernels(spent, reached, report)
+    found.limited_by = limit_of(variant, found.bound, estimated=False)
     found.helps = helps_for(found.bound, variant, report, spent.device)
     return found
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from ...report import Help, Report, VariantReport
+from ...report.timings import Bound
 from ...report.variant import Variant
 from ..figures.speedups import between
 from ..settings.variant_code import code_of
-
-Bound = Literal["cpu", "memory", "compute", "unclear"]
 
 _LARGE = 0.2
 """The part of a call from which on a layer is worth a word of its own."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...report import Answer, Report, Timing, VariantReport, is_record
+from ...report import Answer, Report, Speedup, Timing, VariantReport, is_record
 from ..figures.payback import first_call_s
 from ..figures.speedups import between
 from ..figures.wording import duration, of_whole, percent, round_number
@@ -99,8 +99,13 @@ def _compared(
     graphs = _with_graphs(report, cpp)
     if graphs is not None:
         return Answer("Only where CUDA graphs cannot be used.", text, _VIEW)
-    is_marginal = 1 - 1 / found.ratio < _MARGINAL
-    return Answer(f"{'Marginal' if is_marginal else 'Yes'}: {found.text} per call.", text, _VIEW)
+    head = "Marginal" if is_marginal(found) else "Yes"
+    return Answer(f"{head}: {found.text} per call.", text, _VIEW)
+
+
+def is_marginal(speedup: Speedup) -> bool:
+    """Whether a variant that is faster for certain saves too little to be worth a change."""
+    return 1 - 1 / speedup.ratio < _MARGINAL
 
 
 def _cost(python: VariantReport, cpp: VariantReport, saved_us: float = 0.0) -> str:

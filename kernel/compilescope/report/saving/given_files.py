@@ -1,4 +1,4 @@
-"""Files that somebody gives: what is no path, or cannot be read, is a clear error of ours."""
+"""Files that somebody names: what is no path, or cannot be read or written, is a clear error."""
 
 from __future__ import annotations
 
@@ -66,6 +66,26 @@ def reading(path: Path, what: str) -> Iterator[None]:
             f"{shown} cannot be read.",
             f"The operating system says: {error.strerror or error}.",
             "Look at the path, and at who may read the file.",
+        ) from None
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """In the block the file is written: what the system refuses is a `CompilescopeError`."""
+    try:
+        yield
+    except OSError as error:
+        shown = _shown(str(path))
+        if isinstance(error, FileNotFoundError) and not path.parent.is_dir():
+            raise CompilescopeError(
+                f"There is no folder {_shown(str(path.parent))} to write {_shown(path.name)} to.",
+                "" if path.is_absolute() else f"It was looked for in {Path.cwd()}.",
+                "Make the folder first, or give another path.",
+            ) from None
+        raise CompilescopeError(
+            f"{shown} cannot be written.",
+            f"The operating system says: {error.strerror or error}.",
+            "Give another path, or look at who may write there and at the space that is left.",
         ) from None
 
 

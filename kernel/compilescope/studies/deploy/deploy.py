@@ -9,7 +9,6 @@ import torch
 
 from ...processes.folders import temporary
 from ...report.deployment import DeployWay
-from ...report.errors import CompilescopeError
 from ...report.problem import Problem
 from ...report.recommendation import judge
 from ...subject.subject import describe
@@ -31,12 +30,8 @@ def study_deploy(study: StudyContext) -> None:
     CompilescopeError
         The backend is not Inductor, or the subject cannot be taken into another process.
     """
+    study.require_inductor("ways")
     variant = study.report.requested
-    if variant.backend != "inductor":
-        raise CompilescopeError(
-            f"The ways are Inductor's, and the backend is {variant.backend!r}.",
-            remedy="Add a variant with the backend 'inductor'.",
-        )
     given = task(variant, packed(study))
     subject = _subject(study)
     rows: list[DeployWay] = []

@@ -51,7 +51,6 @@ def main() -> None:
 def _work(inside: ChildProcess) -> WayResult:
     from ...isolation.muted_output import quiet
     from ...isolation.user_state import preserved
-    from ...torch_api.failures import failures
     from ...torch_api.inductor import headers
 
     asked = inside.header
@@ -69,7 +68,7 @@ def _work(inside: ChildProcess) -> WayResult:
             output = names["compiled"](*call.args, **call.kwargs)
             _wait(asked["device"])
         except Exception as error:  # noqa: BLE001 - it is the way's problem
-            result.problem = failures.explain(error)
+            result.problem = blame(error, call, snapshot.restore)
             return result
         result.first_s = time.perf_counter() - start
         result.memory_bytes = _memory(asked["device"])
@@ -82,6 +81,25 @@ def _work(inside: ChildProcess) -> WayResult:
             inside.step("measuring")
             _time(call, names["compiled"], asked["device"], result)
     return result
+
+
+def blame(error: Exception, call: Call, restore: Callable[[], None]) -> Problem:
+    """Why a way has no result: the subject's own exception only where the call as written fails."""
+    import torch
+
+    from ...torch_api.failures import failures
+
+    restore()
+    try:
+        # The way may have put compiled code into the model's own modules.
+        force_eager: Any = torch.compiler.set_stance
+        with force_eager("force_eager"):
+            call.fn(*call.args, **call.kwargs)
+    except Exception as own:  # noqa: BLE001 - it is the subject's
+        return failures.own(own)
+    finally:
+        restore()
+    return failures.of_way(error)
 
 
 def _names(call: Call) -> dict[str, Any]:

@@ -14,7 +14,6 @@ import msgspec
 from ...analysis.phases.cold import compare
 from ...processes.folders import temporary
 from ...report import ColdSwitch
-from ...report.errors import CompilescopeError
 from ...report.problem import Problem
 from ...report.timings import AS_IT_IS, HEADERS_KEPT, ONCE_MORE
 from ...report.variant import Variant
@@ -40,12 +39,8 @@ def study_cold(study: StudyContext) -> None:
     CompilescopeError
         The backend is not Inductor, or the subject cannot be taken into another process.
     """
+    study.require_inductor("settings")
     variant = study.report.requested
-    if variant.backend != "inductor":
-        raise CompilescopeError(
-            f"The settings are Inductor's, and the backend is {variant.backend!r}.",
-            remedy="Add a variant with the backend 'inductor'.",
-        )
     subject = packed(study)
     device = describe(study.fn, study.args, study.kwargs).device
     known = switches(variant, device)

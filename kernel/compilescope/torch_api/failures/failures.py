@@ -52,6 +52,23 @@ def under_compile(error: BaseException) -> Problem:
     )
 
 
+def of_way(error: BaseException) -> Problem:
+    """The problem of an exception from a way to deploy a call that works as it is written."""
+    return (
+        of_torch(error)
+        or _ours(error)
+        or Problem(
+            severity="error",
+            what=f"torch failed with {type(error).__name__}"
+            + (f": {line}" if (line := _first_line(error)) else "."),
+            why="The call works as it is written; taken this way, it raises this.",
+            remedy="Take another way; this one is not for this call.",
+            where=_where(error),
+            detail=_trace(error),
+        )
+    )
+
+
 def of_later_call(error: BaseException) -> Problem:
     """The problem of an exception in a call that is made again, after it went well before."""
     return (

@@ -47,7 +47,7 @@ _CODE = (
 )
 STYLES = {
     "root": "font-size:13px;line-height:1.5;max-width:100%;",
-    "least": "min-width:320px;",
+    "least": "min-width:260px;",
     "title": "margin:4px 0 0;font-size:16px;font-weight:600;",
     "muted": "opacity:.72;",
     "verdict": "margin:4px 0 0;font-size:14px;font-weight:600;",

@@ -8,7 +8,7 @@ from ...report import ColdSwitch, Report, VariantReport
 from ...report.timings import AS_IT_IS
 from .. import wording
 
-HEAD = ("setting", "empty caches", "more", "filled caches", "more", "a call afterwards", "more")
+HEAD = ("setting", "empty caches", "more", "filled caches", "more", "later calls", "more")
 
 
 def studied(report: Report) -> Iterator[VariantReport]:

@@ -12,8 +12,8 @@ HEAD = (
     "way",
     "nothing cached",
     "cached",
-    "with what it ships",
-    "a call afterwards",
+    "as shipped",
+    "later calls",
     "against eager",
     "memory",
     "ships",
@@ -24,7 +24,7 @@ HOW = (
     "Each figure is of a process of its own, on the wall clock: until the first result with empty "
     "caches, with the caches that this filled, and with nothing but the files that are shipped; "
     "then calls for about half a second, in turns with eager. * marks what no other way beats in "
-    "both the first call and the calls afterwards."
+    "both the first call and later calls."
 )
 
 

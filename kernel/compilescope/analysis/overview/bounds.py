@@ -1,0 +1,72 @@
+"""Which of the four limits holds a call up, and when its figures do not allow to say."""
+
+from __future__ import annotations
+
+from ...report import VariantReport, Verdict
+from ...report.timings import Bound, LayerKind, LimitedBy
+from ..figures.wording import duration
+from .conflicts import conflict
+from .wrapper import trusted
+
+GROUPS: dict[LayerKind, tuple[str, tuple[LayerKind, ...]]] = {
+    "guards": ("Dynamo and guards", ("guards", "bytecode")),
+    "aot": ("AOTAutograd", ("aot",)),
+    "wrapper": ("wrapper", ("inductor", "wrapper")),
+    "launches": ("launches", ("launches",)),
+    "kernels": ("kernels", ("kernels",)),
+    "eager": ("eager", ("eager",)),
+    "other": ("other", ("idle", "other")),
+}
+"""The layer that stands for a part of a call → its title, and the layers in it."""
+
+_NOT_THE_SAME_CALLS = (
+    "The breakdown took calls of {whole}, against {median} when they were timed: something else "
+    "kept the machine busy. Break down the time again."
+)
+_NO_SUM = (
+    "The parts of the breakdown do not add up to a call: something else kept the machine busy. "
+    "Break down the time again."
+)
+
+
+def sums(variant: VariantReport) -> dict[LayerKind, float]:
+    """The time of each group of layers, in µs, of a variant that was broken down."""
+    layers = [layer for layers in variant.layers for layer in layers.layers]
+    return {
+        group: sum(max(layer.us, 0.0) for layer in layers if layer.kind in kinds)
+        for group, (_, kinds) in GROUPS.items()
+    }
+
+
+def disturbance(variant: VariantReport) -> str:
+    """Why nothing follows from a variant's figures, in words; empty where they can be believed."""
+    if not variant.layers:
+        contradiction = conflict(variant)
+        return "" if contradiction is None else contradiction.text
+    if trusted(variant):
+        return ""
+    if not all(layers.agrees for layers in variant.layers):
+        return " ".join(layers.why for layers in variant.layers if layers.why) or _NO_SUM
+    whole = duration(sum(layers.whole_us for layers in variant.layers))
+    median = duration(variant.timing.median_us) if variant.timing is not None else "none"
+    return _NOT_THE_SAME_CALLS.format(whole=whole, median=median)
+
+
+def limited_by(variant: VariantReport, verdict: Verdict) -> LimitedBy:
+    """The limit that a verdict names.
+
+    A verdict of an earlier version tells the host from the device alone; what the host does is read
+    off the layers. Where those were not measured, all that is known is that it is overhead.
+    """
+    return verdict.limited_by or limit_of(variant, verdict.bound, estimated=verdict.estimated)
+
+
+def limit_of(variant: VariantReport, bound: Bound, *, estimated: bool) -> LimitedBy:
+    """The limit that a call meets, where ``bound`` says whether it is on the host."""
+    if bound != "cpu":
+        return bound
+    if estimated:
+        return "launch"
+    around = {kind: us for kind, us in sums(variant).items() if kind not in ("kernels", "other")}
+    # The first of equals: where there are no layers, nothing is known of launches.
+    return "launch" if max(around, key=lambda kind: around[kind]) == "launches" else "overhead"
