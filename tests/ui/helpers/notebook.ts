@@ -123,6 +123,21 @@ export async function open(page: Page, path: string): Promise<void> {
 }
 
 /**
+ * Load the page anew.
+ *
+ * Until the new one is there the old one still answers: what is looked at too
+ * early is looked at in the old page, or lost with it. Galata's own reload waits
+ * for a launcher, which is not in front here.
+ */
+export async function reload(page: Page): Promise<void> {
+  const loaded = page.waitForEvent('domcontentloaded');
+  await page.evaluate(() => {
+    setTimeout(() => window.location.reload());
+  });
+  await loaded;
+}
+
+/**
  * Wait until the kernel of the notebook in front has nothing to do.
  */
 export async function waitForKernel(page: Page): Promise<void> {

@@ -88,7 +88,9 @@ test('without the panel a cell has folds, which clip nothing', async ({
   expect(wrapped).toBe(0);
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 1000 });
-    expect(await cut(output), `cut at ${width} px`).toBe(0);
+    await expect
+      .poll(() => cut(output), { message: `cut at ${width} px` })
+      .toBe(0);
   }
   await takePicture(page, 'cell-folds');
 });
@@ -101,15 +103,15 @@ async function expectFit(page: Page, output: Locator): Promise<void> {
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 1000 });
     await expect(output).toBeVisible();
-    const { height, own } = await output
-      .locator('.jp-RenderedHTML')
-      .evaluate(node => ({
-        height: node.clientHeight,
-        own: node.clientWidth
-      }));
-    console.log(`      page ${width} px, cell ${own} px: ${height} px high`);
-    expect(height, `height at ${width} px`).toBeLessThan(HEIGHT);
-    expect(await cut(output), `cut at ${width} px`).toBe(0);
+    const report = output.locator('.jp-RenderedHTML');
+    await expect
+      .poll(() => report.evaluate(node => node.clientHeight), {
+        message: `height at ${width} px`
+      })
+      .toBeLessThan(HEIGHT);
+    await expect
+      .poll(() => cut(output), { message: `cut at ${width} px` })
+      .toBe(0);
   }
 }
 

@@ -46,8 +46,9 @@ test('from the cell to the panel, and to its switches', async ({ page }) => {
     await expect(output).toContainText('Open in the panel');
     await expect(output.locator('.jp-mod-error')).toHaveCount(0);
     const report = output.locator('.jp-RenderedHTML');
-    const height = await report.evaluate(node => node.clientHeight);
-    expect(height).toBeLessThan(400);
+    await expect
+      .poll(() => report.evaluate(node => node.clientHeight))
+      .toBeLessThan(400);
   });
 
   await test.step('the report opens on the Overview', async () => {

@@ -4,6 +4,7 @@ import * as os from 'os';
 import * as path from 'path';
 import { takePicture } from '../helpers/pictures';
 import { openReport, openView } from '../helpers/report';
+import { overflow } from '../helpers/views';
 import { expect, test } from '../helpers/test';
 
 const REPORTS = path.resolve(__dirname, '../../data/reports');
@@ -103,7 +104,9 @@ test('lays out in a worker, which any base address serves', async ({
 }) => {
   const view = await openView(await openReport(page, 'mlp', tmpPath), 'Graph');
   await drawn(view, 36);
-  expect(page.workers().some(each => /worker/.test(each.url()))).toBe(true);
+  await expect
+    .poll(() => page.workers().some(each => /worker/.test(each.url())))
+    .toBe(true);
   await expect(view.getByText('no worker')).toHaveCount(0);
 });
 
@@ -236,14 +239,11 @@ test('fits a narrow panel', async ({ page, tmpPath }) => {
   await page.setViewportSize({ width: 430, height: 800 });
   const view = await openView(await openReport(page, 'mlp', tmpPath), 'Graph');
   await drawn(view, 36);
-  const width = await view.evaluate(
-    node => node.scrollWidth - node.clientWidth
-  );
-  expect(width).toBeLessThanOrEqual(0);
+  await expect.poll(() => overflow(view)).toBe(0);
   await takePicture(page, 'graph-narrow');
 });
 
-test('10,000 nodes open at once, and pan smoothly', async ({
+test('10,000 nodes open at once, and each step of a pan is drawn', async ({
   page,
   tmpPath
 }) => {
@@ -256,29 +256,23 @@ test('10,000 nodes open at once, and pan smoothly', async ({
   await expect
     .poll(() => placeOf(view, 'n_5000').catch(() => null))
     .not.toBeNull();
-  const { between, own } = await view
-    .locator('.jp-Compilescope-graph-canvas')
-    .evaluate(async node => {
-      const { compilescopeCanvas: canvas } = node as unknown as IHost;
-      const between: number[] = [];
-      const frame = () => new Promise<number>(requestAnimationFrame);
-      canvas.frames.length = 0;
-      let last = await frame();
-      for (let i = 0; i < 120; i++) {
-        canvas.pan(0, -12);
-        const now = await frame();
-        between.push(now - last);
-        last = now;
-      }
-      const sorted = (times: number[]) => [...times].sort((a, b) => a - b);
-      return { between: sorted(between), own: sorted(canvas.frames) };
-    });
-  console.log(
-    `panning: ${between[60].toFixed(1)} ms between frames, ` +
-      `${own[own.length >> 1].toFixed(1)} ms of work in each (medians)`
-  );
-  // Between frames a busy machine has its say; the work in them is ours.
-  expect(own[own.length >> 1]).toBeLessThan(40);
+  const canvas = view.locator('.jp-Compilescope-graph-canvas');
+  // How long a frame takes: benchmarks/graph.
+  const { frames, moved } = await canvas.evaluate(async node => {
+    const { compilescopeCanvas: own } = node as unknown as IHost;
+    own.frames.length = 0;
+    const { y: before, scale } = own.camera;
+    for (let i = 0; i < 120; i++) {
+      own.pan(0, -12);
+      await new Promise(requestAnimationFrame);
+    }
+    return {
+      frames: own.frames.length,
+      moved: (own.camera.y - before) * scale
+    };
+  });
+  expect(frames).toBeGreaterThanOrEqual(120);
+  expect(moved).toBeCloseTo(1440);
 });
 
 /**

@@ -76,7 +76,7 @@ test('the stop button of the notebook stops %%compile', async ({ page }) => {
 });
 
 test('a busy kernel still answers the panel', async ({ page }) => {
-  const cells = [...SUBJECT, 'import time\ntime.sleep(60)'];
+  const cells = [...SUBJECT, 'import time\nwhile True: time.sleep(0.1)'];
   await openNotebook(page, SHARED, 'kernel.ipynb', cells);
   const panel = await openSidebar(page);
   await runAll(page, SUBJECT.length);
@@ -123,7 +123,10 @@ test('without subshells a busy kernel is said to be busy', async ({
   page,
   tmpPath
 }) => {
-  const cells = [...SUBJECT, 'import time\ntime.sleep(6)'];
+  const busy = `import os, time
+while not os.path.exists("go"):
+    time.sleep(0.1)`;
+  const cells = [...SUBJECT, busy];
   await openNotebook(page, tmpPath, 'plain.ipynb', cells, 'no-subshells');
   const panel = await openSidebar(page);
   await runAll(page, SUBJECT.length);
@@ -131,6 +134,7 @@ test('without subshells a busy kernel is said to be busy', async ({
   await toggle(page, 'fullgraph').check();
   await expect(panel).toContainText('Kernel busy, queued');
   // The cell over, the request is answered.
+  await page.contents.uploadContent('', 'text', `${tmpPath}/go`);
   await expect(variants(page)).toHaveCount(3);
   await expect(panel).not.toContainText('Kernel busy');
 });

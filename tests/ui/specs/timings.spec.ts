@@ -2,7 +2,13 @@ import { takePicture } from '../helpers/pictures';
 import { expect, test } from '../helpers/test';
 import type { Locator } from '@playwright/test';
 import { choice, openSidebar, sidebar } from '../helpers/compilescope';
-import { notebook, openNotebook, runAll, SUBJECT } from '../helpers/notebook';
+import {
+  notebook,
+  openNotebook,
+  reload,
+  runAll,
+  SUBJECT
+} from '../helpers/notebook';
 import { SHARED, shutDown } from '../helpers/shared';
 import { expectNames, openView, picture } from '../helpers/views';
 
@@ -97,8 +103,7 @@ test('timings, from the first round to the layers of a call', async ({
   await test.step('a reload keeps it', async () => {
     const before = await rounds(view);
     await notebook(page).press('Control+s');
-    await page.evaluate(() => window.location.reload());
-    await page.waitForURL(/lab/);
+    await reload(page);
     await expect(sidebar(page)).toContainText('attend');
     view = await openView(page, 'timings', 'Timings', file);
     await expect(status()).toContainText(`Paused after ${text(before)} rounds`);

@@ -3,7 +3,7 @@ import * as path from 'path';
 import { editor } from '../helpers/compilescope';
 import { takeDarkPicture, takePicture } from '../helpers/pictures';
 import { openReport, openView } from '../helpers/report';
-import { expectNames } from '../helpers/views';
+import { expectNames, overflow } from '../helpers/views';
 import { expect, test } from '../helpers/test';
 
 const REPORT = path.resolve(
@@ -133,10 +133,7 @@ test('what both wrappers do, step by step', async ({ page, tmpPath }) => {
       .poll(() => view.evaluate(node => node.clientWidth))
       .toBeLessThan(460);
     await takePicture(page, 'wrappers-narrow');
-    const wide = await table.evaluate(
-      node => node.scrollWidth - node.clientWidth
-    );
-    expect(wide).toBe(0);
+    await expect.poll(() => overflow(table)).toBe(0);
     await page.setViewportSize(size);
   });
 
