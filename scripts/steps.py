@@ -19,6 +19,7 @@ Every step's full output is kept in ``build/steps/``.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -180,6 +181,16 @@ def run_step(step: Step) -> Outcome:
     return Outcome(step, status == 0, seconds, used.ru_utime + used.ru_stime, note)
 
 
+FAILURES = re.compile(r"^(?:FAILED|ERROR|FAIL) .*|^ +\d+\) .*|^\s*●.*|.*\berror\b.*", re.MULTILINE)
+"""How pytest, Playwright, jest and the checks begin the line that names what failed."""
+
+
+def named_failures(text: str) -> list[str]:
+    """The first lines of a failed step's output that name what failed, without repetition."""
+    lines = (line.strip()[:160] for line in FAILURES.findall(text))
+    return list(dict.fromkeys(lines))[:5]
+
+
 def last_line(text: str) -> str:
     """The last line that counts tests ("12 passed in 3 s"), or nothing."""
     lines = [line.strip(" =") for line in text.splitlines()]
@@ -217,7 +228,7 @@ def interrupted(number: int, _frame: object) -> None:
 
 
 def summary(outcomes: list[Outcome]) -> str:
-    """One line a step."""
+    """One line a step, and what failed in it."""
     width = max(len(outcome.step.name) for outcome in outcomes)
     lines = ["", "Summary"]
     for outcome in outcomes:
@@ -225,6 +236,9 @@ def summary(outcomes: list[Outcome]) -> str:
         took = f"{outcome.seconds:6.1f} s, {outcome.processor:6.1f} s of processor time"
         row = f"  {outcome.step.name:<{width}}  {word}  {took}  {outcome.note}"
         lines.append(row.rstrip())
+        if not outcome.passed and outcome.seconds:
+            text = log_of(outcome.step).read_text(encoding="utf-8", errors="replace")
+            lines += [f"    {line}" for line in named_failures(text)]
     failed = sum(not outcome.passed for outcome in outcomes)
     lines.append(f"{failed} of {len(outcomes)} steps failed." if failed else "All passed.")
     return "\n".join(lines)
