@@ -100,7 +100,7 @@ def build(
     records: list[Record] = []
     nodes: dict[str, list[Node]] = {}
     complaints: list[str] = []
-    heard: list[CudaGraphSkip] = []
+    skips: list[CudaGraphSkip] = []
     guards: list[KeptGuards] = []
     keep = keeping(guards.append, values=True)
     with (
@@ -112,7 +112,7 @@ def build(
         loading.watched(built.modules),
         collecting(nodes),
         hearing(complaints),
-        noting(heard),
+        noting(skips),
         keep,
         quiet(),
     ):
@@ -134,7 +134,7 @@ def build(
     built.compilations = assemble(records, variant=name, nodes=nodes, files=loaded_files())
     if built.problem is not None:
         place(built.problem, built.compilations)
-    built.cuda_graphs = foresee(variant, built.compilations, heard, ids, records)
+    built.cuda_graphs = foresee(variant, built.compilations, skips, ids, records)
     built.effective = effects_of(
         variant,
         built.compilations,

@@ -205,8 +205,8 @@ def _count_graphs(
     together: RankAgreement,
 ) -> None:
     """Counts what a build's CUDA graphs come to, where it has any."""
-    found = report.cuda_graphs
-    may = found is not None and may_record(found)
+    cuda_graphs = report.cuda_graphs
+    may = cuda_graphs is not None and may_record(cuda_graphs)
     if not together.any(may):
         return
     gradients = gradients_of(snapshot)
@@ -217,8 +217,8 @@ def _count_graphs(
     able = True
     try:
         with counting(counts), quiet():
-            if found is not None and may:
-                count(found, report.effective, counts, call, snapshot.restore)
+            if cuda_graphs is not None and may:
+                count(cuda_graphs, report.effective, counts, call, snapshot.restore)
             else:  # as often as those who have some
                 for _ in range(MORE_CALLS):
                     call()
@@ -292,8 +292,8 @@ def _compare(report: VariantReport, built: Built, reference: Reference, *, rando
         if reference.why:
             report.absent["reference"] = reference.why
         if not report.accuracy:
-            given = [one for one in built.outcome.values().values() if one is not None]
-            report.absent["accuracy"] = NO_TENSORS if given else NOTHING_TO_COMPARE
+            outputs = [output for output in built.outcome.values().values() if output is not None]
+            report.absent["accuracy"] = NO_TENSORS if outputs else NOTHING_TO_COMPARE
         wrong = [error for error in report.accuracy if not error.ok]
         if wrong:
             report.problems.append(mismatch(wrong))

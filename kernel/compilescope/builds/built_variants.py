@@ -113,8 +113,8 @@ class BuiltVariants:
 
     def find(self, name: str, variant: Variant) -> KeptBuild | None:
         """The build of a variant, if it is kept."""
-        found = self._builds.get(name)
-        return found if found is not None and found.variant == variant else None
+        kept_build = self._builds.get(name)
+        return kept_build if kept_build is not None and kept_build.variant == variant else None
 
     def build(self, name: str) -> KeptBuild:
         """A build that is kept."""

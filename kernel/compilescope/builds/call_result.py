@@ -52,14 +52,14 @@ def outcome_of(
     backward
         Makes a context that the backward runs in: the one part of this that is the subject's.
     """
-    found = dict(leaves(output))
+    values = dict(leaves(output))
     outputs = {
         path: copy(value) if isinstance(value, torch.Tensor) else value
-        for path, value in found.items()
+        for path, value in values.items()
     }
     roots = [
         value
-        for value in found.values()
+        for value in values.values()
         if isinstance(value, torch.Tensor)
         and value.requires_grad
         and value.grad_fn is not None

@@ -77,7 +77,7 @@ def capture(
     code_copies: CodeCopies,
     *,
     within: Callable[[], AbstractContextManager[Any]] | None = None,
-    told: Callable[[BaseException], Problem] = failures.explain,
+    explain: Callable[[BaseException], Problem] = failures.explain,
 ) -> Captured:
     """Runs the subject once; the caller keeps and restores its state.
 
@@ -87,7 +87,7 @@ def capture(
     ----------
     within
         Makes what the graphs run in; what is between them runs outside of it.
-    told
+    explain
         Makes the problem of what is raised.
     """
     captured = Captured(context=contextvars.copy_context())
@@ -117,7 +117,7 @@ def capture(
             )
             compiled(*args, **kwargs)
         except CALL_ERRORS as error:
-            captured.problem = told(error)
+            captured.problem = explain(error)
     ids = numbers(captured.records)
     captured.askable = Askable(guards=by_report_id(guards, ids), code_set=code_set)
     captured.askable.lighten()

@@ -164,9 +164,9 @@ class Reference:
         self._together.all(outcome is not None)
         if outcome is None:
             return None
-        own = f"; by themselves: {', '.join(sorted(mode.alone))}" if mode.alone else ""
+        lone_operators = f"; by themselves: {', '.join(sorted(mode.alone))}" if mode.alone else ""
         values = {k: v for k, v in outcome.values().items() if isinstance(v, torch.Tensor)}
-        truth = Truth(values, f"eager in float64{own}")
+        truth = Truth(values, f"eager in float64{lone_operators}")
         floats = {k: v for k, v in self.outcome.outputs.items() if _is_float(v)}
         self.why = distrust(floats or self.outcome.values(), truth)
         return None if self.why else truth

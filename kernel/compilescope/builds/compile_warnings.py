@@ -27,12 +27,12 @@ def _nothing(compilations: Sequence[Compilation]) -> Problem:
     breaks = [graph_break for compilation in compilations for graph_break in compilation.breaks]
     if breaks:
         first = breaks[0]
-        told = [*first.hints, f"See {first.link}" if first.link else ""]
+        hints = [*first.hints, f"See {first.link}" if first.link else ""]
         return Problem(
             severity="warning",
             what=what,
             why=f"Dynamo gave the frame up and left it to eager: {first.reason.splitlines()[-1]}.",
-            remedy=" ".join(told).strip() or "Take what breaks the graph out of the frame.",
+            remedy=" ".join(hints).strip() or "Take what breaks the graph out of the frame.",
             where=first.where,
             detail="\n".join(part for part in (first.reason, first.explanation) if part),
         )

@@ -22,7 +22,7 @@ MORE_CALLS = 3
 def foresee(
     variant: Variant,
     compilations: Sequence[Compilation],
-    heard: Sequence[CudaGraphSkip],
+    skips: Sequence[CudaGraphSkip],
     ids: Mapping[str, str],
     records: Sequence[Record],
 ) -> CudaGraphs | None:
@@ -30,28 +30,28 @@ def foresee(
 
     Parameters
     ----------
-    heard
+    skips
         With compile ids as torch counts them.
     ids
         Those → the report's.
     """
     inductor = variant.backend == "inductor"
     settings = inductor_warnings.in_force(compile_variant.settings_of(variant)) if inductor else {}
-    said = [
+    reasons = [
         Said(cuda_graph_skip.reason, ids.get(cuda_graph_skip.compile_id, ""))
-        for cuda_graph_skip in heard
+        for cuda_graph_skip in skips
     ]
-    return cuda_graphs_of(variant, compilations, settings, said, records)
+    return cuda_graphs_of(variant, compilations, settings, reasons, records)
 
 
-def may_record(found: CudaGraphs | None) -> bool:
+def may_record(graphs: CudaGraphs | None) -> bool:
     """Whether a build may have CUDA graphs to count."""
-    return found is not None and found.outcome not in ("not asked", "no GPU")
+    return graphs is not None and graphs.outcome not in ("not asked", "no GPU")
 
 
 def count(
-    found: CudaGraphs,
-    told: list[Effective],
+    graphs: CudaGraphs,
+    effective: list[Effective],
     counts: Counts,
     call: Callable[[], Any],
     restore: Callable[[], None],
@@ -60,7 +60,7 @@ def count(
 
     Parameters
     ----------
-    found, told
+    graphs, effective
         The variant's; completed in place.
     counts
         That counted the first call already.
@@ -72,9 +72,9 @@ def count(
     for _ in range(MORE_CALLS):
         call()
         restore()
-    add_counts(found, counts, calls=1 + MORE_CALLS)
-    told[:] = [
-        row if one.setting == CUDA_GRAPHS else one
-        for one in told
-        for row in (list(cuda_graphs_row(found)) or [one])
+    add_counts(graphs, counts, calls=1 + MORE_CALLS)
+    effective[:] = [
+        row if row_before.setting == CUDA_GRAPHS else row_before
+        for row_before in effective
+        for row in (list(cuda_graphs_row(graphs)) or [row_before])
     ]

@@ -35,7 +35,7 @@ SentRounds = Callable[[], None]
 
 
 class Measurement:
-    """One subject's measurement, begun anew or gone on with.
+    """One subject's measurement, started anew or resumed.
 
     Parameters
     ----------
@@ -54,12 +54,12 @@ class Measurement:
         self._sampler: Sampler | None = None
         self._builds: dict[str, object] = {}
         self._before_each: Callable[[str], None] | None = None
-        self._told: SentRounds = lambda: None
+        self._on_news: SentRounds = lambda: None
 
     @contextmanager
-    def begun(self, told: SentRounds) -> Iterator[None]:
-        """In the block the measurement is under way; ``told`` is called when it has news."""
-        self._told = told
+    def under_way(self, on_news: SentRounds) -> Iterator[None]:
+        """In the block the measurement is under way; ``on_news`` is called when it has news."""
+        self._on_news = on_news
         self.standing.problem = None
         self._say("building")
         try:
@@ -67,7 +67,7 @@ class Measurement:
         finally:
             if self.standing.state != "done":
                 self._say("paused" if self.standing.rounds else "none")
-            self._told = lambda: None
+            self._on_news = lambda: None
 
     def goes_on(self, names: Sequence[str]) -> bool:
         """Whether what was measured is among ``names``, in the same builds."""
@@ -163,7 +163,7 @@ class Measurement:
 
     def _sample(self, sampler: Sampler, monitor: Monitor, seconds: float) -> bool:
         """Takes rounds; whether the time is over."""
-        begun = told = time.monotonic()
+        start_s = last_news_s = time.monotonic()
         pause = 0.0
         self._say("running")
         while True:
@@ -172,15 +172,15 @@ class Measurement:
             monitor.check()
             self._take(taken)
             now = time.monotonic()
-            self.standing.fraction = min(1.0, (now - begun) / seconds) if seconds > 0 else 1.0
-            if now - begun >= seconds:
+            self.standing.fraction = min(1.0, (now - start_s) / seconds) if seconds > 0 else 1.0
+            if now - start_s >= seconds:
                 return True
-            if now - told >= max(TICK_S, pause):
+            if now - last_news_s >= max(TICK_S, pause):
                 self._figures(sampler)
                 self._say("running")
                 monitor.step(headline(self.timings()), fraction=self.standing.fraction)
-                told = time.monotonic()
-                pause = (told - now) / _TOLD_SHARE
+                last_news_s = time.monotonic()
+                pause = (last_news_s - now) / _TOLD_SHARE
 
     def _take(self, taken: Mapping[str, float]) -> None:
         """Takes over the samples of a round."""
@@ -215,21 +215,25 @@ class Measurement:
 
     def _say(self, state: MeasurementState) -> None:
         self.standing.state = state
-        self._told()
+        self._on_news()
 
 
 def headline(timings: dict[str, Timing]) -> str:
     """The ratios so far, in words."""
-    parts = [f"{name} {told}" for name, timing in timings.items() if (told := compared(timing))]
+    parts = [
+        f"{name} {comparison}"
+        for name, timing in timings.items()
+        if (comparison := compared(timing))
+    ]
     return "measuring" + (f": {'; '.join(parts)}" if parts else "")
 
 
 def compared(timing: Timing) -> str:
     """How a timing compares with its baseline, in words; empty where there is none."""
-    found = over_baseline(timing)
-    if found is None:
+    ratio = over_baseline(timing)
+    if ratio is None:
         return ""
-    if found.standing == "same":
-        return f"{found.text} from {found.over}"
-    told = found.standing in ("faster", "slower")
-    return f"{found.text} than {found.over}" if told else found.text
+    if ratio.standing == "same":
+        return f"{ratio.text} from {ratio.over}"
+    has_direction = ratio.standing in ("faster", "slower")
+    return f"{ratio.text} than {ratio.over}" if has_direction else ratio.text

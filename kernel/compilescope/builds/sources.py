@@ -59,7 +59,7 @@ def generate(
     name: str,
     variant: Variant,
     settings: Mapping[str, Any] | None = None,
-    told: Callable[[str], None] = lambda step: None,
+    on_step: Callable[[str], None] = lambda step: None,
     coming: Sequence[Variant] = (),
 ) -> Sources:
     """The sources of a variant.
@@ -70,14 +70,14 @@ def generate(
     ----------
     settings
         Inductor's settings that hold whatever the variant asks for.
-    told
-        Called with what torch does, whenever that is something else.
+    on_step
+        Called with what torch does, whenever that changes.
     coming
         Variants of the same capture that are asked for next: what is the same is generated once.
     """
     context = captured.context.copy()
     with gc_disabled(), shown():
-        return context.run(_generate, captured, name, variant, settings or {}, told, coming)
+        return context.run(_generate, captured, name, variant, settings or {}, on_step, coming)
 
 
 def _generate(
@@ -85,7 +85,7 @@ def _generate(
     name: str,
     variant: Variant,
     more: Mapping[str, Any],
-    told: Callable[[str], None],
+    on_step: Callable[[str], None],
     coming: Sequence[Variant],
 ) -> Sources:
     generated = Generated(records=list(captured.records), nodes=dict(captured.nodes))
@@ -98,9 +98,13 @@ def _generate(
         absent = f"The backend {variant.backend!r} generates no wrapper."
     else:
         settings = {**settings_of(variant), **more}
-        others = [{**settings_of(one), **more} for one in coming if _generates(one)]
+        others = [
+            {**settings_of(next_variant), **more}
+            for next_variant in coming
+            if _generates(next_variant)
+        ]
         generated = captured.ahead.take(key_of_settings(settings)) or _with_torch(
-            captured, settings, told, others
+            captured, settings, on_step, others
         )
     records = generated.records
     ids = numbers(records)
@@ -125,7 +129,7 @@ def _generate(
 def _with_torch(
     captured: Captured,
     settings: Mapping[str, Any],
-    told: Callable[[str], None],
+    on_step: Callable[[str], None],
     coming: Sequence[Mapping[str, Any]],
 ) -> Generated:
     """Has torch generate the code of all graphs, and puts that of the other wrapper ahead.
@@ -141,12 +145,12 @@ def _with_torch(
     # that is not known to work, and nobody wants the Python wrapper, it would be work for nothing.
     is_worth = is_next or (is_on() and (captured.shares or not settings["cpp_wrapper"]))
     if not (is_worth and may_share({**settings, "cpp_wrapper": False})):
-        return _lowered(captured, settings, told)[0]
-    python, cpp = _lowered(captured, {**settings, "cpp_wrapper": False}, told, both=True)
+        return _lowered(captured, settings, on_step)[0]
+    python, cpp = _lowered(captured, {**settings, "cpp_wrapper": False}, on_step, both=True)
     captured.shares = cpp is not None
     if settings["cpp_wrapper"]:
         captured.ahead.put(key_of_settings(other), python, is_next=is_next)
-        return cpp or _lowered(captured, settings, told)[0]
+        return cpp or _lowered(captured, settings, on_step)[0]
     if cpp is not None:
         captured.ahead.put(key_of_settings(other), cpp, is_next=is_next)
     return python
@@ -155,7 +159,7 @@ def _with_torch(
 def _lowered(
     captured: Captured,
     settings: Mapping[str, Any],
-    told: Callable[[str], None],
+    on_step: Callable[[str], None],
     *,
     both: bool = False,
 ) -> tuple[Generated, Generated | None]:
@@ -169,7 +173,7 @@ def _lowered(
 
     def follow(event: str) -> None:
         if event in STEPS:
-            told(STEPS[event])
+            on_step(STEPS[event])
 
     nodes = dict(captured.nodes)
     generated = Generated(records=list(captured.records), nodes=nodes)
@@ -207,8 +211,8 @@ def _lowered(
             ahead = None
         else:
             ahead.records += renewed
-            heard = dict.fromkeys([*ahead.complaints, *complaints, *other.complaints])
-            ahead.complaints = list(heard)
+            complaints_seen = dict.fromkeys([*ahead.complaints, *complaints, *other.complaints])
+            ahead.complaints = list(complaints_seen)
             ahead.skips += skips
     return generated, ahead
 
@@ -222,7 +226,7 @@ def _renewed(records: Sequence[Record], other: OtherWrapper) -> list[Record] | N
         if record.name in renewed:
             renewed[record.name].append(record)
     count = {name: sum(record.name == name for record in records) for name in RENEWED}
-    if count != {name: len(found) for name, found in renewed.items()}:
+    if count != {name: len(matching) for name, matching in renewed.items()}:
         return None
     return [renewed[record.name].pop(0) if record.name in renewed else record for record in records]
 

@@ -51,11 +51,11 @@ def executable(ground: Ground) -> Check:
     remedy = f"Mount it without noexec, or {_OTHER}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix="compilescope-") as made:
-            program = Path(made) / "program"
+        with tempfile.TemporaryDirectory(dir=folder, prefix="compilescope-") as scratch:
+            program = Path(scratch) / "program"
             program.write_text("#!/bin/sh\necho yes\n", encoding="utf-8")
             program.chmod(0o755)
-            done = run([str(program)], folder=Path(made))
+            done = run([str(program)], folder=Path(scratch))
     except PermissionError:
         return problem(name, f"Nothing may be run from {folder}{_mounted(folder)}.", remedy)
     if not done.ok or done.output.strip() != "yes":
@@ -67,12 +67,12 @@ def disk(ground: Ground) -> Check:
     """What kind of disk it is on, and how much is free there."""
     name, folder = "free space", _there(caches.folder())
     free = shutil.disk_usage(folder).free
-    told = f"{free / 1e9:,.1f} GB free for {caches.folder()}"
+    finding = f"{free / 1e9:,.1f} GB free for {caches.folder()}"
     if free < _FULL_BYTES:
-        return problem(name, told, f"Free some space there, or {_OTHER}")
+        return problem(name, finding, f"Free some space there, or {_OTHER}")
     if free < _LOW_BYTES:
-        return warning(name, told, f"Free some space there, or {_OTHER}")
-    return ok(name, told)
+        return warning(name, finding, f"Free some space there, or {_OTHER}")
+    return ok(name, finding)
 
 
 def file_system(ground: Ground) -> Check:
@@ -93,14 +93,14 @@ def size(ground: Ground) -> Check:
     """How much is kept."""
     name, folder = "size", caches.folder()
     total, files, whole = _size(folder)
-    told = f"{files:,} files, {total / 1e9:,.2f} GB" + ("" if whole else ", and more")
+    finding = f"{files:,} files, {total / 1e9:,.2f} GB" + ("" if whole else ", and more")
     if total > _LARGE_BYTES:
         return warning(
             name,
-            told,
+            finding,
             f"Nothing is ever removed from it. With no kernel running, remove {folder}.",
         )
-    return ok(name, told)
+    return ok(name, finding)
 
 
 def triton(ground: Ground) -> Check:
@@ -121,10 +121,10 @@ def temporary(ground: Ground) -> Check:
     """The folder for temporary files, which compilers use."""
     folder = Path(tempfile.gettempdir())
     free = shutil.disk_usage(folder).free
-    told = f"{folder}, {free / 1e9:,.1f} GB free"
+    finding = f"{folder}, {free / 1e9:,.1f} GB free"
     if free < _FULL_BYTES:
-        return problem("temporary files", told, "Free some space there, or set TMPDIR.")
-    return ok("temporary files", told)
+        return problem("temporary files", finding, "Free some space there, or set TMPDIR.")
+    return ok("temporary files", finding)
 
 
 def _lock(number: int) -> str:
@@ -147,7 +147,9 @@ def _there(folder: Path) -> Path:
 
 def _mount(folder: Path) -> tuple[str, str]:
     """The kind and the options of the file system that a folder is on."""
-    mounts = sorted(psutil.disk_partitions(all=True), key=lambda one: -len(one.mountpoint))
+    mounts = sorted(
+        psutil.disk_partitions(all=True), key=lambda partition: -len(partition.mountpoint)
+    )
     place = folder.resolve()
     for mount in mounts:
         if place.is_relative_to(mount.mountpoint):

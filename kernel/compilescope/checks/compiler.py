@@ -70,15 +70,15 @@ def compiles(ground: Ground) -> Check:
 
 def vectors(ground: Ground) -> Check:
     """The vector instructions that kernels for the processor use."""
-    found = toolchain.vector_instructions()
-    if not found:
+    instructions = toolchain.vector_instructions()
+    if not instructions:
         return warning(
             "vector instructions",
             "None: kernels for the processor work on one number at a time.",
             "Let the compiler know the processor (no ATEN_CPU_CAPABILITY=default), or use a newer "
             "compiler.",
         )
-    return ok("vector instructions", found)
+    return ok("vector instructions", instructions)
 
 
 CHECKS: tuple[Look, ...] = (which, compiles, vectors)

@@ -98,21 +98,21 @@ def python(*arguments: str, folder: Path, variables: Mapping[str, str] | None = 
     return run([sys.executable, *arguments], folder=folder, variables=variables)
 
 
-def ok(name: str, found: str, *, detail: str = "") -> Check:
+def ok(name: str, finding: str, *, detail: str = "") -> Check:
     """It is as it should be."""
-    return Check(name=name, state="ok", found=found, detail=detail)
+    return Check(name=name, state="ok", found=finding, detail=detail)
 
 
-def warning(name: str, found: str, remedy: str, *, detail: str = "") -> Check:
+def warning(name: str, finding: str, remedy: str, *, detail: str = "") -> Check:
     """It works, worse than it could."""
-    return Check(name=name, state="warning", found=found, remedy=remedy, detail=detail)
+    return Check(name=name, state="warning", found=finding, remedy=remedy, detail=detail)
 
 
-def problem(name: str, found: str, remedy: str, *, detail: str = "") -> Check:
+def problem(name: str, finding: str, remedy: str, *, detail: str = "") -> Check:
     """It does not work."""
-    return Check(name=name, state="problem", found=found, remedy=remedy, detail=detail)
+    return Check(name=name, state="problem", found=finding, remedy=remedy, detail=detail)
 
 
-def not_needed(name: str, found: str) -> Check:
+def not_needed(name: str, finding: str) -> Check:
     """Nothing here builds on it."""
-    return Check(name=name, state="not needed", found=found)
+    return Check(name=name, state="not needed", found=finding)

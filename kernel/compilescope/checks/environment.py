@@ -27,7 +27,9 @@ _OFF = ("TORCH_COMPILE_DISABLE", "TORCHDYNAMO_DISABLE")
 def switched_on(ground: Ground) -> Check:
     """Whether torch.compile compiles at all."""
     name = "torch.compile"
-    off = next((one for one in _OFF if os.environ.get(one, "0") not in ("", "0")), "")
+    off = next(
+        (variable for variable in _OFF if os.environ.get(variable, "0") not in ("", "0")), ""
+    )
     off = off or variables.switched_off()
     if off:
         return problem(name, f"{off} turns it off: everything runs in eager.", "Take it away.")
@@ -48,24 +50,31 @@ def switched_on(ground: Ground) -> Check:
 
 def environment(ground: Ground) -> Check:
     """The variables that torch, Triton and the compilers read."""
-    name, found = "environment variables", variables.set_here()
-    told = ", ".join(f"{one}={_short(value)}" for one, value in found.items()) or "None is set."
-    unread = variables.unread(list(found))
+    name, present = "environment variables", variables.set_here()
+    listing = (
+        ", ".join(f"{variable}={_short(value)}" for variable, value in present.items())
+        or "None is set."
+    )
+    unread = variables.unread(list(present))
     if unread:
         known = sorted(variables.known())
-        alike = [difflib.get_close_matches(one, known, 1) for one in unread]
-        meant = [f"{one[0]}?" for one in alike if one]
+        similar = [difflib.get_close_matches(variable, known, 1) for variable in unread]
+        suggestions = [f"{matches[0]}?" for matches in similar if matches]
         return warning(
             name,
-            f"torch knows no {', '.join(unread)}. {' '.join(meant)}".strip(),
+            f"torch knows no {', '.join(unread)}. {' '.join(suggestions)}".strip(),
             "Correct the name, or take it away.",
-            detail=told,
+            detail=listing,
         )
-    slow = [one for one in _SLOW if found.get(one, os.environ.get(one, "0")) not in ("", "0")]
+    slow = [
+        variable
+        for variable in _SLOW
+        if present.get(variable, os.environ.get(variable, "0")) not in ("", "0")
+    ]
     if slow:
-        why = "; ".join(f"{one}: {_SLOW[one]}" for one in slow)
-        return warning(name, why, "Take it away where times count.", detail=told)
-    return ok(name, told)
+        why = "; ".join(f"{variable}: {_SLOW[variable]}" for variable in slow)
+        return warning(name, why, "Take it away where times count.", detail=listing)
+    return ok(name, listing)
 
 
 def settings(ground: Ground) -> Check:
@@ -73,15 +82,17 @@ def settings(ground: Ground) -> Check:
     name = "Inductor's settings"
     if ground.aside:
         return not_needed(name, "%compilescope doctor in a cell looks at them: they belong to it.")
-    found = compile_variant.differing_settings({})
-    told = ", ".join(f"{one}={_short(value)}" for one, value in sorted(found.items()))
+    differing = compile_variant.differing_settings({})
+    listing = ", ".join(
+        f"{setting}={_short(value)}" for setting, value in sorted(differing.items())
+    )
     if variables.skips_caches():
         return warning(
             name,
-            f"force_disable_caches is on: every process compiles everything anew. {told}",
+            f"force_disable_caches is on: every process compiles everything anew. {listing}",
             "Turn it off where compile time counts.",
         )
-    return ok(name, told or "All are torch's defaults.")
+    return ok(name, listing or "All are torch's defaults.")
 
 
 def threads(ground: Ground) -> Check:
@@ -94,28 +105,30 @@ def threads(ground: Ground) -> Check:
     )
     quota = _quota()
     limit = min(allowed, quota) if quota else allowed
-    told = f"{count} threads, {limit:g} processors, {variables.compile_threads()} compile threads"
+    finding = (
+        f"{count} threads, {limit:g} processors, {variables.compile_threads()} compile threads"
+    )
     if count > limit + 0.5:
         return warning(
             name,
-            f"{told}: more threads than processors wait for each other.",
+            f"{finding}: more threads than processors wait for each other.",
             f"Set OMP_NUM_THREADS={max(1, int(limit))} before Python starts, or call "
             "torch.set_num_threads.",
         )
-    return ok(name, told)
+    return ok(name, finding)
 
 
 def memory(ground: Ground) -> Check:
     """Memory for compilers: each takes up to a gigabyte."""
     free = psutil.virtual_memory().available
-    told = f"{free / 1e9:,.1f} GB are free."
+    finding = f"{free / 1e9:,.1f} GB are free."
     if free < _LOW_MEMORY:
         return warning(
             "memory",
-            told,
+            finding,
             "Free some, or set TORCHINDUCTOR_COMPILE_THREADS=1: a C++ compiler takes a gigabyte.",
         )
-    return ok("memory", told)
+    return ok("memory", finding)
 
 
 def _quota() -> float | None:

@@ -110,15 +110,15 @@ class Examination:
         """What is found by now; subjects under way are in ``waiting``."""
         over = self.finished
         with self._lock:
-            found: list[Check] = []
+            checks: list[Check] = []
             for subject in self._subjects:
-                found += self._done[subject.SUBJECT]
+                checks += self._done[subject.SUBJECT]
                 if over and subject.SUBJECT in self._open:
-                    found.append(self._late(subject.SUBJECT))
+                    checks.append(self._late(subject.SUBJECT))
             waiting = [] if over else [name for name in self._done if name in self._open]
             took = self._took if self._took is not None else time.monotonic() - self._start
         return Checkup(
-            checks=found,
+            checks=checks,
             created=self._created,
             environment=self._environment,
             seconds=min(took, self._limit_s),
@@ -181,14 +181,14 @@ def _folder() -> Path:
 
 
 def _environment() -> str:
-    here = environment()
+    machine = environment()
     known = (
-        f"compilescope {here.compilescope}",
-        f"torch {here.torch}",
-        f"triton {here.triton}" if here.triton else "",
-        f"Python {here.python}",
-        here.platform,
-        ", ".join(here.gpus) or here.cpu,
+        f"compilescope {machine.compilescope}",
+        f"torch {machine.torch}",
+        f"triton {machine.triton}" if machine.triton else "",
+        f"Python {machine.python}",
+        machine.platform,
+        ", ".join(machine.gpus) or machine.cpu,
     )
     return " · ".join(part for part in known if part)
 

@@ -46,10 +46,10 @@ def driver(ground: Ground) -> Check:
             "Install torch for CUDA if the GPU is to be used.",
         )
     wanted = tuple(int(part) for part in str(torch.version.cuda).split(".")[:2])
-    told = f"The driver is for CUDA {has[0]}.{has[1]}, torch for {torch.version.cuda}."
+    finding = f"The driver is for CUDA {has[0]}.{has[1]}, torch for {torch.version.cuda}."
     if has[0] < wanted[0]:
-        return problem(name, told, "Install a newer driver, or torch for an older CUDA.")
-    return ok(name, told)
+        return problem(name, finding, "Install a newer driver, or torch for an older CUDA.")
+    return ok(name, finding)
 
 
 def runs(ground: Ground) -> Check:
@@ -65,27 +65,27 @@ def runs(ground: Ground) -> Check:
             "Check the driver, CUDA_VISIBLE_DEVICES, and whether another process fills the GPU.",
             detail=done.output,
         )
-    found = json.loads(done.output.splitlines()[-1])
-    if found["total"] != 2000:
-        return problem(name, f"1,000 twos add up to {found['total']}.", "Check the GPU.")
-    listed = found["listed"]
-    newest = max((int("".join(c for c in one[3:] if c.isdigit())) for one in listed), default=0)
-    if backend == "cuda" and listed and int(found["arch"][3:]) // 10 > newest // 10:
+    answer = json.loads(done.output.splitlines()[-1])
+    if answer["total"] != 2000:
+        return problem(name, f"1,000 twos add up to {answer['total']}.", "Check the GPU.")
+    listed = answer["listed"]
+    newest = max((int("".join(c for c in arch[3:] if c.isdigit())) for arch in listed), default=0)
+    if backend == "cuda" and listed and int(answer["arch"][3:]) // 10 > newest // 10:
         return warning(
             name,
-            f"{found['name']} is {found['arch']}; this torch is built for {', '.join(listed)}.",
+            f"{answer['name']} is {answer['arch']}; this torch is built for {', '.join(listed)}.",
             "Install a newer torch.",
         )
-    return ok(name, f"{found['name']} ({found['arch']}) adds up right.")
+    return ok(name, f"{answer['name']} ({answer['arch']}) adds up right.")
 
 
 def triton_tools(ground: Ground) -> Check:
     """The tools that Triton brings, ptxas and its like: for machine code, and to read it."""
-    name, found = "Triton's tools", toolchain.triton_tools()
-    if not found:
+    name, tools = "Triton's tools", toolchain.triton_tools()
+    if not tools:
         return not_needed(name, "There is no Triton.")
     missing, versions = [], []
-    for tool, file in found.items():
+    for tool, file in tools.items():
         if not file.exists():
             missing.append(tool)
             continue
@@ -100,7 +100,7 @@ def triton_tools(ground: Ground) -> Check:
             "Install Triton's wheel: it has them. Without, there is no machine code to read.",
         )
     release = versions[0].strip() if versions else ""
-    return ok(name, f"{', '.join(found)} run. {release}".strip())
+    return ok(name, f"{', '.join(tools)} run. {release}".strip())
 
 
 def toolkit(ground: Ground) -> Check:

@@ -16,16 +16,16 @@ SUBJECT = "Headers"
 def python_headers(ground: Ground) -> Check:
     """Python.h, which wrappers in C++ and Triton's launchers include."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    found = Path(sysconfig.get_paths()["include"])
+    folder = Path(sysconfig.get_paths()["include"])
     built = _preprocess(ground, "Python.h", "cpu")
     if built is not None:
         return problem(
             "Python.h",
-            f"{built.partition(chr(10))[0]} Looked for it in {found}.",
+            f"{built.partition(chr(10))[0]} Looked for it in {folder}.",
             f"Install Python's development files (Debian: apt-get install python{version}-dev).",
             detail=built,
         )
-    return ok("Python.h", f"The compiler finds it; {found}")
+    return ok("Python.h", f"The compiler finds it; {folder}")
 
 
 def torch_headers(ground: Ground) -> Check:

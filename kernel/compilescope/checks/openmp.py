@@ -74,15 +74,15 @@ def runtimes(ground: Ground) -> Check:
         for line in _MAPS.read_text(encoding="utf-8", errors="replace").splitlines()
         if "/" in line
     }
-    found = sorted(file for file in files if file.startswith(_RUNTIMES))
-    kinds = {next(RUNTIME for RUNTIME in _RUNTIMES if file.startswith(RUNTIME)) for file in found}
+    names = sorted(file for file in files if file.startswith(_RUNTIMES))
+    kinds = {next(RUNTIME for RUNTIME in _RUNTIMES if file.startswith(RUNTIME)) for file in names}
     if len(kinds) > 1:
         return warning(
             name,
-            f"{', '.join(found)}: each keeps threads of its own, and they get in each other's way.",
+            f"{', '.join(names)}: each keeps threads of its own, and they get in each other's way.",
             "Install torch, NumPy and the rest from one source (all by pip or all by conda).",
         )
-    return ok(name, ", ".join(found) or "None is loaded yet.")
+    return ok(name, ", ".join(names) or "None is loaded yet.")
 
 
 CHECKS: tuple[Look, ...] = (compiles, runtimes)

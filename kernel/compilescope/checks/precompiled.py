@@ -25,7 +25,7 @@ def kept(ground: Ground) -> Check:
         [file for file in folder.rglob("*") if file.suffix in _ENDINGS] if folder.exists() else []
     )
     size = sum(file.stat().st_size for file in files)
-    parent = next(one for one in (folder, *folder.parents) if one.exists())
+    parent = next(existing for existing in (folder, *folder.parents) if existing.exists())
     if not os.access(parent, os.W_OK):
         return warning(
             name,

@@ -29,21 +29,26 @@ def installed(ground: Ground) -> Check:
 def fits(ground: Ground) -> Check:
     """Whether it is the version that this torch was made for."""
     name = "fits torch"
-    torch, version, asked, known = environment().torch, environment().triton, _asked(), _known()
-    if not asked and version is None:
+    torch, version, required, known = (
+        environment().torch,
+        environment().triton,
+        _required(),
+        _known(),
+    )
+    if not required and version is None:
         return not_needed(name, "This torch asks for none.")
-    if not asked and not known:
+    if not required and not known:
         return not_needed(name, f"Which Triton torch {torch} was made for is not known here.")
-    wanted = asked or known
-    told = f"torch asks for {wanted}" if asked else f"torch {torch} was made for {wanted}"
+    wanted = required or known
+    requirement = f"torch asks for {wanted}" if required else f"torch {torch} was made for {wanted}"
     if version is None:
-        return problem(name, f"{told}; there is none.", _install())
+        return problem(name, f"{requirement}; there is none.", _install())
     if not _takes(wanted, version):
-        return warning(name, f"{told}; there is {version}.", _install())
-    return ok(name, f"{told}, and {version} is there.")
+        return warning(name, f"{requirement}; there is {version}.", _install())
+    return ok(name, f"{requirement}, and {version} is there.")
 
 
-def _asked() -> str:
+def _required() -> str:
     """What torch asks for by itself; a build for the CPU asks for none."""
     lines = [line.partition(";")[0].strip() for line in metadata.requires("torch") or []]
     return next((line for line in lines if "triton" in line), "")
@@ -55,7 +60,7 @@ def _known() -> str:
 
 
 def _install() -> str:
-    wanted = _asked() or _known()
+    wanted = _required() or _known()
     return f"pip install '{wanted}'" if wanted else "Install torch with its own requirements."
 
 

@@ -12,10 +12,12 @@ _lock = threading.Lock()
 _latest: Examination | None = None
 
 
-def get(_: Session, asked: messages.GetCheckup) -> messages.CheckupResult:
+def get(_: Session, request: messages.GetCheckup) -> messages.CheckupResult:
     """What is found by now. The checks are made in threads of their own: nothing waits here."""
     global _latest
     with _lock:
-        if _latest is None or (asked.again and _latest.finished):
-            _latest = Examination(front_end=asked.front_end, kernel_info=kernel_info(), aside=True)
+        if _latest is None or (request.again and _latest.finished):
+            _latest = Examination(
+                front_end=request.front_end, kernel_info=kernel_info(), aside=True
+            )
         return messages.CheckupResult(checkup=_latest.checkup())

@@ -24,8 +24,8 @@ def plain(message: Message) -> dict[str, Any]:
 
     Options of a variant may be anything: what JSON does not know goes as its ``repr``.
     """
-    found: dict[str, Any] = msgspec.to_builtins(message, enc_hook=repr)
-    return found
+    builtins: dict[str, Any] = msgspec.to_builtins(message, enc_hook=repr)
+    return builtins
 
 
 class Line(Protocol):

@@ -41,81 +41,85 @@ def heartbeat(session: Session, _: messages.Heartbeat) -> messages.Done:
     return messages.Done()
 
 
-def get_report(session: Session, asked: messages.GetReport) -> messages.ReportSummary:
+def get_report(session: Session, request: messages.GetReport) -> messages.ReportSummary:
     """The summary of a subject's report."""
-    inspection = session.inspection(asked.subject)
-    revision = session.revisions.get(asked.subject, 0)
+    inspection = session.inspection(request.subject)
+    revision = session.revisions.get(request.subject, 0)
     if not isinstance(inspection, Inspection):
         return summaries.report(inspection.report, revision)
     return summaries.report(inspection.report, revision, list(inspection.asked), inspection.ready())
 
 
-def get_artifact(session: Session, asked: messages.GetArtifact) -> messages.ArtifactResult:
+def get_artifact(session: Session, request: messages.GetArtifact) -> messages.ArtifactResult:
     """One artifact's text."""
-    inspection = session.inspection(asked.subject)
-    return summaries.artifact(inspection.report, asked.variant, asked.compilation, asked.artifact)
+    inspection = session.inspection(request.subject)
+    return summaries.artifact(
+        inspection.report, request.variant, request.compilation, request.artifact
+    )
 
 
-def get_variant(session: Session, asked: messages.GetVariant) -> messages.VariantResult:
+def get_variant(session: Session, request: messages.GetVariant) -> messages.VariantResult:
     """A variant, its compilations in outline."""
-    report = session.inspection(asked.subject).report
+    report = session.inspection(request.subject).report
     return messages.VariantResult(
-        revision=session.revisions.get(asked.subject, 0),
-        variant=slices.variant(report, asked.variant),
+        revision=session.revisions.get(request.subject, 0),
+        variant=slices.variant(report, request.variant),
     )
 
 
-def get_compilation(session: Session, asked: messages.GetCompilation) -> messages.CompilationResult:
+def get_compilation(
+    session: Session, request: messages.GetCompilation
+) -> messages.CompilationResult:
     """Parts of a compilation."""
-    if "guards" in asked.parts:
-        questions.count_fails(session, asked.subject, asked.compilation)
-    report = session.inspection(asked.subject).report
+    if "guards" in request.parts:
+        questions.count_fails(session, request.subject, request.compilation)
+    report = session.inspection(request.subject).report
     return messages.CompilationResult(
-        revision=session.revisions.get(asked.subject, 0),
-        compilation=slices.compilation(report, asked.variant, asked.compilation, asked.parts),
+        revision=session.revisions.get(request.subject, 0),
+        compilation=slices.compilation(report, request.variant, request.compilation, request.parts),
     )
 
 
-def get_graph(session: Session, asked: messages.GetGraph) -> messages.GraphResult:
+def get_graph(session: Session, request: messages.GetGraph) -> messages.GraphResult:
     """A stage's graph."""
-    report = session.inspection(asked.subject).report
+    report = session.inspection(request.subject).report
     return messages.GraphResult(
-        revision=session.revisions.get(asked.subject, 0),
-        graph=slices.graph(report, asked.variant, asked.compilation, asked.stage),
+        revision=session.revisions.get(request.subject, 0),
+        graph=slices.graph(report, request.variant, request.compilation, request.stage),
     )
 
 
-def search(session: Session, asked: messages.Search) -> messages.SearchResult:
+def search(session: Session, request: messages.Search) -> messages.SearchResult:
     """The lines that hold a text."""
-    return summaries.search(session.inspection(asked.subject).report, asked.text)
+    return summaries.search(session.inspection(request.subject).report, request.text)
 
 
-def what_if(session: Session, asked: messages.WhatIf) -> messages.WhatIfResult:
+def what_if(session: Session, request: messages.WhatIf) -> messages.WhatIfResult:
     """Which guards would fail for other arguments."""
     answer = questions.ask_text(
-        session, asked.subject, asked.variant, asked.arguments, asked.compilation
+        session, request.subject, request.variant, request.arguments, request.compilation
     )
     return msgspec.convert(msgspec.to_builtins(answer), messages.WhatIfResult)
 
 
-def set_watch(session: Session, asked: messages.SetWatch) -> messages.WatchState:
+def set_watch(session: Session, request: messages.SetWatch) -> messages.WatchState:
     """Turns watching on or off, and empties what was seen."""
     watcher = session.watcher
-    if asked.clear:
+    if request.clear:
         watcher.clear()
-    if asked.on:
+    if request.on:
         watcher.on()
     else:
         watcher.off()
     return summaries.watch(watcher.state())
 
 
-def add_variant(session: Session, asked: messages.AddVariant) -> messages.AddVariantResult:
+def add_variant(session: Session, request: messages.AddVariant) -> messages.AddVariantResult:
     """A variant's sources, now or by a job."""
-    name, job = session.sources(asked.subject, asked.variant)
+    name, job = session.sources(request.subject, request.variant)
     return messages.AddVariantResult(
         name=name,
-        revision=session.revisions.get(asked.subject, 0),
+        revision=session.revisions.get(request.subject, 0),
         job=summaries.job(job) if job is not None else None,
         code=_code(job),
     )
@@ -126,52 +130,54 @@ def _code(job: Job | None) -> str:
     return "" if job is None or job.aside else _START
 
 
-def start_run(session: Session, asked: messages.StartRun) -> messages.StartRunResult:
+def start_run(session: Session, request: messages.StartRun) -> messages.StartRunResult:
     """Queues building, checking and timing."""
-    job = session.queue_run(asked.subject, asked.variants)
+    job = session.queue_run(request.subject, request.variants)
     return messages.StartRunResult(job=summaries.job(job), code=_code(job))
 
 
-def start_measure(session: Session, asked: messages.StartMeasure) -> messages.StartRunResult:
+def start_measure(session: Session, request: messages.StartMeasure) -> messages.StartRunResult:
     """Queues measuring variants."""
     job = session.queue_measure(
-        asked.subject, asked.variants, seconds=asked.seconds, again=asked.again
+        request.subject, request.variants, seconds=request.seconds, again=request.again
     )
     return messages.StartRunResult(job=summaries.job(job), code=_code(job))
 
 
-def get_measurement(session: Session, asked: messages.GetMeasurement) -> messages.Measurement:
+def get_measurement(session: Session, request: messages.GetMeasurement) -> messages.Measurement:
     """How a subject's measurement stands."""
-    return measuring.measurement(asked.subject, session.measurement(asked.subject), asked.since)
+    return measuring.measurement(
+        request.subject, session.measurement(request.subject), request.since
+    )
 
 
-def start_studies(session: Session, asked: messages.StartStudies) -> messages.StartRunResult:
+def start_studies(session: Session, request: messages.StartStudies) -> messages.StartRunResult:
     """Queues closer looks at variants."""
-    job = session.queue_studies(asked.subject, asked.studies, asked.variants)
+    job = session.queue_studies(request.subject, request.studies, request.variants)
     return messages.StartRunResult(job=summaries.job(job), code=_code(job))
 
 
-def cancel(session: Session, asked: messages.Cancel) -> messages.Done:
+def cancel(session: Session, request: messages.Cancel) -> messages.Done:
     """Asks a job to stop."""
-    session.jobs.cancel(asked.job)
+    session.jobs.cancel(request.job)
     return messages.Done()
 
 
-def forget(session: Session, asked: messages.Forget) -> messages.Done:
+def forget(session: Session, request: messages.Forget) -> messages.Done:
     """Drops a subject."""
-    session.forget(asked.subject)
+    session.forget(request.subject)
     return messages.Done()
 
 
-def save_report(session: Session, asked: messages.SaveReport) -> messages.SaveReportResult:
+def save_report(session: Session, request: messages.SaveReport) -> messages.SaveReportResult:
     """The whole report as the text of a file."""
-    report = session.inspection(asked.subject).report
-    if asked.redact:
+    report = session.inspection(request.subject).report
+    if request.redact:
         report = report.redacted()
-    text = report.to_json() if asked.format == "json" else renderers["page"](report)
+    text = report.to_json() if request.format == "json" else renderers["page"](report)
     # JupyterLab opens files that end so as reports.
-    ending = "compilescope.json" if asked.format == "json" else "html"
-    if asked.redact:
+    ending = "compilescope.json" if request.format == "json" else "html"
+    if request.redact:
         # Beside the whole one, nobody should have to guess which is safe to send.
         ending = f"redacted.{ending}"
     return messages.SaveReportResult(filename=f"{report.subject.name}.{ending}", text=text)

@@ -56,7 +56,7 @@ class Endpoints:
 
     def _open_requests(self, opened: BaseComm, message: dict[str, Any]) -> None:
         self._clients.open(_client(message), "requests", opened)
-        opened.on_msg(lambda asked: _send(opened, self.answer(asked["content"]["data"])))
+        opened.on_msg(lambda incoming: _send(opened, self.answer(incoming["content"]["data"])))
         opened.on_close(lambda _: self._clients.close(opened))
 
     def _open_events(self, opened: BaseComm, message: dict[str, Any]) -> None:
@@ -105,9 +105,9 @@ class Endpoints:
         self._clients.heard(request.client)
         if request.version != messages.PROTOCOL_VERSION or request.command not in messages.COMMANDS:
             raise commands.unknown(request.command)
-        arguments, _ = messages.COMMANDS[request.command]
-        asked = msgspec.convert(request.arguments, arguments)
-        return commands.HANDLERS[request.command](self._session, asked)
+        arguments_type, _ = messages.COMMANDS[request.command]
+        arguments = msgspec.convert(request.arguments, arguments_type)
+        return commands.HANDLERS[request.command](self._session, arguments)
 
     def _observe(self, kind: str, subject: str, job: Job | None) -> None:
         if kind == "measured":

@@ -26,21 +26,21 @@ def measurement(subject: str, standing: MeasurementProgress, since: int) -> mess
 
 
 def _series(name: str, series: Series, since: int, rounds: int) -> messages.Series:
-    found = messages.Series(
+    sent = messages.Series(
         name=name,
         first=series.first,
         samples_us=series.samples_us[max(since - series.first, 0) : max(rounds - series.first, 0)],
     )
     timing = series.timing
     if timing is not None:
-        found.median_us, found.interval_us = timing.median_us, timing.interval_us
-        found.ratio, found.ratio_interval = timing.ratio, timing.ratio_interval
-        found.differs, found.speedup = timing.differs, timing.speedup
-        found.calls_per_sample, found.warmup_calls = timing.calls_per_sample, timing.warmup_calls
-        found.settled, found.device = timing.settled, timing.device
-        found.host_us, found.device_us = timing.host_us, timing.device_us
-        found.running = timing.running
-    return found
+        sent.median_us, sent.interval_us = timing.median_us, timing.interval_us
+        sent.ratio, sent.ratio_interval = timing.ratio, timing.ratio_interval
+        sent.differs, sent.speedup = timing.differs, timing.speedup
+        sent.calls_per_sample, sent.warmup_calls = timing.calls_per_sample, timing.warmup_calls
+        sent.settled, sent.device = timing.settled, timing.device
+        sent.host_us, sent.device_us = timing.host_us, timing.device_us
+        sent.running = timing.running
+    return sent
 
 
 class SentRounds:

@@ -20,11 +20,11 @@ def variant(report: Report, name: str) -> VariantReport:
     CompilescopeError
         The report has no such variant.
     """
-    found = report.variant(name)
+    whole = report.variant(name)
     return msgspec.structs.replace(
-        found,
-        compilations=[_outline(c) for c in found.compilations],
-        package=package_files.without_texts(found.package) if found.package is not None else None,
+        whole,
+        compilations=[_outline(c) for c in whole.compilations],
+        package=package_files.without_texts(whole.package) if whole.package is not None else None,
     )
 
 
@@ -41,11 +41,11 @@ def compilation(report: Report, variant: str, compile_id: str, parts: Sequence[s
         raise CompilescopeError(
             f"A compilation has no part {unknown[0]!r}.", remedy=f"It has {', '.join(PARTS)}."
         )
-    found = _find(report, variant, compile_id)
-    filled = {field: getattr(found, field) for part in parts for field in PARTS[part]}
+    whole = _find(report, variant, compile_id)
+    filled = {field: getattr(whole, field) for part in parts for field in PARTS[part]}
     if "kernels" in filled:
-        filled["kernels"] = [target_kernels.without_texts(kernel) for kernel in found.kernels]
-    return msgspec.structs.replace(_outline(found), **filled)
+        filled["kernels"] = [target_kernels.without_texts(kernel) for kernel in whole.kernels]
+    return msgspec.structs.replace(_outline(whole), **filled)
 
 
 def graph(report: Report, variant: str, compile_id: str, stage: str) -> Graph:
@@ -56,25 +56,25 @@ def graph(report: Report, variant: str, compile_id: str, stage: str) -> Graph:
     CompilescopeError
         The compilation has no graph of that stage; the message says why, where that is known.
     """
-    found = _find(report, variant, compile_id)
-    if stage not in found.graphs:
+    whole = _find(report, variant, compile_id)
+    if stage not in whole.graphs:
         raise CompilescopeError(
             f"{compile_id} of {variant!r} has no graph of the stage {stage!r}.",
-            found.absent.get(stage, ""),
-            f"It has {', '.join(found.graphs) or 'none'}.",
+            whole.absent.get(stage, ""),
+            f"It has {', '.join(whole.graphs) or 'none'}.",
         )
-    return msgspec.structs.replace(pack(found.graphs[stage]), text="")
+    return msgspec.structs.replace(pack(whole.graphs[stage]), text="")
 
 
 def _find(report: Report, variant: str, compile_id: str) -> Compilation:
     # Not `Report.compilation`: that completes the code from other variants.
-    found = report.variant(variant)
-    for one in found.compilations:
-        if one.id == compile_id:
-            return one
+    variant_report = report.variant(variant)
+    for compilation in variant_report.compilations:
+        if compilation.id == compile_id:
+            return compilation
     return report.compilation(compile_id, variant)  # raises, with the ids that there are
 
 
-def _outline(found: Compilation) -> Compilation:
+def _outline(whole: Compilation) -> Compilation:
     empty: dict[str, list[object]] = {field: [] for field in COMPILATION_PARTS}
-    return msgspec.structs.replace(found, **empty, graphs={}, code=Code(), raw=[])
+    return msgspec.structs.replace(whole, **empty, graphs={}, code=Code(), raw=[])

@@ -130,16 +130,16 @@ def artifact(report: Report, variant: str, compilation: str, name: str) -> Artif
     """
     if package_files.is_name(name):
         return package_files.result(report.variant(variant), name)
-    found = report.compilation(compilation, variant)
-    for one, text, regions in _artifacts(found):
-        if one.name == name:
-            return ArtifactResult(artifact=one, text=text, regions=regions)
-    assembly = target_kernels.result(found, name)
+    compilation_report = report.compilation(compilation, variant)
+    for described, text, regions in _artifacts(compilation_report):
+        if described.name == name:
+            return ArtifactResult(artifact=described, text=text, regions=regions)
+    assembly = target_kernels.result(compilation_report, name)
     if assembly is not None:
         return assembly
     raise CompilescopeError(
         f"The variant {variant!r} has no {_label(name)} of {compilation}.",
-        _reason(found, name),
+        _reason(compilation_report, name),
         "Choose another artifact.",
     )
 
@@ -148,8 +148,8 @@ def search(report: Report, text: str) -> SearchResult:
     """The first lines of a report's texts that hold a text."""
     search_result = SearchResult()
     for variant in report.variants:
-        for one in variant.compilations:
-            for artifact, content, _ in _artifacts(one):
+        for compilation in variant.compilations:
+            for artifact, content, _ in _artifacts(compilation):
                 if not text or text not in content:
                     continue
                 for number, line in enumerate(content.split("\n"), 1):
@@ -160,7 +160,7 @@ def search(report: Report, text: str) -> SearchResult:
                         search_result.hits.append(
                             SearchHit(
                                 variant=variant.name,
-                                compilation=one.id,
+                                compilation=compilation.id,
                                 name=artifact.name,
                                 line=number,
                                 text=line.strip()[:_LONG_LINE],
@@ -180,7 +180,9 @@ def _variant(variant: VariantReport) -> VariantSummary:
         speedup=timing.speedup if timing else None,
         compile_s=variant.compile_time.total_s if variant.compile_time else None,
         accurate=all(error.ok for error in variant.accuracy) if variant.accuracy else None,
-        compilations=[compilation(one) for one in variant.compilations],
+        compilations=[
+            compilation(compilation_report) for compilation_report in variant.compilations
+        ],
         breaks=len(variant.breaks),
         problems=variant.problems,
         verdict=variant.verdict,
@@ -228,14 +230,14 @@ def _sweep(sweep: Sweep) -> SweepSummary:
 
 def filled(variant: VariantReport) -> list[str]:
     """The fields of a variant and of its compilations that hold something."""
-    found = {
+    fields = {
         field
         for compilation in (variant, *variant.compilations)
         for field in compilation.__struct_fields__
         if (value := getattr(compilation, field))
         and isinstance(value, list | dict | msgspec.Struct)
     }
-    return sorted(found)
+    return sorted(fields)
 
 
 def compilation(compilation: Compilation) -> CompilationSummary:
@@ -280,21 +282,23 @@ def _artifacts(compilation: Compilation) -> Iterator[tuple[Artifact, str, list[R
         if kernel.source:
             language = "cpp" if kernel.language == "cpp" else "python"
             name = target_kernels.artifact_of(kernel)
-            one = _describe(name, kernel.name, "kernel", language, kernel.source)
-            one.forms = target_kernels.forms_of(kernel)
-            one.configs = target_kernels.configs_of(kernel)
-            yield one, kernel.source, []
+            described = _describe(name, kernel.name, "kernel", language, kernel.source)
+            described.forms = target_kernels.forms_of(kernel)
+            described.configs = target_kernels.configs_of(kernel)
+            yield described, kernel.source, []
     for event in compilation.raw:
-        one = _describe(f"raw.{event.name}", _raw_label(event), "raw", event.language, event.text)
-        yield one, event.text, []
+        described = _describe(
+            f"raw.{event.name}", _raw_label(event), "raw", event.language, event.text
+        )
+        yield described, event.text, []
 
 
 def _code(code: Code, prefix: str, suffix: str) -> Iterator[tuple[Artifact, str, list[Region]]]:
     for name, (label, language) in WRAPPERS.items():
         text: str | None = getattr(code, name)
         if text is not None:
-            one = _describe(prefix + name, label + suffix, "code", language, text)
-            yield one, text, code.regions.get(name, [])
+            described = _describe(prefix + name, label + suffix, "code", language, text)
+            yield described, text, code.regions.get(name, [])
 
 
 def _describe(name: str, label: str, group: str, language: str, text: str) -> Artifact:

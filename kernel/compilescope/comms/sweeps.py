@@ -22,53 +22,53 @@ _AT_ONCE = 40
 """Cells in one event, which is never sent in parts."""
 
 
-def start(session: Session, asked: messages.StartSweep) -> messages.SweepResult:
+def start(session: Session, request: messages.StartSweep) -> messages.SweepResult:
     """Begins a sweep of a subject."""
-    inspection = _callable(session, asked.subject)
-    if not asked.variants:
+    inspection = _callable(session, request.subject)
+    if not request.variants:
         raise CompilescopeError("The sweep has no variant.", remedy="Choose some switches.")
-    for variant in asked.variants:
+    for variant in request.variants:
         check(variant)
-    made = plan.make(
+    sweep_plan = plan.make(
         inspection.fn,
         inspection.args,
         inspection.kwargs,
-        wanted={name_of(variant): variant for variant in asked.variants},
-        shapes=_shapes(inspection, asked.shapes) if asked.shapes else None,
+        wanted={name_of(variant): variant for variant in request.variants},
+        shapes=_shapes(inspection, request.shapes) if request.shapes else None,
         limits=Limits(
-            timeout_s=asked.timeout_s,
-            memory_bytes=None if asked.memory_gb is None else asked.memory_gb * 1e9,
+            timeout_s=request.timeout_s,
+            memory_bytes=None if request.memory_gb is None else request.memory_gb * 1e9,
         ),
-        seconds=asked.seconds,
-        resume=asked.resume,
+        seconds=request.seconds,
+        resume=request.resume,
         modes=inspection.modes,
     )
-    made.subject = inspection.report.subject
-    report, _ = session.sweep(made, workers=max(1, asked.workers))
+    sweep_plan.subject = inspection.report.subject
+    report, _ = session.sweep(sweep_plan, workers=max(1, request.workers))
     assert report.sweep is not None, "it has just begun"
-    return messages.SweepResult(subject=asked.subject, sweep=without_samples(report.sweep))
+    return messages.SweepResult(subject=request.subject, sweep=without_samples(report.sweep))
 
 
-def cancel(session: Session, asked: messages.CancelSweep) -> messages.Done:
+def cancel(session: Session, request: messages.CancelSweep) -> messages.Done:
     """Asks a subject's sweep to end."""
-    session.sweeps.cancel(asked.subject)
+    session.sweeps.cancel(request.subject)
     return messages.Done()
 
 
-def get(session: Session, asked: messages.GetSweep) -> messages.SweepResult:
+def get(session: Session, request: messages.GetSweep) -> messages.SweepResult:
     """A subject's sweep as it stands."""
-    sweep = session.inspection(asked.subject).report.sweep
+    sweep = session.inspection(request.subject).report.sweep
     return messages.SweepResult(
-        subject=asked.subject, sweep=without_samples(sweep) if sweep is not None else None
+        subject=request.subject, sweep=without_samples(sweep) if sweep is not None else None
     )
 
 
 def news(session: Session, subject: str) -> Iterator[messages.SweepChanged]:
     """What is new of a subject's sweep since this was last asked for."""
-    found = session.sweeps.news(subject)
-    if found is None or subject not in session.inspections:
+    changed = session.sweeps.news(subject)
+    if changed is None or subject not in session.inspections:
         return
-    sweep, cells = found
+    sweep, cells = changed
     for first in range(0, max(len(cells), 1), _AT_ONCE):
         part = msgspec.structs.replace(sweep, cells=cells[first : first + _AT_ONCE])
         yield messages.SweepChanged(subject=subject, sweep=without_samples(part))
@@ -86,14 +86,14 @@ def _light(cell: SweepCell) -> SweepCell:
 
 
 def _callable(session: Session, subject: str) -> Inspection:
-    found = session.inspection(subject)
-    if not isinstance(found, Inspection):
+    inspection = session.inspection(subject)
+    if not isinstance(inspection, Inspection):
         raise CompilescopeError(
             "A watch cannot be swept.",
             "There is no call to make again under other switches.",
             "Put %%compile over a cell that ends with the call.",
         )
-    return found
+    return inspection
 
 
 def _shapes(
@@ -105,6 +105,6 @@ def _shapes(
             "A cell runs: the arguments are evaluated with the notebook's names.",
             "Start the sweep again when the cell has ended.",
         )
-    own = arguments.named(runs(inspection.fn), inspection.args, inspection.kwargs)
-    names = {**own, **notebook_globals.namespace()}
+    call_arguments = arguments.named(runs(inspection.fn), inspection.args, inspection.kwargs)
+    names = {**call_arguments, **notebook_globals.namespace()}
     return {name: evaluate_arguments(text, names) for name, text in texts.items()}

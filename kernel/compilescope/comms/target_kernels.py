@@ -22,7 +22,7 @@ def forms_of(kernel: Kernel | KernelConfig) -> list[str]:
 
 def configs_of(kernel: Kernel) -> list[str]:
     """The names of the launch configurations that have texts of their own."""
-    return [each.name for each in kernel.configs if each.assembly and not each.usual]
+    return [config.name for config in kernel.configs if config.assembly and not config.usual]
 
 
 def result(compilation: Compilation, name: str) -> ArtifactResult | None:
@@ -32,17 +32,17 @@ def result(compilation: Compilation, name: str) -> ArtifactResult | None:
         form, _, config = rest.partition("@")
         if rest == name or form not in FORMS:
             continue
-        made = _made(kernel, config)
-        if made is not None and form in made.assembly:
+        compiled = _compiled(kernel, config)
+        if compiled is not None and form in compiled.assembly:
             title, language = FORMS[form]
-            text = made.assembly[form]
+            text = compiled.assembly[form]
             label = f"{kernel.name}: {title}" + (f", {config}" if config else "")
             return ArtifactResult(
                 artifact=Artifact(
                     name=name, label=label, group="kernel", language=language, lines=_count(text)
                 ),
                 text=text,
-                lines=made.assembly_lines.get(form, []),
+                lines=compiled.assembly_lines.get(form, []),
                 source=kernel.source,
             )
     return None
@@ -55,7 +55,10 @@ def reason(compilation: Compilation, name: str) -> str:
         form, _, config = rest.partition("@")
         if rest == name or form not in FORMS:
             continue
-        why = next((each.why for each in kernel.configs if each.name == config), "")
+        why = next(
+            (kernel_config.why for kernel_config in kernel.configs if kernel_config.name == config),
+            "",
+        )
         return why or kernel.absent.get(form, "") or kernel.absent.get("assembly", "")
     return ""
 
@@ -68,16 +71,18 @@ def without_texts(kernel: Kernel) -> Kernel:
         assembly=_named(kernel.assembly),
         assembly_lines={},
         configs=[
-            msgspec.structs.replace(each, assembly=_named(each.assembly), assembly_lines={})
-            for each in kernel.configs
+            msgspec.structs.replace(config, assembly=_named(config.assembly), assembly_lines={})
+            for config in kernel.configs
         ],
     )
 
 
-def _made(kernel: Kernel, config: str) -> Kernel | KernelConfig | None:
+def _compiled(kernel: Kernel, config: str) -> Kernel | KernelConfig | None:
     if not config:
         return kernel
-    return next((each for each in kernel.configs if each.name == config), None)
+    return next(
+        (kernel_config for kernel_config in kernel.configs if kernel_config.name == config), None
+    )
 
 
 def _named(texts: Mapping[str, str]) -> dict[str, str]:

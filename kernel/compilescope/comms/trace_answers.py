@@ -40,7 +40,7 @@ def refused(request: dict[str, Any], problem: Problem) -> Answer:
     return Answer(reply=messages.Reply(id=str(request.get("id", "")), error=problem))
 
 
-def _begun(trace: Trace) -> float:
+def _start_time(trace: Trace) -> float:
     """When its first compilation began."""
     return min(log.outlines.first_s for log in trace.processes)
 
@@ -187,19 +187,19 @@ class TraceAnswers:
             self._read.pop((log.name, events.id), None)
         return bool(changed)
 
-    def _compare(self, asked: messages.CompareTrace) -> messages.Done:
+    def _compare(self, request: messages.CompareTrace) -> messages.Done:
         if self._find is None:
             raise CompilescopeError(
                 "This page compares no other trace.",
                 "It may read those alone that it was opened with.",
                 "Run compilescope open BEFORE AFTER.",
             )
-        path = self._find(asked.path)
-        with Trace(path) as other, Trace(self._path) as own:
-            is_before = _begun(other) <= _begun(own)
+        path = self._find(request.path)
+        with Trace(path) as other, Trace(self._path) as shown:
+            is_before = _start_time(other) <= _start_time(shown)
             difference = trace_difference(
-                *((other, own) if is_before else (own, other)),
-                most_read=None if asked.every else MOST_READ,
+                *((other, shown) if is_before else (shown, other)),
+                most_read=None if request.every else MOST_READ,
             )
         difference.shown = "after" if is_before else "before"
         with self._lock:
@@ -212,32 +212,35 @@ class TraceAnswers:
         report_summary = summaries.report(self._report, self._revision)
         for variant in report_summary.variants:
             variant.compilations = [
-                self._read.get((variant.name, each.id), each) for each in variant.compilations
+                self._read.get((variant.name, compilation.id), compilation)
+                for compilation in variant.compilations
             ]
             variant.filled = sorted({*variant.filled, *self._filled.get(variant.name, ())})
         return report_summary
 
-    def _get_variant(self, asked: messages.GetVariant) -> messages.VariantResult:
+    def _get_variant(self, request: messages.GetVariant) -> messages.VariantResult:
         return messages.VariantResult(
-            revision=self._revision, variant=slices.variant(self._report, asked.variant)
+            revision=self._revision, variant=slices.variant(self._report, request.variant)
         )
 
-    def _get_compilation(self, asked: messages.GetCompilation) -> messages.CompilationResult:
-        report = self._holding(asked.variant, asked.compilation)
-        found = slices.compilation(report, asked.variant, asked.compilation, asked.parts)
-        return messages.CompilationResult(revision=self._revision, compilation=found)
+    def _get_compilation(self, request: messages.GetCompilation) -> messages.CompilationResult:
+        report = self._holding(request.variant, request.compilation)
+        compilation = slices.compilation(
+            report, request.variant, request.compilation, request.parts
+        )
+        return messages.CompilationResult(revision=self._revision, compilation=compilation)
 
-    def _get_graph(self, asked: messages.GetGraph) -> messages.GraphResult:
-        report = self._holding(asked.variant, asked.compilation)
-        found = slices.graph(report, asked.variant, asked.compilation, asked.stage)
-        return messages.GraphResult(revision=self._revision, graph=found)
+    def _get_graph(self, request: messages.GetGraph) -> messages.GraphResult:
+        report = self._holding(request.variant, request.compilation)
+        graph = slices.graph(report, request.variant, request.compilation, request.stage)
+        return messages.GraphResult(revision=self._revision, graph=graph)
 
-    def _get_artifact(self, asked: messages.GetArtifact) -> messages.ArtifactResult:
-        report = self._holding(asked.variant, asked.compilation)
-        return summaries.artifact(report, asked.variant, asked.compilation, asked.artifact)
+    def _get_artifact(self, request: messages.GetArtifact) -> messages.ArtifactResult:
+        report = self._holding(request.variant, request.compilation)
+        return summaries.artifact(report, request.variant, request.compilation, request.artifact)
 
-    def _search(self, asked: messages.Search) -> messages.SearchResult:
-        found = search(self._trace, asked.text)
+    def _search(self, request: messages.Search) -> messages.SearchResult:
+        matches = search(self._trace, request.text)
         hits = [
             messages.SearchHit(
                 variant=hit.process,
@@ -246,11 +249,11 @@ class TraceAnswers:
                 line=hit.line,
                 text=hit.text,
             )
-            for hit in found.hits
+            for hit in matches.hits
         ]
-        return messages.SearchResult(hits=hits, is_cut=found.is_cut)
+        return messages.SearchResult(hits=hits, is_cut=matches.is_cut)
 
-    def _save(self, asked: messages.SaveReport) -> messages.SaveReportResult:
+    def _save(self, request: messages.SaveReport) -> messages.SaveReportResult:
         from ..readers.trace import report_of
 
         if self._trace.position > _MOST_SAVED_BYTES:
@@ -262,27 +265,31 @@ class TraceAnswers:
         report = report_of(self._path)
         if report.trace is not None:
             report.trace.difference = self._difference
-        if asked.redact:
+        if request.redact:
             report = report.redacted()
-        text = report.to_json() if asked.format == "json" else renderers["page"](report)
-        ending = "compilescope.json" if asked.format == "json" else "html"
-        redacted = "redacted." if asked.redact else ""
+        text = report.to_json() if request.format == "json" else renderers["page"](report)
+        ending = "compilescope.json" if request.format == "json" else "html"
+        redacted = "redacted." if request.redact else ""
         return messages.SaveReportResult(
             filename=f"{self._path.name}.{redacted}{ending}", text=text
         )
 
     def _holding(self, variant: str, compile_id: str) -> Report:
         """The report with one of its compilations whole; the others are outlines."""
-        found = self._report.variant(variant)
+        outlined = self._report.variant(variant)
         assembled = self._trace.process(variant).compilation(compile_id)
         whole = assembled.compilation
         if (variant, compile_id) not in self._read:
             self._note(variant, whole)
         compilations: list[Compilation] = [
-            whole if each.id == compile_id else each for each in found.compilations
+            whole if compilation.id == compile_id else compilation
+            for compilation in outlined.compilations
         ]
-        holding = msgspec.structs.replace(found, compilations=compilations)
-        variants = [holding if each is found else each for each in self._report.variants]
+        holding = msgspec.structs.replace(outlined, compilations=compilations)
+        variants = [
+            holding if variant_report is outlined else variant_report
+            for variant_report in self._report.variants
+        ]
         return msgspec.structs.replace(self._report, variants=variants)
 
     def _note(self, variant: str, whole: Compilation) -> None:

@@ -181,7 +181,7 @@ class Inspection:
                         self.kwargs,
                         variant,
                         self._code_copies,
-                        told=failures.under_compile,
+                        explain=failures.under_compile,
                     )
                     snapshot.restore()
                     if captured.problem is not None:
@@ -330,7 +330,7 @@ class Inspection:
         }
         measurement = self._measurement
         try:
-            with self._open() as snapshot, measurement.begun(told):
+            with self._open() as snapshot, measurement.under_way(told):
                 fit = self._fit(snapshot, monitor, among=wanted)
                 missing = {name: variant for name, variant in wanted.items() if name not in fit}
                 if missing:
@@ -550,7 +550,7 @@ class Inspection:
             for one in coming
             if _runs(one) and not self._is_aot_compiled(one) and self._capture_for(one) is captured
         ]
-        sources = generate(captured, name, variant, told=told, coming=shared)
+        sources = generate(captured, name, variant, on_step=told, coming=shared)
         problems = sources.problems
         if captured.problem is not None:
             problems.insert(0, captured.problem)

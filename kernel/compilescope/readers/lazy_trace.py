@@ -298,16 +298,16 @@ class Trace:
         changed: list[tuple[ProcessLog, Events]] = []
         for log in self._logs:
             events = log.read(_from(progress, done, total), whole=self._whole)
-            changed += [(log, each) for each in events]
+            changed += [(log, compilation_events) for compilation_events in events]
             done += log.size_bytes
         self._name()
         return changed
 
     def _open_new(self) -> None:
-        found = find_logs(self.path)
+        log_files = find_logs(self.path)
         if not self._opened:
-            self._problems += found.problems
-        for path in found.logs:
+            self._problems += log_files.problems
+        for path in log_files.logs:
             if path in self._opened:
                 continue
             self._opened.add(path)

@@ -133,13 +133,13 @@ def names_of(origins: Sequence[Origin]) -> list[str]:
     """
     names: list[str] = []
     attempts: dict[int, int] = {}
-    for each in origins:
-        if each.rank is None:
-            names.append(_LOG.sub("", each.file))
+    for log_origin in origins:
+        if log_origin.rank is None:
+            names.append(_LOG.sub("", log_origin.file))
             continue
-        attempt = attempts[each.rank] = attempts.get(each.rank, 0) + 1
+        attempt = attempts[log_origin.rank] = attempts.get(log_origin.rank, 0) + 1
         # A job that is started again writes another file for each rank.
-        names.append(f"rank {each.rank}" + (f", attempt {attempt}" if attempt > 1 else ""))
+        names.append(f"rank {log_origin.rank}" + (f", attempt {attempt}" if attempt > 1 else ""))
     taken: set[str] = set()
     for index, name in enumerate(names):
         if name in taken:
@@ -150,7 +150,7 @@ def names_of(origins: Sequence[Origin]) -> list[str]:
 
 def ranks_of(origins: Sequence[Origin]) -> str:
     """The ranks, to put behind a trace's name: ``, ranks 0 to 7``; empty where none is known."""
-    ranks = sorted({each.rank for each in origins if each.rank is not None})
+    ranks = sorted({log_origin.rank for log_origin in origins if log_origin.rank is not None})
     if not ranks:
         return ""
     if len(ranks) == 1:

@@ -48,11 +48,16 @@ def lost_time(
 
 def _of_process(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[LostTime]:
     seconds = {
-        each.id: (each.duration_s or 0.0) + spent.get(each.id, Spent()).backward_s
-        for each in variant.compilations
+        compilation.id: (compilation.duration_s or 0.0)
+        + spent.get(compilation.id, Spent()).backward_s
+        for compilation in variant.compilations
     }
     # What was compiled from behind a break on is part of the break's cost.
-    resumed = {graph_break.resumed for each in variant.compilations for graph_break in each.breaks}
+    resumed = {
+        graph_break.resumed
+        for compilation in variant.compilations
+        for graph_break in compilation.breaks
+    }
     failed = set()
     for problem in variant.problems:
         compile_id = problem.facts.get("compilation", "")
@@ -81,16 +86,16 @@ def _of_process(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[
                 compilations=[*distinct.before, *distinct.after],
             )
     yield from _recompiles(variant, seconds, failed | resumed)
-    for each in variant.compilations:
-        figures = spent.get(each.id, Spent())
-        if figures.restarted_s and not each.breaks and each.id not in failed:
+    for compilation in variant.compilations:
+        figures = spent.get(compilation.id, Spent())
+        if figures.restarted_s and not compilation.breaks and compilation.id not in failed:
             yield LostTime(
                 kind="restarts",
                 seconds=figures.restarted_s,
-                what=f"Dynamo began {each.id} again",
-                where=each.frame,
+                what=f"Dynamo began {compilation.id} again",
+                where=compilation.frame,
                 process=variant.name,
-                compilations=[each.id],
+                compilations=[compilation.id],
             )
     yield from _bypasses(variant, spent)
 
@@ -99,32 +104,36 @@ def _recompiles(
     variant: VariantReport, seconds: Mapping[str, float], counted: set[str]
 ) -> Iterator[LostTime]:
     frames: dict[SourceLine | None, list[Compilation]] = {}
-    for each in variant.compilations:
-        if each.recompile is not None and each.id not in counted:
-            frames.setdefault(each.frame, []).append(each)
+    for compilation in variant.compilations:
+        if compilation.recompile is not None and compilation.id not in counted:
+            frames.setdefault(compilation.frame, []).append(compilation)
     for frame, recompiled in frames.items():
-        reasons = [each.recompile.reasons for each in recompiled if each.recompile is not None]
+        reasons = [
+            compilation.recompile.reasons
+            for compilation in recompiled
+            if compilation.recompile is not None
+        ]
         last = next((reason for group in reversed(reasons) for reason in group), "")
         name = plain_function(frame.function) if frame is not None else "a frame"
         yield LostTime(
             kind="recompiles",
-            seconds=sum(seconds[each.id] for each in recompiled),
+            seconds=sum(seconds[compilation.id] for compilation in recompiled),
             what=f"{count(len(recompiled), 'recompile')} of {name}",
             why=last.partition("\n")[0],
             where=frame,
             process=variant.name,
-            compilations=[each.id for each in recompiled],
+            compilations=[compilation.id for compilation in recompiled],
         )
 
 
 def _bypasses(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[LostTime]:
     reasons: dict[tuple[str, str], list[str]] = {}
-    for each in variant.compilations:
-        for event in each.cache:
+    for compilation in variant.compilations:
+        for event in compilation.cache:
             if event.outcome == "bypass":
-                reasons.setdefault((event.cache, event.detail), []).append(each.id)
+                reasons.setdefault((event.cache, event.detail), []).append(compilation.id)
     for (cache, reason), ids in reasons.items():
-        seconds = sum(spent.get(each, Spent()).inductor_s for each in ids)
+        seconds = sum(spent.get(compile_id, Spent()).inductor_s for compile_id in ids)
         if seconds:
             yield LostTime(
                 kind="cache bypass",

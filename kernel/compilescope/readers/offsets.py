@@ -139,7 +139,9 @@ class Offsets:
         compilations = assemble(records, variant=variant, raw=True)
         # Damage may leave records that no compilation is made of.
         empty = Compilation(id=shown_id)
-        compilation = next((each for each in compilations if each.id == shown_id), empty)
+        compilation = next(
+            (candidate for candidate in compilations if candidate.id == shown_id), empty
+        )
         self._cache[shown_id] = Assembled(compilation, damages.problems())
         if len(self._cache) > _MOST_CACHED:
             self._cache.popitem(last=False)
@@ -237,21 +239,23 @@ class Offsets:
 
     def _numbers(self, shown_id: str) -> list[int]:
         """The records that a compilation's report is made of, in torch's order."""
-        own = self._records[shown_id]
-        epoch = bisect_right(self._bounds, own[0]) - 1
+        record_numbers = self._records[shown_id]
+        epoch = bisect_right(self._bounds, record_numbers[0]) - 1
         begin = self._bounds[epoch]
         end = self._bounds[epoch + 1] if epoch + 1 < len(self._bounds) else len(self)
         # Spans without an id close behind the last record that has none either.
-        bounds = (begin, end - 1) if shown_id == LOOSE else (own[0], own[-1])
+        bounds = (begin, end - 1) if shown_id == LOOSE else (record_numbers[0], record_numbers[-1])
         first, last = bisect_left(self._spans, bounds[0]), bisect_right(self._spans, bounds[1])
-        numbers = {*own, *self._spans[first:last]}
+        numbers = {*record_numbers, *self._spans[first:last]}
         # Phases are counted from the earliest one, and guards name files.
         numbers.update(itertools.islice(self._named(_SPAN, begin, end), 1))
-        numbers.update(each.record for each in self._interned if begin <= each.record < end)
-        if any(self._name_of(number) == b"recompile_reasons" for number in own):
+        numbers.update(
+            file_name.record for file_name in self._interned if begin <= file_name.record < end
+        )
+        if any(self._name_of(number) == b"recompile_reasons" for number in record_numbers):
             frame = shown_id.rpartition("/")[0]
             for other, records in self._records.items():
-                if other.rpartition("/")[0] == frame and begin <= records[0] < own[0]:
+                if other.rpartition("/")[0] == frame and begin <= records[0] < record_numbers[0]:
                     numbers.update(n for n in records if self._name_of(n) in _EARLIER)
         return sorted(numbers)
 

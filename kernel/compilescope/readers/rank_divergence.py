@@ -60,8 +60,12 @@ def compare_ranks(trace: Trace) -> RankComparison | None:
     if len(ranks) < 2:
         return None
     ids = dict.fromkeys(compile_id for rank in ranks for compile_id in rank.log.events)
-    divergences = [each for compile_id in ids for each in _of_compilation(compile_id, ranks)]
-    divergences.sort(key=lambda each: (each.started_s is None, each.started_s or 0.0))
+    divergences = [
+        divergence for compile_id in ids for divergence in _of_compilation(compile_id, ranks)
+    ]
+    divergences.sort(
+        key=lambda divergence: (divergence.started_s is None, divergence.started_s or 0.0)
+    )
     times = [_time(rank) for rank in ranks]
     return RankComparison(
         times=times, divergences=divergences, sentence=_sentence(times, divergences)
@@ -74,14 +78,14 @@ def divergence_problems(comparison: RankComparison | None) -> list[Problem]:
         return []
     problems = [
         Problem(
-            severity="warning" if each.serious else "info",
-            what=f"{_ranks(each.ranks)} and the other ranks differ in {each.what}.",
-            why=each.why,
+            severity="warning" if divergence.serious else "info",
+            what=f"{_ranks(divergence.ranks)} and the other ranks differ in {divergence.what}.",
+            why=divergence.why,
             remedy="Compare both ranks in the trace, beginning with the first difference.",
-            detail=f"{_ranks(each.ranks)}: {each.here}\nthe others: {each.there}",
-            facts={"compilation": each.compilation, "kind": each.kind},
+            detail=f"{_ranks(divergence.ranks)}: {divergence.here}\nthe others: {divergence.there}",
+            facts={"compilation": divergence.compilation, "kind": divergence.kind},
         )
-        for each in comparison.divergences[:_SHOWN]
+        for divergence in comparison.divergences[:_SHOWN]
     ]
     rest = len(comparison.divergences) - _SHOWN
     if rest > 0:
@@ -90,8 +94,8 @@ def divergence_problems(comparison: RankComparison | None) -> list[Problem]:
 
 
 def _sentence(times: Sequence[RankTime], divergences: Sequence[RankDivergence]) -> str:
-    slowest = max(times, key=lambda each: each.compile_time_s)
-    others = [each.compile_time_s for each in times if each is not slowest]
+    slowest = max(times, key=lambda rank_time: rank_time.compile_time_s)
+    others = [rank_time.compile_time_s for rank_time in times if rank_time is not slowest]
     time = ""
     if slowest.compile_time_s:
         most, least = duration(slowest.compile_time_s * 1e6), duration(min(others) * 1e6)
@@ -109,10 +113,10 @@ def _sentence(times: Sequence[RankTime], divergences: Sequence[RankDivergence]) 
 
 def _time(rank: _Rank) -> RankTime:
     outlines = [rank.log.outline(events) for events in rank.log.events.values()]
-    slowest = max(outlines, key=lambda each: each.duration_s or 0.0)
+    slowest = max(outlines, key=lambda outline: outline.duration_s or 0.0)
     return RankTime(
         rank=rank.number,
-        compile_time_s=sum(each.duration_s or 0.0 for each in outlines),
+        compile_time_s=sum(outline.duration_s or 0.0 for outline in outlines),
         slowest=slowest.id,
     )
 
@@ -169,8 +173,8 @@ def _graphs(compile_id: str, ranks: Sequence[_Rank]) -> Iterator[RankDivergence]
     """The first stage at which the graphs differ."""
     named = {rank.number: _texts(rank, compile_id) for rank in ranks}
     for name, title in GRAPH_TEXTS.items():
-        texts = {number: found.get(name, []) for number, found in named.items()}
-        if len({tuple(text.checksum for text in each) for each in texts.values()}) == 1:
+        texts = {number: by_name.get(name, []) for number, by_name in named.items()}
+        if len({tuple(text.checksum for text in rank_texts) for rank_texts in texts.values()}) == 1:
             continue
         whole = {
             rank.number: "\n".join(
@@ -182,15 +186,15 @@ def _graphs(compile_id: str, ranks: Sequence[_Rank]) -> Iterator[RankDivergence]
         if not odd:
             continue
         other = next(number for number in whole if number not in odd)
-        line, here, there = first_difference(whole[odd[0]], whole[other]) or (0, "", "")
+        line, odd_line, other_line = first_difference(whole[odd[0]], whole[other]) or (0, "", "")
         yield _divergence(
             "graph",
             f"{title} of {compile_id}, line {line}",
             compile_id,
             ranks,
             odd,
-            here=here or "nothing",
-            there=there or "nothing",
+            here=odd_line or "nothing",
+            there=other_line or "nothing",
         )
         return
 
@@ -309,26 +313,29 @@ def _json(text: str) -> Any:
         return None  # damaged: nothing to compare
 
 
-def _schedule(found: Any) -> list[str]:
-    return [str(name) for name in found] if isinstance(found, list) else []
+def _schedule(artifact: Any) -> list[str]:
+    return [str(name) for name in artifact] if isinstance(artifact, list) else []
 
 
-def _tensors(found: Any) -> list[str]:
-    return [f"{each.get('name')}: {json.dumps(each.get('outputs'))}" for each in _operations(found)]
+def _tensors(artifact: Any) -> list[str]:
+    return [
+        f"{operation.get('name')}: {json.dumps(operation.get('outputs'))}"
+        for operation in _operations(artifact)
+    ]
 
 
-def _operations(found: Any) -> list[dict[str, Any]]:
-    operations = found.get("ops") if isinstance(found, dict) else None
+def _operations(artifact: Any) -> list[dict[str, Any]]:
+    operations = artifact.get("ops") if isinstance(artifact, dict) else None
     return (
-        [each for each in operations if isinstance(each, dict)]
+        [operation for operation in operations if isinstance(operation, dict)]
         if isinstance(operations, list)
         else []
     )
 
 
-def _executed(found: Any) -> list[str]:
-    order = found.get("graph_execution_order") if isinstance(found, dict) else None
-    return [json.dumps(each) for each in order] if isinstance(order, list) else []
+def _executed(artifact: Any) -> list[str]:
+    order = artifact.get("graph_execution_order") if isinstance(artifact, dict) else None
+    return [json.dumps(operation) for operation in order] if isinstance(order, list) else []
 
 
 def _ranks(ranks: Sequence[int]) -> str:

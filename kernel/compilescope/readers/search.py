@@ -25,7 +25,7 @@ class Hit(Struct):
     text: str
 
 
-class Found(Struct):
+class Matches(Struct):
     """What a search came to."""
 
     hits: list[Hit] = []
@@ -34,7 +34,7 @@ class Found(Struct):
     """Whether there are more."""
 
 
-def search(trace: Trace, text: str, *, rank: str | None = None) -> Found:
+def search(trace: Trace, text: str, *, rank: str | None = None) -> Matches:
     """Find a text, as it is written, in the texts of all compilations.
 
     Parameters
@@ -46,25 +46,25 @@ def search(trace: Trace, text: str, *, rank: str | None = None) -> Found:
     rank
         The name of one process, to search it alone. None: all.
     """
-    found = Found()
+    matches = Matches()
     if not text:
-        return found
+        return matches
     for log in trace.processes:
         if rank not in (None, log.name.partition(",")[0]):
             continue
         for hit in _in_log(log, text.encode()):
-            if len(found.hits) == MOST_HITS:
-                found.is_cut = True
-                return found
-            found.hits.append(hit)
-    return found
+            if len(matches.hits) == MOST_HITS:
+                matches.is_cut = True
+                return matches
+            matches.hits.append(hit)
+    return matches
 
 
 def _in_log(log: ProcessLog, text: bytes) -> Iterator[Hit]:
     owners = {
-        each.offset: (events.id, each.name)
+        text_record.offset: (events.id, text_record.name)
         for events in log.events.values()
-        for each in events.texts
+        for text_record in events.texts
     }
     blocks = Blocks(log.file)
     for block in _all(blocks):

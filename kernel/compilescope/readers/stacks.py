@@ -33,7 +33,7 @@ def stacks_of(logs: Iterable[ProcessLog]) -> list[Stacks]:
     room = _MOST_LINES
     for log in logs:
         tree = _tree(log.events.values(), room)
-        same = next((each for each in trees if _is_same(each, tree)), None)
+        same = next((other for other in trees if _is_same(other, tree)), None)
         if same is not None:
             same.processes.append(log.name)
             continue
@@ -43,8 +43,12 @@ def stacks_of(logs: Iterable[ProcessLog]) -> list[Stacks]:
     return trees
 
 
-def _is_same(one: Stacks, other: Stacks) -> bool:
-    return (one.lines, one.unknown, one.left_out) == (other.lines, other.unknown, other.left_out)
+def _is_same(stacks: Stacks, other: Stacks) -> bool:
+    return (stacks.lines, stacks.unknown, stacks.left_out) == (
+        other.lines,
+        other.unknown,
+        other.left_out,
+    )
 
 
 def _tree(all_events: Iterable[Events], room: int) -> Stacks:
@@ -69,5 +73,5 @@ def _tree(all_events: Iterable[Events], room: int) -> Stacks:
             stacks.lines.append(StackLine(depth, frame, node.compilations))
         else:
             stacks.left_out += len(node.compilations)
-        left += [(depth + 1, *each) for each in reversed(node.below.items())]
+        left += [(depth + 1, *frame_and_node) for frame_and_node in reversed(node.below.items())]
     return stacks

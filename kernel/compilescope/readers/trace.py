@@ -41,10 +41,15 @@ def report_of(path: str | Path) -> Report:
             report.problems.append(unreadable(file, error))
             continue
         report.problems += log.problems
-        for each in (log, *log.others):
-            report.problems += each.problems if each is not log else []
-            if each.records:
-                traces.append((origin(file, path, each.rank, each.records[0].time_s), each.records))
+        for process_log in (log, *log.others):
+            report.problems += process_log.problems if process_log is not log else []
+            if process_log.records:
+                traces.append(
+                    (
+                        origin(file, path, process_log.rank, process_log.records[0].time_s),
+                        process_log.records,
+                    )
+                )
     traces.sort(key=lambda trace: trace[0].order)
     origins = [written_by for written_by, _ in traces]
     for (_, records), name in zip(traces, names_of(origins), strict=True):
@@ -64,8 +69,11 @@ def _variant(records: Sequence[Record], name: str) -> VariantReport:
     problems = read_failures(records, compilations)
     return VariantReport(
         name=name,
-        requested=Variant(cpp_wrapper=any(each.code.cpp for each in compilations)),
-        stage=stage_of(problems, kept=any(each.guards or each.code.path for each in compilations)),
+        requested=Variant(cpp_wrapper=any(compilation.code.cpp for compilation in compilations)),
+        stage=stage_of(
+            problems,
+            kept=any(compilation.guards or compilation.code.path for compilation in compilations),
+        ),
         compilations=compilations,
         problems=problems,
         breaks=distinct_breaks(compilations),
@@ -77,7 +85,7 @@ def _pair(variants: list[VariantReport]) -> None:
     """Link a trace of the Python wrapper with one of the C++ wrapper."""
     if len(variants) == 2 and variants[0].requested != variants[1].requested:
         python, cpp = sorted(variants, key=lambda variant: variant.requested.cpp_wrapper)
-        partners = {each.id: each for each in cpp.compilations}
+        partners = {compilation.id: compilation for compilation in cpp.compilations}
         for compilation in python.compilations:
             if compilation.id in partners:
                 pair(compilation, partners[compilation.id])

@@ -123,7 +123,7 @@ def _of_processes(
     first, second = _sides(before), _sides(after)
     pairs, gone, new = _paired(first, second)
     changes = [(pair, change) for pair in pairs if (change := _change(pair)) is not None]
-    to_read = sorted(changes, key=lambda each: -each[0].seconds)
+    to_read = sorted(changes, key=lambda changed: -changed[0].seconds)
     kernels, guards = [0, 0], [0, 0]
     lone = [(side, place) for place, sides in enumerate((gone, new)) for side in sides]
     unread = 0
@@ -149,10 +149,12 @@ def _of_processes(
     reports = before.report(), after.report()
     totals = {
         "compilations": (len(first), len(second)),
-        "recompiles": tuple(sum(bool(s.line.recompile) for s in each) for each in (first, second)),
+        "recompiles": tuple(
+            sum(bool(s.line.recompile) for s in sides) for sides in (first, second)
+        ),
         "graph breaks": tuple(len(report.breaks) for report in reports),
         "failures": tuple(
-            sum(side.line.outcome == "failed" for side in each) for each in (first, second)
+            sum(side.line.outcome == "failed" for side in sides) for sides in (first, second)
         ),
     }
     times = [time for pair in pairs if (time := _time_change(pair)) is not None]
@@ -160,10 +162,13 @@ def _of_processes(
     return ProcessDifference(
         before=before.name,
         after=after.name,
-        figures=[FigureChange(name=n, before=one, after=two) for n, (one, two) in totals.items()],
+        figures=[
+            FigureChange(name=n, before=count_before, after=count_after)
+            for n, (count_before, count_after) in totals.items()
+        ],
         in_changed=[
-            FigureChange(name=name, before=one, after=two)
-            for name, (one, two) in {"kernels": kernels, "guards": guards}.items()
+            FigureChange(name=name, before=count_before, after=count_after)
+            for name, (count_before, count_after) in {"kernels": kernels, "guards": guards}.items()
             if changes or lone
         ],
         compile_time_s=(_seconds(first), _seconds(second)),
@@ -246,12 +251,14 @@ def _compare_texts(change: CompilationChange, pair: _Pair) -> bool:
     Returns whether it does, or the guards do.
     """
     for name, title in {**GRAPH_TEXTS, _GUARDS: ""}.items():
-        found = [[text for text in side.events.texts if text.name == name] for side in pair]
-        if [text.checksum for text in found[0]] == [text.checksum for text in found[1]]:
+        texts_by_side = [[text for text in side.events.texts if text.name == name] for side in pair]
+        if [text.checksum for text in texts_by_side[0]] == [
+            text.checksum for text in texts_by_side[1]
+        ]:
             continue
         before, after = (
             _plain("\n".join(side.log.text_at(text.offset) for text in texts))
-            for side, texts in zip(pair, found, strict=True)
+            for side, texts in zip(pair, texts_by_side, strict=True)
         )
         difference = first_difference(before, after)
         if difference is not None:
@@ -271,7 +278,7 @@ def _compare_whole(change: CompilationChange, before: Compilation, after: Compil
     kernels = kernel_differences(before.kernels, after.kernels)
     change.kernels_gone, change.kernels_new, change.kernels_changed = kernels
     guards = [
-        Counter(_plain(guard.expression) for guard in each.guards) for each in (before, after)
+        Counter(_plain(guard.expression) for guard in side.guards) for side in (before, after)
     ]
     change.guards_gone = list((guards[0] - guards[1]).elements())
     change.guards_new = list((guards[1] - guards[0]).elements())

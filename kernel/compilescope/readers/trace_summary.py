@@ -34,7 +34,9 @@ def summary_of(
     report.problems += divergence_problems(comparison)
     if redact:
         report = report.redacted()
-    variants = [each for each in report.variants if rank in (None, each.name.partition(",")[0])]
+    variants = [
+        variant for variant in report.variants if rank in (None, variant.name.partition(",")[0])
+    ]
     logs = {log.name: log for log in trace.processes}
     lines = [line for variant in variants for line in compilation_lines(variant)]
     lines.sort(key=lambda line: -(line.duration_s or 0.0))
@@ -46,7 +48,9 @@ def summary_of(
         slowest=[line for line in lines[:_MOST_SLOWEST] if line.duration_s],
         fix_first=lost_time(variants, spent),
         ranks=comparison,
-        stacks=stacks_of(logs[each.name] for each in variants) if stacks and not redact else [],
+        stacks=stacks_of(logs[variant.name] for variant in variants)
+        if stacks and not redact
+        else [],
         written=report.created,
         problems=report.problems,
     )
@@ -59,8 +63,8 @@ def compilation_lines(variant: VariantReport) -> list[CompilationLine]:
         for problem in variant.problems
     }
     return [
-        _line(each, variant.name, outcomes.get(each.id, "compiled"))
-        for each in variant.compilations
+        _line(compilation, variant.name, outcomes.get(compilation.id, "compiled"))
+        for compilation in variant.compilations
     ]
 
 
@@ -83,17 +87,17 @@ def _line(compilation: Compilation, process: str, outcome: Outcome) -> Compilati
 def _process(variant: VariantReport, log: ProcessLog) -> ProcessSummary:
     compilations = variant.compilations
     caches: dict[str, dict[str, int]] = {}
-    for each in compilations:
-        for event in each.cache:
+    for compilation in compilations:
+        for event in compilation.cache:
             answers = caches.setdefault(event.cache, {})
             answers[event.outcome] = answers.get(event.outcome, 0) + 1
     return ProcessSummary(
         name=variant.name,
         compilations=len(compilations),
-        recompiles=sum(each.recompile is not None for each in compilations),
+        recompiles=sum(compilation.recompile is not None for compilation in compilations),
         graph_breaks=len(variant.breaks),
         failures=sum(problem.severity == "error" for problem in variant.problems),
-        compile_time_s=sum(each.duration_s or 0.0 for each in compilations),
+        compile_time_s=sum(compilation.duration_s or 0.0 for compilation in compilations),
         unfinished=[
             events.id for events in log.events.values() if events.starts and not events.is_done
         ],

@@ -169,22 +169,26 @@ def pareto(ways: Sequence[DeployWay]) -> list[DeployWay]:
     ]
 
 
-def _beats(one: DeployWay, other: DeployWay) -> bool:
-    firsts, calls = (first_s(one), first_s(other)), (_relative(one), _relative(other))
+def _beats(way: DeployWay, other: DeployWay) -> bool:
+    firsts, calls = (first_s(way), first_s(other)), (_relative(way), _relative(other))
     no_worse = firsts[0] <= firsts[1] and calls[0] <= calls[1]
     return no_worse and (firsts[0] < firsts[1] or calls[0] < calls[1])
 
 
 def _choose(ways: Sequence[tuple[str, DeployWay]], objective: Objective) -> tuple[str, DeployWay]:
     if objective == "cold":
-        return min(ways, key=lambda one: (first_s(one[1]), _relative(one[1])))
+        return min(ways, key=lambda named_way: (first_s(named_way[1]), _relative(named_way[1])))
     if objective == "balanced":
-        return min(ways, key=lambda one: first_s(one[1]) * _relative(one[1]))
+        return min(ways, key=lambda named_way: first_s(named_way[1]) * _relative(named_way[1]))
     fastest = min((way for _, way in ways), key=_relative)
     least = _interval(fastest)[0]
     # Among those that the measurement cannot tell apart, the one that starts soonest.
-    alike = [one for one in ways if one[1] is fastest or _interval(one[1])[1] >= least]
-    return min(alike, key=lambda one: first_s(one[1]))
+    alike = [
+        named_way
+        for named_way in ways
+        if named_way[1] is fastest or _interval(named_way[1])[1] >= least
+    ]
+    return min(alike, key=lambda named_way: first_s(named_way[1]))
 
 
 def _pays(way: DeployWay) -> bool:
@@ -209,20 +213,20 @@ def _interval(way: DeployWay) -> tuple[float, float]:
 
 
 def _reason(way: DeployWay, objective: Objective, *, compiled: bool) -> str:
-    told = (
+    measured = (
         f"a call takes {duration(way.call_us or 0)}, eager beside it {duration(way.eager_us or 0)}"
     )
     if way.speedup is not None and way.ship_code:
-        told += f" ({way.speedup.text})"
-    told += f", the first result {duration((way.cold_s or 0) * 1e6)} with nothing cached"
+        measured += f" ({way.speedup.text})"
+    measured += f", the first result {duration((way.cold_s or 0) * 1e6)} with nothing cached"
     if way.shipped_s is not None:
         shipped = f"the {(way.ship_bytes or 0) / 1e6:.2f} MB it ships"
-        told += f" and {duration(way.shipped_s * 1e6)} with {shipped}"
+        measured += f" and {duration(way.shipped_s * 1e6)} with {shipped}"
     if not compiled:
-        return f"no compiled way is faster than eager here; {told}."
+        return f"no compiled way is faster than eager here; {measured}."
     goals = {
         "latency": "the fastest calls",
         "cold": "the soonest first result of what is faster than eager",
         "balanced": "the best product of first result and call time",
     }
-    return f"{goals[objective]}: {told}."
+    return f"{goals[objective]}: {measured}."

@@ -28,7 +28,7 @@ def refer(value: Any) -> Any:
     if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
         return type(value)(refer(item) for item in value)
     if type(value) is dict:
-        return {key: refer(one) for key, one in value.items()}
+        return {key: refer(item) for key, item in value.items()}
     kind = "function" if inspect.isroutine(value) or inspect.isclass(value) else "object"
     named = value if kind == "function" else type(value)
     owner = getattr(named, "__module__", None)
@@ -54,7 +54,7 @@ def resolve(value: Any) -> Any:
     if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
         return type(value)(resolve(item) for item in value)
     if type(value) is dict:
-        return {key: resolve(one) for key, one in value.items()}
+        return {key: resolve(item) for key, item in value.items()}
     if not is_reference(value):
         return value
     if value in _known:
@@ -77,8 +77,8 @@ def is_reference(value: object) -> bool:
 
 def name_of(reference: str) -> str:
     """The qualified name in a reference: ``__main__.keep``."""
-    found = _PATTERN.fullmatch(reference)
-    return found[1] if found is not None else reference
+    match = _PATTERN.fullmatch(reference)
+    return match[1] if match is not None else reference
 
 
 def told(value: object) -> str:
@@ -113,20 +113,22 @@ def _find(name: str) -> Any:
     return None
 
 
-def _is_same(one: Any, other: Any) -> bool:
+def _is_same(left: Any, right: Any) -> bool:
     """Whether it is one object, or a function whose definition ran again unchanged."""
-    if one is other:
+    if left is right:
         return True
-    if isinstance(one, types.MethodType) and isinstance(other, types.MethodType):
-        return one.__self__ is other.__self__ and one.__func__ is other.__func__
-    if not (isinstance(one, types.FunctionType) and isinstance(other, types.FunctionType)):
+    if isinstance(left, types.MethodType) and isinstance(right, types.MethodType):
+        return left.__self__ is right.__self__ and left.__func__ is right.__func__
+    if not (isinstance(left, types.FunctionType) and isinstance(right, types.FunctionType)):
         return False
-    inside = [[id(_content(cell)) for cell in each.__closure__ or ()] for each in (one, other)]
+    inside = [
+        [id(_content(cell)) for cell in function.__closure__ or ()] for function in (left, right)
+    ]
     return (
-        one.__code__ == other.__code__
-        and one.__globals__ is other.__globals__
-        and (one.__defaults__, one.__kwdefaults__) == (None, None)
-        and (other.__defaults__, other.__kwdefaults__) == (None, None)
+        left.__code__ == right.__code__
+        and left.__globals__ is right.__globals__
+        and (left.__defaults__, left.__kwdefaults__) == (None, None)
+        and (right.__defaults__, right.__kwdefaults__) == (None, None)
         and inside[0] == inside[1]
     )
 

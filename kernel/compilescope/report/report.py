@@ -202,17 +202,21 @@ class Report(Struct, kw_only=True):
             There is none of that id; the message lists those there are.
         """
         variants = self.variants if variant is None else [self.variant(variant)]
-        found = [
-            (one, each.requested.target)
-            for each in variants
-            for one in each.compilations
-            if one.id == compile_id
+        matches = [
+            (compilation, variant_report.requested.target)
+            for variant_report in variants
+            for compilation in variant_report.compilations
+            if compilation.id == compile_id
         ]
-        if not found:
-            ids = [one.id for each in variants for one in each.compilations]
+        if not matches:
+            ids = [
+                compilation.id
+                for variant_report in variants
+                for compilation in variant_report.compilations
+            ]
             raise _missing("compilation", compile_id, list(dict.fromkeys(ids)))
-        first, target = found[0]
-        codes = [one.code for one, device in found if device == target]
+        first, target = matches[0]
+        codes = [compilation.code for compilation, device in matches if device == target]
         return msgspec.structs.replace(first, code=_completed(codes))
 
     def to_json(self) -> str:
@@ -222,7 +226,9 @@ class Report(Struct, kw_only=True):
         """
         replace = msgspec.structs.replace
         conclude(self)
-        packed = pack_compilations((each.name, each.compilations) for each in self.variants)
+        packed = pack_compilations(
+            (variant.name, variant.compilations) for variant in self.variants
+        )
         packed_report = replace(
             self,
             variants=[
@@ -243,9 +249,9 @@ class Report(Struct, kw_only=True):
             The report is nested too deep.
         """
         try:
-            told = redact(msgspec.to_builtins(self._without_quotes(), enc_hook=repr))
+            redacted_report = redact(msgspec.to_builtins(self._without_quotes(), enc_hook=repr))
             # Its sentences quote what is left out here: they are made anew of what remains.
-            return msgspec.convert(told | {"overview": None}, Report)
+            return msgspec.convert(redacted_report | {"overview": None}, Report)
         except RecursionError:
             raise CompilescopeError(
                 "The report cannot be redacted.",
@@ -360,8 +366,8 @@ concluding: dict[str, Callable[[Report], Overview]] = LateTable()
 
 def conclude(report: Report) -> Overview:
     """Works out anew what a report comes to, and leaves it in the report."""
-    report.overview = found = concluding["overview"](report)
-    return found
+    report.overview = overview = concluding["overview"](report)
+    return overview
 
 
 renderers: dict[str, Callable[[Report], str]] = LateTable()
@@ -388,7 +394,7 @@ def _completed(codes: list[Code]) -> Code:
 
 
 def _missing(kind: str, name: str, known: list[str]) -> CompilescopeError:
-    listed = ", ".join(repr(one) for one in known) or "none"
+    listed = ", ".join(repr(known_name) for known_name in known) or "none"
     return CompilescopeError(f"The report has no {kind} {name!r}.", remedy=f"It has {listed}.")
 
 

@@ -96,7 +96,7 @@ class RankComparison(Struct):
     @property
     def ranks(self) -> list[int]:
         """The ranks that wrote a log."""
-        return [each.rank for each in self.times]
+        return [rank_time.rank for rank_time in self.times]
 
 
 class FigureChange(Struct):
@@ -181,12 +181,12 @@ class TraceDifference(Struct):
         """The same without what it quotes of graphs, guards and reasons."""
         processes = [
             replace(
-                each,
-                gone=list(map(_unquoted_line, each.gone)),
-                new=list(map(_unquoted_line, each.new)),
-                changed=list(map(_unquoted_change, each.changed)),
+                process,
+                gone=list(map(_unquoted_line, process.gone)),
+                new=list(map(_unquoted_line, process.new)),
+                changed=list(map(_unquoted_change, process.changed)),
             )
-            for each in self.processes
+            for process in self.processes
         ]
         return replace(self, processes=processes)
 

@@ -160,13 +160,17 @@ def _follow(
         if value is None:
             return name
         text = ast.unparse(value)
-        names = [one.id for one in ast.walk(value) if isinstance(one, ast.Name)]
+        names = [part.id for part in ast.walk(value) if isinstance(part, ast.Name)]
         if "self" in names:
             return text
         if RANDOM.search(text):
             return "random numbers"
         path.add(name)
-        pending += [one for one in names if one in values or one in inputs or _is_node(one)]
+        pending += [
+            used_name
+            for used_name in names
+            if used_name in values or used_name in inputs or _is_node(used_name)
+        ]
     return ""
 
 
@@ -206,9 +210,9 @@ def _bound(user: Node, name: str, nodes: Mapping[str, Node]) -> int | None:
     if "max_pool" in operator and "offsets_to_indices" in operator and _is(args[0], name):
         # Places in the window, which are integers of a byte.
         return math.prod(
-            each.value
-            for each in ast.walk(args[1])
-            if isinstance(each, ast.Constant) and isinstance(each.value, int)
+            constant.value
+            for constant in ast.walk(args[1])
+            if isinstance(constant, ast.Constant) and isinstance(constant.value, int)
         )
     if operator.startswith("embedding.") and sizes and _is(args[1], name):
         return sizes[0]

@@ -64,7 +64,12 @@ def graph_program(
 
 def _compilation(report: Report, compile_id: str | None, variant: str | None) -> Compilation:
     variants = report.variants if variant is None else [report.variant(variant)]
-    ids = [one.id for each in variants for one in each.compilations if one.graphs]
+    ids = [
+        compilation.id
+        for variant_report in variants
+        for compilation in variant_report.compilations
+        if compilation.graphs
+    ]
     if compile_id is None and not ids:
         raise CompilescopeError(
             "The report has no graph.", remedy="Inspect a call that torch.compile compiles."
@@ -87,14 +92,16 @@ def _graph_text(
             "Its text is no Python: it has values in it that Python cannot write.",
             f"Take another stage: {', '.join(map(repr, compilation.graphs))}.",
         )
-    if any("self." in ast.unparse(one) for one in forward.body):
+    if any("self." in ast.unparse(statement) for statement in forward.body):
         raise CompilescopeError(
             f"The graph {stage!r} of {compilation.id!r} cannot be run by itself.",
             "It has constants or graphs of its own, whose values are not in the report.",
             f"Take another stage: {', '.join(map(repr, compilation.graphs))}.",
         )
     nodes = {node.name: node for node in graph.nodes}
-    by_parameter = dict(zip([one.arg for one in forward.args.args[1:]], inputs, strict=False))
+    by_parameter = dict(
+        zip([argument.arg for argument in forward.args.args[1:]], inputs, strict=False)
+    )
     bounds = index_bounds([node.name for node in inputs], nodes)
     symbols = {
         symbol: value
@@ -111,7 +118,7 @@ def _graph_text(
         making.append(
             f"laid_out({size}, {stride}, torch.{node.dtype}, {(node.device or 'cpu')!r}, {bound})"
         )
-    made = ",\n".join(making)
+    inputs_text = ",\n".join(making)
     parts = [
         head(report, f"The graph {stage} of compilation {compilation.id} by itself"),
         TOP.strip(),
@@ -120,7 +127,7 @@ def _graph_text(
         COMPARE.strip(),
         TIME.strip(),
         LAID_OUT.strip(),
-        "def make_inputs():\n    return [\n" + textwrap.indent(made, "        ") + "\n    ]",
+        "def make_inputs():\n    return [\n" + textwrap.indent(inputs_text, "        ") + "\n    ]",
         Template(GRAPH_MAIN.strip()).substitute(
             unchecked=repr(unchecked), graph_class=_class_name(as_python(graph.text))
         ),
@@ -132,8 +139,8 @@ _CLASS = re.compile(r"^class (\w+)\(", re.M)
 
 
 def _class_name(text: str) -> str:
-    found = _CLASS.search(text)
-    return found[1] if found else "GraphModule"
+    match = _CLASS.search(text)
+    return match[1] if match else "GraphModule"
 
 
 def _numbers(sizes: list[str], symbols: dict[str, int]) -> str:
@@ -158,9 +165,9 @@ def _number_of(node: Node, forward: ast.FunctionDef, symbols: dict[str, int]) ->
     """An input that is a size."""
     for argument in forward.args.args[1:]:
         if argument.arg == node.name and argument.annotation is not None:
-            found = re.search(r"Sym\(([^)]*)\)", ast.unparse(argument.annotation))
-            if found:
-                return str(_number(found[1], symbols))
+            match = re.search(r"Sym\(([^)]*)\)", ast.unparse(argument.annotation))
+            if match:
+                return str(_number(match[1], symbols))
     raise CompilescopeError(
         f"The input {node.name!r} of the graph cannot be made.",
         "It is neither a tensor whose layout is known nor a size.",

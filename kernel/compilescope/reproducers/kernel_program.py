@@ -56,8 +56,8 @@ def _kernel(
     report: Report, name: str, compile_id: str | None, variant: str | None
 ) -> tuple[Compilation, Kernel]:
     known: list[str] = []
-    for each in report.variants if variant is None else [report.variant(variant)]:
-        for compilation in each.compilations:
+    for variant_report in report.variants if variant is None else [report.variant(variant)]:
+        for compilation in variant_report.compilations:
             if compile_id not in (None, compilation.id):
                 continue
             for kernel in compilation.kernels:
@@ -108,7 +108,7 @@ def _reference(
     _add_only_input(inputs, reads, outputs, graph, sliced)
     without_bias = _without_bias(inputs, code, graph, sliced)
     reference = reference_of(graph, inputs, outputs, without_bias)
-    lacking = [one for one in writes if one not in (reference.outputs or {})]
+    lacking = [variable for variable in writes if variable not in (reference.outputs or {})]
     if reference.code and lacking and not reference.why:
         reference.why = f"torch does not say which node {lacking[0]} is"
     return reference
@@ -121,14 +121,14 @@ def _without_bias(
 
     On a GPU a library's convolution is called without the bias, which a kernel of torch's adds.
     """
-    found = {}
+    convolutions = {}
     for node in graph.nodes if graph is not None else []:
         variable = inputs.get(node.name, "")
         holder = sliced.held.get(variable, "")
         called = rf"\b{re.escape(holder)} = extern_kernels\.convolution\(.*\bbias=None"
         if holder and bias_of(node) and re.search(called, code.python or ""):
-            found[variable] = node
-    return found
+            convolutions[variable] = node
+    return convolutions
 
 
 def _add_only_input(
@@ -143,7 +143,11 @@ def _add_only_input(
     That is where a single variable and a single node are left, of the same shape.
     """
     known = {sliced.held[variable] for variable in inputs.values()}
-    left = [one for one in reads if one in sliced.held and sliced.held[one] not in known]
+    left = [
+        variable
+        for variable in reads
+        if variable in sliced.held and sliced.held[variable] not in known
+    ]
     nodes = {node.name: node for node in graph.nodes} if graph is not None else {}
     lacking = sorted(
         {
@@ -173,7 +177,7 @@ _VIEW = re.compile(
 def _directions(kernel: Kernel, sliced: LaunchSlice) -> tuple[list[str], list[str]]:
     """The variables that a launch reads and those that it writes, by its parameters' names."""
     if kernel.language == "extern":
-        reads = [one for one in sliced.variables if one not in sliced.outs]
+        reads = [variable for variable in sliced.variables if variable not in sliced.outs]
         return reads, sliced.outs
     parameters = _parameters(kernel)
     reads, writes = [], []
@@ -195,9 +199,13 @@ def _parameters(kernel: Kernel) -> list[str]:
     """The names of a kernel's parameters."""
     head = _CPP_HEAD.search(kernel.source)
     if head is not None:
-        return [one.split()[-1].lstrip("*&") for one in head[1].split(",") if one.strip()]
+        return [
+            parameter.split()[-1].lstrip("*&")
+            for parameter in head[1].split(",")
+            if parameter.strip()
+        ]
     head = _TRITON_HEAD.search(kernel.source)
-    return [one.split(":")[0].strip() for one in head[1].split(",")] if head else []
+    return [parameter.split(":")[0].strip() for parameter in head[1].split(",")] if head else []
 
 
 def _device(sliced: LaunchSlice, kernel: Kernel) -> str:
@@ -238,7 +246,7 @@ def _kernel_text(
     parts.append(
         Template(KERNEL_MAIN.strip()).substitute(
             variables=repr(sliced.variables),
-            made=repr([one for one in sliced.outs if one not in sliced.variables]),
+            made=repr([out for out in sliced.outs if out not in sliced.variables]),
             highs=repr(highs),
             inputs=repr(reference.inputs or {}),
             shapes=repr(_shapes(reference, nodes)),

@@ -88,7 +88,9 @@ def slice_launch(
     sliced.variables = wanted
     call = next((node for node in ast.walk(statement) if isinstance(node, ast.Call)), None)
     if call is not None:
-        sliced.arguments = [one.id if isinstance(one, ast.Name) else "" for one in call.args]
+        sliced.arguments = [
+            argument.id if isinstance(argument, ast.Name) else "" for argument in call.args
+        ]
         sliced.outs = [
             name
             for keyword in call.keywords
@@ -97,10 +99,10 @@ def slice_launch(
             if name in wanted
         ]
     if isinstance(statement, ast.Assign):
-        made = [name for target in statement.targets for name in _names(target)]
-        sliced.variables = wanted = [name for name in wanted if name not in made]
-        sliced.outs += made
-        sliced.launch += f"\nreturn {', '.join(made)}"
+        targets = [name for target in statement.targets for name in _names(target)]
+        sliced.variables = wanted = [name for name in wanted if name not in targets]
+        sliced.outs += targets
+        sliced.launch += f"\nreturn {', '.join(targets)}"
     _Memory(tree, before, sliced, dtype_of).make(wanted)
     return sliced
 
@@ -147,7 +149,7 @@ class _Memory:
                 statement = ast.Assign([ast.Name(name)], ast.parse(like, mode="eval").body)
                 kept.insert(0, ast.fix_missing_locations(statement))
                 missing -= targets
-                missing |= {each for each in _names(statement.value) if self._is_variable(each, at)}
+                missing |= {name for name in _names(statement.value) if self._is_variable(name, at)}
                 continue
             kept.insert(0, statement)
             missing -= targets
@@ -156,14 +158,16 @@ class _Memory:
             if len(targets) == 1 and used:
                 self._behind[min(targets)] = used[0]
         inputs = self._inputs(missing)
-        for statement in (one for one in [*inputs, *kept] if isinstance(one, ast.Assign)):
+        for statement in (
+            statement for statement in [*inputs, *kept] if isinstance(statement, ast.Assign)
+        ):
             sizes = _sizes(statement.value)
             if sizes is not None:
                 self._sliced.sizes[ast.unparse(statement.targets[0])] = sizes
         for name, behind in reversed(self._behind.items()):
             if behind in self._sliced.sizes:
                 self._sliced.sizes.setdefault(name, self._sliced.sizes[behind])
-        self._sliced.memory = [ast.unparse(one) for one in [*inputs, *kept]]
+        self._sliced.memory = [ast.unparse(statement) for statement in [*inputs, *kept]]
         self._sliced.examples = missing
         for name in wanted:
             holder = name
@@ -197,9 +201,9 @@ class _Memory:
 
     def _is_variable(self, name: str, at: int) -> bool:
         return any(
-            name in {each for target in one.targets for each in _names(target)}
-            for one in self._before[:at]
-            if isinstance(one, ast.Assign)
+            name in {target_name for target in statement.targets for target_name in _names(target)}
+            for statement in self._before[:at]
+            if isinstance(statement, ast.Assign)
         )
 
     def _inputs(self, missing: set[str]) -> list[ast.stmt]:
@@ -211,8 +215,12 @@ class _Memory:
             if targets & wanted:
                 kept.insert(0, statement)
                 wanted -= targets
-                made = {each for one in self._examples for each in _names(one.targets[0])}
-                wanted |= made & set(_names(statement.value))
+                available = {
+                    target_name
+                    for example in self._examples
+                    for target_name in _names(example.targets[0])
+                }
+                wanted |= available & set(_names(statement.value))
         if wanted:
             raise CompilescopeError(
                 f"The input {min(wanted)!r} cannot be made.",
@@ -249,7 +257,11 @@ def _find(tree: ast.Module, line: int) -> tuple[ast.FunctionDef, list[ast.stmt],
     before: list[ast.stmt] = []
     body: Sequence[ast.stmt] = function.body
     while True:
-        at = next(i for i, one in enumerate(body) if line <= (one.end_lineno or one.lineno))
+        at = next(
+            i
+            for i, statement in enumerate(body)
+            if line <= (statement.end_lineno or statement.lineno)
+        )
         before += body[:at]
         statement = body[at]
         inner = getattr(statement, "body", None)
@@ -259,16 +271,16 @@ def _find(tree: ast.Module, line: int) -> tuple[ast.FunctionDef, list[ast.stmt],
 
 
 def _names(node: ast.AST) -> list[str]:
-    return [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
+    return [descendant.id for descendant in ast.walk(node) if isinstance(descendant, ast.Name)]
 
 
 def _is_local(name: str, before: Sequence[ast.stmt], parameters: set[str]) -> bool:
     if name in parameters:
         return True
     return any(
-        name in [each for target in one.targets for each in _names(target)]
-        for one in before
-        if isinstance(one, ast.Assign)
+        name in [target_name for target in statement.targets for target_name in _names(target)]
+        for statement in before
+        if isinstance(statement, ast.Assign)
     )
 
 
@@ -288,7 +300,7 @@ def _sizes(value: ast.expr) -> list[str] | None:
     if not isinstance(value, ast.Call) or not value.args:
         return None
     first = value.args[0]
-    return [ast.unparse(one) for one in first.elts] if isinstance(first, ast.Tuple) else None
+    return [ast.unparse(size) for size in first.elts] if isinstance(first, ast.Tuple) else None
 
 
 def _top_level(tree: ast.Module) -> dict[str, ast.stmt]:
@@ -327,7 +339,11 @@ def _add_kernel(
 
 def _header(tree: ast.Module, lines: Sequence[str], defined: dict[str, ast.stmt]) -> list[str]:
     """What stands at the top besides kernels, and makes names that a launch may use."""
-    functions = {one.name for one in tree.body if isinstance(one, (ast.ClassDef, ast.FunctionDef))}
+    functions = {
+        definition.name
+        for definition in tree.body
+        if isinstance(definition, (ast.ClassDef, ast.FunctionDef))
+    }
     header = []
     for statement in dict.fromkeys(defined.values()):
         names = set(_names(statement))

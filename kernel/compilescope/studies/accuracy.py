@@ -64,7 +64,7 @@ def study_accuracy(study: StudyContext) -> None:
     report.absent.pop("accuracy", None)
     report.absent.pop("departure", None)
     report.departure = None
-    report.problems = [one for one in report.problems if not is_mismatch(one)]
+    report.problems = [problem for problem in report.problems if not is_mismatch(problem)]
     wrong = [error for error in report.accuracy if not error.ok]
     if not wrong:
         return
@@ -92,11 +92,11 @@ def _find_departure(study: StudyContext, reference: Reference, options: dict[str
         search = Search(built.compilations)
         findings = _looked(study, built, lowered, search)
         wrong = not all(error.ok for error in reference.compare(built.outcome, closely=True))
-    found = search.departure(report.compilations) if search.found is not None else ""
-    if isinstance(found, str):
-        report.absent["departure"] = found or nothing_found(findings, wrong=wrong)
+    departure = search.departure(report.compilations) if search.found is not None else ""
+    if isinstance(departure, str):
+        report.absent["departure"] = departure or nothing_found(findings, wrong=wrong)
     else:
-        report.departure = found
+        report.departure = departure
 
 
 def _looked(study: StudyContext, built: Built, lowered: list[Lowered], search: Search) -> Findings:

@@ -60,7 +60,7 @@ class Search:
         place = self._place(result.wrapper)
         assert place is not None, "only a wrapper with launches is looked into"
         built, code = place
-        same = next((one for one in reported if one.id == built.id), None)
+        same = next((compilation for compilation in reported if compilation.id == built.id), None)
         partner = _partner(built, code, result.site, same) if same is not None else None
         if partner is None:
             return OTHER_KERNELS.format(kernel=result.site.kernel, node=result.node)
@@ -112,7 +112,7 @@ def _partner(built: Compilation, code: Code, site: Site, reported: Compilation) 
     """
     kernel = _kernel(built, site.kernel, code.direction)
 
-    def alike(compilation: Compilation) -> Iterator[tuple[Code, Region]]:
+    def matching_launches(compilation: Compilation) -> Iterator[tuple[Code, Region]]:
         for other in codes_of(compilation):
             for region in _launches(other, "python") or _launches(other, "cpp"):
                 name = region.kernel or ""
@@ -121,7 +121,10 @@ def _partner(built: Compilation, code: Code, site: Site, reported: Compilation) 
                 ):
                     yield other, region
 
-    ours, theirs = list(alike(built)), [region for _, region in alike(reported)]
+    ours, theirs = (
+        list(matching_launches(built)),
+        [region for _, region in matching_launches(reported)],
+    )
     place = next(
         place
         for place, (other, region) in enumerate(ours)
@@ -129,7 +132,7 @@ def _partner(built: Compilation, code: Code, site: Site, reported: Compilation) 
     )
     if len(ours) == len(theirs):
         return theirs[place]
-    same = [its for its in theirs if its.nodes and its.nodes == list(site.nodes)]
+    same = [launch for launch in theirs if launch.nodes and launch.nodes == list(site.nodes)]
     return same[0] if len(same) == 1 else None
 
 

@@ -63,20 +63,20 @@ def study_kernels(study: StudyContext) -> None:
     languages = {
         kernel.language for compilation in report.compilations for kernel in compilation.kernels
     }
-    own = timers.SETTINGS if "cpp" in languages else {}
+    timer_settings = timers.SETTINGS if "cpp" in languages else {}
     on_device = "cuda" in devices
     patterns: Patterns = {}
     if on_device and settings_of(variant).get("triton.cudagraphs"):
         # Which library call starts which kernels is seen only where no graph replays them.
-        plain = _measured(study, {**own, "triton.cudagraphs": False}, on_device, 0.0)
+        plain = _measured(study, {**timer_settings, "triton.cudagraphs": False}, on_device, 0.0)
         if plain is not None:
             patterns = learnt(plain)
     study.monitor.check()
-    found = _measured(study, own, on_device, SECONDS)
-    if found is None:
+    measured = _measured(study, timer_settings, on_device, SECONDS)
+    if measured is None:
         return
     report.absent.pop("kernel_times", None)
-    fill(report, study.peaks, found, patterns)
+    fill(report, study.peaks, measured, patterns)
 
 
 def _measured(
@@ -135,7 +135,9 @@ def _profiled(
         if time.perf_counter() > end and len(profiler.calls) > _FEWEST:
             break
         profiler.profile(call, calls=_IN_A_ROW, before=study.monitor.check)
-        entries = sum(len(run.spans) for one in profiler.calls for run in one.runs)
+        entries = sum(
+            len(run.spans) for profiled_call in profiler.calls for run in profiled_call.runs
+        )
     if seconds:
         del profiler.calls[0]  # the profiler's own first call is slow
     return profiler
@@ -191,7 +193,7 @@ def _sorted_runs(calls: Sequence[ProfiledCall], graphs: Sequence[Graph]) -> Runs
     for position, graph in enumerate(graphs):
         places[_plain(graph.source)].append(position)
     numbers: dict[int, int | None] = {}
-    for run in sorted((run for one in calls for run in one.runs), key=_started):
+    for run in sorted((run for profiled_call in calls for run in profiled_call.runs), key=_started):
         if run.graph not in numbers:
             parts = split(run.source)
             left = places[

@@ -60,12 +60,12 @@ def study_routes(study: StudyContext) -> None:
         report.absent["routes"] = PROFILED
         return
     routes = [route for compilation in report.compilations for route in compilation.routes]
-    asked = [route for route in routes if route.via in ("dispatcher", "python")]
-    if not asked:
+    timed_routes = [route for route in routes if route.via in ("dispatcher", "python")]
+    if not timed_routes:
         report.absent["routes"] = NONE
         return
     report.absent.pop("routes", None)
-    names = list(dict.fromkeys(route.operator for route in sorted(asked, key=_is_torchs)))
+    names = list(dict.fromkeys(route.operator for route in sorted(timed_routes, key=_is_torchs)))
     study.monitor.step("running the subject", variant=report.name, fraction=0.1)
     study.snapshot.restore()
     with quiet(), recorded(names[:MOST]) as calls:
@@ -77,7 +77,7 @@ def study_routes(study: StudyContext) -> None:
             variant=report.name,
             fraction=0.2 + 0.8 * number / len(names),
         )
-        for route in asked:
+        for route in timed_routes:
             if route.operator == name:
                 _measure(route, calls.get(name), study.monitor.check)
                 if number >= MOST:
@@ -88,29 +88,32 @@ def _is_torchs(route: Route) -> bool:
     return route.registered == "torch"
 
 
-def _measure(route: Route, made: Made | None, check: Callable[[], object]) -> None:
-    if made is None:
+def _measure(route: Route, operator_call: Made | None, check: Callable[[], object]) -> None:
+    if operator_call is None:
         route.how = NOT_CALLED
         return
     with contextlib.ExitStack() as stack:
-        call: Callable[[], object] = made.__call__
+        call: Callable[[], object] = operator_call.__call__
         without: Callable[[], object] | None = None
         if route.artifact == "cpp" and route.via == "dispatcher":
             try:
-                dispatched = Dispatched(made)
+                dispatched = Dispatched(operator_call)
             except TypeError as error:
                 route.how = NOT_PACKED.format(error)
                 return
             stack.callback(dispatched.close)
             call, without = dispatched, dispatched.without
-        stack.enter_context(_alone(made))
-        inside = stack.enter_context(_inside(route, made, call))
+        stack.enter_context(_alone(operator_call))
+        inside = stack.enter_context(_inside(route, operator_call, call))
         if inside is None:
             return
         cost = reaching(
-            call, without=without, inside=inside, before_each=functools.partial(_ready, made, check)
+            call,
+            without=without,
+            inside=inside,
+            before_each=functools.partial(_ready, operator_call, check),
         )
-    less = LESS_FUNCTION if is_python(made) else LESS_RANGE
+    less = LESS_FUNCTION if is_python(operator_call) else LESS_RANGE
     way = VIA_OPS if without is None else VIA_DISPATCHER
     _fill(route, cost, HOW.format(way=way, less=less, rounds=cost.rounds))
 
@@ -124,7 +127,7 @@ def _fill(route: Route, cost: Cost, how: str) -> None:
 
 
 @contextlib.contextmanager
-def _alone(made: Made) -> Iterator[None]:
+def _alone(operator_call: Made) -> Iterator[None]:
     """Nothing else runs, no gradient is recorded: as within a wrapper."""
     with undisturbed(), quiet(), gc_disabled(), torch.no_grad():
         yield
@@ -132,16 +135,16 @@ def _alone(made: Made) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _inside(
-    route: Route, made: Made, call: Callable[[], object]
+    route: Route, operator_call: Made, call: Callable[[], object]
 ) -> Iterator[Callable[[int], float] | None]:
     """What tells the operator's own work in the calls just made; None where nothing can."""
-    if is_python(made):
-        with timed_inside(made) as spent:
+    if is_python(operator_call):
+        with timed_inside(operator_call) as spent:
 
             def taken(number: int) -> float:
-                own = sum(spent)
+                total_s = sum(spent)
                 spent.clear()
-                return float(own)
+                return float(total_s)
 
             yield taken
         return
@@ -149,16 +152,16 @@ def _inside(
         route.how = NOT_KNOWN
         yield None
         return
-    ranges = timers.ranges_of(call, made.name, calls=_PROFILED)
+    ranges = timers.ranges_of(call, operator_call.name, calls=_PROFILED)
     if not ranges:
         route.how = NO_RANGE
         yield None
         return
-    each = statistics.median(ranges)
-    yield lambda number: each * number
+    median_s = statistics.median(ranges)
+    yield lambda number: median_s * number
 
 
-def _ready(made: Made, check: Callable[[], object]) -> None:
+def _ready(operator_call: Made, check: Callable[[], object]) -> None:
     check()
-    if made.on_gpu:
+    if operator_call.on_gpu:
         torch.cuda.synchronize()

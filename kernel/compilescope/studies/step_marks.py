@@ -64,19 +64,19 @@ def marked(text: str, artifact: Artifact) -> Marked | None:
             inner, after = behind
             before.setdefault(after, []).insert(0, _mark(lines, inner, len(slots), artifact))
             slots.append(place)
-    made: list[str] = []
-    for number, own in enumerate(lines, start=1):
+    marked_lines: list[str] = []
+    for number, line_text in enumerate(lines, start=1):
         if artifact == "cpp" and number == entry.start:
-            made.append(marked_wrappers.CPP_HEAD.format(count=len(slots)))
-        made += before.get(number, [])
-        made.append(own)
-    return Marked(text="\n".join(made), steps=steps, slots=slots)
+            marked_lines.append(marked_wrappers.CPP_HEAD.format(count=len(slots)))
+        marked_lines += before.get(number, [])
+        marked_lines.append(line_text)
+    return Marked(text="\n".join(marked_lines), steps=steps, slots=slots)
 
 
 def _mark(lines: Sequence[str], line: int, slot: int, artifact: Artifact) -> str:
     """A mark, indented as a line is."""
-    own = lines[line - 1]
-    indent = own[: len(own) - len(own.lstrip())]
+    text = lines[line - 1]
+    indent = text[: len(text) - len(text.lstrip())]
     return indent + marked_wrappers.MARKS[artifact].format(slot=slot)
 
 
@@ -99,8 +99,8 @@ def _end_of_with(lines: Sequence[str], step: Step, end: int) -> tuple[int, int] 
     indent = _indent(lines[opening - 1])
     inner = _body(lines, opening)
     for number in range(inner, len(lines) + 1):
-        own = lines[number - 1]
-        if own.strip() and not own.lstrip().startswith("#") and _indent(own) <= indent:
+        text = lines[number - 1]
+        if text.strip() and not text.lstrip().startswith("#") and _indent(text) <= indent:
             return inner, number
     return None
 

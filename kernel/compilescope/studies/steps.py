@@ -90,13 +90,13 @@ class Run(msgspec.Struct, kw_only=True):
 
 
 def _cpp_text(text: str) -> str | None:
-    made = marked(text, "cpp")
-    return made.text if made is not None else None
+    marked_text = marked(text, "cpp")
+    return marked_text.text if marked_text is not None else None
 
 
 def _runs_of(study: StudyContext, built: Built, graphs: Sequence[KeptGraph]) -> dict[int, Run]:
     """Place of a graph → what it is given in a call, and in the backward behind it."""
-    found: dict[int, Run] = {}
+    runs: dict[int, Run] = {}
 
     def call() -> None:
         outcome_of(built.call(*study.args, **study.kwargs), dict)
@@ -104,25 +104,25 @@ def _runs_of(study: StudyContext, built: Built, graphs: Sequence[KeptGraph]) -> 
     for _ in range(_WARM):
         study.monitor.check()
         call()
-    with _watched(graphs, found):
+    with _watched(graphs, runs):
         call()
-    return found
+    return runs
 
 
 @contextlib.contextmanager
-def _watched(graphs: Sequence[KeptGraph], found: dict[int, Run]) -> Iterator[None]:
+def _watched(graphs: Sequence[KeptGraph], runs: dict[int, Run]) -> Iterator[None]:
     """Notes in the block what each graph's wrapper is given first."""
     real = [(graph, graph.inner) for graph in graphs]
 
-    def told(place: int, inner: Any) -> Any:
+    def noting(place: int, inner: Any) -> Any:
         def run(inputs: list[Any]) -> Any:
-            found.setdefault(place, Run(inputs=list(inputs), grad=torch.is_grad_enabled()))
+            runs.setdefault(place, Run(inputs=list(inputs), grad=torch.is_grad_enabled()))
             return inner(inputs)
 
         return run
 
     for place, (graph, inner) in enumerate(real):
-        graph.inner = told(place, inner)
+        graph.inner = noting(place, inner)
     try:
         yield
     finally:
@@ -154,15 +154,15 @@ def _measure(
         if run is None or graph.cudagraphs:
             _leave(steps, CUDA_GRAPHS if graph.cudagraphs else NOT_RUN)
             continue
-        own = _marked_of(graph, artifact)
-        if own is None:
+        marked_wrapper = _marked_of(graph, artifact)
+        if marked_wrapper is None:
             _leave(steps, NOT_MARKED)
             continue
-        made, wrapper = own
-        if _told(made.steps) != _told(steps.steps):
+        marked_text, wrapper = marked_wrapper
+        if _step_kinds(marked_text.steps) != _step_kinds(steps.steps):
             _leave(steps, OTHER_STEPS)
             continue
-        _fill(steps, _times(study, graph, run, made, wrapper, budget), _is_on_gpu(graph))
+        _fill(steps, _times(study, graph, run, marked_text, wrapper, budget), _is_on_gpu(graph))
     for steps in wanted.values():
         _leave(steps, NOT_RUN)
 
@@ -179,22 +179,22 @@ def _marked_of(graph: KeptGraph, artifact: Artifact) -> tuple[Marked, MarkedWrap
     source = str(graph.graph.source_code)
     cuts = split(source).cuts
     text = cuts[0].text.strip("\n") + "\n" if cuts else source
-    made = marked(text, artifact)
-    if made is None:
+    marked_text = marked(text, artifact)
+    if marked_text is None:
         return None
-    count = len(made.slots)
+    count = len(marked_text.slots)
     if artifact == "python":
-        found = marked_python(graph.inner, made.text, count)
+        wrapper = marked_python(graph.inner, marked_text.text, count)
     else:
-        found = marked_cpp(graph.inner, count)
-    return (made, found) if found is not None else None
+        wrapper = marked_cpp(graph.inner, count)
+    return (marked_text, wrapper) if wrapper is not None else None
 
 
 def _times(
     study: StudyContext,
     graph: KeptGraph,
     run: Run,
-    made: Marked,
+    marked_text: Marked,
     wrapper: MarkedWrapper,
     budget_s: float,
 ) -> StepTimes:
@@ -209,18 +209,18 @@ def _times(
             budget_s=budget_s,
             check=study.monitor.check,
         )
-    return step_times(rounds, made.slots)
+    return step_times(rounds, marked_text.slots)
 
 
 def _fill(steps: Steps, times: StepTimes, on_gpu: bool) -> None:
     how = HOW[steps.artifact].format(rounds=times.rounds, mark=times.mark_ns)
     last = max(times.steps, default=0)
     for place, step in enumerate(steps.steps):
-        found = times.steps.get(place)
-        step.us, step.interval_us = (found.us, found.interval) if found else (None, None)
+        figure = times.steps.get(place)
+        step.us, step.interval_us = (figure.us, figure.interval) if figure else (None, None)
         step.how = " ".join([how, *_remarks(steps.artifact, step, place == last, on_gpu)])
     steps.whole_us = times.whole.us
-    steps.sum_us = sum(found.us for found in times.steps.values())
+    steps.sum_us = sum(step_figure.us for step_figure in times.steps.values())
     steps.agrees = abs(steps.sum_us - times.whole.us) <= _AGREES * times.whole.us
     missed = len(steps.steps) - len(times.steps)
     why = []
@@ -257,14 +257,14 @@ def _places(
             if text is not None:
                 number = seen[code.direction] = seen.get(code.direction, 0) + 1
                 known.append((text, (compilation.id, code.direction, number)))
-    found: dict[int, tuple[str, str, int]] = {}
+    places: dict[int, tuple[str, str, int]] = {}
     for place, graph in enumerate(graphs):
         parts = split(str(graph.graph.source_code))
         text = parts.python if artifact == "python" else parts.cpp
-        index = next((i for i, (own, _) in enumerate(known) if own == text), None)
+        index = next((i for i, (known_text, _) in enumerate(known) if known_text == text), None)
         if index is not None:
-            found[place] = known.pop(index)[1]
-    return found
+            places[place] = known.pop(index)[1]
+    return places
 
 
 def _numbered(compilation: Compilation, artifact: Artifact) -> Iterator[tuple[int, Steps]]:
@@ -276,7 +276,7 @@ def _numbered(compilation: Compilation, artifact: Artifact) -> Iterator[tuple[in
             yield number, steps
 
 
-def _told(steps: Sequence[Step]) -> list[tuple[str, str]]:
+def _step_kinds(steps: Sequence[Step]) -> list[tuple[str, str]]:
     """What the steps are. Not their lines: torch 2.11 names an array of sizes anew by chance."""
     return [(step.kind, step.label) for step in steps]
 

@@ -23,12 +23,12 @@ _EFFECTS = {
 """Switch → the settings in `VariantReport.effective` that tell what came of it."""
 
 
-def switches(baseline: Variant, here: Variant) -> list[str]:
+def switches(baseline: Variant, variant: Variant) -> list[str]:
     """The switches in which two variants differ."""
     return [
         field
-        for field in here.__struct_fields__
-        if getattr(baseline, field) != getattr(here, field)
+        for field in variant.__struct_fields__
+        if getattr(baseline, field) != getattr(variant, field)
     ]
 
 
@@ -42,7 +42,7 @@ def other_changes(baseline: VariantReport, variant: VariantReport) -> Iterator[C
             baseline=_ids(baseline.compilations),
             here=_ids(variant.compilations),
         )
-    known = {one.id: one for one in baseline.compilations}
+    known = {compilation.id: compilation for compilation in baseline.compilations}
     for compilation in variant.compilations:
         other = known.get(compilation.id)
         if other is not None:
@@ -53,8 +53,8 @@ def other_changes(baseline: VariantReport, variant: VariantReport) -> Iterator[C
 
 
 def _settings(baseline: VariantReport, variant: VariantReport) -> Iterator[Change]:
-    asked = switches(baseline.requested, variant.requested)
-    for switch in asked:
+    changed = switches(baseline.requested, variant.requested)
+    for switch in changed:
         left, right = getattr(baseline.requested, switch), getattr(variant.requested, switch)
         if switch == "options":
             yield from _options(left, right)
@@ -64,9 +64,9 @@ def _settings(baseline: VariantReport, variant: VariantReport) -> Iterator[Chang
             what=switch,
             baseline=_value(switch, left),
             here=_value(switch, right),
-            why=_came(variant.effective, _EFFECTS.get(switch, ())),
+            why=_deviations(variant.effective, _EFFECTS.get(switch, ())),
         )
-    named = {*asked, *baseline.requested.options, *variant.requested.options}
+    named = {*changed, *baseline.requested.options, *variant.requested.options}
     for name in sorted({*baseline.config, *variant.config} - named):
         left, right = baseline.config.get(name, "default"), variant.config.get(name, "default")
         if left != right:
@@ -102,50 +102,54 @@ def _value(switch: str, value: Any) -> str:
 def in_vain(variant: VariantReport, switches: Sequence[str]) -> list[str]:
     """What of some switches is not in effect as it was asked for."""
     settings = [name for switch in switches for name in _EFFECTS.get(switch, ())]
-    return [one.setting for one in variant.effective if one.setting in settings and one.differs]
-
-
-def _came(effective: Sequence[Effective], settings: Sequence[str]) -> str:
-    """What came of a switch, where torch did something else than was asked for."""
-    told = [
-        f"{one.setting} ({one.requested}): {one.actual}. {one.why}".strip()
-        for one in effective
-        if one.setting in settings and one.differs
+    return [
+        setting.setting
+        for setting in variant.effective
+        if setting.setting in settings and setting.differs
     ]
-    return " ".join(told)
+
+
+def _deviations(effective: Sequence[Effective], settings: Sequence[str]) -> str:
+    """What came of a switch, where torch did something else than was asked for."""
+    deviations = [
+        f"{setting.setting} ({setting.requested}): {setting.actual}. {setting.why}".strip()
+        for setting in effective
+        if setting.setting in settings and setting.differs
+    ]
+    return " ".join(deviations)
 
 
 def _effects(left: Sequence[Effective], right: Sequence[Effective]) -> Iterator[Change]:
     """What came of settings that were asked for alike, or of none that was asked for."""
-    told = {*(name for names in _EFFECTS.values() for name in names), *_UNTOLD}
-    known = {one.setting: one for one in left}
-    for one in right:
-        other = known.get(one.setting)
-        if one.setting not in told and other is not None and other.actual != one.actual:
+    reported = {*(name for names in _EFFECTS.values() for name in names), *_NOT_REPORTED}
+    known = {setting.setting: setting for setting in left}
+    for setting in right:
+        other = known.get(setting.setting)
+        if setting.setting not in reported and other is not None and other.actual != setting.actual:
             yield Change(
                 kind="setting",
-                what=one.setting,
+                what=setting.setting,
                 baseline=other.actual,
-                here=one.actual,
-                why=one.why,
+                here=setting.actual,
+                why=setting.why,
             )
 
 
-_UNTOLD = ("vector instructions",)
+_NOT_REPORTED = ("vector instructions",)
 """Known once a variant has been built, so that two may differ in that alone."""
 
 
-def _graphs(baseline: Compilation, here: Compilation) -> Iterator[Change]:
+def _graphs(baseline: Compilation, compilation: Compilation) -> Iterator[Change]:
     resized: dict[str, tuple[str, str]] = {}
     for stage in STAGES:
-        left, right = baseline.graphs.get(stage), here.graphs.get(stage)
+        left, right = baseline.graphs.get(stage), compilation.graphs.get(stage)
         if left is None or right is None:
             continue
         fewer, more = _operators(left) - _operators(right), _operators(right) - _operators(left)
         if fewer or more:
             yield Change(
                 kind="graph",
-                what=f"{STAGES[stage]} of {here.id}",
+                what=f"{STAGES[stage]} of {compilation.id}",
                 baseline=_nodes(left, fewer),
                 here=_nodes(right, more),
                 why=_BEHIND if stage.endswith("post_grad") else "",
@@ -156,21 +160,24 @@ def _graphs(baseline: Compilation, here: Compilation) -> Iterator[Change]:
         first = next(iter(resized.values()))
         yield Change(
             kind="graph",
-            what=f"sizes in the graphs of {here.id}",
+            what=f"sizes in the graphs of {compilation.id}",
             baseline=first[0],
             here=first[1],
             why=f"The same operations on other sizes, in {count_of(len(resized), 'stage')}.",
         )
-    yield from _stages(baseline, here)
+    yield from _stages(baseline, compilation)
 
 
-def _stages(baseline: Compilation, here: Compilation) -> Iterator[Change]:
+def _stages(baseline: Compilation, compilation: Compilation) -> Iterator[Change]:
     left, right = (
         ", ".join(title for stage, title in STAGES.items() if stage in ours.graphs.keys() - theirs)
-        for ours, theirs in ((baseline, here.graphs.keys()), (here, baseline.graphs.keys()))
+        for ours, theirs in (
+            (baseline, compilation.graphs.keys()),
+            (compilation, baseline.graphs.keys()),
+        )
     )
     if left or right:
-        yield Change(kind="graphs", what=f"graphs of {here.id}", baseline=left, here=right)
+        yield Change(kind="graphs", what=f"graphs of {compilation.id}", baseline=left, here=right)
 
 
 _BEHIND = "Passes behind AOTAutograd made something else of it."
@@ -204,13 +211,13 @@ def _sized(name: str, sizes: Sequence[str]) -> str:
     return f"{name}: [{', '.join(sizes)}]"
 
 
-def _wrappers(baseline: Compilation, here: Compilation) -> Iterator[Change]:
-    for left, right in zip(codes_of(baseline), codes_of(here), strict=False):
+def _wrappers(baseline: Compilation, compilation: Compilation) -> Iterator[Change]:
+    for left, right in zip(codes_of(baseline), codes_of(compilation), strict=False):
         sides = [_wrapper(code.python, code.cpp) for code in (left, right)]
         if sides[0] != sides[1]:
             yield Change(
                 kind="wrapper",
-                what=f"wrapper of {here.id}, {right.direction}",
+                what=f"wrapper of {compilation.id}, {right.direction}",
                 baseline=sides[0],
                 here=sides[1],
             )
@@ -223,14 +230,14 @@ def _wrapper(python: str | None, cpp: str | None) -> str:
     return f"{'C++' if cpp else 'Python'}, {text.count(chr(10)) + 1} lines"
 
 
-def _guards(baseline: Compilation, here: Compilation) -> Iterator[Change]:
-    if not baseline.guards or not here.guards:
+def _guards(baseline: Compilation, compilation: Compilation) -> Iterator[Change]:
+    if not baseline.guards or not compilation.guards:
         return
-    left, right = _expressions(baseline.guards), _expressions(here.guards)
+    left, right = _expressions(baseline.guards), _expressions(compilation.guards)
     if left != right:
         yield Change(
             kind="guards",
-            what=f"guards of {here.id}",
+            what=f"guards of {compilation.id}",
             baseline=_count(sum(left.values()), left - right),
             here=_count(sum(right.values()), right - left),
         )
@@ -244,12 +251,14 @@ def _count(number: int, only: Counter[str]) -> str:
     return f"{number}, alone with {_some(list(only))}" if only else str(number)
 
 
-def _breaks(baseline: Compilation, here: Compilation) -> Iterator[Change]:
-    left, right = ([graph_break.reason for graph_break in each.breaks] for each in (baseline, here))
+def _breaks(baseline: Compilation, compilation: Compilation) -> Iterator[Change]:
+    left, right = (
+        [graph_break.reason for graph_break in side.breaks] for side in (baseline, compilation)
+    )
     if left != right:
         yield Change(
             kind="breaks",
-            what=f"graph breaks of {here.id}",
+            what=f"graph breaks of {compilation.id}",
             baseline=_some(left) or "none",
             here=_some(right) or "none",
         )

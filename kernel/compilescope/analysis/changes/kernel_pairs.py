@@ -13,13 +13,13 @@ Pair = tuple[Kernel | None, Kernel | None]
 """The baseline's kernel and this variant's; one may be missing."""
 
 
-def pair_kernels(baseline: Sequence[Kernel], here: Sequence[Kernel]) -> list[Pair]:
+def pair_kernels(baseline: Sequence[Kernel], kernels: Sequence[Kernel]) -> list[Pair]:
     """Pair the kernels of one graph, in this variant's order; then what only the baseline has.
 
     What is surest comes first: the same code for the same nodes, the same code, the same nodes, the
     most nodes in common, and last the same operators in their order.
     """
-    mine, theirs = list(range(len(here))), list(range(len(baseline)))
+    mine, theirs = list(range(len(kernels))), list(range(len(baseline)))
     partners: dict[int, int] = {}
 
     def match(key: Callable[[Kernel], Hashable]) -> None:
@@ -29,17 +29,17 @@ def pair_kernels(baseline: Sequence[Kernel], here: Sequence[Kernel]) -> list[Pai
             if index not in taken and key(baseline[index]) is not None:
                 waiting[key(baseline[index])].append(index)
         for index in mine:
-            found = None if index in partners else waiting.get(key(here[index]))
-            if found:
-                partners[index] = found.popleft()
+            candidates = None if index in partners else waiting.get(key(kernels[index]))
+            if candidates:
+                partners[index] = candidates.popleft()
 
     match(lambda kernel: (what(kernel), _nodes(kernel)))
     match(what)
     match(_nodes)
-    _match_overlaps(baseline, here, partners)
+    _match_overlaps(baseline, kernels, partners)
     match(lambda kernel: tuple(sorted(kernel.ops)) or None)
     pairs: list[Pair] = [
-        (baseline[partners[index]] if index in partners else None, here[index]) for index in mine
+        (baseline[partners[index]] if index in partners else None, kernels[index]) for index in mine
     ]
     left = set(theirs) - set(partners.values())
     return pairs + [(baseline[index], None) for index in sorted(left)]
@@ -55,7 +55,7 @@ def _nodes(kernel: Kernel) -> frozenset[str] | None:
 
 
 def _match_overlaps(
-    baseline: Sequence[Kernel], here: Sequence[Kernel], partners: dict[int, int]
+    baseline: Sequence[Kernel], kernels: Sequence[Kernel], partners: dict[int, int]
 ) -> None:
     """Pair what has most nodes in common, as far as nobody has it yet."""
     taken = set(partners.values())
@@ -65,7 +65,7 @@ def _match_overlaps(
             for node in set(kernel.nodes):
                 owners[node].append(index)
     scores: dict[tuple[int, int], int] = defaultdict(int)
-    for index, kernel in enumerate(here):
+    for index, kernel in enumerate(kernels):
         if index not in partners:
             for node in set(kernel.nodes):
                 for owner in owners[node]:

@@ -36,37 +36,37 @@ class Context(NamedTuple):
 
 def kernel_changes(baseline: VariantReport, variant: VariantReport) -> list[KernelChange]:
     """Pair the kernels of every compilation that both have, by its id and direction."""
-    found: list[KernelChange] = []
-    context = Context(_fusions(baseline, variant), _asked(baseline, variant))
-    known = {one.id: one for one in baseline.compilations}
+    changes: list[KernelChange] = []
+    context = Context(_fusions(baseline, variant), _differing_settings(baseline, variant))
+    known = {compilation.id: compilation for compilation in baseline.compilations}
     for compilation in variant.compilations:
         other = known.pop(compilation.id, None)
-        found += _compare(other, compilation, context)
+        changes += _compare(other, compilation, context)
     for other in known.values():
-        found += _compare(other, None, context)
-    return found
+        changes += _compare(other, None, context)
+    return changes
 
 
 def _compare(
-    baseline: Compilation | None, here: Compilation | None, context: Context
+    baseline: Compilation | None, compilation: Compilation | None, context: Context
 ) -> Iterator[KernelChange]:
-    both = [one for one in (baseline, here) if one is not None]
-    directions = dict.fromkeys(kernel.direction for one in both for kernel in one.kernels)
+    both = [side for side in (baseline, compilation) if side is not None]
+    directions = dict.fromkeys(kernel.direction for side in both for kernel in side.kernels)
     for direction in directions:
-        ours = _of(here, direction)
-        theirs = _of(baseline, direction)
+        ours = _kernels_of(compilation, direction)
+        theirs = _kernels_of(baseline, direction)
         pairs = pair_kernels(theirs, ours)
         for pair in pairs:
             change = _change(pair, pairs, context)
             change.direction = direction
-            change.compilation = here.id if here is not None else ""
+            change.compilation = compilation.id if compilation is not None else ""
             change.baseline_compilation = baseline.id if baseline is not None else ""
-            if here is None or baseline is None:
+            if compilation is None or baseline is None:
                 change.why = "This compilation is there in one of the two only."
             yield change
 
 
-def _of(compilation: Compilation | None, direction: Direction) -> list[Kernel]:
+def _kernels_of(compilation: Compilation | None, direction: Direction) -> list[Kernel]:
     return (
         [kernel for kernel in compilation.kernels if kernel.direction == direction]
         if compilation
@@ -77,14 +77,14 @@ def _of(compilation: Compilation | None, direction: Direction) -> list[Kernel]:
 def _change(pair: Pair, pairs: Sequence[Pair], context: Context) -> KernelChange:
     theirs, ours = pair
     if theirs is None or ours is None:
-        one = ours or theirs
-        assert one is not None, "a pair has at least one side"
+        kernel = ours or theirs
+        assert kernel is not None, "a pair has at least one side"
         return KernelChange(
             kernel=ours.name if ours else "",
             baseline=theirs.name if theirs else "",
             outcome="added" if ours else "removed",
-            why=_moved(one, pairs, 0 if ours else 1, context.fusions),
-            language=one.language,
+            why=_where_work_went(kernel, pairs, 0 if ours else 1, context.fusions),
+            language=kernel.language,
         )
     change = KernelChange(kernel=ours.name, baseline=theirs.name, language=ours.language)
     if ours.language != theirs.language:
@@ -95,7 +95,7 @@ def _change(pair: Pair, pairs: Sequence[Pair], context: Context) -> KernelChange
         change.why = launching(theirs, ours)
     else:
         change.outcome, change.lines = "differs", count_lines(theirs, ours)
-        change.why = _moved(ours, pairs, 0, context.fusions, theirs) or _inside(
+        change.why = _where_work_went(ours, pairs, 0, context.fusions, theirs) or _why_code_differs(
             theirs, ours, context.asked
         )
     return change
@@ -114,7 +114,7 @@ def count_lines(theirs: Kernel, ours: Kernel) -> int:
     )
 
 
-def _moved(
+def _where_work_went(
     kernel: Kernel,
     pairs: Sequence[Pair],
     side: int,
@@ -126,11 +126,11 @@ def _moved(
     if not nodes:
         return ""
     sharing = [
-        one
+        candidate
         for pair in pairs
-        if (one := pair[side]) is not None
-        and nodes & set(one.nodes)
-        and one is not partner
+        if (candidate := pair[side]) is not None
+        and nodes & set(candidate.nodes)
+        and candidate is not partner
         and not _is_same(pair)
     ]
     added = nodes - set(partner.nodes) if partner else nodes
@@ -138,24 +138,24 @@ def _moved(
     if not sharing or (partner and not added):
         left = set(partner.nodes) - nodes if partner else set()
         who = [
-            one
+            candidate
             for pair in pairs
-            if (one := pair[1 - side]) is not None
-            and left & set(one.nodes)
-            and one is not kernel
+            if (candidate := pair[1 - side]) is not None
+            and left & set(candidate.nodes)
+            and candidate is not kernel
             and not _is_same(pair)
         ]
         if not left or not who:
             return ""
-        told = (
+        sentence = (
             f"Part of what {partner.name if partner else ''} does there is done by {_listed(who)}."
         )
     else:
-        told = f"What it does is done by {_listed(sharing)} {place}."
+        sentence = f"What it does is done by {_listed(sharing)} {place}."
         if partner:
-            told = f"It also does what is done by {_listed(sharing)} {place}."
+            sentence = f"It also does what is done by {_listed(sharing)} {place}."
     kernels = [kernel, *sharing, *([partner] if partner else [])]
-    return " ".join([told, *_blamed(kernels, fusions)])
+    return " ".join([sentence, *_blamed(kernels, fusions)])
 
 
 def _is_same(pair: Pair) -> bool:
@@ -172,17 +172,17 @@ def _blamed(kernels: Sequence[Kernel], fusions: Sequence[str]) -> Iterator[str]:
 
 def _fusions(baseline: VariantReport, variant: VariantReport) -> list[str]:
     """The fusions that are off under one of the two only."""
-    off = [set(_off(one.effective)) for one in (baseline, variant)]
+    off = [set(_off(variant_report.effective)) for variant_report in (baseline, variant)]
     return sorted(off[0] ^ off[1])
 
 
 def _off(effective: Sequence[Effective]) -> Iterator[str]:
-    for one in effective:
-        if one.setting == "fusions" and one.differs:
-            yield from one.operators
+    for setting in effective:
+        if setting.setting == "fusions" and setting.differs:
+            yield from setting.operators
 
 
-def _inside(theirs: Kernel, ours: Kernel, asked: str) -> str:
+def _why_code_differs(theirs: Kernel, ours: Kernel, differing_settings: str) -> str:
     """What can be told of two codes for the same nodes."""
     symbols = [
         sorted(set(_SYMBOL.findall("\n".join(body_lines(kernel))))) for kernel in (theirs, ours)
@@ -196,24 +196,28 @@ def _inside(theirs: Kernel, ours: Kernel, asked: str) -> str:
         return f"torch took another kind of kernel: {kinds[1]} here, and {kinds[0]} there."
     if theirs.nodes and ours.nodes and set(theirs.nodes) != set(ours.nodes):
         return "It does other operations: the graph differs."
-    return f"Other code for the same operations, under {asked}." if asked else ""
+    return (
+        f"Other code for the same operations, under {differing_settings}."
+        if differing_settings
+        else ""
+    )
 
 
-def _asked(baseline: VariantReport, variant: VariantReport) -> str:
+def _differing_settings(baseline: VariantReport, variant: VariantReport) -> str:
     """The settings in which two variants differ, as one reads them."""
-    told = [
+    settings = [
         f"{field}={getattr(variant.requested, field)}"
         for field in variant.requested.__struct_fields__
         if field != "options"
         and getattr(variant.requested, field) != getattr(baseline.requested, field)
     ]
     ours, theirs = variant.requested.options, baseline.requested.options
-    told += [
+    settings += [
         f"{name}={ours[name]!r}" if name in ours else f"{name} as by default"
         for name in {**theirs, **ours}
         if (name in ours) != (name in theirs) or ours[name] != theirs[name]
     ]
-    return ", ".join(told)
+    return ", ".join(settings)
 
 
 def _called(kernel: Kernel) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...report import Kernel
 
-_UNTOLD = ("kernel_name", "backend_hash")
+_NOT_REPORTED = ("kernel_name", "backend_hash")
 _ARGUMENT = re.compile(r"'(\w+)': '([^']*)'")
 _ALIGNED = ("tt.divisibility", 16)
 _SHOWN = 3
@@ -22,15 +22,15 @@ def launching(theirs: Kernel, ours: Kernel) -> str:
         return ""
     left, right = launch_settings(theirs.source), launch_settings(ours.source)
     names = [name for name in {**left, **right} if left.get(name) != right.get(name)]
-    told = list(_alignments(left, right)) if "configs" in names else []
-    if told:
+    differences = list(_alignments(left, right)) if "configs" in names else []
+    if differences:
         names.remove("configs")
     if names:
         settings = [
             f"{name} = {right.get(name, 'none')} for {left.get(name, 'none')}" for name in names
         ]
-        told.append(f"torch launches it with {_some(settings)}")
-    return f"The same code; {'; '.join(told)}." if told else ""
+        differences.append(f"torch launches it with {_some(settings)}")
+    return f"The same code; {'; '.join(differences)}." if differences else ""
 
 
 def _alignments(left: Mapping[str, str], right: Mapping[str, str]) -> Iterator[str]:
@@ -54,7 +54,7 @@ def _hints(settings: Mapping[str, str]) -> set[tuple[int, str, int]] | None:
     """What Triton is told of arguments, by their places; None where it is not in the form known."""
     try:
         [hints] = ast.literal_eval(settings.get("configs", ""))
-        return {(place, name, value) for (place,), told in hints.items() for name, value in told}
+        return {(place, name, value) for (place,), hint in hints.items() for name, value in hint}
     except (AttributeError, SyntaxError, TypeError, ValueError):
         return None
 
@@ -72,16 +72,16 @@ def launch_settings(source: str) -> dict[str, str]:
         tree = ast.parse(source)
     except SyntaxError:
         return {}
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for node in ast.walk(tree):
         if not isinstance(node, ast.FunctionDef):
             continue
         for call in node.decorator_list:
             if isinstance(call, ast.Call):
-                found["heuristic"] = ast.unparse(call.func).rpartition(".")[2]
+                settings["heuristic"] = ast.unparse(call.func).rpartition(".")[2]
                 for keyword in call.keywords:
-                    found.update(_items(keyword))
-    return {name: value for name, value in found.items() if name not in _UNTOLD}
+                    settings.update(_items(keyword))
+    return {name: value for name, value in settings.items() if name not in _NOT_REPORTED}
 
 
 def _items(keyword: ast.keyword) -> Iterator[tuple[str, str]]:

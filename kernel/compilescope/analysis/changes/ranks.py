@@ -33,49 +33,54 @@ def compare(reports: Sequence[Report]) -> None:
         rank.same = not rank.differences
 
 
-def _of_two(here: Report, there: Report) -> Iterator[RankDifference]:
-    assert here.rank is not None
-    assert there.rank is not None
-    mine, yours = RankTexts(here.rank.device), RankTexts(there.rank.device)
-    known = {variant.name: variant for variant in there.variants}
-    for variant in here.variants:
+def _of_two(report: Report, other_report: Report) -> Iterator[RankDifference]:
+    assert report.rank is not None
+    assert other_report.rank is not None
+    mine, yours = RankTexts(report.rank.device), RankTexts(other_report.rank.device)
+    known = {variant.name: variant for variant in other_report.variants}
+    for variant in report.variants:
         other = known.get(variant.name)
         if other is not None:
             for of_variant in _of_variants(variant, other, mine, yours):
-                of_variant.other = there.rank.rank
+                of_variant.other = other_report.rank.rank
                 yield of_variant
-    for name in dict.fromkeys(one.name for one in [*here.variants, *there.variants]):
-        for of_variant in _in_order(name, here.rank.collectives, there.rank.collectives):
-            of_variant.other = there.rank.rank
+    for name in dict.fromkeys(
+        variant.name for variant in [*report.variants, *other_report.variants]
+    ):
+        for of_variant in _in_order(name, report.rank.collectives, other_report.rank.collectives):
+            of_variant.other = other_report.rank.rank
             yield of_variant
 
 
 def _of_variants(
-    here: VariantReport, there: VariantReport, mine: RankTexts, yours: RankTexts
+    variant: VariantReport, other: VariantReport, mine: RankTexts, yours: RankTexts
 ) -> Iterator[RankDifference]:
-    name = here.name
-    if here.stage != there.stage:
+    name = variant.name
+    if variant.stage != other.stage:
         yield RankDifference(
             what=f"{name}: how far it came",
             kind="compilations",
-            here=here.stage,
-            there=there.stage,
+            here=variant.stage,
+            there=other.stage,
             serious=True,
             why="A rank that stops leaves the others waiting in their next collective.",
         )
-    if here.config != there.config:
+    if variant.config != other.config:
         changed = sorted(
             key
-            for key in {*here.config, *there.config}
-            if here.config.get(key) != there.config.get(key)
+            for key in {*variant.config, *other.config}
+            if variant.config.get(key) != other.config.get(key)
         )
         yield RankDifference(
             what=f"{name}: settings",
             kind="settings",
-            here=", ".join(f"{key}={here.config.get(key, 'default')}" for key in changed),
-            there=", ".join(f"{key}={there.config.get(key, 'default')}" for key in changed),
+            here=", ".join(f"{key}={variant.config.get(key, 'default')}" for key in changed),
+            there=", ".join(f"{key}={other.config.get(key, 'default')}" for key in changed),
         )
-    ids, other_ids = [one.id for one in here.compilations], [one.id for one in there.compilations]
+    ids, other_ids = (
+        [compilation.id for compilation in variant.compilations],
+        [compilation.id for compilation in other.compilations],
+    )
     if ids != other_ids:
         yield RankDifference(
             what=f"{name}: compilations",
@@ -86,48 +91,48 @@ def _of_variants(
             why="A rank that compiles more graphs makes the others wait, and may call other "
             "collectives.",
         )
-    by_id = {one.id: one for one in there.compilations}
-    for compilation in here.compilations:
+    by_id = {compilation.id: compilation for compilation in other.compilations}
+    for compilation in variant.compilations:
         if compilation.id in by_id:
             yield from _of_compilations(name, compilation, by_id[compilation.id], mine, yours)
 
 
 def _of_compilations(
-    variant: str, here: Compilation, there: Compilation, mine: RankTexts, yours: RankTexts
+    variant: str, first: Compilation, second: Compilation, mine: RankTexts, yours: RankTexts
 ) -> Iterator[RankDifference]:
-    for stage, graph in here.graphs.items():
-        other = there.graphs.get(stage)
+    for stage, graph in first.graphs.items():
+        other = second.graphs.get(stage)
         if other is None:
             continue
-        found = first_difference(mine(graph.text), yours(other.text))
-        if found is not None:
+        difference = first_difference(mine(graph.text), yours(other.text))
+        if difference is not None:
             yield RankDifference(
-                what=f"{variant}: the {stage} graph of {here.id}, line {found[0]}",
+                what=f"{variant}: the {stage} graph of {first.id}, line {difference[0]}",
                 kind="graph",
-                here=found[1],
-                there=found[2],
+                here=difference[1],
+                there=difference[2],
             )
             # Later stages differ because of this one.
             break
-    graphs, other_graphs = dict(_graphs(here.code)), dict(_graphs(there.code))
+    graphs, other_graphs = dict(_graphs(first.code)), dict(_graphs(second.code))
     if graphs.keys() != other_graphs.keys():
         yield RankDifference(
-            what=f"{variant}: how many graphs {here.id} has",
+            what=f"{variant}: how many graphs {first.id} has",
             kind="graph",
             here=str(len(graphs)),
             there=str(len(other_graphs)),
         )
     for title, text, other_text in _codes(graphs, other_graphs):
-        found = first_difference(mine(text), yours(other_text))
-        if found is not None:
+        difference = first_difference(mine(text), yours(other_text))
+        if difference is not None:
             yield RankDifference(
-                what=f"{variant}: {title} of {here.id}, line {found[0]}",
+                what=f"{variant}: {title} of {first.id}, line {difference[0]}",
                 kind="code",
-                here=found[1],
-                there=found[2],
+                here=difference[1],
+                there=difference[2],
             )
-    yield from _of_kernels(variant, here, there, mine, yours)
-    yield from _of_guards(variant, here, there, mine, yours)
+    yield from _of_kernels(variant, first, second, mine, yours)
+    yield from _of_guards(variant, first, second, mine, yours)
 
 
 _ARTIFACTS = {"python": "the Python wrapper", "cpp": "the C++ wrapper"}
@@ -135,11 +140,13 @@ _ARTIFACTS = {"python": "the Python wrapper", "cpp": "the C++ wrapper"}
 themselves; and ranks compile nothing ahead of time."""
 
 
-def _codes(here: Mapping[str, Code], there: Mapping[str, Code]) -> Iterator[tuple[str, str, str]]:
-    for place, code in here.items():
+def _codes(
+    codes: Mapping[str, Code], other_codes: Mapping[str, Code]
+) -> Iterator[tuple[str, str, str]]:
+    for place, code in codes.items():
         for name, title in _ARTIFACTS.items():
             text = getattr(code, name)
-            other = getattr(there.get(place), name, None)
+            other = getattr(other_codes.get(place), name, None)
             if text is not None and other is not None:
                 yield title + place, text, other
 
@@ -147,45 +154,47 @@ def _codes(here: Mapping[str, Code], there: Mapping[str, Code]) -> Iterator[tupl
 def _graphs(code: Code) -> Iterator[tuple[str, Code]]:
     """The code of every graph, by where it is: DistributedDataParallel's buckets make several."""
     backward = ", backward," if code.direction == "backward" else ""
-    for number, one in enumerate([code, *code.others], start=1):
-        yield f"{backward or ','} graph {number}," if number > 1 else backward, one
+    for number, graph_code in enumerate([code, *code.others], start=1):
+        yield f"{backward or ','} graph {number}," if number > 1 else backward, graph_code
     if code.backward is not None:
         yield from _graphs(code.backward)
 
 
 def _of_kernels(
-    variant: str, here: Compilation, there: Compilation, mine: RankTexts, yours: RankTexts
+    variant: str, first: Compilation, second: Compilation, mine: RankTexts, yours: RankTexts
 ) -> Iterator[RankDifference]:
-    own = {(kernel.direction, kernel.name): mine(kernel.source) for kernel in here.kernels}
-    others = {(kernel.direction, kernel.name): yours(kernel.source) for kernel in there.kernels}
-    only, missing = _apart(own, others), _apart(others, own)
+    sources = {(kernel.direction, kernel.name): mine(kernel.source) for kernel in first.kernels}
+    other_sources = {
+        (kernel.direction, kernel.name): yours(kernel.source) for kernel in second.kernels
+    }
+    only, missing = _apart(sources, other_sources), _apart(other_sources, sources)
     if only or missing:
         yield RankDifference(
-            what=f"{variant}: kernels of {here.id}",
+            what=f"{variant}: kernels of {first.id}",
             kind="kernels",
             here=_listed([name for _, name in only]),
             there=_listed([name for _, name in missing]),
         )
-    for key, source in own.items():
-        if key in others and source != others[key]:
-            found = first_difference(source, others[key]) or (0, "", "")
+    for key, source in sources.items():
+        if key in other_sources and source != other_sources[key]:
+            difference = first_difference(source, other_sources[key]) or (0, "", "")
             yield RankDifference(
-                what=f"{variant}: {key[1]} of {here.id}, line {found[0]}",
+                what=f"{variant}: {key[1]} of {first.id}, line {difference[0]}",
                 kind="kernels",
-                here=found[1],
-                there=found[2],
+                here=difference[1],
+                there=difference[2],
             )
 
 
 def _of_guards(
-    variant: str, here: Compilation, there: Compilation, mine: RankTexts, yours: RankTexts
+    variant: str, first: Compilation, second: Compilation, mine: RankTexts, yours: RankTexts
 ) -> Iterator[RankDifference]:
-    own = {mine(guard.expression): guard for guard in here.guards}
-    others = {yours(guard.expression): guard for guard in there.guards}
-    only, missing = _apart(own, others), _apart(others, own)
+    guards = {mine(guard.expression): guard for guard in first.guards}
+    other_guards = {yours(guard.expression): guard for guard in second.guards}
+    only, missing = _apart(guards, other_guards), _apart(other_guards, guards)
     if only or missing:
         yield RankDifference(
-            what=f"{variant}: guards of {here.id}",
+            what=f"{variant}: guards of {first.id}",
             kind="guards",
             here=_listed(only),
             there=_listed(missing),
@@ -194,14 +203,16 @@ def _of_guards(
 
 
 def _in_order(
-    variant: str, here: Sequence[Collective], there: Sequence[Collective]
+    variant: str, collectives: Sequence[Collective], other_collectives: Sequence[Collective]
 ) -> Iterator[RankDifference]:
     """The first place at which two ranks call something else."""
-    own = [_said(collective) for collective in here if collective.variant == variant]
-    others = [_said(collective) for collective in there if collective.variant == variant]
-    for place in range(max(len(own), len(others))):
-        mine = own[place] if place < len(own) else "none"
-        yours = others[place] if place < len(others) else "none"
+    calls = [_describe(collective) for collective in collectives if collective.variant == variant]
+    other_calls = [
+        _describe(collective) for collective in other_collectives if collective.variant == variant
+    ]
+    for place in range(max(len(calls), len(other_calls))):
+        mine = calls[place] if place < len(calls) else "none"
+        yours = other_calls[place] if place < len(other_calls) else "none"
         if mine != yours:
             yield RankDifference(
                 what=f"{variant}: collective {place + 1}",
@@ -215,10 +226,10 @@ def _in_order(
             return
 
 
-def _said(one: Collective) -> str:
-    shape = f"{one.dtype}[{', '.join(one.shape)}]" if one.dtype else ""
-    group = f" in group {one.group}" if one.group else ""
-    return " ".join(f"{one.operator} {one.reduction} {shape}".split()) + group
+def _describe(collective: Collective) -> str:
+    shape = f"{collective.dtype}[{', '.join(collective.shape)}]" if collective.dtype else ""
+    group = f" in group {collective.group}" if collective.group else ""
+    return " ".join(f"{collective.operator} {collective.reduction} {shape}".split()) + group
 
 
 class RankTexts:
@@ -247,21 +258,21 @@ class RankTexts:
         return self._own.sub(r"\1N", text) if self._own is not None else text
 
 
-def first_difference(here: str, there: str) -> tuple[int, str, str] | None:
+def first_difference(text: str, other_text: str) -> tuple[int, str, str] | None:
     """The number of the first line that differs, counted from 1, and both lines."""
-    if here == there:
+    if text == other_text:
         return None
-    own, others = here.split("\n"), there.split("\n")
-    for number in range(max(len(own), len(others))):
-        mine = own[number] if number < len(own) else ""
-        yours = others[number] if number < len(others) else ""
+    lines, other_lines = text.split("\n"), other_text.split("\n")
+    for number in range(max(len(lines), len(other_lines))):
+        mine = lines[number] if number < len(lines) else ""
+        yours = other_lines[number] if number < len(other_lines) else ""
         if mine != yours:
             return number + 1, _short(mine), _short(yours)
     return None
 
 
-def _apart(one: Mapping[Key, object], other: Mapping[Key, object]) -> list[Key]:
-    return [key for key in one if key not in other]
+def _apart(left: Mapping[Key, object], right: Mapping[Key, object]) -> list[Key]:
+    return [key for key in left if key not in right]
 
 
 def _listed(texts: Sequence[str]) -> str:

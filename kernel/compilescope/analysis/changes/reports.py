@@ -16,7 +16,7 @@ _LANGUAGES = {"cpp": "C++", "triton": "Triton", "extern": "extern"}
 
 BACKEND_HASH = re.compile(r"'backend_hash': '\w*'")
 """In a Triton kernel's source: of the installed Triton, another with every version."""
-_Things = Counter[tuple[str, str]]
+_Contents = Counter[tuple[str, str]]
 
 
 class LatencyChange(Struct):
@@ -79,11 +79,11 @@ def report_difference(before: Report, after: Report) -> ReportDifference:
         Counts of both, and what only one has.
     """
     pairs = list(_pairs(before, after))
-    paired = {id(each) for pair in pairs for each in pair}
+    paired = {id(variant) for pair in pairs for variant in pair}
     return ReportDifference(
         variants=[_variant_difference(*pair) for pair in pairs],
-        only_before=[each.name for each in before.variants if id(each) not in paired],
-        only_after=[each.name for each in after.variants if id(each) not in paired],
+        only_before=[variant.name for variant in before.variants if id(variant) not in paired],
+        only_after=[variant.name for variant in after.variants if id(variant) not in paired],
     )
 
 
@@ -99,7 +99,7 @@ def _pairs(before: Report, after: Report) -> Iterator[tuple[VariantReport, Varia
 
 def _variant_difference(before: VariantReport, after: VariantReport) -> VariantDifference:
     first, second = counts(before), counts(after)
-    gone, new = _only_in_one(_things(before), _things(after))
+    gone, new = _only_in_one(_contents(before), _contents(after))
     changed = gone & new
     return VariantDifference(
         before=before.name,
@@ -131,11 +131,11 @@ def _latency(before: VariantReport, after: VariantReport) -> LatencyChange | Non
     return change
 
 
-def _only_in_one(before: _Things, after: _Things) -> tuple[Counter[str], Counter[str]]:
+def _only_in_one(before: _Contents, after: _Contents) -> tuple[Counter[str], Counter[str]]:
     return _labels(before - after), _labels(after - before)
 
 
-def _labels(things: _Things) -> Counter[str]:
+def _labels(things: _Contents) -> Counter[str]:
     labels = Counter[str]()
     for (label, _), number in things.items():
         labels[label] += number
@@ -146,16 +146,18 @@ def _listed(labels: Counter[str]) -> list[str]:
     return [label + (f", {number} times" if number > 1 else "") for label, number in labels.items()]
 
 
-def _things(variant: VariantReport) -> _Things:
+def _contents(variant: VariantReport) -> _Contents:
     """What a variant holds: in words, and by what it is known again."""
     things: list[tuple[str, str]] = []
-    for each in variant.compilations:
-        frame = _place(each.frame)
-        if each.recompile is not None:
-            things += [(f"recompile of {frame}: {why}", "") for why in each.recompile.reasons[:1]]
-        elif each.frame is not None:
+    for compilation in variant.compilations:
+        frame = _place(compilation.frame)
+        if compilation.recompile is not None:
+            things += [
+                (f"recompile of {frame}: {why}", "") for why in compilation.recompile.reasons[:1]
+            ]
+        elif compilation.frame is not None:
             things.append((f"compiled {frame}", ""))
-        things += [(_kernel_label(kernel), _code(kernel)) for kernel in each.kernels]
+        things += [(_kernel_label(kernel), _code(kernel)) for kernel in compilation.kernels]
     for graph_break in variant.breaks:
         cause = graph_break.cause
         things.append((f"graph break in {_place(cause.where)}: {cause.reason}", ""))
@@ -167,7 +169,8 @@ def kernel_differences(
 ) -> tuple[list[str], list[str], list[str]]:
     """Kernels that only the first compilation has, only the second, and those of other code."""
     sides = [
-        Counter((_kernel_label(each), _code(each)) for each in side) for side in (before, after)
+        Counter((_kernel_label(kernel), _code(kernel)) for kernel in side)
+        for side in (before, after)
     ]
     gone, new = _only_in_one(*sides)
     changed = gone & new

@@ -53,14 +53,14 @@ def baseline_of(variant: VariantReport, variants: Sequence[VariantReport]) -> Va
         return None
     best: VariantReport | None = None
     least: tuple[int, bool] | None = None
-    for one in variants:
-        if one is variant:
+    for candidate in variants:
+        if candidate is variant:
             break
-        if _is_comparable(one) and one.requested.target == variant.requested.target:
-            differing = switches(one.requested, variant.requested)
+        if _is_comparable(candidate) and candidate.requested.target == variant.requested.target:
+            differing = switches(candidate.requested, variant.requested)
             distance = (len(differing), differing != ["cpp_wrapper"])
             if least is None or distance < least:
-                best, least = one, distance
+                best, least = candidate, distance
     return best
 
 
@@ -71,17 +71,17 @@ def _is_comparable(variant: VariantReport) -> bool:
 
 def compare(baseline: VariantReport, variant: VariantReport) -> Changes:
     """What a variant changed against another."""
-    found = Changes(
+    changes = Changes(
         baseline=baseline.name, switches=switches(baseline.requested, variant.requested)
     )
-    found.changes = list(other_changes(baseline, variant))
+    changes.changes = list(other_changes(baseline, variant))
     missing = only_inductor(variant)
     if missing or only_inductor(baseline):
-        found.only_inductor = missing
+        changes.only_inductor = missing
     else:
-        found.kernels = kernel_changes(baseline, variant)
-    found.summary = _summary(baseline, variant, found)
-    return found
+        changes.kernels = kernel_changes(baseline, variant)
+    changes.summary = _summary(baseline, variant, changes)
+    return changes
 
 
 def only_inductor(variant: VariantReport) -> list[str]:
@@ -94,23 +94,23 @@ def only_inductor(variant: VariantReport) -> list[str]:
     return [] if is_inductor else list(_INDUCTOR.values())
 
 
-def _summary(baseline: VariantReport, variant: VariantReport, found: Changes) -> str:
-    told = f"Against {baseline.name}: "
-    if found.only_inductor:
-        return told + (
+def _summary(baseline: VariantReport, variant: VariantReport, changes: Changes) -> str:
+    start = f"Against {baseline.name}: "
+    if changes.only_inductor:
+        return start + (
             f"the back end {variant.requested.backend} generates no kernels and no wrapper; "
-            f"{_graphs(found.changes)}."
+            f"{_graphs(changes.changes)}."
         )
     if only_inductor(baseline):
         kernels = sum(len(compilation.kernels) for compilation in variant.compilations)
-        return told + (
+        return start + (
             f"Inductor generates {count_of(kernels, 'kernel')} and the wrapper, where the back end "
             f"{baseline.requested.backend} has neither."
         )
-    parts = [_kernels(found.kernels), _wrapper(baseline, variant), *_rest(found.changes)]
-    if useless := in_vain(variant, found.switches):
+    parts = [_kernels(changes.kernels), _wrapper(baseline, variant), *_rest(changes.changes)]
+    if useless := in_vain(variant, changes.switches):
         parts.append(f"not as requested: {', '.join(useless)}")
-    return told + "; ".join(part for part in parts if part) + "."
+    return start + "; ".join(part for part in parts if part) + "."
 
 
 def _kernels(kernels: Sequence[KernelChange]) -> str:
@@ -118,54 +118,54 @@ def _kernels(kernels: Sequence[KernelChange]) -> str:
         return "no kernels in either"
     counts = Counter(kernel.outcome for kernel in kernels)
     same = counts["identical"] + counts["renamed"]
-    here = len(kernels) - counts["removed"]
+    present = len(kernels) - counts["removed"]
     if same == len(kernels):
         return "the one kernel is identical" if same == 1 else f"all {same} kernels are identical"
-    told = [f"{same} of {count_of(here, 'kernel')} {'is' if same == 1 else 'are'} identical"]
+    counted = [f"{same} of {count_of(present, 'kernel')} {'is' if same == 1 else 'are'} identical"]
     if counts["differs"]:
-        told.append(f"{counts['differs']} differ{'s' * (counts['differs'] == 1)}")
+        counted.append(f"{counts['differs']} differ{'s' * (counts['differs'] == 1)}")
     if counts["added"]:
-        told.append(f"{counts['added']} {'is' if counts['added'] == 1 else 'are'} new")
+        counted.append(f"{counts['added']} {'is' if counts['added'] == 1 else 'are'} new")
     if counts["removed"]:
-        told.append(f"{counts['removed']} {'is' if counts['removed'] == 1 else 'are'} gone")
-    return ", ".join(told)
+        counted.append(f"{counts['removed']} {'is' if counts['removed'] == 1 else 'are'} gone")
+    return ", ".join(counted)
 
 
 def _wrapper(baseline: VariantReport, variant: VariantReport) -> str:
     kinds = [
         {
             ("C++" if code.cpp else "Python")
-            for compilation in each.compilations
+            for compilation in side.compilations
             for code in codes_of(compilation)
             if code.cpp or code.python
         }
-        for each in (baseline, variant)
+        for side in (baseline, variant)
     ]
     if kinds[0] != kinds[1] and all(len(kind) == 1 for kind in kinds):
         return f"the wrapper is {next(iter(kinds[1]))} instead of {next(iter(kinds[0]))}"
     texts = [
         [
             _AOT_ID.sub("", code.cpp or code.python or "")
-            for compilation in each.compilations
+            for compilation in side.compilations
             for code in codes_of(compilation)
         ]
-        for each in (baseline, variant)
+        for side in (baseline, variant)
     ]
     return "" if texts[0] != texts[1] else "the wrapper is the same"
 
 
 def _rest(changes: Sequence[Change]) -> list[str]:
     kinds = {change.kind for change in changes}
-    told = []
+    differing = []
     if "compilations" in kinds:
-        told.append("other compilations")
+        differing.append("other compilations")
     if "graph" in kinds:
-        told.append("other graphs")
+        differing.append("other graphs")
     if "guards" in kinds:
-        told.append("other guards")
+        differing.append("other guards")
     if "breaks" in kinds:
-        told.append("other graph breaks")
-    return told
+        differing.append("other graph breaks")
+    return differing
 
 
 def _graphs(changes: Sequence[Change]) -> str:

@@ -52,19 +52,19 @@ def advise(
         torch names only the guard that failed first.
     """
     adviser = _Adviser(frame, caller, settings, became)
-    found: dict[str, Advice] = {}
+    advices: dict[str, Advice] = {}
     # A guard that failed before led to a newer compilation, whose guard is the one that matters.
-    fresh = [one for one in failures if one[1] not in seen]
+    fresh = [failed for failed in failures if failed[1] not in seen]
     for reason, failure in fresh:
         for advice in adviser.on(reason, failure):
-            found.setdefault(advice.code, advice)
+            advices.setdefault(advice.code, advice)
     told_nothing = all(failure.kind == "other" for _, failure in fresh)
     for reason, failure in failures if told_nothing else ():
         for advice in adviser.on(reason, failure):
-            found.setdefault(advice.code, advice)
-    if not found and failures:
-        found[""] = adviser.stance()
-    return list(found.values())
+            advices.setdefault(advice.code, advice)
+    if not advices and failures:
+        advices[""] = adviser.stance()
+    return list(advices.values())
 
 
 def raise_limit(limit: int) -> Advice:
@@ -158,9 +158,9 @@ class _Adviser:
                 return
         marks = [
             advice
-            for (_, at), one in sizes.items()
+            for (_, at), size in sizes.items()
             for advice in self._before(
-                one,
+                size,
                 "mark_dynamic",
                 f"size {at} of {{0}}",
                 f"torch._dynamo.mark_dynamic({{0}}, {at})",
@@ -169,11 +169,11 @@ class _Adviser:
         together = len(marks) == 1 or all("\n" not in mark.code for mark in marks)
         if len(marks) < len(sizes) or not together:
             return
-        told = ", ".join(mark.what for mark in marks)
+        marked = ", ".join(mark.what for mark in marks)
         symbols = "a symbol" if len(marks) == 1 else "symbols"
         yield Advice(
             kind="mark_dynamic",
-            what=f"Makes {told} {symbols} from the first compilation on.",
+            what=f"Makes {marked} {symbols} from the first compilation on.",
             code="\n".join(mark.code for mark in marks),
             where=self.caller,
         )
@@ -231,10 +231,10 @@ class _Adviser:
 
     def _identity(self, reason: str, failure: Failure) -> Iterator[Advice]:
         source = re.sub(r"\.__code__$", "", failure.source)
-        found = self.names.expression(source)
+        argument = self.names.expression(source)
         match = re.fullmatch(r"L\['(\w+)'\]", source)
         passed = self.names.arguments.get(match.group(1)) if match else None
-        if not found or match is None or not isinstance(passed, (ast.Call, ast.Lambda)):
+        if not argument or match is None or not isinstance(passed, (ast.Call, ast.Lambda)):
             return
         name = match.group(1)
         yield Advice(
@@ -276,17 +276,17 @@ class _Adviser:
 
     def _before(self, failure: Failure, kind: str, what: str, code: str) -> Iterator[Advice]:
         """A statement before the call, on the argument itself."""
-        found = None if self.resumed else self.names.expression(failure.source)
-        if found is None:
+        argument = None if self.resumed else self.names.expression(failure.source)
+        if argument is None:
             return
-        named = _assignable(found.expression)
-        target = (found.expression if named else found.name) + found.rest
+        named = _assignable(argument.expression)
+        target = (argument.expression if named else argument.name) + argument.rest
         lines = [code.format(target)]
         if not named:
-            lines.insert(0, f"{found.name} = {found.expression}")
-            lines.append(self.names.called_with(found.parameter, found.name))
-        told = what.format(target)
-        yield Advice(kind=kind, what=told, code="\n".join(lines), where=self.caller)
+            lines.insert(0, f"{argument.name} = {argument.expression}")
+            lines.append(self.names.called_with(argument.parameter, argument.name))
+        sentence = what.format(target)
+        yield Advice(kind=kind, what=sentence, code="\n".join(lines), where=self.caller)
 
     def _rebound(
         self, failure: Failure, kind: str, what: str, value: str, *, once: bool = False
@@ -295,17 +295,20 @@ class _Adviser:
 
         ``once``: not before each call but where the object is made.
         """
-        found = None if self.resumed else self.names.expression(failure.source)
-        if found is None:
+        argument = None if self.resumed else self.names.expression(failure.source)
+        if argument is None:
             return
-        named = _assignable(found.expression)
-        target = (found.expression if named else found.name) + found.rest
-        if named or not found.rest:
-            lines = [f"{target} = {value.format(found.expression + found.rest)}"]
+        named = _assignable(argument.expression)
+        target = (argument.expression if named else argument.name) + argument.rest
+        if named or not argument.rest:
+            lines = [f"{target} = {value.format(argument.expression + argument.rest)}"]
         else:
-            lines = [f"{found.name} = {found.expression}", f"{target} = {value.format(target)}"]
+            lines = [
+                f"{argument.name} = {argument.expression}",
+                f"{target} = {value.format(target)}",
+            ]
         if not named:
-            lines.append(self.names.called_with(found.parameter, found.name))
+            lines.append(self.names.called_with(argument.parameter, argument.name))
         where = failure.where if once else self.caller
         yield Advice(kind=kind, what=what.format(target), code="\n".join(lines), where=where)
 

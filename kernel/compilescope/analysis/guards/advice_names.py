@@ -77,10 +77,10 @@ class Names:
             return ""
         old = self.arguments[parameter]
         new = ast.parse(expression, mode="eval").body
-        args = [new if one is old else one for one in self.call.args]
+        args = [new if arg is old else arg for arg in self.call.args]
         keywords = [
-            ast.keyword(one.arg, new if one.value is old else one.value)
-            for one in self.call.keywords
+            ast.keyword(keyword.arg, new if keyword.value is old else keyword.value)
+            for keyword in self.call.keywords
         ]
         return ast.unparse(ast.Call(self.call.func, args, keywords))
 
@@ -123,8 +123,8 @@ class _Definition(NamedTuple):
 
 
 def _definition(frame: SourceLine) -> _Definition | None:
-    found = _outline(frame.file).functions.get((frame.function, frame.line), [])
-    return found[0] if len(found) == 1 else None
+    definitions = _outline(frame.file).functions.get((frame.function, frame.line), [])
+    return definitions[0] if len(definitions) == 1 else None
 
 
 def _call(caller: Caller, function: str, definition: _Definition | None) -> ast.Call | None:
@@ -132,8 +132,8 @@ def _call(caller: Caller, function: str, definition: _Definition | None) -> ast.
     for call in calls:
         if caller.span == (call.lineno, call.end_lineno, call.col_offset, call.end_col_offset):
             return call
-    named = [one for one in calls if ast.unparse(one.func).rpartition(".")[2] == function]
-    fitting = named or [one for one in calls if definition and _fits(one, definition)]
+    named = [call for call in calls if ast.unparse(call.func).rpartition(".")[2] == function]
+    fitting = named or [call for call in calls if definition and _fits(call, definition)]
     return fitting[0] if len(fitting) == 1 else None
 
 
@@ -164,12 +164,12 @@ def _at(caller: SourceLine) -> Iterator[ast.AST]:
 def _fits(call: ast.Call, definition: _Definition) -> bool:
     names, arguments = _parameters(definition), definition.node.args
     known = {*names, *(kwonlyarg.arg for kwonlyarg in arguments.kwonlyargs)}
-    given = len(call.args) + len(call.keywords)
+    passed = len(call.args) + len(call.keywords)
     required = len(names) - len(arguments.defaults)
-    plain = not any(isinstance(one, ast.Starred) for one in call.args)
+    plain = not any(isinstance(arg, ast.Starred) for arg in call.args)
     return (
         plain
-        and required <= given <= len(known)
+        and required <= passed <= len(known)
         and {keyword.arg for keyword in call.keywords} <= known
     )
 
@@ -186,7 +186,7 @@ def _positional(function: _Function) -> list[str]:
 
 def _bound(call: ast.Call, definition: _Definition | None) -> dict[str, ast.expr]:
     bound = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
-    if definition is not None and not any(isinstance(one, ast.Starred) for one in call.args):
+    if definition is not None and not any(isinstance(arg, ast.Starred) for arg in call.args):
         names = _parameters(definition)
         bound.update(zip(names, call.args, strict=False))
         vararg = definition.node.args.vararg
@@ -229,7 +229,7 @@ def _parsed(text: str) -> _Outline:
         if isinstance(node, ast.ClassDef):
             methods.update(node.body)
         if isinstance(node, ast.FunctionDef):
-            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             definition = _Definition(node, _owner_name(node, is_method=node in methods))
             outline.functions.setdefault((node.name, first), []).append(definition)
         elif isinstance(node, ast.Lambda):
@@ -242,7 +242,7 @@ def _parsed(text: str) -> _Outline:
 def _owner_name(function: ast.FunctionDef, *, is_method: bool) -> str:
     """What a function calls its object, which need not be ``self``; empty where it has none."""
     first = next(iter(_positional(function)), "")
-    static = any(ast.unparse(each) == "staticmethod" for each in function.decorator_list)
+    static = any(ast.unparse(decorator) == "staticmethod" for decorator in function.decorator_list)
     return first if first == _SELF or (is_method and not static) else ""
 
 

@@ -55,8 +55,8 @@ class Values:
     def guard_of(self, reason: str) -> Guard | None:
         """The guard that a reason names: its expression begins the reason's text."""
         reason = reason.strip()
-        begun = [text for text in self._guards if text and reason.startswith(text)]
-        return self._guards[max(begun, key=len)] if begun else None
+        prefixes = [text for text in self._guards if text and reason.startswith(text)]
+        return self._guards[max(prefixes, key=len)] if prefixes else None
 
     def tensor_guard(self, source: str) -> Guard | None:
         """The guard on a tensor's type, sizes and strides."""
@@ -83,8 +83,8 @@ class Values:
             return symbol.value
         guard = self.tensor_guard(source)
         listed = _listed(guard.expression, what) if guard else []
-        found = listed[dimension] if dimension < len(listed) else ""
-        return "" if found == "None" else found
+        extent = listed[dimension] if dimension < len(listed) else ""
+        return "" if extent == "None" else extent
 
     def type_of(self, source: str) -> str:
         """What type a value has, as far as a guard or a symbol tells."""
@@ -110,11 +110,11 @@ class Values:
             return symbol.value
         length = expression.startswith("len(")
         for guard in self._by_source.get(source, ()):
-            told = plain(guard.expression)
-            if length and told.startswith("len("):
-                return told.rpartition(" ")[2]
-            if not length and (found := _described(guard)):
-                return found
+            guard_text = plain(guard.expression)
+            if length and guard_text.startswith("len("):
+                return guard_text.rpartition(" ")[2]
+            if not length and (description := _described(guard)):
+                return description
         return ""
 
 

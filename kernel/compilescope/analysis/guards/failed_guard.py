@@ -79,9 +79,9 @@ def parse_failure(message: str, look: Look = lambda _: "") -> GuardFailure:
     """
     expression, _, _ = split(message, Files(()))
     for pattern, read in _READERS:
-        found = pattern.match(expression)
-        if found is not None:
-            return read(found, look)
+        match = pattern.match(expression)
+        if match is not None:
+            return read(match, look)
     if _DUPLICATE in expression:
         return GuardFailure(
             kind="alias", expected="different tensors", found="the same tensor twice"
@@ -123,8 +123,8 @@ _TYPES_OF: dict[str, set[str]] = {
 }
 
 
-def _tensor(found: re.Match[str], look: Look) -> GuardFailure:
-    source, rest = found.groups()
+def _tensor(match: re.Match[str], look: Look) -> GuardFailure:
+    source, rest = match.groups()
     parts = _MISMATCH.match(rest)
     if parts is None:
         return GuardFailure(source=source, kind="tensor", found=rest.strip())
@@ -153,64 +153,64 @@ def _only(keys: str, others: str) -> str:
     return ", ".join(name for name in names if name not in besides) or "no others"
 
 
-def _no_tensor(found: re.Match[str], look: Look) -> GuardFailure:
-    source, other = found.groups()
+def _no_tensor(match: re.Match[str], look: Look) -> GuardFailure:
+    source, other = match.groups()
     return GuardFailure(
         source=source, kind="type", expected="a tensor", found=look(source) or _class_name(other)
     )
 
 
-def _no_access(found: re.Match[str], look: Look) -> GuardFailure:
-    source = found.group(1)
+def _no_access(match: re.Match[str], look: Look) -> GuardFailure:
+    source = match.group(1)
     return GuardFailure(source=source, kind="missing", expected=source, found="is not there")
 
 
-def _length(found: re.Match[str], look: Look) -> GuardFailure:
-    source, length = found.groups()
+def _length(match: re.Match[str], look: Look) -> GuardFailure:
+    source, length = match.groups()
     return GuardFailure(
         source=source, kind="length", expected=f"{length} items", found=look(f"len({source})")
     )
 
 
-def _type(found: re.Match[str], look: Look) -> GuardFailure:
-    source = found.group(1)
+def _type(match: re.Match[str], look: Look) -> GuardFailure:
+    source = match.group(1)
     return GuardFailure(
         source=source, kind="type", expected="the type it had", found=look(f"type({source})")
     )
 
 
-def _global(found: re.Match[str], look: Look) -> GuardFailure:
-    return GuardFailure(kind="global", expected="", found=found.group(1).strip())
+def _global(match: re.Match[str], look: Look) -> GuardFailure:
+    return GuardFailure(kind="global", expected="", found=match.group(1).strip())
 
 
-def _check_type(found: re.Match[str], look: Look) -> GuardFailure:
-    source, name = found.groups()
+def _check_type(match: re.Match[str], look: Look) -> GuardFailure:
+    source, name = match.groups()
     return GuardFailure(
         source=source,
         kind="type",
         expected=name or "the type it had",
         found=look(f"type({source})"),
-        expression=found.group(),
+        expression=match.group(),
     )
 
 
-def _check_object(found: re.Match[str], look: Look) -> GuardFailure:
-    source, name = found.groups()
+def _check_object(match: re.Match[str], look: Look) -> GuardFailure:
+    source, name = match.groups()
     value = look(source)
     return GuardFailure(
         source=source,
         kind="identity",
         expected=f"the {name or 'object'} that was there",
         found=f"another: {value}" if value else "another object",
-        expression=found.group(),
+        expression=match.group(),
     )
 
 
-def _contains(found: re.Match[str], look: Look) -> GuardFailure:
-    absent, key, source = found.groups()
+def _contains(match: re.Match[str], look: Look) -> GuardFailure:
+    absent, key, source = match.groups()
     texts = (f"no key {key}", f"the key {key}") if absent else (f"the key {key}", f"no key {key}")
     return GuardFailure(
-        source=source, kind="key", expected=texts[0], found=texts[1], expression=found.group()
+        source=source, kind="key", expected=texts[0], found=texts[1], expression=match.group()
     )
 
 

@@ -85,7 +85,7 @@ def files_of(records: Sequence[Record]) -> list[str]:
 
 
 def _span(span: Any) -> tuple[int, int, int, int] | None:
-    if not isinstance(span, list) or not all(isinstance(one, int) for one in span):
+    if not isinstance(span, list) or not all(isinstance(position, int) for position in span):
         return None
     return (span[0], span[1], span[2], span[3]) if len(span) == 4 else None
 

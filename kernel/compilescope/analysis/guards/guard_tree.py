@@ -55,19 +55,19 @@ def parse_guards(text: str, files: Iterable[str] = ()) -> GuardTree:
             above.pop()
         _, parent, role = above[-1] if above else (0, None, "")
         rest = line[level + 3 :]
-        found = _KIND.match(rest)
-        if found is None:
+        match = _KIND.match(rest)
+        if match is None:
             continue
-        kind, rest = found.group(), rest[found.end() :].removeprefix(":").lstrip(" ")
+        kind, rest = match.group(), rest[match.end() :].removeprefix(":").lstrip(" ")
         if kind == "KeyValueManager":
             pair = _PAIR.match(rest)
             above.append((level, parent, pair.group(1) if pair else ""))
             continue
         if kind in _ROLE:
             role = f"{_ROLE[kind]} {role}".strip()
-            found = _KIND.match(rest)
-            kind = found.group() if found else kind
-            rest = rest[found.end() :].removeprefix(":").lstrip(" ") if found else ""
+            match = _KIND.match(rest)
+            kind = match.group() if match else kind
+            rest = rest[match.end() :].removeprefix(":").lstrip(" ") if match else ""
         else:
             role = ""
         if kind.endswith("Manager"):
@@ -86,7 +86,7 @@ def parse_guards(text: str, files: Iterable[str] = ()) -> GuardTree:
         if guard.expression:
             relations.setdefault(kind, []).append(guard.expression)
         elif guard.source:
-            named = (each for each in relations.get(kind, ()) if guard.source in each)
+            named = (relation for relation in relations.get(kind, ()) if guard.source in relation)
             guard.expression = next(named, "")
         tree.guards.append(guard)
     return tree

@@ -41,9 +41,9 @@ def why_of(kind: str, expression: str, note: str, *, python_access: bool) -> str
     note
         What torch itself printed behind the guard's line.
     """
-    said = _torchs(note)
-    if said:
-        return said
+    explanation = _torchs(note)
+    if explanation:
+        return explanation
     if kind == "EQUALS_MATCH":
         return _constant(expression)
     if kind in ("LAMBDA_GUARD", "SYMBOLIC_SHAPE_GUARD"):

@@ -23,10 +23,10 @@ def split(text: str, resolve: Files) -> tuple[str, SourceLine | None, str]:
         at = text.rfind("# ", 0, at)
         if at < 0:
             break
-        found = _LINE.match(text, at)
-        if found is None:
+        match = _LINE.match(text, at)
+        if match is None:
             continue
-        file, line, function, note = found.groups()
+        file, line, function, note = match.groups()
         before = text[:at].rstrip()
         comment = _comment(before)
         expression = before if comment is None else before[:comment].rstrip()

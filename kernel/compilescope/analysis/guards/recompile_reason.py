@@ -42,7 +42,7 @@ _STATES = ("grad_mode", "global_state")
 
 
 @dataclass(frozen=True)
-class Found:
+class _Read:
     """What a reason says by itself; its source is as the text has it (``x`` for ``L['x']``)."""
 
     kind: str = "other"
@@ -69,62 +69,62 @@ def read_failure(reason: str, earlier: dict[str, Values], now: Values) -> Failur
     before = earlier.get(compilation)
     guard = before.guard_of(text) if before else None
     expression = plain(guard.expression) if guard else _NOTE.split(text)[0].strip()
-    found = _read(text, expression)
-    if before and not guard and found.kind != "other":
-        guard = before.tensor_guard(found.source)
+    read = _read(text, expression)
+    if before and not guard and read.kind != "other":
+        guard = before.tensor_guard(read.source)
     return Failure(
         guard=guard.expression if guard else _NOTE.split(text)[0].strip(),
-        source="" if found.kind in _STATES else _source(found.source, [before, now]),
+        source="" if read.kind in _STATES else _source(read.source, [before, now]),
         compilation=compilation,
-        kind=found.kind,
-        dimension=found.dimension,
-        old=found.old or _state(found, before),
-        new=found.new or _new(found, expression, now),
+        kind=read.kind,
+        dimension=read.dimension,
+        old=read.old or _state(read, before),
+        new=read.new or _new(read, expression, now),
         where=guard.origin if guard else None,
     )
 
 
-def _read(text: str, expression: str) -> Found:
+def _read(text: str, expression: str) -> _Read:
     text = text.strip()
     if match := _TENSOR.match(text):
         what, source = match["what"], match["source"]
         if what in ("size", "stride"):
             index = int(match["index"])
-            return Found(what, source, match["old"], match["new"] or "", index)
+            return _Read(what, source, match["old"], match["new"] or "", index)
         old, new = match["old"], match["new"] or ""
         if what == "requires_grad":
             old = "False" if old.endswith("0") else "True"
             new = "True" if old == "False" else "False"
-        return Found(_KINDS[what], source, old, new)
+        return _Read(_KINDS[what], source, old, new)
     if match := _NO_TENSOR.match(text):
-        return Found("type", match["source"], "a tensor", match["new"])
+        return _Read("type", match["source"], "a tensor", match["new"])
     if match := _STATE.match(text):
         what = match.group(1).strip()
         kind = what if what == "grad_mode" else "global_state"
-        return Found(kind, what)
+        return _Read(kind, what)
     return _read_expression(expression)
 
 
-def _read_expression(text: str) -> Found:
+def _read_expression(text: str) -> _Read:
     if match := _OBJECT.match(text):
         kind = "identity" if match[1] == "obj" else "type"
         old = f"{match['type']} at {int(match['id']):#x}" if kind == "identity" else match["type"]
-        return Found(kind, match["source"], old)
+        return _Read(kind, match["source"], old)
     if match := _LENGTH.match(text):
         old = match["old"] if match["test"] == "==" else f"not {match['old']}"
-        return Found("length", match["source"], old)
+        return _Read("length", match["source"], old)
     if match := _KEY.match(text):
-        return Found("keys", match["source"], match["old"])
+        return _Read("keys", match["source"], match["old"])
     if match := _HAS.match(text):
-        return Found("attribute", match["source"], match["old"] or "")
+        return _Read("attribute", match["source"], match["old"] or "")
     if match := _SIZE.search(text):
-        return Found(match["what"], match["source"], _bounds(text), "", int(match["index"]))
+        return _Read(match["what"], match["source"], _bounds(text), "", int(match["index"]))
     if match := _VALUE.match(text):
         source, old = match["source"], match["old"]
         if match["test"] == "!=":
             old = f"not {old}"
-        return Found("global" if source.startswith("G[") else "value", source, old)
-    return Found()
+        return _Read("global" if source.startswith("G[") else "value", source, old)
+    return _Read()
 
 
 def _bounds(text: str) -> str:
@@ -137,26 +137,26 @@ def _bounds(text: str) -> str:
     return f"at least {match['low']}" if match["low"] else f"at most {match['high']}"
 
 
-def _new(found: Found, expression: str, now: Values) -> str:
+def _new(read: _Read, expression: str, now: Values) -> str:
     """The value that the new compilation was made for."""
-    if found.kind in ("size", "stride") and found.dimension is not None:
-        return now.extent(found.source, found.kind, found.dimension)
-    if found.kind in _STATES:
-        return _state(found, now)
-    if found.kind == "type":
-        return now.type_of(found.source)
-    return now.value(expression, found.source)
+    if read.kind in ("size", "stride") and read.dimension is not None:
+        return now.extent(read.source, read.kind, read.dimension)
+    if read.kind in _STATES:
+        return _state(read, now)
+    if read.kind == "type":
+        return now.type_of(read.source)
+    return now.value(expression, read.source)
 
 
-def _state(found: Found, at: Values | None) -> str:
+def _state(read: _Read, at: Values | None) -> str:
     """A global state as a compilation's guard on it has it."""
-    if at is None or found.kind not in _STATES:
+    if at is None or read.kind not in _STATES:
         return ""
     try:
         state = json.loads(at.global_state())
     except ValueError:
         return ""
-    return str(state.get(found.source, "")) if isinstance(state, dict) else ""
+    return str(state.get(read.source, "")) if isinstance(state, dict) else ""
 
 
 def _source(text: str, known: Sequence[Values | None]) -> str:

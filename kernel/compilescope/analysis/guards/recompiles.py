@@ -29,10 +29,10 @@ def parse_recompile(text: str) -> Recompile:
         A JSON list, or (torch declares JSON but is not strict about it) one reason as plain text.
     """
     try:
-        found = decoded(text)
+        logged = decoded(text)
     except ValueError:
-        found = text
-    items = [str(item) for item in found] if isinstance(found, list) else [str(found)]
+        logged = text
+    items = [str(item) for item in logged] if isinstance(logged, list) else [str(logged)]
     previous = ""
     reasons = []
     for item in items:
@@ -151,17 +151,17 @@ def _metrics(records: Sequence[Record]) -> dict[str, Any]:
 def _settings(metrics: Mapping[str, Any]) -> dict[str, Any]:
     """Dynamo's settings, which torch logs as JSON."""
     try:
-        found = decoded(metrics.get("dynamo_config") or "{}")
+        settings = decoded(metrics.get("dynamo_config") or "{}")
     except (ValueError, TypeError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return settings if isinstance(settings, dict) else {}
 
 
 def _time(compilation: Compilation, records: Sequence[Record], metrics: Mapping[str, Any]) -> None:
     """When the compilation began (seconds since the epoch) and how long it took."""
-    begun = finite(metrics.get("start_time"))
-    if begun is not None:
-        compilation.started_s = begun
+    start_s = finite(metrics.get("start_time"))
+    if start_s is not None:
+        compilation.started_s = start_s
     elif records:
         compilation.started_s = records[0].time_s
     took = finite(metrics.get("duration_us"))

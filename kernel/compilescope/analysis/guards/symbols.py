@@ -22,31 +22,31 @@ class Constant(NamedTuple):
 
 def read_symbols(records: Sequence[Record], attempt: int) -> dict[str, Symbol]:
     """Source → the symbol that stands for it, in one attempt of a compilation."""
-    found: dict[str, Symbol] = {}
+    symbols: dict[str, Symbol] = {}
     for record in _of(records, attempt):
         detail = _detail(record)
         if record.event == "create_symbol" and detail.get("source"):
             symbol = Symbol(str(detail.get("symbol", "")), str(detail.get("val", "")))
-            found[str(detail["source"])] = symbol
+            symbols[str(detail["source"])] = symbol
     for constant in read_constants(records, attempt):
-        found.pop(constant.source, None)
-    return found
+        symbols.pop(constant.source, None)
+    return symbols
 
 
 def read_constants(records: Sequence[Record], attempt: int) -> list[Constant]:
     """What became a constant, each with the reason and the user's line."""
-    found: dict[str, Constant] = {}
+    constants: dict[str, Constant] = {}
     for record in _of(records, attempt):
         if record.event == "symbolic_shape_specialization":
             detail = _detail(record)
             for source in detail.get("sources") or ():
-                found[str(source)] = Constant(
+                constants[str(source)] = Constant(
                     str(source),
                     str(detail.get("value", "")),
                     str(detail.get("reason", "")),
                     _line(detail.get("user_stack")),
                 )
-    return list(found.values())
+    return list(constants.values())
 
 
 def _of(records: Sequence[Record], attempt: int) -> list[Record]:

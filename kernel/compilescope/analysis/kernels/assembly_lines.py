@@ -44,13 +44,13 @@ def read(form: str, text: str, file: str, ptx: Listing | None = None) -> Listing
 
 def _gather(kept: Sequence[tuple[str, int] | None]) -> Listing:
     """The lines to show: None for one to leave out."""
-    shown = [one for one in kept if one is not None]
+    shown = [numbered for numbered in kept if numbered is not None]
     while shown and not shown[-1][0].strip():
         shown.pop()
     return Listing(
         "".join(f"{line}\n" for line, _ in shown),
         [number for _, number in shown],
-        [0 if one is None else one[1] for one in kept],
+        [0 if numbered is None else numbered[1] for numbered in kept],
     )
 
 
@@ -80,10 +80,10 @@ class _Locations:
                 text = self._texts.get(location, "")
                 self._known[location] = self.line(text, depth + 1) if depth < 100 else 0
             return self._known[location]
-        for found in _LOC_INNER.finditer(location):
-            path, number = found.groups()
+        for match in _LOC_INNER.finditer(location):
+            path, number = match.groups()
             if path is None:
-                line = self.line(found.group(), depth + 1)
+                line = self.line(match.group(), depth + 1)
             else:
                 line = int(number) if path.rpartition("/")[2] == self._file else 0
             if line:
@@ -118,14 +118,14 @@ def _mlir(text: str, file: str) -> Listing:
 def _without_locations(line: str) -> tuple[str, str]:
     """A line without its locations, and what the last of them holds."""
     shown, last, position = "", "", 0
-    while (found := _LOC_BEGINS.search(line, position)) is not None:
-        end, depth, quoted = found.end(), 1, False
+    while (match := _LOC_BEGINS.search(line, position)) is not None:
+        end, depth, quoted = match.end(), 1, False
         while end < len(line) and depth:
             quoted ^= line[end] == '"'
             depth += 0 if quoted else {"(": 1, ")": -1}.get(line[end], 0)
             end += 1
-        shown += line[position : found.start()]
-        last, position = line[found.end() : end - 1], end
+        shown += line[position : match.start()]
+        last, position = line[match.end() : end - 1], end
     return shown + line[position:], last
 
 
@@ -146,9 +146,9 @@ class _Metadata:
         self._file = file
         self._nodes: dict[str, tuple[str, str]] = {}
         for line in text.split("\n"):
-            found = _METADATA.match(line)
-            if found:
-                self._nodes[found.group(1)] = (found.group(2), found.group(3))
+            match = _METADATA.match(line)
+            if match:
+                self._nodes[match.group(1)] = (match.group(2), match.group(3))
 
     def line(self, location: str) -> int:
         """The line of the kernel's source that a location, innermost first, is or was called at."""
@@ -162,9 +162,10 @@ class _Metadata:
 
     def lists(self, line: str) -> bool:
         """Whether a line of text is a list of debug metadata, the types of a function's say."""
-        found = _LIST.match(line)
-        return found is not None and all(
-            one == "null" or one[1:] in self._nodes for one in found.group(1).split(", ")
+        match = _LIST.match(line)
+        return match is not None and all(
+            element == "null" or element[1:] in self._nodes
+            for element in match.group(1).split(", ")
         )
 
     def _in_file(self, scope: str | None) -> bool:
@@ -177,8 +178,8 @@ class _Metadata:
         return False
 
     def _field(self, node: str, name: str) -> str | None:
-        found = _FIELD[name].search(self._nodes[node][1])
-        return found.group(1) if found else None
+        match = _FIELD[name].search(self._nodes[node][1])
+        return match.group(1) if match else None
 
 
 def _llvm(text: str, file: str) -> Listing:
@@ -188,8 +189,8 @@ def _llvm(text: str, file: str) -> Listing:
         if line.startswith(_DEBUG_RECORDS) or _METADATA.match(line) or metadata.lists(line):
             kept.append(None)
             continue
-        found = _DEBUG.search(line)
-        number = metadata.line(found.group(1)) if found else 0
+        match = _DEBUG.search(line)
+        number = metadata.line(match.group(1)) if match else 0
         kept.append((_DEBUG.sub("", line), number))
     return _gather(kept)
 

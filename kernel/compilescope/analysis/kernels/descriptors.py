@@ -77,12 +77,12 @@ def find_descriptors(kernel: Kernel, wrappers: Sequence[str]) -> list[Descriptor
     match = _SIGNATURE.search(kernel.source)
     signature = {name: kind.strip("'") for name, kind in _ITEM.findall(match[1] if match else "")}
     launches = list(_launched(kernel, wrappers))
-    given = _agreed(signature, [arguments for _, _, arguments in launches])
-    known = dict(given)
+    passed = _agreed(signature, [arguments for _, _, arguments in launches])
+    known = dict(passed)
     for block in _CONSTANTS.findall(kernel.source):
         known |= dict(_ITEM.findall(block))
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    descriptors = list(_passed(signature, given, launches, functions))
+    descriptors = list(_passed(signature, passed, launches, functions))
     for function in functions:
         descriptors += _Function(function, known, signature).made()
     why = _LOWERED if _is_without(kernel.source) else ""
@@ -105,25 +105,25 @@ def _launched(kernel: Kernel, wrappers: Sequence[str]) -> Iterator[Launched]:
             start = call.find("(")
             if start >= 0:
                 inside = call[start + 1 : closing(call, start) - 1]
-                given = [_SUFFIX.sub("", name.strip()) for name in split_list(inside)]
-                yield lines, launch.line, given
+                arguments = [_SUFFIX.sub("", name.strip()) for name in split_list(inside)]
+                yield lines, launch.line, arguments
                 break
 
 
 def _agreed(signature: Mapping[str, str], calls: Sequence[Sequence[str]]) -> dict[str, str]:
     """Parameter → what every launch gives it."""
     names = [name for name, kind in signature.items() if kind != "constexpr"]
-    each = [dict(zip(names, call, strict=False)) for call in calls]
+    launches = [dict(zip(names, call, strict=False)) for call in calls]
     return {
         name: value
-        for name, value in (each[0].items() if each else ())
-        if all(other.get(name) == value for other in each)
+        for name, value in (launches[0].items() if launches else ())
+        if all(other.get(name) == value for other in launches)
     }
 
 
 def _passed(
     signature: Mapping[str, str],
-    given: Mapping[str, str],
+    passed: Mapping[str, str],
     launches: Sequence[Launched],
     functions: Sequence[ast.FunctionDef],
 ) -> Iterator[Descriptor]:
@@ -132,42 +132,44 @@ def _passed(
         host = _HOST.match(kind)
         if host is None and kind != "nvTmaDesc":
             continue
-        one = Descriptor(name=name, made="host", built="each call")
+        descriptor = Descriptor(name=name, made="host", built="each call")
         if host:
-            one.dtype, one.block = host[1], split_list(host[2])
-        one.line = next((each.lineno for each in functions if name in _parameters(each)), None)
-        if launches and name in given:
+            descriptor.dtype, descriptor.block = host[1], split_list(host[2])
+        descriptor.line = next(
+            (function.lineno for function in functions if name in _parameters(function)), None
+        )
+        if launches and name in passed:
             lines, number, _ = launches[0]
-            _complete(one, given[name], lines[:number])
-        yield one
+            _complete(descriptor, passed[name], lines[:number])
+        yield descriptor
 
 
-def _complete(one: Descriptor, variable: str, lines: Sequence[str]) -> None:
+def _complete(descriptor: Descriptor, variable: str, lines: Sequence[str]) -> None:
     """Adds what the wrapper builds a descriptor of, from the lines above its launch."""
     text = "\n".join(lines)
     name = re.escape(variable)
     # Since torch 2.15 it is cleared where it is declared.
     declared = rf"StableTMADescriptor {name}(?:\{{\}})?;"
     if re.search(declared, text):
-        one.shape = re.findall(rf"\b{name}\.global_shape\[\d+\] = (.*?)L*;", text)
-        one.strides = re.findall(rf"\b{name}\.strides\[\d+\] = (.*?)L*;", text)
-        one.why = _CPP
+        descriptor.shape = re.findall(rf"\b{name}\.global_shape\[\d+\] = (.*?)L*;", text)
+        descriptor.strides = re.findall(rf"\b{name}\.strides\[\d+\] = (.*?)L*;", text)
+        descriptor.why = _CPP
         if re.search(rf"static .*{declared}", text):
-            one.built, one.why = "once", _STATIC
+            descriptor.built, descriptor.why = "once", _STATIC
         return
-    one.why = _PYTHON
+    descriptor.why = _PYTHON
     wrapped = re.search(rf"\b{name} = .*TensorDescriptor\.from_tensor\((\w+),", text)
     if wrapped is None:
         return
     tensor = re.escape(wrapped[1])
-    made = re.search(rf"\b{tensor} = empty_strided\w*\(\(([^()]*)\), \(([^()]*)\)", text)
-    if made:
-        one.shape, one.strides = split_list(made[1]), split_list(made[2])
+    allocation = re.search(rf"\b{tensor} = empty_strided\w*\(\(([^()]*)\), \(([^()]*)\)", text)
+    if allocation:
+        descriptor.shape, descriptor.strides = split_list(allocation[1]), split_list(allocation[2])
         return
     checks = (check for line in lines for check in size_checks(line.strip()))
     known = next((check for check in checks if check.tensor == wrapped[1]), None)
     if known is not None:
-        one.shape, one.strides = known.shape, known.strides
+        descriptor.shape, descriptor.strides = known.shape, known.strides
 
 
 class _Function:
@@ -210,15 +212,15 @@ class _Function:
             )
 
     def _descriptor(self, call: ast.Call, name: str | None, *, looped: bool) -> Descriptor:
-        given = dict(zip(("base", "shape", "strides", "block_shape"), call.args, strict=False))
-        given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
-        base = self._base(given.get("base"))
+        arguments = dict(zip(("base", "shape", "strides", "block_shape"), call.args, strict=False))
+        arguments |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+        base = self._base(arguments.get("base"))
         kind = self.signature.get(base, "")
         return Descriptor(
             name=name or base,
-            shape=self._list(given.get("shape")),
-            strides=self._list(given.get("strides")),
-            block=self._list(given.get("block_shape")),
+            shape=self._list(arguments.get("shape")),
+            strides=self._list(arguments.get("strides")),
+            block=self._list(arguments.get("block_shape")),
             dtype=kind.removeprefix("*") if kind.startswith("*") else "",
             line=call.lineno,
             why=_IN_LOOP if looped else _BY_BLOCK,
@@ -264,7 +266,9 @@ def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
             if isinstance(target, ast.Name):
                 yield target.id, node.value
             else:
-                yield from ((one.id, None) for one in ast.walk(target) if isinstance(one, ast.Name))
+                yield from (
+                    (part.id, None) for part in ast.walk(target) if isinstance(part, ast.Name)
+                )
     elif isinstance(node, (ast.AnnAssign, ast.AugAssign)) and isinstance(node.target, ast.Name):
         yield node.target.id, node.value if isinstance(node, ast.AnnAssign) else None
     elif isinstance(node, ast.For) and isinstance(node.target, ast.Name):
@@ -272,7 +276,7 @@ def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
 
 
 def _parameters(function: ast.FunctionDef) -> list[str]:
-    return [one.arg for one in (*function.args.args, *function.args.kwonlyargs)]
+    return [argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)]
 
 
 def _called(call: ast.Call) -> str:

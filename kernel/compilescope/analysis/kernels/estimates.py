@@ -82,11 +82,11 @@ def estimate(
 def summarize(kernel: Kernel) -> None:
     """Give a kernel the estimates that all its launches share."""
     for field in _FIELDS:
-        found = {getattr(launch, field) for launch in kernel.launches}
-        if len(found) == 1 and None not in found:
-            setattr(kernel, field, found.pop())
+        estimates = {getattr(launch, field) for launch in kernel.launches}
+        if len(estimates) == 1 and None not in estimates:
+            setattr(kernel, field, estimates.pop())
             kernel.absent.pop(field, None)
-        elif len(found) > 1:
+        elif len(estimates) > 1:
             kernel.absent[field] = DIFFERENT
         else:
             kernel.absent.setdefault(field, NO_NODES)
@@ -134,12 +134,12 @@ class Traffic:
 
         The others feed it: Inductor computes them in the kernels before.
         """
-        found = [self._owner(self.nodes[name]) for name in names]
-        found = [node for node in found if node.op != "placeholder" and not self.is_view(node)]
+        owners = [self._owner(self.nodes[name]) for name in names]
+        owners = [node for node in owners if node.op != "placeholder" and not self.is_view(node)]
         plain = operator(kernel)
-        same = [node for node in found if plain.startswith(operator_name(node.target).strip("_"))]
-        products = [node for node in found if is_product(node.target)]
-        return [node.name for node in (same or products or found)[-1:]]
+        same = [node for node in owners if plain.startswith(operator_name(node.target).strip("_"))]
+        products = [node for node in owners if is_product(node.target)]
+        return [node.name for node in (same or products or owners)[-1:]]
 
     def computed(self, names: Iterable[str], elsewhere: Collection[str]) -> list[str]:
         """Of the nodes that a kernel is named for, those that it computes.
@@ -148,12 +148,12 @@ class Traffic:
         node with several results is the one of them all.
         """
         owners = {self._owner(self.nodes[name]).name: None for name in names}
-        found = [
+        kept = [
             name
             for name in owners
             if not (name in elsewhere and is_product(self.nodes[name].target))
         ]
-        return found if any(not self.is_view(self.nodes[name]) for name in found) else []
+        return kept if any(not self.is_view(self.nodes[name]) for name in kept) else []
 
     def bytes_of(self, names: Sequence[str]) -> int:
         """What a kernel of these nodes reads from elsewhere, and writes for others."""
@@ -205,10 +205,10 @@ class Traffic:
                 self._shape(position) if position else None for position in self._positions(node)
             ]
             shape = () if node.shape is None else self._shape(node) or ()
-            found = operations(node.target, shape, arguments)
-            if found is None:
+            count = operations(node.target, shape, arguments)
+            if count is None:
                 raise UnknownSize(NO_FORMULA.format(operator_name(node.target)))
-            total += found
+            total += count
         return total
 
     def _positions(self, node: Node) -> list[Node | None]:
@@ -220,12 +220,16 @@ class Traffic:
 
     def _arguments(self, node: Node) -> list[Node]:
         """The nodes that a node uses, its first argument first."""
-        found = [self.nodes[name] for name in node.inputs if name in self.nodes]
+        arguments = [self.nodes[name] for name in node.inputs if name in self.nodes]
         first = next(iter(self._positions(node)), None)
-        if first is not None and first in found:
-            found.remove(first)
-            found.insert(0, first)
-        return [one for one in found if one.op != "get_attr" or one.shape is not None]
+        if first is not None and first in arguments:
+            arguments.remove(first)
+            arguments.insert(0, first)
+        return [
+            argument
+            for argument in arguments
+            if argument.op != "get_attr" or argument.shape is not None
+        ]
 
     def _base(self, node: Node) -> tuple[Node, int]:
         """The buffer that a value lies in, and how many of its elements are looked at."""
@@ -262,7 +266,7 @@ class Traffic:
         users = [self.nodes[name] for name in node.users if name in self.nodes]
         several = [user for user in users if user.target in _ITEM]
         if node.shape is None and several:
-            return [one for one in several if one.shape is not None]
+            return [user for user in several if user.shape is not None]
         return [node] if node.shape is not None else []
 
     def leaves(self, node: Node, inside: frozenset[str]) -> bool:

@@ -70,18 +70,18 @@ def add_fusions(
         if kernel.language == "extern":
             kernel.fusion = Fusion(nodes=1, saved_bytes=0.0, kind="library call", why=LIBRARY)
             continue
-        found = Fusion(kind=kind_of(kernel))
+        fusion = Fusion(kind=kind_of(kernel))
         for launch in kernel.launches[:1]:
             named = [name for name in groups.get(launch.key, ()) if name in fused.nodes]
             if not named and not _NAMELESS.search(kernel.name):
                 kernel.absent["fusion"] = UNMAPPED
                 continue
             computed = fused.computed(named, external)
-            _fill(found, computed, fused, single, libraries)
-            if not found.nodes:
-                found.kind = LAYOUT
+            _fill(fusion, computed, fused, single, libraries)
+            if not fusion.nodes:
+                fusion.kind = LAYOUT
         if "fusion" not in kernel.absent:
-            kernel.fusion = found
+            kernel.fusion = fusion
 
 
 def kind_of(kernel: Kernel) -> str:
@@ -99,13 +99,13 @@ def kind_of(kernel: Kernel) -> str:
 
 
 def _fill(
-    found: Fusion, names: Sequence[str], fused: Traffic, single: Traffic, libraries: set[str]
+    fusion: Fusion, names: Sequence[str], fused: Traffic, single: Traffic, libraries: set[str]
 ) -> None:
     inside = frozenset(names)
     work = [name for name in names if fused.nodes[name].op.startswith("call")]
     work = [name for name in work if not fused.is_view(fused.nodes[name])]
-    found.nodes = len(work)
-    found.saved = [
+    fusion.nodes = len(work)
+    fusion.saved = [
         name
         for name in work
         if not operator_name(fused.nodes[name].target).endswith("_")
@@ -113,15 +113,19 @@ def _fill(
     ]
     try:
         alone = sum(single.bytes_of([name]) for name in work)
-        found.saved_bytes = float(max(alone - fused.bytes_of(names), 0)) if work else None
+        fusion.saved_bytes = float(max(alone - fused.bytes_of(names), 0)) if work else None
     except UnknownSize as reason:
-        found.why = str(reason)
+        fusion.why = str(reason)
         return
     if len(work) == 1:
         node = fused.nodes[work[0]]
         beside = {*node.inputs, *node.users}
-        computed = {one for one in beside if fused.nodes.get(one) and _computes(fused.nodes[one])}
-        found.why = BETWEEN if computed and computed <= libraries else ALONE
+        computed = {
+            neighbour
+            for neighbour in beside
+            if fused.nodes.get(neighbour) and _computes(fused.nodes[neighbour])
+        }
+        fusion.why = BETWEEN if computed and computed <= libraries else ALONE
 
 
 def _computes(node: Node) -> bool:

@@ -53,10 +53,10 @@ def _triton(source: str, launch: str) -> str:
     call = _CALL.search(launch)
     if signature and call:
         start = call.end() - 1
-        given = split_list(launch[start + 1 : closing(launch, start) - 1])
+        values = split_list(launch[start + 1 : closing(launch, start) - 1])
         # Block sizes are the kernel's own affair: the wrapper does not pass them.
         names = [name for name, _ in _ARGUMENT.findall(signature.group(1)) if not name.isupper()]
-        for name, value in zip(names, given, strict=False):
+        for name, value in zip(names, values, strict=False):
             if name.endswith("numel"):
                 numels[name] = _SUFFIX.sub("", value)
     kind = GRID_TYPE.search(source)

@@ -73,8 +73,8 @@ def read_loads(
         once: it is told of each.
     """
     first, later = _gathered(records), _gathered(again)
-    warm = {(one.kernel, key): one for key, one in later.items()}
-    launches = [run for one in later.values() for run in one.steps.get("run", ())]
+    warm = {(later_steps.kernel, key): later_steps for key, later_steps in later.items()}
+    launches = [run for later_steps in later.values() for run in later_steps.steps.get("run", ())]
     again_s = min((run["start_s"] for run in launches), default=0.0)
     loads = []
     for key, steps in first.items():
@@ -87,10 +87,10 @@ def read_loads(
                     *_spans(other, {"run": "later_run"}, again_s),
                 ]
                 loads.append(load)
-    return sorted(loads, key=lambda one: one.started_us)
+    return sorted(loads, key=lambda load: load.started_us)
 
 
-def _told(records: Sequence[Record]) -> Iterator[tuple[Record, dict[str, Any]]]:
+def _read_steps(records: Sequence[Record]) -> Iterator[tuple[Record, dict[str, Any]]]:
     for record in records:
         if record.name == KERNEL_LOAD and record.payload:
             yield record, decoded(record.payload)
@@ -98,21 +98,21 @@ def _told(records: Sequence[Record]) -> Iterator[tuple[Record, dict[str, Any]]]:
 
 def _gathered(records: Sequence[Record]) -> dict[str, _Steps]:
     """By the key of the library or autotuner."""
-    found: dict[str, _Steps] = defaultdict(_Steps)
-    for record, said in _told(records):
-        if said["what"] == "module":
-            for kernel, key in said["keys"].items():
-                steps = found[key]
+    by_key: dict[str, _Steps] = defaultdict(_Steps)
+    for record, step in _read_steps(records):
+        if step["what"] == "module":
+            for kernel, key in step["keys"].items():
+                steps = by_key[key]
                 steps.kernel = steps.kernel or kernel
                 steps.owners.append(f"{record.compile_id or ''} {kernel}")
             continue
-        steps = found[said["key"]]
-        steps.kernel = steps.kernel or said["kernel"]
-        steps.triton = steps.triton or said["triton"]
-        steps.steps[said["what"]].append(said)
-        if said["triton"] and record.compile_id and not steps.owners:
-            steps.owners.append(f"{record.compile_id} {said['kernel']}")
-    return found
+        steps = by_key[step["key"]]
+        steps.kernel = steps.kernel or step["kernel"]
+        steps.triton = steps.triton or step["triton"]
+        steps.steps[step["what"]].append(step)
+        if step["triton"] and record.compile_id and not steps.owners:
+            steps.owners.append(f"{record.compile_id} {step['kernel']}")
+    return by_key
 
 
 def _named(
@@ -129,7 +129,7 @@ def _named(
     having = [
         compilation
         for compilation in compilations
-        if any(each.name == steps.kernel for each in compilation.kernels)
+        if any(candidate.name == steps.kernel for candidate in compilation.kernels)
     ]
     return [(having[0] if len(having) == 1 else None, steps.kernel)]
 
@@ -137,22 +137,22 @@ def _named(
 def _load(
     steps: _Steps, later: _Steps, kernel: str, compilation: Compilation | None, begun_s: float
 ) -> KernelLoad | None:
-    every = [one for each in steps.steps.values() for one in each]
+    every = [step for same_kind in steps.steps.values() for step in same_kind]
     if not every:
         return None
-    made = [*steps.steps["compile"], *steps.steps["compiled"], *steps.steps["load"]]
+    preparation = [*steps.steps["compile"], *steps.steps["compiled"], *steps.steps["load"]]
     is_wrapper = kernel == ENTRY
     load = KernelLoad(
         kernel=WRAPPER if is_wrapper else kernel,
         compilation=compilation.id if compilation else "",
-        call=0 if any(one["compiling"] or one["thread"] for one in made) else 1,
-        started_us=max((min(one["start_s"] for one in every) - begun_s) * 1e6, 0.0),
+        call=0 if any(step["compiling"] or step["thread"] for step in preparation) else 1,
+        started_us=max((min(step["start_s"] for step in every) - begun_s) * 1e6, 0.0),
         compile_us=_total(steps, "compile"),
         load_us=_total(steps, "load"),
         autotune_us=_total(steps, "autotune"),
-        first_run_us=_own(steps),
-        warm_run_us=_own(later),
-        cached=bool(made) and not steps.steps["compile"],
+        first_run_us=_own_run_us(steps),
+        warm_run_us=_own_run_us(later),
+        cached=bool(preparation) and not steps.steps["compile"],
     )
     load.how = _WITH_WRAPPER if is_wrapper else _ON_HOST
     if steps.triton:
@@ -166,35 +166,35 @@ def _load(
 def _complete(load: KernelLoad, steps: _Steps, compilation: Compilation | None) -> None:
     """Adds what torch itself says of a Triton kernel that another process compiled."""
     kernels = compilation.kernels if compilation else []
-    kernel = next((one for one in kernels if one.name == load.kernel), None)
-    told = kernel.resources.get("compile_us") if kernel else None
+    kernel = next((candidate for candidate in kernels if candidate.name == load.kernel), None)
+    compile_us = kernel.resources.get("compile_us") if kernel else None
     in_c = bool(compilation and compilation.code.cpp)
     load.how = _LAUNCHED_IN_C if in_c and load.warm_run_us is None else _HOST_PART
-    if load.compile_us is None and told is not None:
-        load.compile_us, load.background, load.cached = told, True, False
+    if load.compile_us is None and compile_us is not None:
+        load.compile_us, load.background, load.cached = compile_us, True, False
         load.how = f"{_ELSEWHERE} {load.how}"
 
 
 def _spans(steps: _Steps, drawn: Mapping[str, LoadStep], origin_s: float) -> list[LoadSpan]:
-    found = [
+    spans = [
         LoadSpan(
             step=step,
-            start_us=max((one["start_s"] - origin_s) * 1e6, 0.0),
-            us=one["us"],
-            background=one["thread"],
+            start_us=max((timed["start_s"] - origin_s) * 1e6, 0.0),
+            us=timed["us"],
+            background=timed["thread"],
         )
         for what, step in drawn.items()
-        for one in steps.steps.get(what, ())
+        for timed in steps.steps.get(what, ())
     ]
-    return sorted(found, key=lambda span: span.start_us)
+    return sorted(spans, key=lambda span: span.start_us)
 
 
 def _total(steps: _Steps, what: str) -> float | None:
-    found = steps.steps.get(what)
-    return float(sum(one["us"] for one in found)) if found else None
+    timed_steps = steps.steps.get(what)
+    return float(sum(step["us"] for step in timed_steps)) if timed_steps else None
 
 
-def _own(steps: _Steps) -> float | None:
+def _own_run_us(steps: _Steps) -> float | None:
     """The first launch, without what was done within it: compiled, loaded, tuned."""
     runs: Sequence[Mapping[str, Any]] = steps.steps.get("run", ())
     if not runs:
@@ -202,10 +202,10 @@ def _own(steps: _Steps) -> float | None:
     run = runs[0]
     end = run["start_s"] + run["us"] / 1e6
     inside = [
-        one
+        step
         for what in ("compile", "load", "autotune")
-        for one in steps.steps.get(what, ())
-        if run["start_s"] <= one["start_s"] <= end
+        for step in steps.steps.get(what, ())
+        if run["start_s"] <= step["start_s"] <= end
     ]
-    own: float = run["us"] - sum(one["us"] for one in inside)
-    return max(own, 0.0)
+    remaining_us: float = run["us"] - sum(step["us"] for step in inside)
+    return max(remaining_us, 0.0)

@@ -16,8 +16,8 @@ def add_modules(compilation: Compilation) -> None:
         if node.module and node.op.startswith("call")
     }
     for kernel in compilation.kernels:
-        found = (known[name].removesuffix(": ") for name in kernel.nodes if name in known)
-        kernel.modules = list(dict.fromkeys(found))
+        modules = (known[name].removesuffix(": ") for name in kernel.nodes if name in known)
+        kernel.modules = list(dict.fromkeys(modules))
 
 
 def link_to_call(compilation: Compilation, call: SourceLine) -> None:

@@ -8,16 +8,16 @@ VECTOR = "vector "
 """Begins the key of a rate outside of matrix products, where it is another than within."""
 
 
-def specified(device: str, found: devices.Device) -> Peaks:
+def specified(device: str, specification: devices.Device) -> Peaks:
     """The peaks of a device that is in the catalogue."""
-    vector = {f"{VECTOR}{name}": rate for name, rate in found.vector.items()}
+    vector = {f"{VECTOR}{name}": rate for name, rate in specification.vector.items()}
     return Peaks(
         device=device,
-        name=found.name,
-        bandwidth_bytes_per_s=found.bandwidth_bytes_per_s,
-        operations_per_s={**found.products, **vector},
+        name=specification.name,
+        bandwidth_bytes_per_s=specification.bandwidth_bytes_per_s,
+        operations_per_s={**specification.products, **vector},
         how="specified",
-        source=f"{found.source.title} ({found.source.date}); dense rates.",
+        source=f"{specification.source.title} ({specification.source.date}); dense rates.",
     )
 
 

@@ -51,9 +51,9 @@ def read_autotunings(records: Sequence[Record], kernels: Sequence[Kernel]) -> li
     autotunings: list[Autotuning] = []
     for record in records:
         if record.name == AUTOTUNING:
-            said = _json(record.payload)
-            if said:
-                autotunings.append(_autotuning(said, kernels))
+            logged = _json(record.payload)
+            if logged:
+                autotunings.append(_autotuning(logged, kernels))
         elif record.name == _TRITON:
             autotunings += _cached(_json(record.payload), autotunings)
     return autotunings
@@ -71,50 +71,54 @@ def add_compile_times(kernels: Sequence[Kernel], records: Sequence[Record]) -> N
                 by_name[name].resources["compile_us"] = spent
 
 
-def _autotuning(said: dict[str, Any], kernels: Sequence[Kernel]) -> Autotuning:
-    listed = said.get("choices")
-    given = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    choices = [_choice(one) for one in given]
-    measured = bool(said.get("measured"))
-    descent = said.get("how") == "coordinate descent"
+def _autotuning(logged: dict[str, Any], kernels: Sequence[Kernel]) -> Autotuning:
+    listed = logged.get("choices")
+    entries = (
+        [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    )
+    choices = [_choice(entry) for entry in entries]
+    measured = bool(logged.get("measured"))
+    descent = logged.get("how") == "coordinate descent"
     if measured and not descent:
-        _judge(choices, [bool(one.get("failed")) for one in given])
+        _judge(choices, [bool(entry.get("failed")) for entry in entries])
     elif choices:
         choices[0].chosen = True
         for choice in choices[1:]:
-            choice.why = choice.why or (NO_DEVICE if said.get("why") else NOT_MEASURED)
+            choice.why = choice.why or (NO_DEVICE if logged.get("why") else NOT_MEASURED)
     # Those that were timed come first, the fastest first.
-    choices.sort(key=lambda one: (not one.chosen, one.time_us is None, one.time_us or 0.0))
-    result = Autotuning(
-        operator=str(said.get("operator", "")),
-        kind="config" if said.get("kind") == "config" else "algorithm",
-        inputs=[str(one) for one in said.get("inputs") or () if one],
-        choices=choices,
-        duration_s=said.get("seconds"),
+    choices.sort(
+        key=lambda choice: (not choice.chosen, choice.time_us is None, choice.time_us or 0.0)
     )
-    best = next((one for one in choices if one.chosen), None)
-    node = str(said.get("node", ""))
-    result.kernel = str(said.get("kernel") or "") or _kernel(node, best, kernels)
-    if said.get("why"):
-        result.skipped = str(said["why"])
+    result = Autotuning(
+        operator=str(logged.get("operator", "")),
+        kind="config" if logged.get("kind") == "config" else "algorithm",
+        inputs=[str(text) for text in logged.get("inputs") or () if text],
+        choices=choices,
+        duration_s=logged.get("seconds"),
+    )
+    best = next((choice for choice in choices if choice.chosen), None)
+    node = str(logged.get("node", ""))
+    result.kernel = str(logged.get("kernel") or "") or _kernel(node, best, kernels)
+    if logged.get("why"):
+        result.skipped = str(logged["why"])
     elif not measured:
-        result.skipped = ONE + (NEEDS_FREEZING if said.get("device") == "cpu" else "")
+        result.skipped = ONE + (NEEDS_FREEZING if logged.get("device") == "cpu" else "")
     elif best is None:
         result.skipped = NO_BEST
     return result
 
 
-def _choice(said: dict[str, Any]) -> Choice:
-    config = {str(key): str(value) for key, value in (said.get("config") or {}).items()}
-    if said.get("description"):
-        config = _described(str(said["description"])) | config
-    kind = str(said.get("type", ""))
+def _choice(logged: dict[str, Any]) -> Choice:
+    config = {str(key): str(value) for key, value in (logged.get("config") or {}).items()}
+    if logged.get("description"):
+        config = _described(str(logged["description"])) | config
+    kind = str(logged.get("type", ""))
     return Choice(
-        name=str(said.get("name", "")),
+        name=str(logged.get("name", "")),
         kind=_KINDS.get(kind, kind),
-        time_us=said.get("time_us"),
+        time_us=logged.get("time_us"),
         config=config,
-        why=str(said.get("why") or ""),
+        why=str(logged.get("why") or ""),
     )
 
 
@@ -128,8 +132,8 @@ def _described(text: str) -> dict[str, str]:
 
 def _judge(choices: Sequence[Choice], failed: Sequence[bool]) -> None:
     """Mark the fastest, and say why the others lost."""
-    timed = [one for one in choices if one.time_us is not None]
-    best = min(timed, key=lambda one: one.time_us or 0.0, default=None)
+    timed = [choice for choice in choices if choice.time_us is not None]
+    best = min(timed, key=lambda choice: choice.time_us or 0.0, default=None)
     for choice, broke in zip(choices, failed, strict=True):
         if choice is best:
             choice.chosen = True
@@ -156,11 +160,11 @@ def _kernel(node: str, best: Choice | None, kernels: Sequence[Kernel]) -> str:
     return (alike or named)[0].name if named else ""
 
 
-def _cached(said: dict[str, Any], known: Sequence[Autotuning]) -> list[Autotuning]:
+def _cached(logged: dict[str, Any], known: Sequence[Autotuning]) -> list[Autotuning]:
     """Kernels whose configuration torch had in its cache."""
     measured = {autotuning.kernel for autotuning in known}
     autotunings = []
-    for name, detail in said.items():
+    for name, detail in logged.items():
         state = detail.get("autotune_cache_state") if isinstance(detail, dict) else None
         if state != "hit" or name in measured:
             continue
@@ -187,7 +191,7 @@ def _settings(config: Any) -> dict[str, str]:
 
 def _json(text: str | None) -> dict[str, Any]:
     try:
-        found = decoded(text or "{}")
+        value = decoded(text or "{}")
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}

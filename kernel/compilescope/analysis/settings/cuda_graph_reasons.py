@@ -98,12 +98,14 @@ def read_skip(reason: str, compilation: str = "") -> Skip:
     reason
         As torch logs it; it may end in a stack of the user's code.
     """
-    said = _said(reason)
-    meaning = next((found for key, found in _MEANINGS.items() if key in said), Meaning("", ""))
+    text = _said(reason)
+    meaning = next(
+        (known_meaning for key, known_meaning in _MEANINGS.items() if key in text), Meaning("", "")
+    )
     # Some have the first frame on the line of the reason itself.
     lines = read_stack(reason.replace("Found from", "\n"))
     return Skip(
-        reason=said,
+        reason=text,
         compilation=compilation,
         meaning=meaning.text,
         remedy=meaning.remedy,

@@ -52,7 +52,7 @@ def cuda_graphs_of(
     variant: Variant,
     compilations: Sequence[Compilation],
     settings: Mapping[str, Any],
-    said: Sequence[Said],
+    logged_skips: Sequence[Said],
     records: Sequence[Record] = (),
 ) -> CudaGraphs | None:
     """What becomes of CUDA graphs, as far as the code and torch's words tell.
@@ -73,91 +73,97 @@ def cuda_graphs_of(
     """
     if not compilations or variant.backend is None:
         return None
-    device = next((kind for one in compilations if (kind := device_of(one)) != "cpu"), "cpu")
+    device = next(
+        (kind for compilation in compilations if (kind := device_of(compilation)) != "cpu"), "cpu"
+    )
     if not settings.get(SETTING) and variant.backend != _BACKEND:
         if device == "cpu":
             return None
         return CudaGraphs(outcome="not asked", why='mode="reduce-overhead" asks for them.')
     if device == "cpu":
         return CudaGraphs(outcome="no GPU", why=_NO_GPU)
-    skips = _skips([*said, *_in_metrics(records)])
+    skips = _skips([*logged_skips, *_in_metrics(records)])
     if not skips and variant.cpp_wrapper and settings.get(PARTITION):
         skips = [read_skip("the C++ wrapper does not support graph partition")]
     if not skips:
-        skips = [skip for one in compilations if (skip := _changed_in_place(one)) is not None]
+        skips = [
+            skip
+            for compilation in compilations
+            if (skip := _changed_in_place(compilation)) is not None
+        ]
     for skip in skips:
         if variant.cpp_wrapper and skip.setting == PARTS:
             # That alone would have it dropped for another reason.
             skip.remedy, skip.setting = _IN_PARTS, ""
     partitions: list[Partition] = []
-    for one in compilations:
-        why = next((s.reason for s in skips if s.compilation in ("", one.id)), "")
-        partitions += read_partitions(one, why)
+    for compilation in compilations:
+        why = next((s.reason for s in skips if s.compilation in ("", compilation.id)), "")
+        partitions += read_partitions(compilation, why)
     cuda_graphs = CudaGraphs(skips=skips, partitions=partitions, how=_BY_RULE)
     _conclude(cuda_graphs)
     return cuda_graphs
 
 
-def add_counts(found: CudaGraphs, counted: Counted, *, calls: int) -> None:
+def add_counts(graphs: CudaGraphs, counted: Counted, *, calls: int) -> None:
     """Says what was counted of a variant that is built, and what follows from that.
 
     Parameters
     ----------
-    found
+    graphs
         From `cuda_graphs_of`; completed in place.
     calls
         Over how many calls of the subject.
     """
-    if found.outcome in ("not asked", "no GPU"):
+    if graphs.outcome in ("not asked", "no GPU"):
         return
-    found.captured, found.replayed = counted.recorded, counted.replayed
-    found.re_recorded, found.calls = counted.again, calls
-    found.memory_bytes = counted.memory_bytes()
-    known = {skip.reason for skip in found.skips}
-    for one in counted.skips:
-        skip = read_skip(one.reason)
+    graphs.captured, graphs.replayed = counted.recorded, counted.replayed
+    graphs.re_recorded, graphs.calls = counted.again, calls
+    graphs.memory_bytes = counted.memory_bytes()
+    known = {skip.reason for skip in graphs.skips}
+    for counted_skip in counted.skips:
+        skip = read_skip(counted_skip.reason)
         if skip.reason not in known:
             known.add(skip.reason)
-            found.skips.append(skip)
+            graphs.skips.append(skip)
     if counted.recorded:
         # What was foreseen did not come.
-        found.skips = [skip for skip in found.skips if not skip.reason.startswith(_FORESEEN)]
-        for part in found.partitions:
+        graphs.skips = [skip for skip in graphs.skips if not skip.reason.startswith(_FORESEEN)]
+        for part in graphs.partitions:
             if part.why.startswith(_FORESEEN):
                 part.captured, part.why = True, ""
-    elif found.skips:
-        for part in found.partitions:
-            part.captured, part.why = False, part.why or found.skips[0].reason
-    found.how = _COUNTED
-    _conclude(found)
-    if not counted.recorded and found.outcome == "captured":
-        found.outcome, found.why = "unknown", "None was recorded, and torch said nothing of it."
+    elif graphs.skips:
+        for part in graphs.partitions:
+            part.captured, part.why = False, part.why or graphs.skips[0].reason
+    graphs.how = _COUNTED
+    _conclude(graphs)
+    if not counted.recorded and graphs.outcome == "captured":
+        graphs.outcome, graphs.why = "unknown", "None was recorded, and torch said nothing of it."
     if counted.again:
-        found.why = (
-            f"{found.why} {counted.again} recorded again: {', '.join(counted.reasons)}.".strip()
+        graphs.why = (
+            f"{graphs.why} {counted.again} recorded again: {', '.join(counted.reasons)}.".strip()
         )
 
 
-def _conclude(found: CudaGraphs) -> None:
-    captured = [part for part in found.partitions if part.captured]
-    if len(captured) == len(found.partitions) and captured:
-        found.outcome, found.why = "captured", ""
+def _conclude(graphs: CudaGraphs) -> None:
+    captured = [part for part in graphs.partitions if part.captured]
+    if len(captured) == len(graphs.partitions) and captured:
+        graphs.outcome, graphs.why = "captured", ""
     elif captured:
-        outside = next(part for part in found.partitions if not part.captured)
-        found.outcome = "partly"
-        found.why = f"{outside.name} of {outside.compilation}: {outside.why}"
-    elif found.partitions or found.skips:
-        found.outcome = "skipped"
-        found.why = found.skips[0].reason if found.skips else "There is nothing to capture."
+        outside = next(part for part in graphs.partitions if not part.captured)
+        graphs.outcome = "partly"
+        graphs.why = f"{outside.name} of {outside.compilation}: {outside.why}"
+    elif graphs.partitions or graphs.skips:
+        graphs.outcome = "skipped"
+        graphs.why = graphs.skips[0].reason if graphs.skips else "There is nothing to capture."
 
 
 _FORESEEN = "mutated inputs"
 
 
-def _skips(said: Sequence[Said]) -> list[Skip]:
+def _skips(logged_skips: Sequence[Said]) -> list[Skip]:
     skips: list[Skip] = []
-    for one in said:
-        skip = read_skip(one.reason, one.compilation)
+    for logged in logged_skips:
+        skip = read_skip(logged.reason, logged.compilation)
         same = [s for s in skips if s.reason == skip.reason]
         # torch may say it twice, once without saying of what.
         if not any(s.compilation == skip.compilation or not skip.compilation for s in same):

@@ -134,19 +134,19 @@ def _python_calls(variant: Variant, compilations: Sequence[Compilation]) -> Iter
         )
 
 
-def cuda_graphs_row(found: CudaGraphs | None) -> Iterator[Effective]:
+def cuda_graphs_row(graphs: CudaGraphs | None) -> Iterator[Effective]:
     """Whether CUDA graphs were captured, where they were asked for."""
-    if found is None or found.outcome == "not asked":
+    if graphs is None or graphs.outcome == "not asked":
         return
-    skip = found.skips[0] if found.skips else None
-    differs = found.outcome in ("skipped", "partly", "no GPU")
+    skip = graphs.skips[0] if graphs.skips else None
+    differs = graphs.outcome in ("skipped", "partly", "no GPU")
     yield Effective(
         setting=CUDA_GRAPHS,
         requested="on",
-        actual=_OUTCOMES[found.outcome],
+        actual=_OUTCOMES[graphs.outcome],
         differs=differs,
-        why=found.why or found.how,
-        remedy=_remedy(skip) if skip is not None and found.outcome != "no GPU" else "",
+        why=graphs.why or graphs.how,
+        remedy=_remedy(skip) if skip is not None and graphs.outcome != "no GPU" else "",
         where=skip.where if skip is not None and differs else None,
     )
 
@@ -194,7 +194,7 @@ def _dynamic(
         differs=differs,
         why=why,
         remedy=remedy,
-        operators=list(dict.fromkeys(one.source for one in constants)) if differs else [],
+        operators=list(dict.fromkeys(size.source for size in constants)) if differs else [],
         where=constant.where if variant.dynamic and constant else None,
     )
 

@@ -33,10 +33,18 @@ def autotuning(
     """Whether torch measured its choices, where max_autotune asks for it."""
     if not (settings.get("max_autotune") or settings.get("max_autotune_gemm")):
         return
-    found = [one for compilation in compilations for one in compilation.autotunings]
-    measured = [one for one in found if not one.skipped and len(one.choices) > 1]
-    skipped = [one for one in found if one.skipped]
-    operators = list(dict.fromkeys(one.operator for one in skipped))
+    autotunings = [
+        autotuning_result
+        for compilation in compilations
+        for autotuning_result in compilation.autotunings
+    ]
+    measured = [
+        autotuning_result
+        for autotuning_result in autotunings
+        if not autotuning_result.skipped and len(autotuning_result.choices) > 1
+    ]
+    skipped = [autotuning_result for autotuning_result in autotunings if autotuning_result.skipped]
+    operators = list(dict.fromkeys(autotuning_result.operator for autotuning_result in skipped))
     if not operators:
         operators = [] if measured else _tunable(compilations)
     if not measured and not skipped and not built:
@@ -44,7 +52,7 @@ def autotuning(
     why = remedy = ""
     if operators:
         why = skipped[0].skipped if skipped else _complaint(complaints)
-        cpu = all(device_of(one) == "cpu" for one in compilations)
+        cpu = all(device_of(compilation) == "cpu" for compilation in compilations)
         if not why and cpu:
             why = _CONSTANT
         if cpu and not settings.get("freezing"):
@@ -148,8 +156,8 @@ def _complaint(complaints: Sequence[str]) -> str:
 
 
 def _tunable(compilations: Sequence[Compilation]) -> list[str]:
-    found = [name for name in _operators(compilations) if name.endswith(_TUNED)]
-    return list(dict.fromkeys(found))
+    tunable = [name for name in _operators(compilations) if name.endswith(_TUNED)]
+    return list(dict.fromkeys(tunable))
 
 
 def _operators(compilations: Sequence[Compilation]) -> Iterator[str]:

@@ -36,8 +36,8 @@ def code_of(variant: Variant, name: str = "fn") -> str:
             mode = f"**torch._inductor.list_mode_options({variant.mode!r})"
             listed = f"{mode}, {listed}"
         settings["options"] = f"{{{listed}}}"
-    given = "".join(f", {key}={value}" for key, value in settings.items())
-    return f"compiled = torch.compile({name}{given})"
+    keyword_arguments = "".join(f", {key}={value}" for key, value in settings.items())
+    return f"compiled = torch.compile({name}{keyword_arguments})"
 
 
 def _code(value: Any) -> str:

@@ -64,7 +64,7 @@ class Constants:
                 continue
             texts = set(quoted(args))
             self.texts |= texts if is_custom(node["target"]) else texts - MODES
-            numbers.update(int(found) for found in _WHOLE.findall(args))
+            numbers.update(int(literal) for literal in _WHOLE.findall(args))
         listed = "|".join(map(str, sorted(numbers - whole, reverse=True)))
         self._numbers = (
             re.compile(rf"(?<![\w.])(?:{listed})(?=[uUlL]*(?:[^\w.]|$))") if listed else None

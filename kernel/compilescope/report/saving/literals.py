@@ -47,7 +47,7 @@ def strings(text: str) -> str:
 
 def quoted(text: str) -> list[str]:
     """The quoted texts in it, without their quotes."""
-    return [found[1:-1] for found in _STRING.findall(text) if len(found) > len("''")]
+    return [literal[1:-1] for literal in _STRING.findall(text) if len(literal) > len("''")]
 
 
 def guard(text: str) -> str:

@@ -78,8 +78,8 @@ class _Cleaner:
         self.paths = re.compile("|".join(map(re.escape, paths))) if paths else None
         self.constants = Constants(nodes, _is_custom)
         texts = sorted(self.constants.texts, key=len, reverse=True)
-        own = "|".join(map(re.escape, texts))
-        self.texts = re.compile(rf"(['\"])(?:{own})\1") if own else None
+        pattern = "|".join(map(re.escape, texts))
+        self.texts = re.compile(rf"(['\"])(?:{pattern})\1") if pattern else None
         """Texts that operators get, in the graphs and in the generated code."""
         self.code = {line for line in code if len(line) > 1}
 
@@ -173,12 +173,12 @@ def _dictionaries(value: Any) -> Iterator[dict[str, Any]]:
     """All structs in the data."""
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            yield one
-            waiting.extend(one.values())
-        elif isinstance(one, list):
-            waiting.extend(one)
+        current = waiting.pop()
+        if isinstance(current, dict):
+            yield current
+            waiting.extend(current.values())
+        elif isinstance(current, list):
+            waiting.extend(current)
 
 
 def _base(file: str) -> str:

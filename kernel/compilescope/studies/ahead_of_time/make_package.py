@@ -50,13 +50,13 @@ def make_package(study: StudyContext, *, built: bool) -> None:
     if variant.backend != "inductor":
         report.absent["package"] = OTHER_BACKEND.format(variant.backend or "eager")
         return
-    given = task(variant, packed(study))
+    packed_task = task(variant, packed(study))
     study.monitor.step("starting", variant=report.name, fraction=0.0)
     steps = iter(range(1, 9))
     with temporary("package") as folder:
         ended = run(
             ("-c", COMMAND.format(imports=FIRST_IMPORTS)),
-            given,
+            packed_task,
             header={
                 **pickled_subject.header(),
                 "folder": str(folder),
@@ -73,13 +73,14 @@ def make_package(study: StudyContext, *, built: bool) -> None:
     report.absent.pop("package", None)
     if report.compilations:
         compilation = next(
-            (one for one in report.compilations if one.code.regions), report.compilations[0]
+            (compilation for compilation in report.compilations if compilation.code.regions),
+            report.compilations[0],
         )
         add_code(package, compilation)
     report.package = package
 
 
-def _package(ended: Ended, made: Path) -> Package:
+def _package(ended: Ended, result_file: Path) -> Package:
     """What the process gave, or had made when it ended."""
     if ended.how == "cancelled":
         raise Cancelled
@@ -92,12 +93,12 @@ def _package(ended: Ended, made: Path) -> Package:
         remedy=AFTER_TIMEOUT if ended.how == "timeout" else AFTER_DEATH,
         detail=last_words(ended),
     )
-    if not made.exists():
+    if not result_file.exists():
         return Package(problem=problem)
     problem.what = "The package was made, but could not be run."
     problem.remedy = (
         "If torch._inductor.aoti_load_package() ends Python as well, it is a fault of torch's."
     )
-    package = msgspec.json.decode(made.read_bytes(), type=Package)
+    package = msgspec.json.decode(result_file.read_bytes(), type=Package)
     package.problem = problem
     return package

@@ -61,8 +61,8 @@ def _work(inside: ChildProcess) -> bytes:
     ahead_of_time.trust(inside.header["vectors"])
     call = unpack(packed)
     with torch.no_grad(), quiet():
-        made = _Making(inside, variant, call).package()
-    return msgspec.json.encode(made)
+        package = _Making(inside, variant, call).package()
+    return msgspec.json.encode(package)
 
 
 class _Making:
@@ -96,35 +96,35 @@ class _Making:
             )
         except Exception as error:  # noqa: BLE001 - it is the package's problem
             return Package(problem=failures.of_codegen(error), parts=parts)
-        (made,) = read_packages(path)
-        made.inputs, made.outputs = exported.inputs, exported.outputs
-        made.dynamic = [in_range(*one) for one in exported.dynamic]
-        made.metadata["traced by"] = "Dynamo (strict)" if exported.strict else "torch.export"
-        numbers = set(exported.state) - {constant.original for constant in made.constants}
+        (package,) = read_packages(path)
+        package.inputs, package.outputs = exported.inputs, exported.outputs
+        package.dynamic = [in_range(*dynamic_size) for dynamic_size in exported.dynamic]
+        package.metadata["traced by"] = "Dynamo (strict)" if exported.strict else "torch.export"
+        numbers = set(exported.state) - {constant.original for constant in package.constants}
         if numbers:
             # Inductor writes tensors of up to eight elements so.
-            made.metadata["as numbers in the code"] = ", ".join(sorted(numbers))
-        made.parts, made.seconds = parts, sum(parts.values())
-        made.path = ""
+            package.metadata["as numbers in the code"] = ", ".join(sorted(numbers))
+        package.parts, package.seconds = parts, sum(parts.values())
+        package.path = ""
         if any(tensor.requires_grad for tensor in self._snapshot.tensors.values()):
-            made.absent["backward"] = TRAINS
+            package.absent["backward"] = TRAINS
         if built:
-            path.with_name(MADE).write_bytes(msgspec.json.encode(made))
-            self._run(made, path)
-        return made
+            path.with_name(MADE).write_bytes(msgspec.json.encode(package))
+            self._run(package, path)
+        return package
 
     def _blame(self, error: Exception) -> Problem:
         """Why it could not be exported; the subject's own problem where it fails in eager too."""
         fn, args, kwargs = self._call
         try:
             fn(*args, **kwargs)
-        except Exception as own:  # noqa: BLE001 - it is the subject's problem
-            return failures.own(own)
+        except Exception as eager_error:  # noqa: BLE001 - it is the subject's problem
+            return failures.own(eager_error)
         finally:
             self._snapshot.restore()
         return ahead_of_time.refusal(error)
 
-    def _run(self, made: Package, path: Path) -> None:
+    def _run(self, package: Package, path: Path) -> None:
         """Loads the package, compares it with eager, and times the ways to call it."""
         fn, args, kwargs = self._call
         self._inside.step("loading")
@@ -132,18 +132,18 @@ class _Making:
         changes = bool(changes_of(self._snapshot))
         self._snapshot.restore()
         if changes:
-            made.absent["changes"] = CHANGES
+            package.absent["changes"] = CHANGES
         start = time.perf_counter()
         try:
             loaded = ahead_of_time.load(path, args, kwargs)
-            made.parts["loading"] = time.perf_counter() - start
+            package.parts["loading"] = time.perf_counter() - start
             actual = dict(leaves(loaded.call(*args, **kwargs)))
         except Exception as error:  # noqa: BLE001 - it is the package's problem
-            made.problem = failures.of_codegen(error)
+            package.problem = failures.of_codegen(error)
             return
         finally:
             self._snapshot.restore()
-        made.accurate = all(one.ok for one in compare(expected, actual))
+        package.accurate = all(error.ok for error in compare(expected, actual))
         calls: dict[str, Callable[[], Any]] = {
             EAGER: lambda: fn(*args, **kwargs),
             STANDALONE: lambda: loaded.call(*args, **kwargs),
@@ -174,9 +174,9 @@ class _Making:
             calls,
             budget_s=SECONDS,
             before_each=None if restore is None else lambda name: restore(),
-            device=_device(made),
+            device=_device(package),
         )
-        made.entries = _entries(timings) + ([missing] if missing.why else [])
+        package.entries = _entries(timings) + ([missing] if missing.why else [])
 
 
 def _entries(timings: Mapping[str, Timing]) -> list[Entry]:
@@ -189,17 +189,17 @@ def _entries(timings: Mapping[str, Timing]) -> list[Entry]:
     ]
 
 
-def _device(made: Package) -> str:
-    return "cuda" if made.device == "cuda" else "cpu"
+def _device(package: Package) -> str:
+    return "cuda" if package.device == "cuda" else "cpu"
 
 
 def _modules(fn: Callable[..., Any]) -> dict[str, torch.nn.Module]:
     """The modules that a function reaches, outermost alone, by names that attributes may have."""
-    found: dict[str, torch.nn.Module] = {}
+    modules: dict[str, torch.nn.Module] = {}
     inner: set[int] = set()
     for value, path in walk(fn).objects:
         if isinstance(value, torch.nn.Module) and id(value) not in inner:
             inner |= {id(module) for module in value.modules()}
             name = "".join(letter if letter.isalnum() else "_" for letter in path).strip("_")
-            found[name if name not in found else f"{name}_{len(found)}"] = value
-    return found
+            modules[name if name not in modules else f"{name}_{len(modules)}"] = value
+    return modules

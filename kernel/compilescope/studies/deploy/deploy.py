@@ -32,13 +32,13 @@ def study_deploy(study: StudyContext) -> None:
     """
     study.require_inductor("ways")
     variant = study.report.requested
-    given = task(variant, packed(study))
+    packed_task = task(variant, packed(study))
     subject = _subject(study)
     rows: list[DeployWay] = []
-    found = ways(variant, subject)
-    for place, way in enumerate(found):
+    candidates = ways(variant, subject)
+    for place, way in enumerate(candidates):
         if not way.why:
-            _measure(study, way, given, subject.device, place / len(found))
+            _measure(study, way, packed_task, subject.device, place / len(candidates))
         rows.append(way)
         judge(rows)
         study.report.ways = list(rows)
@@ -75,7 +75,7 @@ def blocks_of(model: torch.nn.Module) -> str:
 
 
 def _measure(
-    study: StudyContext, way: DeployWay, given: bytes, device: str, fraction: float
+    study: StudyContext, way: DeployWay, packed_task: bytes, device: str, fraction: float
 ) -> None:
     """Takes a way in up to three processes."""
 
@@ -88,15 +88,15 @@ def _measure(
             "folder": str(folder),
             "device": device,
         }
-        found = first_call(study, COMMAND, given, caches, header)
-        if isinstance(found, Problem):
-            return WayResult(problem=found)
-        return msgspec.json.decode(found, type=WayResult)
+        answer = first_call(study, COMMAND, packed_task, caches, header)
+        if isinstance(answer, Problem):
+            return WayResult(problem=answer)
+        return msgspec.json.decode(answer, type=WayResult)
 
     with temporary("deploy") as place:
         caches, empty, folder = (place / name for name in ("caches", "empty", "shipped"))
-        for each in (caches, empty, folder):
-            each.mkdir()
+        for directory in (caches, empty, folder):
+            directory.mkdir()
         if way.name != EAGER:
             cold = process("cold", way.code, caches, folder)
             way.cold_s, way.problem = cold.first_s, cold.problem

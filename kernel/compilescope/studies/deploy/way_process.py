@@ -14,7 +14,7 @@ from ...processes.child import ChildProcess, serve
 from ...report.deployment import PRELUDE
 from ...report.problem import Problem
 from ...report.timings import Speedup
-from ..first_calls.startup_process import given, most_held
+from ..first_calls.startup_process import most_held, unpack_task
 
 if TYPE_CHECKING:
     from ...subject.pickled_subject import Call
@@ -53,10 +53,10 @@ def _work(inside: ChildProcess) -> WayResult:
     from ...isolation.user_state import preserved
     from ...torch_api.inductor import headers
 
-    asked = inside.header
-    headers.keep_in(Path(asked["caches"]) / "precompiled_headers")
-    _, call, _ = given(inside)
-    os.chdir(asked["folder"])
+    header = inside.header
+    headers.keep_in(Path(header["caches"]) / "precompiled_headers")
+    _, call, _ = unpack_task(inside)
+    os.chdir(header["folder"])
     names = _names(call)
     result = WayResult()
     with preserved(*call) as snapshot, quiet():
@@ -64,22 +64,22 @@ def _work(inside: ChildProcess) -> WayResult:
         start = time.perf_counter()
         try:
             # The code that is shown.
-            exec(compile(PRELUDE + asked["code"], "deploy.py", "exec"), names)
+            exec(compile(PRELUDE + header["code"], "deploy.py", "exec"), names)
             output = names["compiled"](*call.args, **call.kwargs)
-            _wait(asked["device"])
+            _wait(header["device"])
         except Exception as error:  # noqa: BLE001 - it is the way's problem
             result.problem = blame(error, call, snapshot.restore)
             return result
         result.first_s = time.perf_counter() - start
-        result.memory_bytes = _memory(asked["device"])
-        if asked["ship"]:
-            _ship(asked["ship"], names, result)
-        if asked["phase"] != "cold":
+        result.memory_bytes = _memory(header["device"])
+        if header["ship"]:
+            _ship(header["ship"], names, result)
+        if header["phase"] != "cold":
             inside.step("comparing")
             result.accurate = _is_accurate(call, output, snapshot.restore)
-        if asked["phase"] == "cached":
+        if header["phase"] == "cached":
             inside.step("measuring")
-            _time(call, names["compiled"], asked["device"], result)
+            _time(call, names["compiled"], header["device"], result)
     return result
 
 
@@ -95,8 +95,8 @@ def blame(error: Exception, call: Call, restore: Callable[[], None]) -> Problem:
         force_eager: Any = torch.compiler.set_stance
         with force_eager("force_eager"):
             call.fn(*call.args, **call.kwargs)
-    except Exception as own:  # noqa: BLE001 - it is the subject's
-        return failures.own(own)
+    except Exception as eager_error:  # noqa: BLE001 - it is the subject's
+        return failures.own(eager_error)
     finally:
         restore()
     return failures.of_way(error)

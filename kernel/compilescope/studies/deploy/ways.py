@@ -109,7 +109,7 @@ def _with_caches(way: DeployWay) -> DeployWay:
 
 
 def _modes(variant: Variant, subject: Subject) -> list[DeployWay]:
-    found = []
+    compiled_ways = []
     for mode in subject.modes:
         if mode in ("default", variant.mode):
             continue
@@ -119,8 +119,8 @@ def _modes(variant: Variant, subject: Subject) -> list[DeployWay]:
             way.why = "Its CUDA graphs need a GPU; on the processor it is another mode's equal."
         elif has_graphs:
             way.gives_up.append("results are overwritten by the next call: clone what is kept")
-        found.append(way)
-    return found
+        compiled_ways.append(way)
+    return compiled_ways
 
 
 def _with_mode(variant: Variant, mode: str) -> Variant:
@@ -141,12 +141,12 @@ def _with_guards_filtered(
 
 def _blocks(variant: Variant, subject: Subject) -> DeployWay:
     arguments = code_of(variant, "").removeprefix("compiled = torch.compile(, ")
-    given = "" if arguments.startswith("compiled") else arguments.removesuffix(")")
+    settings = "" if arguments.startswith("compiled") else arguments.removesuffix(")")
     way = _with_caches(
         DeployWay(
             name=BLOCKS,
             title="the repeated block compiled once, each block a call",
-            code=f"for block in {subject.blocks}:\n    block.compile({given})\ncompiled = model",
+            code=f"for block in {subject.blocks}:\n    block.compile({settings})\ncompiled = model",
             gives_up=[
                 _RECOMPILES,
                 "nothing fuses across blocks, and what is around them is not compiled",
@@ -187,13 +187,13 @@ def _aot_compile(variant: Variant, subject: Subject) -> DeployWay:
     # Sequential, without the module, and that of others with it.
     target = "forward" if subject.is_module else "fn"
     compiled = code_of(whole, target).replace("compiled = ", "ahead = ", 1)
-    given = "(model, *args)" if subject.is_module else "args"
+    example_arguments = "(model, *args)" if subject.is_module else "args"
     bound = "functools.partial(ahead, model)" if subject.is_module else "ahead"
     way = DeployWay(
         name=AOT,
         title="compiled ahead of the first call, guards included",
         code=f"{_FORWARD if subject.is_module else ''}"
-        f"{compiled}.aot_compile(({given}, kwargs))\ncompiled = {bound}",
+        f"{compiled}.aot_compile(({example_arguments}, kwargs))\ncompiled = {bound}",
         ship_code='ahead.save_compiled_function("compiled.bin")',
         load_code='with open("compiled.bin", "rb") as file:\n'
         f"    ahead = torch.compiler.load_compiled_function(file)\ncompiled = {bound}",

@@ -44,7 +44,7 @@ def study_cold(study: StudyContext) -> None:
     subject = packed(study)
     device = describe(study.fn, study.args, study.kwargs).device
     known = switches(variant, device)
-    looks = _Looks(study, subject, 2 + sum(not one.why for one in known))
+    looks = _Looks(study, subject, 2 + sum(not switch.why for switch in known))
     rows: list[ColdSwitch] = []
 
     def add(row: ColdSwitch) -> None:
@@ -131,28 +131,28 @@ class _Looks:
             "settings": switch.settings,
             "timed": cache == "warm",
         }
-        given = task(_with(study.report.requested, switch), self._subject)
-        found = first_call(study, COMMAND, given, caches, header, variables=switch.variables)
-        if isinstance(found, Problem):
-            row.problem = found
+        packed_task = task(_with(study.report.requested, switch), self._subject)
+        answer = first_call(study, COMMAND, packed_task, caches, header, variables=switch.variables)
+        if isinstance(answer, Problem):
+            row.problem = answer
         else:
-            _fill(row, cache, msgspec.json.decode(found, type=Found))
+            _fill(row, cache, msgspec.json.decode(answer, type=Found))
 
 
 def _with(variant: Variant, switch: Switch) -> Variant:
     """A variant whose own options, which outdo torch's settings, are as the switch says."""
     wanted = switch.settings.get(INDUCTOR, {})
-    own = {name: wanted.get(name, value) for name, value in variant.options.items()}
-    return msgspec.structs.replace(variant, options=own)
+    options = {name: wanted.get(name, value) for name, value in variant.options.items()}
+    return msgspec.structs.replace(variant, options=options)
 
 
-def _fill(row: ColdSwitch, cache: Literal["cold", "warm"], found: Found) -> None:
-    startup = found.startup
+def _fill(row: ColdSwitch, cache: Literal["cold", "warm"], measured: Found) -> None:
+    startup = measured.startup
     if startup.problem is not None:
         row.problem = startup.problem
     elif cache == "cold":
         row.cold_s, row.cold_parts = startup.first_call_s, startup.parts
     else:
         row.warm_s, row.warm_parts = startup.first_call_s, startup.parts
-    if found.timing is not None:
-        row.call_us, row.call_interval_us = found.timing.median_us, found.timing.interval_us
+    if measured.timing is not None:
+        row.call_us, row.call_interval_us = measured.timing.median_us, measured.timing.interval_us

@@ -9,7 +9,7 @@ import msgspec
 
 from ...processes.child import ChildProcess, serve
 from ...report import Startup, Timing
-from .startup_process import before, first_call, given
+from .startup_process import before, first_call, unpack_task
 
 if TYPE_CHECKING:
     from ...builds.build import Built
@@ -47,13 +47,13 @@ def _work(inside: ChildProcess, imports_s: float) -> Found:
     from ...torch_api.inductor import headers
     from ...torch_api.process import portable_settings
 
-    asked = inside.header
-    headers.keep_in(Path(asked["headers"]))
-    variant, call, took_s = given(inside)
-    portable_settings.apply(asked["settings"])
-    if not asked["timed"]:
+    header = inside.header
+    headers.keep_in(Path(header["headers"]))
+    variant, call, took_s = unpack_task(inside)
+    portable_settings.apply(header["settings"])
+    if not header["timed"]:
         inside.step("compiling")
-        found = Found(first_call(inside, variant, call)[0])
+        measured = Found(first_call(inside, variant, call)[0])
     else:
         from ...isolation.user_state import preserved
 
@@ -61,12 +61,12 @@ def _work(inside: ChildProcess, imports_s: float) -> Found:
             inside.step("compiling")
             startup, built = first_call(inside, variant, call)
             snapshot.restore()
-            found = Found(startup)
+            measured = Found(startup)
             if built.problem is None:
                 inside.step("measuring")
-                found.timing = _time(call, built)
-    found.startup.imports_s = imports_s + took_s
-    return found
+                measured.timing = _time(call, built)
+    measured.startup.imports_s = imports_s + took_s
+    return measured
 
 
 def _time(call: Call, built: Built) -> Timing | None:

@@ -50,7 +50,7 @@ def task(variant: Variant, subject: bytes) -> bytes:
 def first_call(
     study: StudyContext,
     command: str,
-    given: bytes,
+    packed_task: bytes,
     caches: Path,
     header: Mapping[str, Any],
     *,
@@ -62,7 +62,7 @@ def first_call(
     ----------
     command
         The Python code that the process runs, with a place for the ``imports`` that are timed.
-    given
+    packed_task
         By `task`.
     caches
         The folder of torch's caches.
@@ -76,7 +76,7 @@ def first_call(
     """
     ended = run(
         ("-c", command.format(imports=FIRST_IMPORTS)),
-        given,
+        packed_task,
         header={**pickled_subject.header(), "caches": str(caches), **header},
         limits=Limits(timeout_s=TIMEOUT_S),
         cancelled=lambda: study.monitor.cancelled,

@@ -50,28 +50,28 @@ def before(start: float, loaded: float) -> float:
 def _work(inside: ChildProcess, imports_s: float) -> bytes:
     from ...torch_api.inductor import headers
 
-    asked = inside.header
-    headers.keep_in(Path(asked["caches"]) / "precompiled_headers")
-    headers.precompile(asked["precompiled_headers"])
-    variant, call, took_s = given(inside)
+    header = inside.header
+    headers.keep_in(Path(header["caches"]) / "precompiled_headers")
+    headers.precompile(header["precompiled_headers"])
+    variant, call, took_s = unpack_task(inside)
     inside.step("compiling")
     startup, _ = first_call(inside, variant, call)
-    startup.precompiled_headers = asked["precompiled_headers"]
+    startup.precompiled_headers = header["precompiled_headers"]
     startup.imports_s = imports_s + took_s
     return msgspec.json.encode(startup)
 
 
-def given(inside: ChildProcess) -> tuple[Variant, Call, float]:
+def unpack_task(inside: ChildProcess) -> tuple[Variant, Call, float]:
     """What the process was given: a variant, and a call with its settings now in force.
 
     And how many seconds loading them took, which the subject's own imports are part of.
     """
     from ...subject.pickled_subject import unpack
 
-    begun = time.perf_counter()
+    start_s = time.perf_counter()
     variant, packed = pickle.loads(inside.task())
     call = unpack(packed)
-    return variant, call, time.perf_counter() - begun
+    return variant, call, time.perf_counter() - start_s
 
 
 def first_call(inside: ChildProcess, variant: Variant, call: Call) -> tuple[Startup, Built]:
@@ -100,20 +100,20 @@ def first_call(inside: ChildProcess, variant: Variant, call: Call) -> tuple[Star
 
 def _headers_s(compilations: list[Compilation]) -> float | None:
     phases = [phase for compilation in compilations for phase in _all(compilation.phases)]
-    found = [phase for phase in phases if phase.name in _HEADERS]
-    return union_us(found) / 1e6 if found else None
+    header_phases = [phase for phase in phases if phase.name in _HEADERS]
+    return union_us(header_phases) / 1e6 if header_phases else None
 
 
 def _all(phases: list[Phase]) -> list[Phase]:
-    return [one for phase in phases for one in (phase, *_all(phase.children))]
+    return [descendant for phase in phases for descendant in (phase, *_all(phase.children))]
 
 
 def most_held() -> float:
     """The largest resident size of this process so far (bytes)."""
     if _STATUS.exists():
         # getrusage() also counts what the parent held when it started this one.
-        found = re.search(r"VmHWM:\s+(\d+) kB", _STATUS.read_text())
-        if found:
-            return float(found[1]) * 1024
+        match = re.search(r"VmHWM:\s+(\d+) kB", _STATUS.read_text())
+        if match:
+            return float(match[1]) * 1024
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return float(most if sys.platform == "darwin" else most * 1024)

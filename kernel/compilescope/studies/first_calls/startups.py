@@ -32,8 +32,8 @@ def study_startups(study: StudyContext) -> None:
     variant = study.report.requested
     if variant.backend is None:
         return
-    given = task(variant, packed(study))
-    found: list[Startup] = []
+    packed_task = task(variant, packed(study))
+    startups: list[Startup] = []
     with_headers = (True, False) if variant.cpp_wrapper else (True,)
     todo = [(headers, cache) for headers in with_headers for cache in _KINDS]
     for headers in with_headers:
@@ -42,10 +42,10 @@ def study_startups(study: StudyContext) -> None:
                 study.monitor.step(
                     f"a first call, {_title(cache, headers)}",
                     variant=study.report.name,
-                    fraction=len(found) / len(todo),
+                    fraction=len(startups) / len(todo),
                 )
-                found.append(_startup(study, given, caches, cache, headers=headers))
-    study.report.startups = found
+                startups.append(_startup(study, packed_task, caches, cache, headers=headers))
+    study.report.startups = startups
 
 
 def _title(cache: str, headers: bool) -> str:
@@ -56,14 +56,14 @@ def _title(cache: str, headers: bool) -> str:
 
 def _startup(
     study: StudyContext,
-    given: bytes,
+    packed_task: bytes,
     caches: Path,
     cache: Literal["cold", "warm"],
     *,
     headers: bool,
 ) -> Startup:
     header = {"cache": cache, "precompiled_headers": headers}
-    found = first_call(study, COMMAND, given, caches, header)
-    if isinstance(found, Problem):
-        return Startup(cache=cache, precompiled_headers=headers, problem=found)
-    return msgspec.json.decode(found, type=Startup)
+    answer = first_call(study, COMMAND, packed_task, caches, header)
+    if isinstance(answer, Problem):
+        return Startup(cache=cache, precompiled_headers=headers, problem=answer)
+    return msgspec.json.decode(answer, type=Startup)

@@ -152,18 +152,18 @@ class Calls:
 
     def _reaches(self, frame: Frame, call: Callable[[], Any], grad: bool) -> bool:
         """Whether the call runs the graphs that the frame ran, down to their kernels."""
-        own = [unit for unit in self.recording.units if unit.frame is frame]
+        units = [unit for unit in self.recording.units if unit.frame is frame]
         reached: set[str] = set()
-        for unit in own:
-            unit.kept.inner = _told(unit, reached)
+        for unit in units:
+            unit.kept.inner = _noting(unit, reached)
         try:
             with torch.set_grad_enabled(grad):
                 call()
         except Exception:  # noqa: BLE001 - a frame that cannot be called by itself is not timed
             return False
         finally:
-            put_back(own)
-        return reached == {unit.name for unit in own}
+            put_back(units)
+        return reached == {unit.name for unit in units}
 
     @contextlib.contextmanager
     def ready(
@@ -218,9 +218,9 @@ def _then(call: Callable[[], Any], synchronize: Callable[[], None] | None) -> Ca
     return both
 
 
-def _told(unit: Unit, reached: set[str]) -> Callable[[list[Any]], Any]:
-    def told(inputs: list[Any]) -> Any:
+def _noting(unit: Unit, reached: set[str]) -> Callable[[list[Any]], Any]:
+    def noting(inputs: list[Any]) -> Any:
         reached.add(unit.name)
         return unit.real(inputs)
 
-    return told
+    return noting

@@ -54,8 +54,8 @@ def study_layers(study: StudyContext) -> None:
     if variant.backend != "inductor":
         report.absent["layers"] = NO_INDUCTOR.format(variant.backend or "eager")
         return
-    own = {} if _on_gpu_alone(study) else timers.SETTINGS
-    variant = msgspec.structs.replace(variant, options={**variant.options, **own})
+    timer_settings = {} if _on_gpu_alone(study) else timers.SETTINGS
+    variant = msgspec.structs.replace(variant, options={**variant.options, **timer_settings})
     graphs: list[KeptGraph] = []
     frames: list[KeptFrame] = []
     study.monitor.step("building, to see its layers", variant=report.name, fraction=0.1)
@@ -109,7 +109,7 @@ class _Looking:
             for tensor in study.snapshot.tensors.values()
             if tensor.is_leaf and tensor.requires_grad and tensor.grad is None
         ]
-        self._device = any("cuda" in (one.graph.device_types or ()) for one in graphs)
+        self._device = any("cuda" in (kept_graph.graph.device_types or ()) for kept_graph in graphs)
         self._sync = torch.cuda.synchronize if self._device else None
 
     def fill(self) -> None:
@@ -147,7 +147,7 @@ class _Looking:
             direction = "step"
         elif recording.backward:
             direction = "forward"
-        found = [
+        directions = [
             self._layers(
                 direction, parts.of_call(), samples, {at.WHOLE: 1.0}, {at.HOST: 1.0}, missing
             )
@@ -156,10 +156,10 @@ class _Looking:
             whole, host = {at.BACKWARD: 1.0}, {at.BACKWARD_HOST: 1.0}
             for terms in (whole, host):
                 terms[at.FORWARD] = -1.0
-            found.append(
+            directions.append(
                 self._layers("backward", parts.of_backward(), samples, whole, host, missing)
             )
-        report.layers = found
+        report.layers = directions
         report.absent.pop("layers", None)
 
     def warm_up(self) -> None:
@@ -167,13 +167,13 @@ class _Looking:
 
         An optimiser makes its state in the first call; on a GPU, CUDA graphs are recorded.
         """
-        own = False
+        has_backward = False
         for _ in range(_WARM):
             self._study.monitor.check()
             with backwards_of(self._graphs) as ran:
                 output = self._call()
-            own = own or bool(ran)
-            roots = [] if own else _roots(output)
+            has_backward = has_backward or bool(ran)
+            roots = [] if has_backward else _roots(output)
             self._seeds = [torch.ones_like(root) for root in roots]
             if roots:
                 self._run_backward(output)
@@ -241,7 +241,7 @@ class _Looking:
         broken = {
             compilation.id for compilation in self._study.report.compilations if compilation.breaks
         }
-        return {own for own, name in self._names.items() if name in broken}
+        return {compile_id for compile_id, name in self._names.items() if name in broken}
 
     def _layers(
         self,
@@ -252,30 +252,30 @@ class _Looking:
         host: Mapping[str, float],
         missing: str,
     ) -> Layers:
-        found = samples.figure(whole)
+        measured = samples.figure(whole)
         layers = merged(layers)
         for layer in layers:
             layer.compilation = _named(layer.compilation, self._names)
         result = Layers(
             direction=direction,
-            whole_us=found.us,
-            whole_interval_us=found.interval,
+            whole_us=measured.us,
+            whole_interval_us=measured.interval,
             layers=layers,
             why=missing,
             device="cuda" if self._device else "cpu",
         )
-        expected = found.us
+        expected = measured.us
         if self._device:
             expected = samples.figure(host).us
             _beside(result)
-            own = sum(one.us for one in layers if one.kind not in ("kernels", "idle"))
+            sum_us = sum(layer.us for layer in layers if layer.kind not in ("kernels", "idle"))
         else:
-            own = sum(one.us for one in layers)
-        result.sum_us = sum(one.us for one in result.layers)
-        result.agrees = abs(own - expected) <= _AGREES * expected
+            sum_us = sum(layer.us for layer in layers)
+        result.sum_us = sum(layer.us for layer in result.layers)
+        result.agrees = abs(sum_us - expected) <= _AGREES * expected
         if not result.agrees:
             result.why = " ".join(
-                filter(None, [_disagreement(own, expected, self._device), missing])
+                filter(None, [_disagreement(sum_us, expected, self._device), missing])
             )
         return result
 
@@ -294,9 +294,9 @@ def _nothing() -> None:
     """Comes before a profiled call."""
 
 
-def _disagreement(own: float, expected: float, device: bool) -> str:
+def _disagreement(sum_us: float, expected: float, device: bool) -> str:
     whole = "host's part of the whole call" if device else "whole call"
-    return APART.format(own=duration(own), expected=duration(expected), whole=whole)
+    return APART.format(own=duration(sum_us), expected=duration(expected), whole=whole)
 
 
 def _beside(layers: Layers) -> None:
@@ -306,7 +306,7 @@ def _beside(layers: Layers) -> None:
     """
     kernels = [layer for layer in layers.layers if layer.kind == "kernels"]
     host = sum(layer.us for layer in layers.layers if layer.kind != "kernels")
-    busy = sum(one.us for one in kernels)
+    busy = sum(kernel.us for kernel in kernels)
     waits = max(layers.whole_us - host, 0.0)
     shown = min(waits, busy)
     for kernel in kernels:
@@ -322,20 +322,20 @@ def _report_names(built: Built, frames: list[KeptFrame]) -> dict[str, str]:
     """Compile ids as torch counts them → the report's, of what was compiled in the first call."""
     guards = built.askable.guards if built.askable is not None else {}
     return {
-        own: name
-        for own, manager in managers(frames).items()
+        torch_id: name
+        for torch_id, manager in managers(frames).items()
         for name, kept in guards.items()
         if kept.manager is manager
     }
 
 
-def _named(own: str, names: Mapping[str, str]) -> str:
+def _named(torch_id: str, names: Mapping[str, str]) -> str:
     """The report's compile id. Of a frame that was compiled again later, as it would count on."""
-    frame, _, number = own.rpartition("/")
+    frame, _, number = torch_id.rpartition("/")
     alike = (name for known, name in names.items() if known.rpartition("/")[0] == frame)
     first = next(alike, None)
-    if own in names or first is None:
-        return names.get(own, own)
+    if torch_id in names or first is None:
+        return names.get(torch_id, torch_id)
     return f"{first.rpartition('/')[0]}/{number}"
 
 

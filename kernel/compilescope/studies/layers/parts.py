@@ -191,15 +191,15 @@ class Parts:
         _add(guards, direct, -frame.calls)
         bytecode: _Terms = {}
         _add(bytecode, direct, frame.calls)
-        own = [unit for unit in self._recording.units if unit.frame is frame]
-        for unit in own:
+        units = [unit for unit in self._recording.units if unit.frame is frame]
+        for unit in units:
             _add(bytecode, self._top(unit), -unit.runs)
-        inner = [one for one in self._recording.frames if one.parent is frame]
-        for one in inner:
-            _add(bytecode, self._guarded(one), -one.calls)
+        inner = [child for child in self._recording.frames if child.parent is frame]
+        for child in inner:
+            _add(bytecode, self._guarded(child), -child.calls)
         name = frame.compile_id
         broken = bool(inner) or name in self._breaks
-        whole_aot = all(f"aot {unit.name}" in self._samples for unit in own)
+        whole_aot = all(f"aot {unit.name}" in self._samples for unit in units)
         more = "" if whole_aot else WITH_AOT
         return [
             self._layer("guards", guards, name, GUARDS if whole else GUARDS_INNER),
@@ -238,11 +238,11 @@ class Parts:
     def _wrapper(self, unit: Unit) -> list[Layer]:
         """The wrapper, what it launches and, where they run on the host, the kernels."""
         again = f"launches {unit.name}"
-        own: _Terms = {f"wrapper {unit.name}": 1.0, f"list {unit.name}": -1.0}
+        wrapper_terms: _Terms = {f"wrapper {unit.name}": 1.0, f"list {unit.name}": -1.0}
         costs = self._costs.get(unit.name, Costs())
         if again in self._samples:
             count = self._launches[unit.name]
-            rest = {**own, again: -1.0}
+            rest = {**wrapper_terms, again: -1.0}
             wrapper = self._part("wrapper", unit, rest, WRAPPER.format(less=LESS_LAUNCHES))
             if self._device:
                 how = LAUNCHES_GPU.format(count=count)
@@ -252,7 +252,7 @@ class Parts:
                 return [wrapper, self._part("kernels", unit, {again: 1.0}, how)]
             launches = self._part("launches", unit, {again: 1.0}, LAUNCHES_CPU.format(count=count))
             return [wrapper, launches, self._taken("kernels", unit, launches, costs.kernels)]
-        wrapper = self._part("wrapper", unit, own, WRAPPER.format(less=""))
+        wrapper = self._part("wrapper", unit, wrapper_terms, WRAPPER.format(less=""))
         kind: LayerKind = "launches" if self._device else "kernels"
         inside = costs.driver if self._device else costs.kernels
         if inside is None:
@@ -271,7 +271,7 @@ class Parts:
         It is no longer than that one, which then has no interval of its own.
         """
         share = min(figure.us * unit.runs, around.us)
-        low, high = (one * unit.runs for one in figure.interval)
+        low, high = (bound_us * unit.runs for bound_us in figure.interval)
         around.us -= share
         around.interval_us = None
         return Layer(
@@ -304,10 +304,10 @@ def _add(terms: _Terms, more: Mapping[str, float], count: float) -> None:
 
 def merged(layers: list[Layer]) -> list[Layer]:
     """One layer for each kind and compilation: of its forward and its backward, of several runs."""
-    found: dict[tuple[str, str], list[Layer]] = defaultdict(list)
+    grouped: dict[tuple[str, str], list[Layer]] = defaultdict(list)
     for layer in layers:
-        found[layer.kind, layer.compilation].append(layer)
-    return [_sum(same) if len(same) > 1 else same[0] for same in found.values()]
+        grouped[layer.kind, layer.compilation].append(layer)
+    return [_sum(same) if len(same) > 1 else same[0] for same in grouped.values()]
 
 
 def _sum(layers: list[Layer]) -> Layer:

@@ -141,7 +141,7 @@ class _Runs:
                 context = function_context()
                 if context is not None:
                     self.functions[graph.compile_id] = function_of(context)
-            given, grad = list(inputs), torch.is_grad_enabled()
+            kept_inputs, grad = list(inputs), torch.is_grad_enabled()
             outputs = inner(inputs)
             kept = _copied(outputs) if graph.cudagraphs else detached(outputs)
             units = self.recording.backward if self.in_backward else self.recording.units
@@ -149,7 +149,7 @@ class _Runs:
                 name=f"{graph.compile_id} {graph.direction} {len(self.recording.all_units)}",
                 kept=graph,
                 frame=frame,
-                inputs=given,
+                inputs=kept_inputs,
                 stub=stand_in(kept, fresh=graph.direction == "forward"),
                 real=inner,
                 grad=grad,
@@ -178,11 +178,11 @@ class _Runs:
 
 def _copied(outputs: Any) -> Any:
     """Copies: what a CUDA graph returned is overwritten by its next run."""
-    found = [
+    copies = [
         output.detach().clone() if isinstance(output, torch.Tensor) else output
         for output in outputs
     ]
-    return tuple(found) if isinstance(outputs, tuple) else found
+    return tuple(copies) if isinstance(outputs, tuple) else copies
 
 
 def _add_aot(
@@ -197,10 +197,10 @@ def _add_aot(
     backwards: dict[str, tuple[tuple[Any, ...], bool]] = {}
 
     def keep(
-        found: dict[str, tuple[tuple[Any, ...], bool]], name: str
+        first_inputs: dict[str, tuple[tuple[Any, ...], bool]], name: str
     ) -> Callable[[tuple[Any, ...]], None]:
         def sink(args: tuple[Any, ...]) -> None:
-            found.setdefault(name, (args, torch.is_grad_enabled()))
+            first_inputs.setdefault(name, (args, torch.is_grad_enabled()))
 
         return sink
 
@@ -268,7 +268,7 @@ def backwards_of(graphs: Sequence[KeptGraph]) -> Iterator[list[str]]:
     ran: list[str] = []
     real = [(graph, graph.inner) for graph in graphs if graph.direction == "backward"]
 
-    def told(graph: KeptGraph, inner: Inner) -> Inner:
+    def noting(graph: KeptGraph, inner: Inner) -> Inner:
         def run(inputs: list[Any]) -> Any:
             ran.append(graph.compile_id)
             return inner(inputs)
@@ -276,7 +276,7 @@ def backwards_of(graphs: Sequence[KeptGraph]) -> Iterator[list[str]]:
         return run
 
     for graph, inner in real:
-        graph.inner = told(graph, inner)
+        graph.inner = noting(graph, inner)
     try:
         yield ran
     finally:

@@ -124,7 +124,7 @@ def package(program: Any, path: Path, settings: Mapping[str, Any]) -> dict[str, 
             program, package_path=str(path), inductor_configs=dict(settings)
         )
     total = time.perf_counter() - start
-    apart = {name: _union(found) for name, found in spans.items() if found}
+    apart = {name: _union(intervals) for name, intervals in spans.items() if intervals}
     return {"code generation": max(total - sum(apart.values()), 0.0), **apart}
 
 
@@ -133,15 +133,15 @@ def load(path: Path, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Loaded:
     model: Any = torch._inductor.aoti_load_package(str(path))
     specification, _ = model.loader.get_call_spec()
     order = pytree.treespec_loads(specification)
-    given = (tuple(args), _ordered(dict(kwargs), order))
-    tensors = [leaf for leaf in pytree.tree_leaves(given) if isinstance(leaf, torch.Tensor)]
+    call_inputs = (tuple(args), _ordered(dict(kwargs), order))
+    tensors = [leaf for leaf in pytree.tree_leaves(call_inputs) if isinstance(leaf, torch.Tensor)]
     run = model.loader.run
     return Loaded(call=model, run=lambda: run(tensors))
 
 
 def refusal(error: BaseException) -> Problem:
     """Why ``torch.export`` refused a subject."""
-    told = failures.explain(error)
+    explanation = failures.explain(error)
     lines = [line.strip() for line in str(error).strip().splitlines() if line.strip()]
     return Problem(
         severity="error",
@@ -150,8 +150,8 @@ def refusal(error: BaseException) -> Problem:
         remedy="Compiled ahead of time, a call must be one graph whatever the values of its "
         "tensors: use torch.where or torch.cond in place of a branch, and tensors in place of "
         "numbers taken out of them.",
-        where=told.where,
-        detail=told.detail,
+        where=explanation.where,
+        detail=explanation.detail,
     )
 
 
@@ -182,9 +182,9 @@ def _around(fn: Callable[..., Any], modules: Mapping[str, nn.Module]) -> nn.Modu
 
     # A callable without a signature, or with an argument of this name, keeps plain names.
     with contextlib.suppress(TypeError, ValueError):
-        own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-        given = inspect.signature(fn).parameters.values()
-        forward.__signature__ = inspect.Signature([own, *given])  # type: ignore[attr-defined]
+        self_parameter = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+        parameters = inspect.signature(fn).parameters.values()
+        forward.__signature__ = inspect.Signature([self_parameter, *parameters])  # type: ignore[attr-defined]
     around: nn.Module = type("Subject", (nn.Module,), {"forward": forward})()
     for name, module in modules.items():
         around.add_module(name, module)
@@ -216,13 +216,13 @@ def _exported(program: Any, strict: bool) -> Exported:
             if output_spec.kind.name == "USER_OUTPUT"
         ],
         dynamic=[
-            (str(symbol), _bound(found.lower) or 0, _bound(found.upper))
-            for symbol, found in program.range_constraints.items()
+            (str(symbol), _bound(bounds.lower) or 0, _bound(bounds.upper))
+            for symbol, bounds in program.range_constraints.items()
         ],
         state=[
-            one.target
-            for node, one in zip(program.graph.nodes, signature.input_specs, strict=False)
-            if one.kind.name in ("PARAMETER", "BUFFER") and node.users
+            input_spec.target
+            for node, input_spec in zip(program.graph.nodes, signature.input_specs, strict=False)
+            if input_spec.kind.name in ("PARAMETER", "BUFFER") and node.users
         ],
     )
 

@@ -51,12 +51,12 @@ def tuned() -> Iterator[None]:
         with contextlib.ExitStack() as stack:
             stack.enter_context(patched(AlgorithmSelectorCache, "__call__", _select))
             autotuner = _autotuner()
-            for name, told in (
+            for name, observer in (
                 ("benchmark_all_configs", _configurations),
                 ("coordinate_descent_tuning", _descent),
             ):
                 if autotuner is not None and name in vars(autotuner):
-                    stack.enter_context(patched(autotuner, name, told))
+                    stack.enter_context(patched(autotuner, name, observer))
             yield
     finally:
         savers.remove(_feedback)
@@ -110,14 +110,14 @@ def _select(original: Any, self: Any, name: str, choices: Any, *args: Any, **kwa
     _nodes.pop(_names(inputs), None)
     if _why_unmeasured:
         # What torch takes comes first: a library call.
-        listed.sort(key=lambda one: type(one).__name__ != "ExternKernelCaller")
+        listed.sort(key=lambda choice: type(choice).__name__ != "ExternKernelCaller")
     _tell(
         {
             "operator": name,
             "kind": "algorithm",
             "node": selection.node,
-            "inputs": [_describe(one) for one in inputs],
-            "choices": [_choice(one, None) for one in listed],
+            "inputs": [_describe(node) for node in inputs],
+            "choices": [_choice(choice, None) for choice in listed],
             "device": _device(inputs),
             "measured": False,
             "why": _why_unmeasured if len(listed) > 1 else "",
@@ -134,7 +134,7 @@ def _feedback(timings: Any, name: str, inputs: Any, choices: Any, *_: Any, **__:
     node = _nodes.pop(_names(inputs), "") or (selection.node if selection else "")
     if selection is not None:
         selection.told = True
-    listed = [_choice(one, time_ms) for one, time_ms in timings.items()]
+    listed = [_choice(choice, time_ms) for choice, time_ms in timings.items()]
     known = {id(timing) for timing in timings}
     listed += [_choice(choice, None) for choice in choices if id(choice) not in known]
     _tell(
@@ -142,7 +142,7 @@ def _feedback(timings: Any, name: str, inputs: Any, choices: Any, *_: Any, **__:
             "operator": name,
             "kind": "algorithm",
             "node": node,
-            "inputs": [_describe(one) for one in inputs],
+            "inputs": [_describe(node) for node in inputs],
             "choices": listed,
             "device": _device(inputs),
             "measured": True,
@@ -195,11 +195,11 @@ def _tell_kernel(tuner: Any, choices: list[dict[str, Any]], seconds: float, how:
     )
 
 
-def _tell(said: dict[str, Any], owner: Any = None) -> None:
+def _tell(facts: dict[str, Any], owner: Any = None) -> None:
     sink = current_sink()
     if sink is not None:
         _, metadata = identity("artifact", {"name": AUTOTUNING, "encoding": "json"}, owner)
-        payload = json.dumps(said, default=str)
+        payload = json.dumps(facts, default=str)
         sink(Event(metadata, payload, time.time(), threading.get_ident()))
 
 
@@ -222,11 +222,11 @@ def _choice(choice: Any, time_ms: float | None) -> dict[str, Any]:
 
 
 def _configuration(launcher: Any) -> dict[str, Any]:
-    found = getattr(launcher, "config", None)
-    settings = dict(getattr(found, "kwargs", None) or {})
+    launch_config = getattr(launcher, "config", None)
+    settings = dict(getattr(launch_config, "kwargs", None) or {})
     for name in ("num_warps", "num_stages", "num_ctas", "maxnreg"):
-        if getattr(found, name, None) is not None:
-            settings[name] = getattr(found, name)
+        if getattr(launch_config, name, None) is not None:
+            settings[name] = getattr(launch_config, name)
     resources = {
         name: getattr(launcher, name)
         for name in ("n_regs", "n_spills", "shared")
@@ -256,11 +256,11 @@ def _node_name() -> str:
 
 def _put_off(result: Any) -> bool:
     """Whether the choice is left to the scheduler, which measures with what is fused to it."""
-    found = result[0] if isinstance(result, tuple) and result else result
+    buffer = result[0] if isinstance(result, tuple) and result else result
     for _ in range(4):
-        if type(found).__name__ == "MultiTemplateBuffer":
+        if type(buffer).__name__ == "MultiTemplateBuffer":
             return True
-        found = getattr(found, "data", None)
+        buffer = getattr(buffer, "data", None)
     return False
 
 

@@ -118,7 +118,7 @@ class CapturingBackend:
         within = self._within
 
         def observed(*args: Any) -> Any:
-            tensors = [one for one in args if isinstance(one, torch.Tensor)]
+            tensors = [arg for arg in args if isinstance(arg, torch.Tensor)]
             before = {tensor.grad_fn for tensor in tensors}
             outputs = graph.forward(*args)
             # An input that was written to has another node afterwards.
@@ -321,11 +321,11 @@ def _copied(graph: fx.GraphModule) -> fx.GraphModule:
     return copied  # type: ignore[no-any-return]
 
 
-def _fake(example: Any, given: Any, mode: Any) -> Any:
+def _fake(example: Any, value: Any, mode: Any) -> Any:
     """A placeholder's fake value; sizes of dynamic shapes are plain numbers or symbols already."""
     if example is None or isinstance(example, FakeScriptObject):
         # A process group or a device mesh: torch fakes it itself, and refuses one that is fake.
-        return given
+        return value
     number = _number(example)
     if number is None:
         return example

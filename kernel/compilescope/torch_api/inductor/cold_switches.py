@@ -173,5 +173,5 @@ def _known(switch: Switch) -> bool:
 
 def _settings(module: str) -> dict[str, Any]:
     config: Any = importlib.import_module(module)
-    found: dict[str, Any] = config.get_config_copy()
-    return found
+    settings: dict[str, Any] = config.get_config_copy()
+    return settings

@@ -76,11 +76,11 @@ def _add(skips: list[CudaGraphSkip], record: logging.LogRecord) -> None:
         return
     context = CompileContext.try_get()
     known = context is not None and context.compile_id is not None
-    heard = CudaGraphSkip(
+    skip = CudaGraphSkip(
         text.strip(), str(context.compile_id) if known and context is not None else ""
     )
-    if heard not in skips:
-        skips.append(heard)
+    if skip not in skips:
+        skips.append(skip)
 
 
 class Counts:

@@ -223,13 +223,13 @@ def _loops(names: _Names, node: Any) -> Hashable:
     from torch._inductor.virtualized import V
 
     nodes = list(node.get_nodes())
-    bodies = tuple(_node(each, names) for each in nodes)
-    operations = {each.get_name(): position for position, each in enumerate(nodes)}
+    bodies = tuple(_node(inner, names) for inner in nodes)
+    operations = {inner.get_name(): position for position, inner in enumerate(nodes)}
     outputs = tuple(
-        tuple(_output(buf, operations, names) for buf in each.outputs) for each in nodes
+        tuple(_output(buf, operations, names) for buf in inner.outputs) for inner in nodes
     )
     parts = tuple(len(part.get_nodes()) for part in _parts(node))
-    decisions = tuple(_reuse(each, names) for each in nodes)
+    decisions = tuple(_reuse(inner, names) for inner in nodes)
     for name in names.list():
         names.number(V.graph.scheduler.mutation_real_name.get(name, name))
     buffers = tuple(_buffer(name, names) for name in names.list())
@@ -270,7 +270,7 @@ def _node(node: Any, names: _Names) -> Hashable:
         _body(node.node.get_default_sizes_body()[1], names),
     )
     dependencies = (*node.read_writes.reads, *node.read_writes.writes)
-    return (key, tuple(names.number(each.name) for each in dependencies))
+    return (key, tuple(names.number(dependency.name) for dependency in dependencies))
 
 
 def _body(body: Any, names: _Names) -> Hashable:
@@ -292,7 +292,7 @@ def _body(body: Any, names: _Names) -> Hashable:
         _plain(body.indirect_var_ranges, {}, {}),
         _plain(body.sizes, {}, {}),
         tuple(usage),
-        tuple((name, _submodule(name, each)) for name, each in body.submodules.items()),
+        tuple((name, _submodule(name, submodule)) for name, submodule in body.submodules.items()),
         tuple((name, _graph(block.graph, buffers)) for name, block in blocks),
     )
 
@@ -333,9 +333,9 @@ def _plain(value: Any, nodes: dict[fx.Node, int], buffers: dict[str, int]) -> Ha
     if isinstance(value, float):
         return ("float", repr(value))
     if isinstance(value, (tuple, list)):
-        return (type(value).__name__, *(_plain(each, nodes, buffers) for each in value))
+        return (type(value).__name__, *(_plain(item, nodes, buffers) for item in value))
     if isinstance(value, dict):
-        return ("dict", *((key, _plain(each, nodes, buffers)) for key, each in value.items()))
+        return ("dict", *((key, _plain(item, nodes, buffers)) for key, item in value.items()))
     if isinstance(value, (*_PLAIN, sympy.Basic)):
         return (type(value), value)
     raise _UnknownError(type(value).__name__)
@@ -343,7 +343,7 @@ def _plain(value: Any, nodes: dict[fx.Node, int], buffers: dict[str, int]) -> Ha
 
 def _output(buffer: Any, operations: dict[str, int], names: _Names) -> Hashable:
     """A buffer that the loops write: who reads it decides whether it is needed afterwards."""
-    users = {(operations.get(each.get_name(), -1), bool(each.is_weak)) for each in buffer.users}
+    users = {(operations.get(user.get_name(), -1), bool(user.is_weak)) for user in buffer.users}
     return (names.number(buffer.get_name()), tuple(sorted(users)))
 
 
@@ -464,7 +464,7 @@ class _Watch:
         from torch._inductor.virtualized import V
 
         self._graph = V.graph
-        self._positions = {id(each): position for position, each in enumerate(nodes)}
+        self._positions = {id(node): position for position, node in enumerate(nodes)}
         self._numbers = names.numbers
         self._removed = set(self._graph.removed_buffers)
         self.parts: list[Callable[[], _Part]] = []
@@ -498,7 +498,7 @@ class _Watch:
         def part() -> _Part:
             numbers = self._numbers
             return _Part(
-                positions=tuple(self._positions[id(each)] for each in nodes),
+                positions=tuple(self._positions[id(node)] for node in nodes),
                 local=tuple(numbers[name] for name in local),
                 restored=tuple(numbers[name] for name in restored),
                 may_reuse=may_reuse,
@@ -547,7 +547,7 @@ def _generated(
     from torch._inductor.codegen.common import InplacedBuffer
 
     nodes = list(node.get_nodes())
-    positions = {id(each): position for position, each in enumerate(nodes)}
+    positions = {id(inner): position for position, inner in enumerate(nodes)}
     numbers = names.numbers
     arguments = kernel_group.args
     if arguments.workspace_args:
@@ -556,7 +556,7 @@ def _generated(
     in_place: list[tuple[int, Any]] = []
     for name, buffer in arguments.inplace_buffers.items():
         if isinstance(buffer, InplacedBuffer):
-            where = next((i for i, each in enumerate(shared) if each is buffer), len(shared))
+            where = next((i for i, other in enumerate(shared) if other is buffer), len(shared))
             if where == len(shared):
                 shared.append(buffer)
             in_place.append((numbers[name], where))
@@ -564,14 +564,18 @@ def _generated(
             in_place.append((numbers[name], buffer))
     return _Generated(
         parts=tuple(part() for part in watch.parts),
-        scheduled=tuple(positions[id(each)] for each in scheduled),
-        lines=tuple(_line(each, numbers) for each in lines),
+        scheduled=tuple(positions[id(scheduled_node)] for scheduled_node in scheduled),
+        lines=tuple(_line(line, numbers) for line in lines),
         threads=kernel_group.ws.num_threads if kernel_group.ws.in_parallel else None,
         inputs=tuple((numbers[name], inner) for name, inner in arguments.input_buffers.items()),
         outputs=tuple((numbers[name], inner) for name, inner in arguments.output_buffers.items()),
         in_place=tuple(in_place),
         in_place_buffers=tuple(
-            (each.inner_name, tuple(numbers[name] for name in each.other_names)) for each in shared
+            (
+                in_place_buffer.inner_name,
+                tuple(numbers[name] for name in in_place_buffer.other_names),
+            )
+            for in_place_buffer in shared
         ),
         sizes=tuple(arguments.sizevars.items()),
         symbols=_has_symbols(nodes),

@@ -123,12 +123,12 @@ def hearing(complaints: list[str]) -> Iterator[None]:
 
 class _Handler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
-        heard = _heard.get()
-        if heard is None:
+        warnings_seen = _heard.get()
+        if warnings_seen is None:
             return
         try:
             text = record.getMessage()
         except (TypeError, ValueError):  # the message's own fault, and not ours to report
             return
-        if text not in heard:
-            heard.append(text)
+        if text not in warnings_seen:
+            warnings_seen.append(text)

@@ -226,7 +226,7 @@ class _State:
 
     def __init__(self, graph: Any) -> None:
         self.graph = graph
-        self._begin = [_Attributes(each) for each in _owners(graph)]
+        self._begin = [_Attributes(owner) for owner in _owners(graph)]
         self._provenance = _provenance()
 
     def restore(self) -> None:
@@ -280,7 +280,7 @@ def _put_back(owner: Any, values: dict[str, Any]) -> None:
 def _owners(graph: Any) -> list[Any]:
     """The objects that the code generation changes."""
     fused = graph.scheduler.nodes
-    nodes = {id(each): each for node in fused for each in (node, *node.get_nodes())}
+    nodes = {id(owner): owner for node in fused for owner in (node, *node.get_nodes())}
     return [graph, graph.sizevars, graph.scheduler, *nodes.values(), *_external(graph)]
 
 
@@ -288,7 +288,7 @@ def _external(graph: Any) -> list[Any]:
     """The calls of operators for which Inductor generates no kernel."""
     from torch._inductor import ir
 
-    return [each for each in graph.operations if isinstance(each, ir.ExternKernel)]
+    return [operation for operation in graph.operations if isinstance(operation, ir.ExternKernel)]
 
 
 def _provenance() -> dict[str, Any]:

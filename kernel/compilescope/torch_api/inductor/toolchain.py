@@ -75,8 +75,8 @@ def build_command(
 
 def header_tools() -> list[str]:
     """Programs beside the compiler that precompiling headers takes."""
-    asked: Any = getattr(codecache, "_precompile_header", None)
-    text = inspect.getsource(inspect.unwrap(asked)) if asked is not None else ""
+    precompile: Any = getattr(codecache, "_precompile_header", None)
+    text = inspect.getsource(inspect.unwrap(precompile)) if precompile is not None else ""
     return ["openssl"] if '"openssl"' in text else []
 
 
@@ -90,8 +90,8 @@ def vector_instructions() -> str:
 
     torch compiles and loads a program for each set that it considers, once in a process.
     """
-    found = cpu_vec_isa.pick_vec_isa()
-    return str(found) if found else ""
+    instructions = cpu_vec_isa.pick_vec_isa()
+    return str(instructions) if instructions else ""
 
 
 def unsupported() -> str:
@@ -105,10 +105,10 @@ def unsupported() -> str:
 
 def triton_tools() -> dict[str, Path]:
     """NVIDIA's tools that Triton brings: name → file, which may not be there."""
-    found = importlib.util.find_spec("triton")
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec("triton")
+    if spec is None or spec.origin is None:
         return {}
-    folder = Path(found.origin).parent / "backends" / "nvidia" / "bin"
+    folder = Path(spec.origin).parent / "backends" / "nvidia" / "bin"
     return {name: folder / name for name in ("ptxas", "cuobjdump", "nvdisasm")}
 
 

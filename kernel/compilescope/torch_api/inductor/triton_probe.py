@@ -28,8 +28,8 @@ def main() -> None:
         signature={"x": "*fp32", "y": "*fp32", "n": "i32", "BLOCK": "constexpr"},
         constexprs={(3,): 128},
     )
-    made = triton.compile(source, target=GPUTarget("cuda", 90, 32))
-    size = len(made.asm["cubin"])
+    compiled = triton.compile(source, target=GPUTarget("cuda", 90, 32))
+    size = len(compiled.asm["cubin"])
     sys.stdout.write(f"A kernel for cuda 90 comes out as {size:,} bytes of machine code.\n")
 
 

@@ -56,15 +56,15 @@ def _namespace(inner: Inner) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _recording(namespace: dict[str, Any], made: list[Made]) -> Iterator[None]:
+def _recording(namespace: dict[str, Any], launches: list[Made]) -> Iterator[None]:
     replaced: dict[str, Any] = {}
     for name, value in namespace.items():
         if isinstance(value, types.BuiltinFunctionType) and name.startswith("cpp_"):
-            replaced[name] = _recorder(value, made)
+            replaced[name] = _recorder(value, launches)
         elif isinstance(value, CachingAutotuner) or name in _LIBRARIES:
-            replaced[name] = _Recorded(value, made)
+            replaced[name] = _Recorded(value, launches)
         elif name == "torch":
-            replaced[name] = _Torch(value, _Recorded(value.ops, made))
+            replaced[name] = _Torch(value, _Recorded(value.ops, launches))
     before = {name: namespace[name] for name in replaced}
     namespace.update(replaced)
     try:
@@ -73,9 +73,9 @@ def _recording(namespace: dict[str, Any], made: list[Made]) -> Iterator[None]:
         namespace.update(before)
 
 
-def _recorder(function: Callable[..., Any], made: list[Made]) -> Callable[..., Any]:
+def _recorder(function: Callable[..., Any], launches: list[Made]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
-        made.append((function, args, kwargs))
+        launches.append((function, args, kwargs))
         return function(*args, **kwargs)
 
     return call
@@ -84,9 +84,9 @@ def _recorder(function: Callable[..., Any], made: list[Made]) -> Callable[..., A
 class _Recorded:
     """Stands in for an object whose functions start kernels."""
 
-    def __init__(self, found: Any, made: list[Made]) -> None:
-        self._found = found
-        self._made = made
+    def __init__(self, wrapped: Any, launches: list[Made]) -> None:
+        self._found = wrapped
+        self._made = launches
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._found, name)
@@ -103,8 +103,8 @@ class _Recorded:
 class _Torch:
     """Stands in for ``torch``, whose operators are recorded."""
 
-    def __init__(self, found: Any, ops: _Recorded) -> None:
-        self._found = found
+    def __init__(self, wrapped: Any, ops: _Recorded) -> None:
+        self._found = wrapped
         self.ops = ops
 
     def __getattr__(self, name: str) -> Any:

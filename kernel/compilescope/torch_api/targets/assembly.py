@@ -131,10 +131,10 @@ def load(source: str, folder: Path) -> Loaded:
     with without_driver():
         exec(compile(source, str(path), "exec"), vars(module))
     kind = triton_heuristics.CachingAutotuner
-    found = [value for value in vars(module).values() if isinstance(value, kind)]
-    if not found:
+    autotuners = [value for value in vars(module).values() if isinstance(value, kind)]
+    if not autotuners:
         raise LookupError("the source defines no kernel that Inductor would launch")
-    return Loaded(found[-1], list(found[-1].configs or ()))
+    return Loaded(autotuners[-1], list(autotuners[-1].configs or ()))
 
 
 def describe(config: Any) -> dict[str, str]:
@@ -205,10 +205,10 @@ def identity(loaded: Loaded, config: Any) -> str:
     The kernels of a Python and of a C++ wrapper may be one in this.
     """
 
-    def told(_: Any, source: Any, target: Any = None, options: Any = None) -> str:
+    def cache_key(_: Any, source: Any, target: Any = None, options: Any = None) -> str:
         return repr((source.hash(), target, sorted((options or {}).items())))
 
-    return str(_instead_of_compiling(loaded.autotuner, config, told))
+    return str(_instead_of_compiling(loaded.autotuner, config, cache_key))
 
 
 def compile_config(loaded: Loaded, config: Any) -> Compiled:
@@ -237,10 +237,10 @@ def compile_config(loaded: Loaded, config: Any) -> Compiled:
     if "cubin" in binary.asm:
         _of_cubin(compiled, binary.asm["cubin"], printed.getvalue())
     elif "amdgcn" in compiled.texts:
-        found = {name: float(count) for name, count in _AMD.findall(compiled.texts["amdgcn"])}
-        compiled.resources["registers"] = found["vgpr_count"]
-        compiled.resources["scalar_registers"] = found["sgpr_count"]
-        compiled.resources["spills"] = 4 * found["vgpr_spill_count"]
+        counts = {name: float(count) for name, count in _AMD.findall(compiled.texts["amdgcn"])}
+        compiled.resources["registers"] = counts["vgpr_count"]
+        compiled.resources["scalar_registers"] = counts["sgpr_count"]
+        compiled.resources["spills"] = 4 * counts["vgpr_spill_count"]
     return compiled
 
 
@@ -280,7 +280,7 @@ def _ptxas_talks() -> Iterator[None]:
         knobs.nvidia.dump_ptxas_log = before
 
 
-def _of_cubin(made: Compiled, cubin: bytes, log: str) -> None:
+def _of_cubin(compiled: Compiled, cubin: bytes, log: str) -> None:
     """Adds a cubin's SASS, registers and spills."""
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(cubin)
@@ -288,15 +288,15 @@ def _of_cubin(made: Compiled, cubin: bytes, log: str) -> None:
         usage = _tool("cuobjdump", "--dump-resource-usage", file.name)
         registers = _REGISTERS.search(usage)
         if registers:
-            made.resources["registers"] = float(registers.group(1))
+            compiled.resources["registers"] = float(registers.group(1))
         try:
             # -gp: with the line of the PTX that each instruction came from.
-            made.texts["sass"] = _tool("nvdisasm", "-c", "-gp", "-ndf", file.name)
+            compiled.texts["sass"] = _tool("nvdisasm", "-c", "-gp", "-ndf", file.name)
         except (OSError, RuntimeError, subprocess.SubprocessError) as error:
-            made.absent["sass"] = f"nvdisasm failed: {error}"
+            compiled.absent["sass"] = f"nvdisasm failed: {error}"
     spilled = _SPILLED.findall(log)
     if spilled:
-        made.resources["spills"] = float(sum(map(int, spilled)))
+        compiled.resources["spills"] = float(sum(map(int, spilled)))
 
 
 def _tool(name: str, *args: str) -> str:
@@ -313,7 +313,7 @@ def _tool(name: str, *args: str) -> str:
 def _reason(error: BaseException) -> str:
     """Why a kernel could not be compiled, in a line or two."""
     text = str(error).strip()
-    said = _PTXAS.findall(text)
-    if said:
-        return f"ptxas: {said[0]}"
+    messages = _PTXAS.findall(text)
+    if messages:
+        return f"ptxas: {messages[0]}"
     return f"{type(error).__name__}: {text or 'Triton says no more'}"

@@ -44,10 +44,10 @@ def _pad_nothing() -> None:
     def should_pad(match: Any, mat1: Any, mat2: Any, op: Any, *rest: Any, **more: Any) -> bool:
         # torch's answers that need no measuring come first; what is left would be measured.
         cached = module.get_cached_should_pad
-        asked = []
+        unmeasured = []
 
         def no(key: str) -> bool:
-            asked.append(key)
+            unmeasured.append(key)
             return False
 
         module.get_cached_should_pad = no
@@ -55,7 +55,7 @@ def _pad_nothing() -> None:
             pads = bool(decide(match, mat1, mat2, op, *rest, **more))
         finally:
             module.get_cached_should_pad = cached
-        if asked:
+        if unmeasured:
             _tell(
                 kind="padding",
                 operator=f"{op.__name__}({_tensor(mat1)}, {_tensor(mat2)})",
@@ -101,11 +101,11 @@ def _print_no_constants() -> None:
     module.save_graph_repro = lambda *_, **__: None
 
 
-def _tell(*, node: str, **said: str) -> None:
+def _tell(*, node: str, **facts: str) -> None:
     sink = current_sink()
     if sink is not None:
         _, metadata = identity("artifact", {"name": DECISION, "encoding": "json"})
-        payload = json.dumps({**said, "node": node})
+        payload = json.dumps({**facts, "node": node})
         sink(Event(metadata, payload, time.time(), threading.get_ident()))
 
 

@@ -139,7 +139,7 @@ def _drive_triton(device: Device, build: Build) -> None:
     target = GPUTarget(build.backend, arch, build.warp_size)
     # Triton works a bandwidth out: twice the clock, in kHz, times the width of the bus, in bits.
     clock_khz = device.bandwidth_bytes_per_s / 2 / 1e3
-    said = {
+    properties = {
         "max_shared_mem": build.shared_per_block_bytes,
         "max_num_regs": build.registers_per_multiprocessor,
         "multiprocessor_count": build.multiprocessors,
@@ -151,7 +151,7 @@ def _drive_triton(device: Device, build: Build) -> None:
     class Driver(DriverBase):  # type: ignore[misc]  # Triton is not typed
         """Says what there is; runs nothing."""
 
-        utils = SimpleNamespace(get_device_properties=lambda device: said)
+        utils = SimpleNamespace(get_device_properties=lambda device: properties)
 
         @classmethod
         def is_active(cls) -> bool:

@@ -97,7 +97,7 @@ class Kernel:
         ------
         CannotInterpretError, KernelFaultError, OutOfTimeError
         """
-        given, grid = self._grid(args, config)
+        arguments, grid = self._grid(args, config)
         _state.ranges = _ranges(args)
         _state.until = time.monotonic() + seconds
         constants = {
@@ -105,13 +105,13 @@ class Kernel:
         }
         try:
             with np.errstate(all="ignore"):
-                self._tuner.fn[tuple(grid)](*given, **constants)
+                self._tuner.fn[tuple(grid)](*arguments, **constants)
         except Exception as error:
             raise _cause(error) from error
 
     def _grid(self, args: Sequence[Any], config: Any) -> tuple[Sequence[Any], Sequence[int]]:
-        given, grid = self._tuner._interpret_args_grid(tuple(args), config)
-        return given, [int(size) for size in grid]
+        arguments, grid = self._tuner._interpret_args_grid(tuple(args), config)
+        return arguments, [int(size) for size in grid]
 
 
 def install() -> None:
@@ -414,12 +414,12 @@ def _library_call(name: str, *args: Any) -> Any:
         raise CannotInterpretError(f"nothing stands in for libdevice.{name}")
     semantic = interpreter.interpreter_semantic
     tensors = [semantic.to_tensor(arg) for arg in args]
-    values = [torch.from_numpy(np.array(_plain(one.handle))) for one in tensors]
+    values = [torch.from_numpy(np.array(_plain(tensor.handle))) for tensor in tensors]
     result = function(*values).numpy()
     dtype = INTEGERS[name] if name in INTEGERS else tensors[0].dtype
     dtype = getattr(tl, dtype) if isinstance(dtype, str) else dtype
     data = result.astype(interpreter._get_np_dtype(dtype))
-    blocks = any(one.type.is_block() for one in tensors)
+    blocks = any(tensor.type.is_block() for tensor in tensors)
     return tl.tensor(
         interpreter.TensorHandle(data, dtype),
         tl.block_type(dtype, list(data.shape)) if blocks else dtype,
@@ -444,42 +444,43 @@ def _combined(self: Any, left: Sequence[Any], right: Sequence[Any], types: Seque
 
 def _reduce(self: Any, input: Any) -> Any:  # noqa: A002 - the interpreter's own name
     """Pairs of neighbours, and pairs of these: as many steps as the size has bits."""
-    types = [one.dtype for one in input]
-    data = [one.handle.data for one in input]
+    types = [operand.dtype for operand in input]
+    data = [operand.handle.data for operand in input]
     rank, axis = data[0].ndim, self.axis
     if axis is None:
-        data, axis = [one.reshape(-1) for one in data], 0
-    data = [np.moveaxis(one, axis, -1) for one in data]
+        data, axis = [array.reshape(-1) for array in data], 0
+    data = [np.moveaxis(array, axis, -1) for array in data]
     while (size := data[0].shape[-1]) > 1:
-        left = [one[..., 0 : size - 1 : 2] for one in data]
-        right = [one[..., 1:size:2] for one in data]
+        left = [array[..., 0 : size - 1 : 2] for array in data]
+        right = [array[..., 1:size:2] for array in data]
         paired = _combined(self, left, right, types)
-        rest = [one[..., size - size % 2 :] for one in data]
+        rest = [array[..., size - size % 2 :] for array in data]
         data = [np.concatenate(both, axis=-1) for both in zip(paired, rest, strict=True)]
-    reduced = [one[..., 0] for one in data]
+    reduced = [array[..., 0] for array in data]
     if self.keep_dims:
         if self.axis is None:
-            reduced = [one.reshape((1,) * rank) for one in reduced]
+            reduced = [array.reshape((1,) * rank) for array in reduced]
         else:
-            reduced = [np.expand_dims(one, axis) for one in reduced]
-    return [self.to_tensor(one, dtype) for one, dtype in zip(reduced, types, strict=True)]
+            reduced = [np.expand_dims(array, axis) for array in reduced]
+    return [self.to_tensor(array, dtype) for array, dtype in zip(reduced, types, strict=True)]
 
 
 def _scan(self: Any, input: Any) -> Any:  # noqa: A002 - the interpreter's own name
     """Every element with the one 1, 2, 4 … before it: as many steps as the size has bits."""
-    types = [one.dtype for one in input]
-    data = [np.moveaxis(one.handle.data, self.axis, -1) for one in input]
+    types = [operand.dtype for operand in input]
+    data = [np.moveaxis(operand.handle.data, self.axis, -1) for operand in input]
     size, distance = data[0].shape[-1], 1
     place = np.arange(size)
     while distance < size:
         # Blocks have sizes that are powers of two, so those without one before them are in it too.
-        left = [np.roll(one, distance, axis=-1) for one in data]
+        left = [np.roll(array, distance, axis=-1) for array in data]
         joined = _combined(self, left, data, types)
         data = [
-            np.where(place < distance, one, other) for one, other in zip(data, joined, strict=True)
+            np.where(place < distance, array, other)
+            for array, other in zip(data, joined, strict=True)
         ]
         distance *= 2
     return [
-        self.to_tensor(np.moveaxis(one, -1, self.axis), dtype)
-        for one, dtype in zip(data, types, strict=True)
+        self.to_tensor(np.moveaxis(array, -1, self.axis), dtype)
+        for array, dtype in zip(data, types, strict=True)
     ]

@@ -43,14 +43,14 @@ def _defined(definitions: str) -> dict[str, str]:
     """Name → source of the Triton kernels that a wrapper defines."""
     from torch._inductor.async_compile import AsyncCompile
 
-    found: dict[str, str] = {}
+    sources: dict[str, str] = {}
 
     def note(_: Any, self: Any, name: str, source: str, *args: Any, **kwargs: Any) -> None:
-        found[name] = source
+        sources[name] = source
 
     with patched(AsyncCompile, "triton", note):
         exec(definitions, {})
-    return found
+    return sources
 
 
 def _compile(name: str, source: str, build: Build, tell: Callable[..., None]) -> None:

@@ -174,8 +174,8 @@ class _Values:
 
     def shape(self, size: Any, stride: Any, dtype: torch.dtype, device: Any) -> Shape:
         on_target = getattr(device, "type", "cpu") != "cpu"
-        sizes = tuple(self.number(one) for one in size)
-        return Shape(sizes, tuple(self.number(one) for one in stride), dtype, on_target)
+        sizes = tuple(self.number(extent) for extent in size)
+        return Shape(sizes, tuple(self.number(extent) for extent in stride), dtype, on_target)
 
     def of(self, value: Any) -> Any:
         """A node's value without its numbers."""
@@ -208,7 +208,7 @@ def _nodes(
                 op=node.op,
                 target=_target(node.target) if node.op == "call_function" else str(node.target),
                 args=tuple(_argument(arg, values) for arg in node.args),
-                kwargs={name: _argument(one, values) for name, one in node.kwargs.items()},
+                kwargs={name: _argument(kwarg, values) for name, kwarg in node.kwargs.items()},
                 value=values.of(node.meta.get("val")),
             )
         )
@@ -237,9 +237,9 @@ def _argument(value: Any, values: _Values) -> Any:
             else [_argument(item, values) for item in value]
         )
     if isinstance(value, dict):
-        return {name: _argument(one, values) for name, one in value.items()}
+        return {name: _argument(item, values) for name, item in value.items()}
     if isinstance(value, slice):
-        return slice(*[_argument(one, values) for one in (value.start, value.stop, value.step)])
+        return slice(*[_argument(bound, values) for bound in (value.start, value.stop, value.step)])
     if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
         return values.number(value)
     if isinstance(value, torch.device):
@@ -268,7 +268,7 @@ def _buffer(name: str, buffer: Any, values: _Values) -> LoweredBuffer:
         name=name,
         shape=shape,
         node=node.name if node is not None else "",
-        origins=[one.name for one in buffer.get_origins()]
+        origins=[origin.name for origin in buffer.get_origins()]
         if hasattr(buffer, "get_origins")
         else [origin.name for origin in buffer.origins],
         mutates=mutates,

@@ -56,8 +56,8 @@ def tensor(
     """A tensor of the mode, in memory of its own or in that of others."""
     with mode, torch.no_grad():
         if storage is None:
-            made = torch.empty_strided(tuple(size), tuple(stride), dtype=dtype, device=device)
+            result = torch.empty_strided(tuple(size), tuple(stride), dtype=dtype, device=device)
         else:
-            made = torch.empty(0, dtype=dtype, device=device)
-            made.set_(storage, offset, tuple(size), tuple(stride))
-    return made.requires_grad_(requires_grad) if requires_grad else made
+            result = torch.empty(0, dtype=dtype, device=device)
+            result.set_(storage, offset, tuple(size), tuple(stride))
+    return result.requires_grad_(requires_grad) if requires_grad else result

@@ -71,11 +71,11 @@ def lines(variant: VariantReport, changes: Changes, most: int) -> list[str]:
     ]
 
 
-def _kernel(one: KernelChange) -> str:
-    name = one.kernel or one.baseline
-    told = f"{name}: {OUTCOMES[one.outcome]}"
-    if one.lines:
-        told += f" in {wording.count(one.lines, 'line')}"
-    if one.kernel and one.baseline and one.kernel != one.baseline:
-        told += f" from {one.baseline}"
-    return told
+def _kernel(change: KernelChange) -> str:
+    name = change.kernel or change.baseline
+    text = f"{name}: {OUTCOMES[change.outcome]}"
+    if change.lines:
+        text += f" in {wording.count(change.lines, 'line')}"
+    if change.kernel and change.baseline and change.kernel != change.baseline:
+        text += f" from {change.baseline}"
+    return text

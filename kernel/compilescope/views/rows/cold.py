@@ -18,7 +18,7 @@ def studied(report: Report) -> Iterator[VariantReport]:
 
 def headline(variant: VariantReport) -> str:
     """Return what the rows are, and which of them help most."""
-    told = f"{variant.name}: what settings change in the first call"
+    sentence = f"{variant.name}: what settings change in the first call"
     helps = [
         f"{words} {_title(row)}"
         for words, row in (
@@ -27,7 +27,7 @@ def headline(variant: VariantReport) -> str:
         )
         if row is not None
     ]
-    return f"{told}. What shortens it most: {'; '.join(helps)}." if helps else f"{told}."
+    return f"{sentence}. What shortens it most: {'; '.join(helps)}." if helps else f"{sentence}."
 
 
 def rows(variant: VariantReport) -> list[tuple[str, ...]]:
@@ -49,12 +49,12 @@ def rows(variant: VariantReport) -> list[tuple[str, ...]]:
 
 def remarks(variant: VariantReport) -> list[str]:
     """Return a line for each setting that was not measured, and how the others were."""
-    told = [
+    unmeasured = [
         f"{_title(row)}: {row.problem.what if row.problem is not None else row.why}"
         for row in variant.cold
         if row.cold_s is None or row.problem is not None
     ]
-    return [*told, variant.cold[0].how]
+    return [*unmeasured, variant.cold[0].how]
 
 
 def _title(row: ColdSwitch) -> str:
@@ -77,7 +77,7 @@ def _seconds(value: float | None) -> str:
     return "" if value is None else f"{value:.2f} s"
 
 
-def _more(value: float | None, told: Callable[[float], str]) -> str:
+def _more(value: float | None, wording_of: Callable[[float], str]) -> str:
     if not value:
         return ""
-    return f"{'+' if value > 0 else '-'}{told(abs(value))}"
+    return f"{'+' if value > 0 else '-'}{wording_of(abs(value))}"

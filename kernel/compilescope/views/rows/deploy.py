@@ -59,17 +59,17 @@ def rows(variant: VariantReport) -> list[tuple[str, ...]]:
 
 def remarks(variant: VariantReport) -> list[str]:
     """Return how it was measured, what each way gives up, and why some have no figure."""
-    told = [HOW, *_recommended(variant)]
+    remarks_list = [HOW, *_recommended(variant)]
     for way in variant.ways:
         if way.problem is not None:
-            told.append(f"{way.name} failed: {way.problem.what} {way.problem.why}".rstrip())
+            remarks_list.append(f"{way.name} failed: {way.problem.what} {way.problem.why}".rstrip())
         elif way.why:
-            told.append(f"{way.name} is not measured: {way.why}")
+            remarks_list.append(f"{way.name} is not measured: {way.why}")
         elif way.gives_up:
-            told.append(f"{way.name} gives up: {'; '.join(way.gives_up)}.")
+            remarks_list.append(f"{way.name} gives up: {'; '.join(way.gives_up)}.")
         if way.shipped_why and way.ship_code:
-            told.append(f"{way.name}, shipped: {way.shipped_why}")
-    return told
+            remarks_list.append(f"{way.name}, shipped: {way.shipped_why}")
+    return remarks_list
 
 
 def code(variant: VariantReport) -> list[tuple[str, str]]:

@@ -18,40 +18,40 @@ def packaged(report: Report) -> Iterator[VariantReport]:
     yield from (variant for variant in report.variants if variant.package is not None)
 
 
-def headline(variant: VariantReport, made: Package) -> str:
+def headline(variant: VariantReport, package: Package) -> str:
     """Return what the package is, in a line."""
-    told = f"{variant.name}: ahead of time"
-    if made.problem is not None and not made.files:
-        return f"{told}, {made.problem.what}"
+    start = f"{variant.name}: ahead of time"
+    if package.problem is not None and not package.files:
+        return f"{start}, {package.problem.what}"
     parts = [
-        "a library" if made.built else "sources, not built",
-        wording.count(len(made.files), "file"),
-        wording.count(len(made.constants), "constant"),
+        "a library" if package.built else "sources, not built",
+        wording.count(len(package.files), "file"),
+        wording.count(len(package.constants), "constant"),
     ]
-    if made.accurate is not None:
-        parts.append("eager's results" if made.accurate else "its results differ from eager's")
-    return f"{told}, {', '.join(parts)}"
+    if package.accurate is not None:
+        parts.append("eager's results" if package.accurate else "its results differ from eager's")
+    return f"{start}, {', '.join(parts)}"
 
 
-def lines(made: Package) -> Iterator[str]:
+def lines(package: Package) -> Iterator[str]:
     """Yield what is to be said of a package beside its entries."""
-    if made.problem is not None:
-        yield made.problem.why or made.problem.what
-        if made.problem.remedy:
-            yield made.problem.remedy
-    if made.inputs:
-        yield f"takes {', '.join(made.inputs)}"
-    if made.outputs:
-        yield f"gives {', '.join(made.outputs)}"
-    if made.dynamic:
-        yield f"sizes: {', '.join(made.dynamic)}"
-    if made.parts:
-        yield ", ".join(f"{name} {seconds:.2g} s" for name, seconds in made.parts.items())
-    files = {file.path for file in made.files}
-    yield from (why for name, why in made.absent.items() if name not in files)
+    if package.problem is not None:
+        yield package.problem.why or package.problem.what
+        if package.problem.remedy:
+            yield package.problem.remedy
+    if package.inputs:
+        yield f"takes {', '.join(package.inputs)}"
+    if package.outputs:
+        yield f"gives {', '.join(package.outputs)}"
+    if package.dynamic:
+        yield f"sizes: {', '.join(package.dynamic)}"
+    if package.parts:
+        yield ", ".join(f"{name} {seconds:.2g} s" for name, seconds in package.parts.items())
+    files = {file.path for file in package.files}
+    yield from (why for name, why in package.absent.items() if name not in files)
 
 
-def entries(made: Package) -> list[tuple[str, ...]]:
+def entries(package: Package) -> list[tuple[str, ...]]:
     """Return the ways to call it, in the order of `ENTRIES`."""
     return [
         (entry.name, entry.why or "not measured", "", "")
@@ -62,14 +62,14 @@ def entries(made: Package) -> list[tuple[str, ...]]:
             wording.interval(entry.timing),
             wording.speedup(entry.timing),
         )
-        for entry in made.entries
+        for entry in package.entries
     ]
 
 
-def files(made: Package) -> list[tuple[str, ...]]:
+def files(package: Package) -> list[tuple[str, ...]]:
     """Return the files in the order of `FILES`, and how many are left out."""
-    left_out = len(made.files) - _FILES
+    left_out = len(package.files) - _FILES
     return [
-        *((file.path, file.kind, f"{file.bytes:,} bytes") for file in made.files[:_FILES]),
+        *((file.path, file.kind, f"{file.bytes:,} bytes") for file in package.files[:_FILES]),
         *([(f"… and {left_out} more", "", "")] if left_out > 0 else []),
     ]

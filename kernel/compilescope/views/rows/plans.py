@@ -26,23 +26,23 @@ def plans(compilation: Compilation) -> Iterator[str]:
         yield f"layout: {wording.count(len(copies), 'copy', 'copies')} that only change strides"
 
 
-def kernel(one: Kernel) -> str:
+def kernel(kernel: Kernel) -> str:
     """What a kernel fuses and how it is cut up; empty for a library call."""
-    parts = fusion(one)
-    if one.tiling is not None:
-        tiles = [f"{name}={value}" for name, value in one.tiling.tile.items()]
+    parts = fusion(kernel)
+    if kernel.tiling is not None:
+        tiles = [f"{name}={value}" for name, value in kernel.tiling.tile.items()]
         parts += [f"tile {', '.join(tiles)}"] if tiles else []
-        parts += [one.tiling.vector] if one.tiling.vector else []
+        parts += [kernel.tiling.vector] if kernel.tiling.vector else []
     return "; ".join(parts)
 
 
-def fusion(one: Kernel) -> list[str]:
+def fusion(kernel: Kernel) -> list[str]:
     """How many operators a kernel fuses, and the bytes saved; empty for a library call."""
-    if one.fusion is None or one.language == "extern":
+    if kernel.fusion is None or kernel.language == "extern":
         return []
-    parts = [f"{wording.count(one.fusion.nodes, 'operator')} fused"]
-    if one.fusion.saved_bytes:
-        parts.append(f"about {size(one.fusion.saved_bytes)} saved")
+    parts = [f"{wording.count(kernel.fusion.nodes, 'operator')} fused"]
+    if kernel.fusion.saved_bytes:
+        parts.append(f"about {size(kernel.fusion.saved_bytes)} saved")
     return parts
 
 

@@ -23,34 +23,34 @@ def graphed(report: Report) -> Iterator[tuple[VariantReport, CudaGraphs]]:
             yield variant, variant.cuda_graphs
 
 
-def graphs_line(found: CudaGraphs) -> str:
+def graphs_line(graphs: CudaGraphs) -> str:
     """What became of CUDA graphs: counted, or foreseen."""
-    if found.calls:
-        figures = f"in {wording.count(found.calls, 'call')} {found.captured} recorded, "
-        figures += f"{found.replayed} replayed, {found.re_recorded} recorded again"
-        return f"CUDA graphs: {_OUTCOMES[found.outcome]}; {figures}"
-    foreseen = "would be " if found.outcome in ("captured", "partly") else ""
-    return f"CUDA graphs: {foreseen}{_OUTCOMES[found.outcome]}"
+    if graphs.calls:
+        figures = f"in {wording.count(graphs.calls, 'call')} {graphs.captured} recorded, "
+        figures += f"{graphs.replayed} replayed, {graphs.re_recorded} recorded again"
+        return f"CUDA graphs: {_OUTCOMES[graphs.outcome]}; {figures}"
+    foreseen = "would be " if graphs.outcome in ("captured", "partly") else ""
+    return f"CUDA graphs: {foreseen}{_OUTCOMES[graphs.outcome]}"
 
 
-def graphs_why(found: CudaGraphs) -> list[str]:
+def graphs_why(graphs: CudaGraphs) -> list[str]:
     """Why, and what changes it."""
-    if found.outcome == "no GPU" or not found.skips:
-        return [found.why] if found.why else []
+    if graphs.outcome == "no GPU" or not graphs.skips:
+        return [graphs.why] if graphs.why else []
     return [
         " ".join(
             part for part in (f"{skip.reason}:", skip.meaning, skip.remedy, skip.setting) if part
         )
-        for skip in found.skips
+        for skip in graphs.skips
     ]
 
 
-def partition_lines(found: CudaGraphs) -> list[str]:
+def partition_lines(graphs: CudaGraphs) -> list[str]:
     """Return what became of each part of the graphs, a line each."""
     return [
         f"{part.compilation} {part.name}: {'captured' if part.captured else 'not captured'}, "
         f"{wording.count(part.kernels, 'launch', 'launches')}. {part.why}"
-        for part in found.partitions
+        for part in graphs.partitions
     ]
 
 
@@ -62,14 +62,14 @@ def rank_line(report: Report) -> str:
     same = "the same code on every rank" if rank.same else ""
     differs = wording.count(len(rank.differences), "difference")
     serious = sum(difference.serious for difference in rank.differences)
-    told = same or f"{differs} to other ranks" + (f", {serious} may hang" if serious else "")
-    return f"rank {rank.rank} of {rank.size}, {rank.backend} on {rank.device}: {told}"
+    outcome = same or f"{differs} to other ranks" + (f", {serious} may hang" if serious else "")
+    return f"rank {rank.rank} of {rank.size}, {rank.backend} on {rank.device}: {outcome}"
 
 
 def differences(report: Report) -> list[RankDifference]:
     """What differs from other ranks, what may hang first."""
-    found = report.rank.differences if report.rank is not None else []
-    return sorted(found, key=lambda one: not one.serious)
+    unsorted = report.rank.differences if report.rank is not None else []
+    return sorted(unsorted, key=lambda difference: not difference.serious)
 
 
 def lines(report: Report, most: int) -> list[str]:
@@ -86,25 +86,30 @@ def lines(report: Report, most: int) -> list[str]:
     ]
 
 
-def difference_line(one: RankDifference, rank: int) -> str:
+def difference_line(difference: RankDifference, rank: int) -> str:
     """A difference in a sentence."""
-    return f"{one.what}: {one.here} on rank {rank}, {one.there} on rank {one.other}. {one.why}"
+    sides = f"{difference.here} on rank {rank}, {difference.there} on rank {difference.other}"
+    return f"{difference.what}: {sides}. {difference.why}"
 
 
-def collective_line(one: Collective) -> str:
+def collective_line(collective: Collective) -> str:
     """A collective in a sentence: ``all_reduce_ sum float32[16] in 0/0, line 34, waited for …``."""
-    name = one.operator.split(".")[1] if "." in one.operator else one.operator
-    shape = f"{one.dtype}[{', '.join(one.shape)}]" if one.dtype or one.shape else ""
-    parts = [name, one.reduction, shape]
-    if one.outside:
-        parts.append(f"by torch.distributed, {one.direction}")
+    name = collective.operator.split(".")[1] if "." in collective.operator else collective.operator
+    shape = (
+        f"{collective.dtype}[{', '.join(collective.shape)}]"
+        if collective.dtype or collective.shape
+        else ""
+    )
+    parts = [name, collective.reduction, shape]
+    if collective.outside:
+        parts.append(f"by torch.distributed, {collective.direction}")
     else:
-        parts.append(f"in {one.compilation} {one.direction}")
-    told = " ".join(part for part in parts if part)
-    if one.line is not None:
-        told += f", line {one.line}"
-    if one.waited is not None:
-        told += f", waited for in line {one.waited}"
-    if one.between is not None:
-        told += f", {wording.count(one.between, 'kernel')} meanwhile"
-    return told
+        parts.append(f"in {collective.compilation} {collective.direction}")
+    sentence = " ".join(part for part in parts if part)
+    if collective.line is not None:
+        sentence += f", line {collective.line}"
+    if collective.waited is not None:
+        sentence += f", waited for in line {collective.waited}"
+    if collective.between is not None:
+        sentence += f", {wording.count(collective.between, 'kernel')} meanwhile"
+    return sentence

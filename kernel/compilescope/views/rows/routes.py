@@ -65,13 +65,13 @@ def loads(variant: VariantReport) -> list[tuple[str, ...]]:
     ]
 
 
-def descriptors(found: list[Descriptor]) -> str:
+def descriptors(kernel_descriptors: list[Descriptor]) -> str:
     """Return a kernel's TMA descriptors in a few words; empty where it has none."""
-    told = [
+    texts = [
         f"{descriptor.name} [{', '.join(descriptor.block)}] built {descriptor.built}"
-        for descriptor in found
+        for descriptor in kernel_descriptors
     ]
-    return f"TMA: {'; '.join(told)}" if told else ""
+    return f"TMA: {'; '.join(texts)}" if texts else ""
 
 
 def _way(route: Route) -> str:

@@ -52,7 +52,7 @@ def rows(left: list[Region], left_lines: int, right: list[Region], right_lines: 
     left_lines, right_lines
         How many lines the files have; 0 for a file that is not there.
     """
-    made: list[Row] = []
+    aligned: list[Row] = []
     launches = 0
     for block in align(_facing(left), _facing(right), left_lines, right_lines):
         launch = None
@@ -60,8 +60,8 @@ def rows(left: list[Region], left_lines: int, right: list[Region], right_lines: 
             launch, launches = launches, launches + 1
         lefts = _cut(left, left_lines, block.left_start, block.left_end)
         rights = _cut(right, right_lines, block.right_start, block.right_end)
-        made += [Row(*both, launch) for both in zip(lefts, rights, strict=True) if any(both)]
-    return made
+        aligned += [Row(*both, launch) for both in zip(lefts, rights, strict=True) if any(both)]
+    return aligned
 
 
 def _facing(regions: list[Region]) -> list[Region]:
@@ -84,5 +84,5 @@ def _folded(regions: list[Region], start: int, end: int, where: str) -> Chunk | 
     if start > end:
         return None
     kernels = sum(region.kind == "kernel" and start <= region.start <= end for region in regions)
-    told = {0: "", 1: ", with 1 kernel"}.get(kernels, f", with {kernels} kernels")
-    return Chunk(start, end, f"{where} the call{told}")
+    kernel_count = {0: "", 1: ", with 1 kernel"}.get(kernels, f", with {kernels} kernels")
+    return Chunk(start, end, f"{where} the call{kernel_count}")

@@ -21,7 +21,7 @@ class Graph(NamedTuple):
 
 def measured(report: Report) -> Iterator[Graph]:
     """Yield the graphs of which a wrapper's steps were measured."""
-    found: dict[tuple[str, str, int], list[tuple[str, Steps]]] = {}
+    by_graph: dict[tuple[str, str, int], list[tuple[str, Steps]]] = {}
     for variant in compared(report):
         for compilation in variant.compilations:
             seen: dict[str, int] = {}
@@ -29,8 +29,8 @@ def measured(report: Report) -> Iterator[Graph]:
                 number = seen[steps.direction] = seen.get(steps.direction, 0) + 1
                 if steps.whole_us is not None:
                     key = (compilation.id, steps.direction, number)
-                    found.setdefault(key, []).append((variant.name, steps))
-    for (compilation_id, direction, _), wrappers in found.items():
+                    by_graph.setdefault(key, []).append((variant.name, steps))
+    for (compilation_id, direction, _), wrappers in by_graph.items():
         yield Graph(compilation_id, direction, wrappers)
 
 
@@ -52,30 +52,30 @@ def head(graph: Graph) -> tuple[str, ...]:
 
 def rows(graph: Graph) -> list[tuple[str, ...]]:
     """Return the kinds of steps in the order of a call, then the sums."""
-    found = []
+    table = []
     for kind, title in STEP_KINDS.items():
         cells = [title]
         for _, steps in graph.wrappers:
-            own = [step for step in steps.steps if step.kind == kind]
-            us = sum(step.us or 0.0 for step in own)
-            cells += _cells(len(own), us, steps.sum_us) if own else ["", "", ""]
+            same_kind = [step for step in steps.steps if step.kind == kind]
+            us = sum(step.us or 0.0 for step in same_kind)
+            cells += _cells(len(same_kind), us, steps.sum_us) if same_kind else ["", "", ""]
         if any(cells[1:]):
-            found.append(tuple(cells))
+            table.append(tuple(cells))
     sums = ["sum"]
     for _, steps in graph.wrappers:
         sums += _cells(len(steps.steps), steps.sum_us or 0.0, None)
-    return [*found, tuple(sums)]
+    return [*table, tuple(sums)]
 
 
 def remarks(graph: Graph) -> list[str]:
     """Return why sums may not agree with the whole, and how it was measured."""
-    told = [f"{name}: {steps.why}" for name, steps in graph.wrappers if steps.why]
+    reasons = [f"{name}: {steps.why}" for name, steps in graph.wrappers if steps.why]
     ways = {
         f"{name}: {steps.steps[0].how}": None
         for name, steps in graph.wrappers
         if steps.steps and steps.steps[0].how
     }
-    return [*told, *ways]
+    return [*reasons, *ways]
 
 
 def _cells(count: int, us: float, whole: float | None) -> list[str]:

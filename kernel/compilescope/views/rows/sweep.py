@@ -42,8 +42,8 @@ def headline(sweep: Sweep) -> str:
         for state, word in _STATES.items()
         if state in states and (state != "done" or len(set(states)) > 1)
     ]
-    told = f"{wording.count(len(states), 'cell')}" + (f": {', '.join(parts)}" if parts else "")
-    return told + (f", in {sweep.took_s:.0f} s" if sweep.took_s is not None else "")
+    text = f"{wording.count(len(states), 'cell')}" + (f": {', '.join(parts)}" if parts else "")
+    return text + (f", in {sweep.took_s:.0f} s" if sweep.took_s is not None else "")
 
 
 def verdict(sweep: Sweep) -> str:
@@ -54,14 +54,14 @@ def verdict(sweep: Sweep) -> str:
     if best.variant.backend is None:
         return "No variant is faster than eager."
     shapes = f" over {len(sweep.shapes)} shapes" if len(sweep.shapes) > 1 else ""
-    said = f"Fastest{shapes}: {best.name}"
-    found = over_baseline(best.timing)
-    if found is None:
-        return f"{said}."
-    if found.standing not in ("faster", "slower"):
-        return f"{said}, which is not measurably faster than eager ({found.text})."
+    sentence = f"Fastest{shapes}: {best.name}"
+    ratio = over_baseline(best.timing)
+    if ratio is None:
+        return f"{sentence}."
+    if ratio.standing not in ("faster", "slower"):
+        return f"{sentence}, which is not measurably faster than eager ({ratio.text})."
     on = f" on {best.shape}" if len(sweep.shapes) > 1 else ""
-    return f"{said}, {found.text} than eager{on}."
+    return f"{sentence}, {ratio.text} than eager{on}."
 
 
 def quantity(value: float, unit: str) -> str:
@@ -87,7 +87,7 @@ def _row(cell: SweepCell, sweep: Sweep) -> tuple[str, ...]:
         f"{compiled.total_s:.2f} s" if compiled is not None else "",
         _accuracy(cell),
         _remark(cell, sweep),
-        ", ".join(f"{one.setting}: {one.actual}" for one in cell.effective),
+        ", ".join(f"{setting.setting}: {setting.actual}" for setting in cell.effective),
     )
 
 

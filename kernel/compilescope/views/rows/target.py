@@ -59,22 +59,22 @@ def targeted(report: Report) -> list[tuple[VariantReport, TargetReport]]:
 
 def device(target: TargetReport) -> str:
     """Return what the device is, in one line."""
-    build, found = target.device.build, target.device
-    known = [found.name]
+    build, spec = target.device.build, target.device
+    known = [spec.name]
     if build is not None:
         known.append(f"{build.backend} {build.arch}")
         unit = "compute unit" if build.backend == "hip" else "multiprocessor"
         known.append(wording.count(build.multiprocessors, unit))
         known.append(f"{build.memory_bytes / 2**30:.0f} GiB")
-    known.append(f"{quantity(found.bandwidth_bytes_per_s, 'B')}/s")
+    known.append(f"{quantity(spec.bandwidth_bytes_per_s, 'B')}/s")
     return " · ".join(known)
 
 
 def nothing_ran(target: TargetReport) -> str:
     """Return the sentence that stands over all figures of a target."""
-    here = "It is this machine's own, but nothing ran on it. " if target.is_here else ""
+    note = "It is this machine's own, but nothing ran on it. " if target.is_here else ""
     return (
-        f"{here}The code is what torch generates for this device. Nothing ran there: times are "
+        f"{note}The code is what torch generates for this device. Nothing ran there: times are "
         "estimates."
     )
 
@@ -123,16 +123,16 @@ def lines(variant: VariantReport, target: TargetReport) -> list[str]:
 def kernels(variant: VariantReport) -> list[tuple[str, ...]]:
     """Return the words of `HEAD`, a row for each kernel."""
     return [
-        _row(kernel, [launch for other, launch in own if other is kernel])
+        _row(kernel, [launch for other, launch in launched if other is kernel])
         for compilation in variant.compilations
-        for own in [list(launches_of(compilation))]
+        for launched in [list(launches_of(compilation))]
         for kernel in compilation.kernels
     ]
 
 
 def decisions(variant: VariantReport) -> list[Decided]:
     """Return what was decided without the device, each choice once."""
-    found: dict[tuple[str, ...], list[Decision]] = {}
+    grouped: dict[tuple[str, ...], list[Decision]] = {}
     for compilation in variant.compilations:
         for decision in compilation.decisions:
             key = (
@@ -142,24 +142,24 @@ def decisions(variant: VariantReport) -> list[Decided]:
                 decision.rule,
                 decision.instead,
             )
-            found.setdefault(key, []).append(decision)
-    return [Decided(same[0], len(same)) for same in found.values()]
+            grouped.setdefault(key, []).append(decision)
+    return [Decided(same[0], len(same)) for same in grouped.values()]
 
 
-def decided(one: Decided) -> str:
+def decided(choice: Decided) -> str:
     """Return a choice in a line: ``dispatch, aten.sdpa (2 times): flash attention``."""
-    times = f" ({one.times} times)" if one.times > 1 else ""
-    where = wording.place(one.decision.sources[-1]) if one.decision.sources else ""
-    told = f"{one.decision.kind}, {one.decision.operator}{times}: {one.decision.chosen}"
-    return told + (f"  ({where})" if where else "")
+    times = f" ({choice.times} times)" if choice.times > 1 else ""
+    where = wording.place(choice.decision.sources[-1]) if choice.decision.sources else ""
+    text = f"{choice.decision.kind}, {choice.decision.operator}{times}: {choice.decision.chosen}"
+    return text + (f"  ({where})" if where else "")
 
 
-def reasons(one: Decided) -> Iterator[str]:
+def reasons(choice: Decided) -> Iterator[str]:
     """Yield the rule that made a choice, and what makes it on the device."""
-    if one.decision.rule:
-        yield one.decision.rule
-    if one.decision.instead:
-        yield f"On the device: {one.decision.instead}"
+    if choice.decision.rule:
+        yield choice.decision.rule
+    if choice.decision.instead:
+        yield f"On the device: {choice.decision.instead}"
 
 
 def checked(variant: VariantReport) -> str:
@@ -173,13 +173,13 @@ def checked(variant: VariantReport) -> str:
     if not checks:
         return ""
     outcomes = [check.outcome for check in checks]
-    told = [
+    counts = [
         f"{outcomes.count(outcome)} {words}"
         for outcome, words in _OUTCOMES.items()
         if outcome in outcomes
     ]
     how = next((check.how for check in checks if check.how), "")
-    return f"Kernels checked without the device: {', '.join(told)}" + (f" ({how})" if how else "")
+    return f"Kernels checked without the device: {', '.join(counts)}" + (f" ({how})" if how else "")
 
 
 def forms(kernel: Kernel) -> list[str]:

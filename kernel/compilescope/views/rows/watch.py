@@ -29,12 +29,14 @@ def rows(report: Report) -> list[Row]:
 
 def headline(report: Report) -> str:
     """Return what was seen, in a line."""
-    found = report.compilations
-    seconds = sum(compilation.duration_s or 0.0 for compilation in found)
+    compilations = report.compilations
+    seconds = sum(compilation.duration_s or 0.0 for compilation in compilations)
     parts = [
-        wording.count(len(found), "compilation"),
-        wording.count(sum(compilation.recompile is not None for compilation in found), "recompile"),
-        wording.count(sum(len(compilation.breaks) for compilation in found), "graph break"),
+        wording.count(len(compilations), "compilation"),
+        wording.count(
+            sum(compilation.recompile is not None for compilation in compilations), "recompile"
+        ),
+        wording.count(sum(len(compilation.breaks) for compilation in compilations), "graph break"),
         f"{seconds:.2f} s of compiling",
     ]
     where = wording.place(report.subject.where)
