@@ -1,14 +1,22 @@
 import { defineConfig } from '@playwright/test';
+import { execFileSync } from 'child_process';
 import * as fs from 'fs';
 import * as os from 'os';
 import * as path from 'path';
 
-const port = process.env.COMPILESCOPE_UI_PORT ?? '8899';
+// A port that nobody uses, so that two runs on one machine do not meet. Workers read
+// this file again, and have the port in their environment.
+const port = (process.env.COMPILESCOPE_UI_PORT ??= freePort());
 const url = `http://127.0.0.1:${port}`;
 
-// Galata reads these.
+// Galata reads it.
 process.env.TARGET_URL = url;
-process.env.COMPILESCOPE_UI_PORT = port;
+
+function freePort(): string {
+  const script =
+    'import socket; print(socket.create_server(("127.0.0.1", 0)).getsockname()[1])';
+  return execFileSync('python', ['-c', script], { encoding: 'utf8' }).trim();
+}
 
 /**
  * Chromium as the machine has it; undefined is Playwright's own download.
