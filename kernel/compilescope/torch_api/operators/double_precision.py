@@ -82,17 +82,17 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}
-        given = [leaf for leaf in tree_leaves((args, kwargs)) if _accompanied(leaf)]
+        inputs = [leaf for leaf in tree_leaves((args, kwargs)) if _accompanied(leaf)]
         # Before the operator runs: it may write to what it is given.
-        wide = {id(one): self._view(one) for one in given}
+        wide = {id(tensor): self._view(tensor) for tensor in inputs}
         written = arguments_written(func, args, kwargs)
         result = func(*args, **kwargs)
-        made = [
+        created = [
             leaf
             for leaf in tree_leaves(result)
             if _accompanied(leaf) and id(leaf) not in wide and self._key(leaf) not in self._wide
         ]
-        if not made and not written:
+        if not created and not written:
             return result  # a view, or of integers
         if torch.Tag.nondeterministic_seeded in func.tags and not _draws_nothing(
             func, args, kwargs
@@ -105,12 +105,14 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
             raise
         except Exception:  # noqa: BLE001 - any operator's own
             self.alone.add(func.name())
-            for one in (*made, *written):
-                self._put(one, one)
+            for tensor in (*created, *written):
+                self._put(tensor, tensor)
             return result
-        for one, other in zip(tree_leaves(result), tree_leaves(wider), strict=True):
-            if any(one is each for each in made) and isinstance(other, torch.Tensor):
-                self._put(one, other)
+        for output, other in zip(tree_leaves(result), tree_leaves(wider), strict=True):
+            if any(output is new_tensor for new_tensor in created) and isinstance(
+                other, torch.Tensor
+            ):
+                self._put(output, other)
         return result
 
     def _drawn(
@@ -235,10 +237,16 @@ def _widened(values: Any, wide: Mapping[int, torch.Tensor | None]) -> Any:
 
     def widen(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
-            found = wide.get(id(value))
+            wide_tensor = wide.get(id(value))
             # Without elements it has no storage to be known by, but its type counts.
-            empty = found is None and value.dtype in WIDER and value.numel() == 0
-            return value.to(WIDER[value.dtype]) if empty else value if found is None else found
+            empty = wide_tensor is None and value.dtype in WIDER and value.numel() == 0
+            return (
+                value.to(WIDER[value.dtype])
+                if empty
+                else value
+                if wide_tensor is None
+                else wide_tensor
+            )
         return WIDER.get(value, value) if isinstance(value, torch.dtype) else value
 
     return tree_map(widen, values)
@@ -246,13 +254,13 @@ def _widened(values: Any, wide: Mapping[int, torch.Tensor | None]) -> Any:
 
 def _draws_nothing(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
     """Whether an operator that may draw random numbers is told to drop nothing."""
-    given = {
+    arguments = {
         argument.name: args[place] if place < len(args) else kwargs.get(argument.name)
         for place, argument in enumerate(func._schema.arguments)
     }
     return (
-        given.get("dropout_p") == 0.0
-        or given.get("dropout") == 0.0
-        or given.get("train") is False
-        or given.get("training") is False
+        arguments.get("dropout_p") == 0.0
+        or arguments.get("dropout") == 0.0
+        or arguments.get("train") is False
+        or arguments.get("training") is False
     )
