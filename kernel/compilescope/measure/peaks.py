@@ -63,9 +63,9 @@ def _threads(device: str) -> int:
 @functools.cache
 def _peaks(device: str, threads: int) -> Peaks:
     if device != "cpu":
-        found = devices.find(torch.cuda.get_device_name(device))
-        if found is not None:
-            return specified(device, found)
+        specification = devices.find(torch.cuda.get_device_name(device))
+        if specification is not None:
+            return specified(device, specification)
     return _measured(device, threads)
 
 

@@ -57,7 +57,9 @@ def compare_with_truth(
     output_errors = compare(expected, actual)
     for error in output_errors:
         # The path may have a remark behind it.
-        path = next((one for one in expected if _is_at(error.path, one)), None)
+        path = next(
+            (expected_path for expected_path in expected if _is_at(error.path, expected_path)), None
+        )
         if path is None or path not in truth.values:
             continue
         ours: Any = expected[path]
@@ -123,7 +125,7 @@ def is_rounding(eager: torch.Tensor, variant: torch.Tensor, otherwise: torch.Ten
 
 
 def pardon(
-    found: Sequence[OutputError],
+    errors: Sequence[OutputError],
     expected: Mapping[str, Any],
     actual: Mapping[str, Any],
     otherwise: Mapping[str, Any],
@@ -137,7 +139,7 @@ def pardon(
     otherwise
         Eager's values from a run in which each operator rounded in another way.
     """
-    for error in found:
+    for error in errors:
         ours, theirs = expected.get(error.path), actual.get(error.path)
         other = otherwise.get(error.path)
         if (
@@ -182,8 +184,8 @@ def distrust(expected: Mapping[str, Any], truth: Truth) -> str:
     return ""
 
 
-def _is_at(told: str, path: str) -> bool:
-    return told == path or told.startswith(f"{path} (not finite")
+def _is_at(reported: str, path: str) -> bool:
+    return reported == path or reported.startswith(f"{path} (not finite")
 
 
 def _comparable(expected: Any, actual: Any, truth: torch.Tensor) -> bool:
@@ -199,9 +201,9 @@ def _comparable(expected: Any, actual: Any, truth: torch.Tensor) -> bool:
 
 def _errors(tensor: torch.Tensor, truth: torch.Tensor) -> torch.Tensor:
     """The size of each error; none where either is not finite."""
-    given, right = wide(plain(tensor)), wide(plain(truth)).to(tensor.device)
-    finite = given.isfinite() & right.isfinite()
-    return torch.where(finite, (given - right).abs(), 0.0)
+    values, right = wide(plain(tensor)), wide(plain(truth)).to(tensor.device)
+    finite = values.isfinite() & right.isfinite()
+    return torch.where(finite, (values - right).abs(), 0.0)
 
 
 def _allowed(dtype: torch.dtype, truth: torch.Tensor) -> torch.Tensor:
