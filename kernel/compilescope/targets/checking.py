@@ -55,7 +55,7 @@ def add_check(
         The monitor was cancelled.
     """
     assert variant.target is not None, "it is a target's variant"
-    kernels = [one for compilation in variant.compilations for one in compilation.kernels]
+    kernels = [kernel for compilation in variant.compilations for kernel in compilation.kernels]
     wanted = []
     for kernel in kernels:
         if kernel.language == "triton" and kernel.source:
@@ -90,11 +90,11 @@ def _check(
     alike = msgspec.structs.replace(variant.requested, cpp_wrapper=False)
     packed = cloudpickle.dumps(alike)
     key = _key(call, packed, msgspec.msgpack.encode((variant.target.device, limits)))
-    before, given = _given.get(key, (variant.name, None))
+    before, checks = _given.get(key, (variant.name, None))
     missing = ""
-    if given is None or before == variant.name:
-        asked = GraphsAsked(variant=packed, call=call)
-        answer = pool.ask(variant.target.name, "graphs", msgspec.msgpack.encode(asked), monitor)
+    if checks is None or before == variant.name:
+        request = GraphsAsked(variant=packed, call=call)
+        answer = pool.ask(variant.target.name, "graphs", msgspec.msgpack.encode(request), monitor)
         graphs = msgspec.msgpack.decode(answer, type=GraphsGiven)
         missing = graphs.why
         check = CheckAsked(graphs=graphs.graphs, call=call, limits=limits)
@@ -104,14 +104,14 @@ def _check(
         except CompilescopeError as error:
             _fail(variant, kernels, error.problem)
             return
-        given = msgspec.msgpack.decode(answer, type=CheckGiven)
-        _given[key] = (variant.name, given)
+        checks = msgspec.msgpack.decode(answer, type=CheckGiven)
+        _given[key] = (variant.name, checks)
         while len(_given) > _KEPT:
             _given.popitem(last=False)
     for kernel in kernels:
-        found = given.checks.get(body(kernel.source))
+        verdict = checks.checks.get(body(kernel.source))
         why = missing or OTHER_BODY
-        kernel.check = found or KernelCheck(outcome="not checked", why=why)
+        kernel.check = verdict or KernelCheck(outcome="not checked", why=why)
     _tell(variant, kernels)
 
 

@@ -21,13 +21,13 @@ class _Own(msgspec.Struct):
 
 def load(call: bytes) -> None:
     """Loads them. The results of one that cannot be are drawn later, and that is told."""
-    own = msgspec.msgpack.decode(call, type=_Own)
-    for library in own.libraries:
+    definitions = msgspec.msgpack.decode(call, type=_Own)
+    for library in definitions.libraries:
         if library not in _loaded:
             _load(library)
-    for name, text in own.files.items():
+    for name, text in definitions.files.items():
         linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
-    for name, definition in own.operators.items():
+    for name, definition in definitions.operators.items():
         if _defined.get(name) != definition:
             _define(name, definition)
 

@@ -115,7 +115,9 @@ def copied(value: Any) -> Any:
     return torch.empty(0, dtype=value.dtype).set_(memory, *layout)
 
 
-def same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
+def same_bits(left: torch.Tensor, right: torch.Tensor) -> bool:
     """Whether the memories of two tensors are alike; NaN is not equal to itself."""
-    bits = [torch.empty(0, dtype=torch.uint8).set_(each.untyped_storage()) for each in (one, other)]
+    bits = [
+        torch.empty(0, dtype=torch.uint8).set_(side.untyped_storage()) for side in (left, right)
+    ]
     return torch.equal(*bits)

@@ -56,9 +56,9 @@ class Wrapper:
         """Kernels of another kind → what made them."""
         kept: list[ast.stmt] = []
         for statement in tree.body:
-            made = _made_by_async_compile(statement)
-            if made is not None:
-                self._define(*made)
+            definition = _made_by_async_compile(statement)
+            if definition is not None:
+                self._define(*definition)
             elif not _is_dropped(statement):
                 kept.append(statement)
         tree.body = kept
@@ -194,12 +194,12 @@ def _variable(value: ast.expr) -> str:
 
 def _variables(value: ast.expr) -> ast.List:
     """All variables that a call or an item is given, in the order in which they stand there."""
-    given = [value.value] if isinstance(value, ast.Subscript) else []
+    arguments = [value.value] if isinstance(value, ast.Subscript) else []
     if isinstance(value, ast.Call):
-        given = [*value.args, *[keyword.value for keyword in value.keywords]]
+        arguments = [*value.args, *[keyword.value for keyword in value.keywords]]
     flat = [
         item
-        for node in given
+        for node in arguments
         for item in (node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node])
     ]
     return ast.List([ast.Constant(name) for node in flat if (name := _variable(node))], ast.Load())
