@@ -105,7 +105,7 @@ class _Fingerprint:
 
     def _mapping(self, value: Mapping[Any, Any]) -> str:
         items = itertools.islice(value.items(), _MANY)
-        return f"{len(value)} {[(_plain(name), self.of(one)) for name, one in items]}"
+        return f"{len(value)} {[(_plain(name), self.of(item)) for name, item in items]}"
 
     def _function(self, function: types.FunctionType) -> str:
         name = f"{_home(function)} {function.__qualname__}"
@@ -130,7 +130,9 @@ class _Fingerprint:
         if _is_library(value):
             return name
         methods = {
-            name: self.of(one) for name, one in vars(value).items() if inspect.isfunction(one)
+            name: self.of(method)
+            for name, method in vars(value).items()
+            if inspect.isfunction(method)
         }
         return f"{name} {methods}"
 

@@ -85,8 +85,8 @@ def _is_ours(folder: Path) -> bool:
     """Whether there is such a folder now, that nobody else can write into."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.lstat()
+        status = folder.lstat()
     except OSError:
         return False
-    mode = found.st_mode
-    return stat.S_ISDIR(mode) and found.st_uid == os.getuid() and not mode & 0o022
+    mode = status.st_mode
+    return stat.S_ISDIR(mode) and status.st_uid == os.getuid() and not mode & 0o022

@@ -21,6 +21,6 @@ def fail(cell: SweepCell, error: Exception) -> None:
 
 def end(cell: SweepCell, problem: Problem) -> None:
     """Ends a cell with a problem."""
-    said = f"{problem.what} {problem.detail}"
-    cell.state = "memory" if any(word in said for word in _MEMORY) else "failed"
+    text = f"{problem.what} {problem.detail}"
+    cell.state = "memory" if any(word in text for word in _MEMORY) else "failed"
     cell.problem = problem

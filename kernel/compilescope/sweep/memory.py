@@ -72,5 +72,5 @@ def _growth(call: Callable[[], object]) -> float | None:
 
 
 def _bytes(name: str) -> float:
-    found = re.search(rf"{name}:\s+(\d+) kB", _STATUS.read_text())
-    return float(found[1]) * 1024 if found else 0.0
+    match = re.search(rf"{name}:\s+(\d+) kB", _STATUS.read_text())
+    return float(match[1]) * 1024 if match else 0.0

@@ -79,10 +79,10 @@ def make(
     cells = []
     for shape, arguments in sets.items():
         lines = _lines(fn, arguments)
-        own = cell_ids.identity(arguments)
+        arguments_id = cell_ids.identity(arguments)
         cells += [
             SweepCell(
-                key=cell_ids.key(base, variant, own, machine),
+                key=cell_ids.key(base, variant, arguments_id, machine),
                 name=name,
                 variant=variant,
                 shape=shape,
@@ -157,9 +157,16 @@ def _given(factory: Callable[[], Any] | None) -> Callable[[], Any]:
 
 def _machine(modes: Sequence[Any]) -> list[str]:
     """What a measurement depends on beside the cell: torch, devices, modes and settings."""
-    found = environment()
+    machine = environment()
     settings = portable_settings.changed_settings()
-    return [found.torch, str(found.triton), found.cpu, *found.gpus, *map(str, modes), str(settings)]
+    return [
+        machine.torch,
+        str(machine.triton),
+        machine.cpu,
+        *machine.gpus,
+        *map(str, modes),
+        str(settings),
+    ]
 
 
 def new_report(subject: Subject) -> Report:

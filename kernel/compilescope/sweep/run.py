@@ -133,9 +133,9 @@ class Running:
         kept = self._store.load()
         taken = []
         for cell in self.sweep.cells:
-            found = kept.get(cell.key)
-            if found is not None and found.serves(limits.timeout_s, limits.memory_bytes):
-                taken.append(self._put(cell.key, found.cell))
+            stored = kept.get(cell.key)
+            if stored is not None and stored.serves(limits.timeout_s, limits.memory_bytes):
+                taken.append(self._put(cell.key, stored.cell))
         if taken:
             self._tell(taken)
 
@@ -227,15 +227,15 @@ class Running:
     def _cell(self, key: str) -> SweepCell:
         return self.sweep.cells[self._places[key]]
 
-    def _put(self, key: str, found: SweepCell) -> SweepCell:
+    def _put(self, key: str, finished: SweepCell) -> SweepCell:
         """Puts a cell into its place, under the name and the settings that it has in this sweep."""
         now = self._cell(key)
         cell = msgspec.structs.replace(
-            found,
+            finished,
             name=now.name,
             variant=now.variant,
             shape=now.shape,
-            arguments=found.arguments or now.arguments,
+            arguments=finished.arguments or now.arguments,
         )
         self.sweep.cells[self._places[key]] = cell
         return cell
@@ -265,11 +265,11 @@ class Running:
 
 
 def _lost(cell: SweepCell, error: BaseException) -> SweepCell:
-    said: Any = f"{type(error).__name__}: {error}".rstrip(": ")
+    error_text: Any = f"{type(error).__name__}: {error}".rstrip(": ")
     problem = Problem(
         severity="error",
         what="The executor lost it.",
-        why=f"{said[:500]}.",
+        why=f"{error_text[:500]}.",
         remedy="Its worker died, or cannot run it: it needs compilescope, and the same torch.",
     )
     return msgspec.structs.replace(cell, state="crashed", problem=problem)

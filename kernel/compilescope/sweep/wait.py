@@ -25,14 +25,14 @@ def follow(
     progress
         Called with each cell that has moved on. What it raises ends the sweep, and is passed on.
     """
-    told: dict[str, tuple[str, str]] = {}
+    last_states: dict[str, tuple[str, str]] = {}
     try:
         ended = False
         while not ended:
             ended = running.wait(_EVERY_S)
             show(_now(running.sweep))
             if progress is not None:
-                for cell in _moved(running.sweep, told):
+                for cell in _moved(running.sweep, last_states):
                     progress(running.sweep, cell)
     except KeyboardInterrupt:
         running.cancel()
@@ -53,8 +53,8 @@ def _now(sweep: Sweep) -> Progress:
     return Progress(step=step, fraction=finished / len(sweep.cells))
 
 
-def _moved(sweep: Sweep, told: dict[str, tuple[str, str]]) -> list[SweepCell]:
+def _moved(sweep: Sweep, last_states: dict[str, tuple[str, str]]) -> list[SweepCell]:
     """The cells that are in another state than when this was last asked."""
-    moved = [cell for cell in sweep.cells if told.get(cell.key) != (cell.state, cell.step)]
-    told.update({cell.key: (cell.state, cell.step) for cell in moved})
+    moved = [cell for cell in sweep.cells if last_states.get(cell.key) != (cell.state, cell.step)]
+    last_states.update({cell.key: (cell.state, cell.step) for cell in moved})
     return [cell for cell in moved if cell.state != "waiting"]

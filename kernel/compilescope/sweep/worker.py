@@ -96,8 +96,8 @@ def run_cell(task: CellTask) -> SweepCell:
 
 
 def _unfinished(task: CellTask, ended: Ended) -> SweepCell:
-    said = [line for line in ended.errors.splitlines() if line and not line.startswith(_NOISE)]
-    last = "\n".join(said[-_LAST_LINES:])
+    lines = [line for line in ended.errors.splitlines() if line and not line.startswith(_NOISE)]
+    last = "\n".join(lines[-_LAST_LINES:])
     if ended.how == "cancelled":
         return _over(task.cell, "cancelled", None)
     if ended.how == "timeout":
