@@ -1,4 +1,4 @@
-"""A target's kernels compiled: every Triton kernel of a variant under every configuration."""
+"""Compiles a target's kernels: every Triton kernel of a variant under every configuration."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LIBRARY = "A library's kernel: its code is in the library, and is not compiled h
 NOT_TRITON = "It is no Triton kernel: only those are compiled for a target."
 
 LONG = 100_000
-"""Characters: longer texts are kept of one configuration only, or reports would be huge."""
+"""In characters: longer texts are kept for one configuration only, to limit the report's size."""
 
 
 def add_assembly(variant: VariantReport, pool: WorkerPool, monitor: Monitor) -> None:
-    """Compiles the Triton kernels of a target's variant, and puts what came of it into the report.
+    """Compiles the Triton kernels of a target's variant, and adds the results to the report.
 
-    Kernels that were compiled before are left as they are. What cannot be compiled says why.
+    Kernels that are compiled already stay unchanged. A kernel that cannot be compiled states why.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def add_assembly(variant: VariantReport, pool: WorkerPool, monitor: Monitor) -> 
 
 
 def _fill(kernel: Kernel, assembled: AssembledKernel, device: Device) -> None:
-    """Puts into a kernel what was made of it."""
+    """Adds to a kernel its compiled forms."""
     assert device.build is not None, "a target has one"
     kernel.absent.pop("assembly", None)
     kernel.configs = [_config(config, device.build) for config in assembled.configs]
@@ -123,7 +123,7 @@ def _shorten(config: KernelConfig) -> None:
 
 
 def _why(filled: Occupancy, counts: dict[str, int], build: Build) -> str:
-    """Why not even one block fits."""
+    """Why not a single block fits."""
     threads = counts["warps"] * build.warp_size
     needs = {
         "shared memory": (f"{counts['shared_bytes']:,} bytes", build.shared_per_block_bytes),

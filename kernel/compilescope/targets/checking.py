@@ -1,4 +1,4 @@
-"""A target's kernels checked without the target: interpreted, and compared with operators."""
+"""Checks a target's kernels without the device: interprets them and compares with operators."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OTHER_BODY = (
 
 _KEPT = 8
 _given: OrderedDict[str, tuple[str, CheckGiven]] = OrderedDict()
-"""What the last checks gave: a variant that differs in the wrapper only shares another one's."""
+"""The last results: variants that differ only in the wrapper share them."""
 
 
 def add_check(
@@ -44,13 +44,13 @@ def add_check(
     call
         The subject's, as `packed_call.pack` made it.
     limits
-        How much is checked; what is beyond it says so.
+        How much is checked; kernels beyond the limits say so.
 
     Raises
     ------
     CompilescopeError
-        The target's process failed. That of the interpreter ends in kernels that are not checked,
-        and in a problem of the variant.
+        The target's process failed. A failure of the interpreter's process leaves the kernels
+        unchecked and becomes a problem of the variant.
     Cancelled
         The monitor was cancelled.
     """

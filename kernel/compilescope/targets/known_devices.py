@@ -20,7 +20,7 @@ from ..torch_api.kernels.triton_versions import triton_of
 from ..torch_api.process import devices
 
 THIS = "this"
-"""The name by which the GPU of this machine is asked for."""
+"""The target name of this machine's GPU."""
 
 _custom: dict[str, Device] = {}
 _BUILD = frozenset(Build.__struct_fields__) - {"source"}
@@ -60,7 +60,7 @@ def names() -> list[str]:
 
 
 def titles() -> dict[str, str]:
-    """Name → what a target is called."""
+    """Name → a target's title."""
     titles_by_name = {name: device.name for name, device in _all().items()}
     return titles_by_name | ({THIS: "this device"} if devices.has_gpu() else {})
 
@@ -83,9 +83,9 @@ def add(name: str, *, like: str, **figures: Any) -> Device:
     Parameters
     ----------
     name
-        By which it is asked for. One that was added before is replaced.
+        The name of the target. An earlier one of this name is replaced.
     like
-        A target whose figures it has, but for those that are given.
+        A target whose figures are the defaults.
     **figures
         Fields of `devices.Build`, and ``bandwidth_bytes_per_s``, ``products``, ``vector``.
 
@@ -131,7 +131,7 @@ def add(name: str, *, like: str, **figures: Any) -> Device:
 
 
 def this_device() -> Device:
-    """The GPU of this machine, as torch describes it; what torch does not say is the vendor's.
+    """The GPU of this machine as torch describes it, completed with the vendor's figures.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def this_device() -> Device:
 
 @functools.cache
 def unavailable() -> str:
-    """Why no code can be generated for a target here; empty where it can."""
+    """Why no code can be generated for a target here; empty if it can."""
     if platform.system() != "Linux" or platform.machine() not in ("x86_64", "AMD64"):
         platform_name = f"{platform.system()} on {platform.machine()}"
         return f"Code for other GPUs is generated on Linux x86-64 only; this is {platform_name}."
@@ -191,7 +191,7 @@ def _same_kind(arch: str) -> Device | None:
 
 
 def _check(device: Device) -> None:
-    """Refuses figures that no device has."""
+    """Raises for figures that no device has."""
     build = device.build
     assert build is not None, "it was made with one"
     values = {name: getattr(build, name) for name in _BUILD}

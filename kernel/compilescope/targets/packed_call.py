@@ -1,8 +1,8 @@
-"""A call on its way into a target's process, without its weights.
+"""Packs a call for a target's process, without its weights.
 
-Functions travel as in `subject.pickled_subject`. A tensor travels as what describes it (shape,
-strides, type, in which memory and where in it), and becomes one without data on the target's
-device: tied weights stay tied, views stay views.
+Functions are pickled as in `subject.pickled_subject`. A tensor is sent as a description (shape,
+strides, type, storage and offset), which becomes a tensor without data on the target's device:
+tied weights stay tied, views stay views.
 """
 
 from __future__ import annotations

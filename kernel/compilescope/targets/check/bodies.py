@@ -1,4 +1,4 @@
-"""What makes two kernels the same, whichever wrapper they stand in."""
+"""Identifies equal kernels across wrappers."""
 
 from __future__ import annotations
 

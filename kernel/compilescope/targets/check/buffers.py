@@ -1,4 +1,4 @@
-"""What a wrapper's variables become, write by write."""
+"""The buffers that a wrapper's variables hold after each write."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...torch_api.targets.lowered import LoweredBuffer, LoweredGraph, Shape
 
 
 def writes(graph: LoweredGraph) -> dict[str, list[LoweredBuffer]]:
-    """Variable → what it becomes by each write, in turn; a buffer's node is empty for no node's."""
+    """Variable → the buffer after each write, in order; its node is empty if it holds no node."""
     order = {node.name: place for place, node in enumerate(graph.nodes)}
     shapes = {node.name: node.value for node in graph.nodes if isinstance(node.value, Shape)}
     by_variable: dict[str, list[LoweredBuffer]] = {}
@@ -24,7 +24,7 @@ def writes(graph: LoweredGraph) -> dict[str, list[LoweredBuffer]]:
         node = buffer.node or last(buffer.origins, order)
         earlier = by_variable.setdefault(_written(buffer, graph), [])
         for place, lowered_buffer in enumerate(earlier):
-            # A copy that is written to later goes by the name of what comes of it.
+            # A copy that is written to later has the name of the final result.
             if lowered_buffer.node and lowered_buffer.node in buffer.origins:
                 node = lowered_buffer.node
                 earlier[place] = dataclasses.replace(lowered_buffer, node="")

@@ -1,10 +1,10 @@
 """Runs a graph's wrapper on the CPU and compares each Triton kernel with its operators.
 
-A launch is judged by itself: its kernel runs under Triton's interpreter on the tensors that arrive
-there, and the nodes that it computes are computed from the same tensors by torch's operators. Where
-a result is no node of the graph (the partial sums of a split reduction), it is judged by what is
-made of it, and both kernels share the verdict. What a kernel should have computed takes the place
-of what it did where it was not run or differs, so that no later launch is judged by its fault.
+Each launch is checked by itself: its kernel runs under Triton's interpreter on its actual inputs,
+and torch's operators compute its nodes from the same inputs. A result that is no node of the graph
+(the partial sums of a split reduction) is checked through the launches that read it, and these
+kernels share the verdict. If a kernel was not run or differs, its result is replaced by the
+expected one, so that its error does not affect later launches.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ class Judge:
     Parameters
     ----------
     folder
-        Where kernels' sources are put.
+        Where kernel sources are written.
     until
-        When all has to be done, by ``time.monotonic``.
+        The deadline, by ``time.monotonic``.
     """
 
     def __init__(

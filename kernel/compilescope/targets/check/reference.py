@@ -1,4 +1,4 @@
-"""What a graph's nodes are, computed by torch's own operators: in float64, or as they stand."""
+"""Computes a graph's nodes with torch's own operators: in float64, or in the graph's types."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NUMBERS = (bool, int, float)
 
 
 class NoReferenceError(Exception):
-    """The nodes cannot be computed here; says why, in a sentence's end."""
+    """The nodes cannot be computed here; the message is the end of a sentence that says why."""
 
 
 class Reference:
@@ -44,7 +44,7 @@ class Reference:
         self._order = {node.name: place for place, node in enumerate(graph.nodes)}
         self._wide = wide
         self.lanes = False
-        """How random numbers come out: see `torch_api.targets.interpreter.random_numbers`."""
+        """How random numbers are generated: see `torch_api.targets.interpreter.random_numbers`."""
 
     def value(self, name: str, known: Mapping[str, Any]) -> Any:
         """One node's value.
@@ -103,7 +103,7 @@ class Reference:
             ) from error
 
     def _special(self, target: Named) -> Callable[..., Any] | None:
-        """Operators of Inductor's own: random numbers as they have to come out of the kernel."""
+        """Inductor's own operators: random numbers as the kernel has to generate them."""
         if target.module != "prims":
             return None
         known: dict[str, Callable[..., Any]] = {

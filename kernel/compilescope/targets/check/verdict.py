@@ -1,4 +1,4 @@
-"""Whether a result of a kernel is what its operators give."""
+"""Compares a kernel's result with the result of its operators."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ _COARSE = {
     torch.float8_e5m2: 0.25,
     torch.float8_e5m2fnuz: 0.25,
 }
-"""Types that no tolerance of torch's is for → the distance of neighbours."""
+"""Types without a tolerance in torch → the relative distance of neighbouring values."""
 _ROUNDINGS = 8.0
-"""How many times the inputs' last digit in float32 one of few results may be off. Where sums cancel
-eager's own error says how far, but of few it may be none by chance."""
+"""The error allowed for results with few elements, in units of the inputs' float32 epsilon. If sums
+cancel, eager's own error is the measure, but with few elements it may be zero by chance."""
 _FEW = 500
 _MOST_CANCELLED = 1e-3
-"""How much of the largest result that may be."""
+"""The most that this may be, relative to the largest result."""
 
 
 def verdict(
     node: str, reference: torch.Tensor, actual: torch.Tensor, wide: torch.Tensor, inputs: float
 ) -> KernelCheck:
-    """One result against what it should be.
+    """Compare one result with the expected one.
 
-    Numbers that are not floating agree where they are those of the operators, in either precision.
+    Integers agree if they equal the operators' result in either precision.
 
     Parameters
     ----------
     node
         Whose value it is.
-    own, wide
+    reference, wide
         The operators' result in the types of the graph, and in float64.
     inputs
         The largest magnitude among what the kernel read.
@@ -80,9 +80,9 @@ def summary(checks: Sequence[KernelCheck]) -> KernelCheck:
 
 
 def worst(checks: Sequence[KernelCheck]) -> KernelCheck:
-    """One that differs before one that agrees before one that was not checked.
+    """The worst check: differing before agreeing before unchecked.
 
-    One that agrees says why, where others were not checked.
+    If some were not checked, an agreeing one says so in ``why``.
     """
     ranks = {"differs": 0, "agrees": 1, "not checked": 2}
     kernel_check = min(checks, key=lambda check: (ranks[check.outcome], -(check.error or 0.0)))
@@ -134,7 +134,7 @@ def _floating(
 
 
 def _factor(reference: torch.Tensor) -> float:
-    """How many times eager's error a kernel's may be."""
+    """The factor by which a kernel's error may exceed eager's."""
     few = rounding_errors.FACTORS_OF_FEW
     factor = next(
         (factor for most, factor in few if reference.numel() <= most), rounding_errors.FACTOR
@@ -152,7 +152,7 @@ def _largest(magnitudes: torch.Tensor) -> float:
 
 
 def _where(node: str, reference: torch.Tensor, actual: torch.Tensor) -> str:
-    """The first element that differs most."""
+    """The element with the largest difference, the first if several are equal."""
     right, tensor = numerics.wide(reference).reshape(-1), numerics.wide(actual).reshape(-1)
     off = (right - tensor).abs()
     off = torch.where(off.isnan() & ~(right.isnan() & tensor.isnan()), math.inf, off.nan_to_num())
@@ -162,9 +162,9 @@ def _where(node: str, reference: torch.Tensor, actual: torch.Tensor) -> str:
         place.append(at % size)
         at //= size
     index = tuple(reversed(place))
-    return f"{node}{list(index)} is {_said(actual[index])} instead of {_said(reference[index])}"
+    return f"{node}{list(index)} is {_text(actual[index])} instead of {_text(reference[index])}"
 
 
-def _said(value: torch.Tensor) -> str:
+def _text(value: torch.Tensor) -> str:
     number = value.item()
     return f"{number:.6g}" if isinstance(number, float) else str(number)

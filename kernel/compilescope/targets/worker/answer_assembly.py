@@ -32,7 +32,7 @@ from ..assembly_request import AskedKernel, Assembled, AssembledKernel, Assembly
 from . import assembly_cache, forks
 from .pretend_device import PretendDevice
 
-_RESULT, _SAID = "result", "said"
+_RESULT, _OUTPUT = "result", "said"
 _REASON = re.compile(r"^.*(?:rror:|ERROR|UNREACHABLE|Assertion).*$", re.M)
 
 
@@ -191,7 +191,7 @@ class _Assembly:
             assert result_read is not None, "the fork has written it whole, or it would have failed"
             assembled = result_read
         if assembled.why:
-            assembled.why = f"{assembled.why} {_said(job.folder)}".rstrip()
+            assembled.why = f"{assembled.why} {_compiler_output(job.folder)}".rstrip()
         elif job.kept and not assembled.absent:
             shutil.move(result, job.kept)
         shutil.rmtree(job.folder, ignore_errors=True)
@@ -207,7 +207,7 @@ def _work(job: _Job) -> None:
     """Compiles a kernel under one configuration, in a fork."""
     assert job.kernel.loaded is not None, "it has configurations"
     job.folder.mkdir()
-    log = os.open(job.folder / _SAID, os.O_WRONLY | os.O_CREAT)
+    log = os.open(job.folder / _OUTPUT, os.O_WRONLY | os.O_CREAT)
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.environ["TRITON_CACHE_DIR"] = str(job.folder / "triton")
@@ -227,10 +227,10 @@ def _work(job: _Job) -> None:
     (job.folder / _RESULT).write_bytes(assembly_cache.pack(assembled))
 
 
-def _said(folder: Path) -> str:
+def _compiler_output(folder: Path) -> str:
     """What a compiler wrote of why it failed: LLVM ends a process without raising anything."""
     try:
-        text = (folder / _SAID).read_text(encoding="utf-8", errors="replace")
+        text = (folder / _OUTPUT).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
     match = _REASON.search(text)
