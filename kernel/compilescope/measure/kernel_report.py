@@ -131,7 +131,7 @@ def _put(
         nodes, groups = nodes_of(compilation), groups_of(compilation, artifact)
         for kernel in compilation.kernels:
             why: list[str] = []
-            for launch in _own(kernel, artifact):
+            for launch in _launches_of(kernel, artifact):
                 launch.time = None
                 known = measured.get((compilation.id, launch.key))
                 if known is None:
@@ -153,11 +153,11 @@ def _put(
                     built_with=measurement.built_with,
                 )
             kernel.absent.pop("time", None)
-            if why or not _own(kernel, artifact):
+            if why or not _launches_of(kernel, artifact):
                 kernel.absent["time"] = why[0] if why else NOT_LAUNCHED
 
 
-def _own(kernel: Kernel, artifact: Artifact) -> list[Launch]:
+def _launches_of(kernel: Kernel, artifact: Artifact) -> list[Launch]:
     """The variant's launches: a kernel lists those of the other wrapper too."""
     return [launch for launch in kernel.launches if launch.artifact == artifact]
 
@@ -169,7 +169,7 @@ def _beaten(report: VariantReport, peaks: Sequence[Peaks]) -> list[Peaks]:
         launch.time.device
         for compilation in report.compilations
         for kernel in compilation.kernels
-        for launch in _own(kernel, artifact)
+        for launch in _launches_of(kernel, artifact)
         if launch.time is not None and (launch.time.compute_share or 0.0) > _CLEARLY
     }
     return [peak for peak in peaks if peak.device in devices and peak.how == "measured"]

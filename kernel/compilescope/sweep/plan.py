@@ -72,7 +72,7 @@ def make(
         sets = {"": (tuple(args), dict(kwargs or {}))}
     sets = {str(name): _read(value) for name, value in sets.items()}
     call = _first(fn, sets)
-    subject = describe(*call) if call is not None else describe(_given(factory))
+    subject = describe(*call) if call is not None else describe(_required(factory))
     base = cell_ids.identity(unwrap(fn) if fn is not None else factory)
     modes = SavedModes().now() if modes is None else modes
     machine = _machine(modes)
@@ -150,7 +150,7 @@ def _first(fn: Callable[..., Any] | None, sets: Mapping[str, Any]) -> pickled_su
     return pickled_subject.Call(unwrap(fn), args, kwargs)
 
 
-def _given(factory: Callable[[], Any] | None) -> Callable[[], Any]:
+def _required(factory: Callable[[], Any] | None) -> Callable[[], Any]:
     assert factory is not None, "one of the two is given"
     return factory
 

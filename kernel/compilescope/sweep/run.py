@@ -1,4 +1,4 @@
-"""A sweep that runs: hands cells to an executor, hears of them, keeps what is finished."""
+"""A running sweep: submits cells to an executor, follows them, and stores finished ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TRIES = 3
 
 _POLL_S = 0.2
 _ENDING_S = 15.0
-"""How long a sweep that was cancelled waits for its processes to be gone."""
+"""How long a cancelled sweep waits for its processes to end."""
 
 _log = logging.getLogger(__name__)
 _numbers = itertools.count(1)
@@ -154,10 +154,10 @@ class Running:
         try:
             self._pending[self._executor.submit(run_cell, task)] = cell.key
         except Exception as error:  # noqa: BLE001 - an executor may refuse as it likes
-            self._finish(_lost(cell, error))
+            self._finish(_lost_cell(cell, error))
 
     def _hear(self, future: futures.Future[SweepCell], key: str) -> None:
-        """What became of a cell that is no longer pending."""
+        """Finishes a cell that is no longer pending."""
         cell = self._cell(key)
         if future.cancelled():
             error: BaseException | None = futures.CancelledError()
@@ -171,7 +171,7 @@ class Running:
             # `run_cell` raises nothing of the cell's: the worker died, or the way to it.
             self._submit(msgspec.structs.replace(cell, state="waiting"))
         else:
-            self._finish(_lost(cell, error))
+            self._finish(_lost_cell(cell, error))
 
     def _finish(self, result: SweepCell) -> None:
         cell = self._put(result.key, result)
@@ -205,7 +205,7 @@ class Running:
 
     def _end(self) -> None:
         """Has the executor and the running cells stop, and waits for them."""
-        # The folder stays meanwhile: a cell that an executor begins only now finds it without this.
+        # The folder stays: a cell that starts only now sees that the file is gone.
         (self._scratch / GO).unlink(missing_ok=True)
         for future in list(self._pending):
             if future.cancel():
@@ -264,7 +264,7 @@ class Running:
             _log.exception("Whoever follows a sweep failed.")
 
 
-def _lost(cell: SweepCell, error: BaseException) -> SweepCell:
+def _lost_cell(cell: SweepCell, error: BaseException) -> SweepCell:
     error_text: Any = f"{type(error).__name__}: {error}".rstrip(": ")
     problem = Problem(
         severity="error",

@@ -1,4 +1,4 @@
-"""A sweep followed from the thread that asked for it, until it ends or is interrupted."""
+"""Follows a sweep from the calling thread, until it ends or is interrupted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def follow(
     show: Callable[[Progress], None],
     progress: Callable[[Sweep, SweepCell], None] | None = None,
 ) -> None:
-    """Waits for a sweep. An interrupt ends it: what is finished is in it, the rest cancelled.
+    """Waits for a sweep. An interrupt ends it: finished cells stay, the rest are cancelled.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def _now(sweep: Sweep) -> Progress:
 
 
 def _moved(sweep: Sweep, last_states: dict[str, tuple[str, str]]) -> list[SweepCell]:
-    """The cells that are in another state than when this was last asked."""
+    """The cells whose state has changed since the last call."""
     moved = [cell for cell in sweep.cells if last_states.get(cell.key) != (cell.state, cell.step)]
     last_states.update({cell.key: (cell.state, cell.step) for cell in moved})
     return [cell for cell in moved if cell.state != "waiting"]
