@@ -153,13 +153,13 @@ def differing_settings(settings: dict[str, Any]) -> dict[str, str]:
     with config.patch(settings):
         # By value: torch's _is_default() takes any setting that was ever set for a differing one.
         return {
-            name: _told(value)
+            name: _value_text(value)
             for name, value in config.get_config_copy().items()
             if name not in PROVENANCE and value != config._config[name].default
         }
 
 
-def _told(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """A setting's value as text; of a function its name, as its place in memory says nothing."""
     referred = refer(value)
     return name_of(referred) if is_reference(referred) else repr(value)

@@ -309,13 +309,13 @@ def _missing_header(match: re.Match[str], cause: str) -> Problem:
     facts = {"header": header, "file": match["file"], "line": match["line"]}
     return _problem(
         f"The C++ compiler does not find the header {header}.",
-        _whose(header)[0],
-        f"{_whose(header)[1]} {DOCTOR}",
+        _cause_and_remedy(header)[0],
+        f"{_cause_and_remedy(header)[1]} {DOCTOR}",
         facts,
     )
 
 
-def _whose(header: str) -> tuple[str, str]:
+def _cause_and_remedy(header: str) -> tuple[str, str]:
     if header == "Python.h":
         return (
             "It comes with Python's development files, which are not installed.",

@@ -115,7 +115,7 @@ def keeping(sink: Callable[[KeptGuards], None], *, values: bool = False) -> Iter
 
     token = _sink.set(keep)
     try:
-        with patched(guards.CheckFunctionManager, "__init__", _made):
+        with patched(guards.CheckFunctionManager, "__init__", _report_build):
             yield
     finally:
         _sink.reset(token)
@@ -124,7 +124,7 @@ def keeping(sink: Callable[[KeptGuards], None], *, values: bool = False) -> Iter
 _ARGUMENTS = ("f_code", "output_graph")
 
 
-def _made(original: Any, self: Any, *args: Any, **more: Any) -> None:
+def _report_build(original: Any, self: Any, *args: Any, **more: Any) -> None:
     original(self, *args, **more)
     sink = _sink.get()
     named = {**dict(zip(_ARGUMENTS, args, strict=False)), **more}

@@ -97,7 +97,7 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if torch.Tag.nondeterministic_seeded in func.tags and not _draws_nothing(
             func, args, kwargs
         ):
-            self._drawn(func, args, kwargs, result, written)
+            self._keep_random(func, args, kwargs, result, written)
             return result
         try:
             wider = func(*_widened(args, wide), **_widened(kwargs, wide))
@@ -115,7 +115,7 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 self._put(output, other)
         return result
 
-    def _drawn(
+    def _keep_random(
         self, func: Any, args: Any, kwargs: Any, result: Any, written: list[torch.Tensor]
     ) -> None:
         """What is drawn has no other value in double precision."""
@@ -141,7 +141,7 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         key = self._key(tensor)
         if key not in self._wide:
             self._widen(tensor, key)
-        return _seen(self._wide[key][1], tensor)
+        return _view_in_double(self._wide[key][1], tensor)
 
     def _widen(self, tensor: torch.Tensor, key: int, *, overwritten: bool = False) -> None:
         """Makes the storage in double precision, from what the tensor's own holds.
@@ -209,7 +209,7 @@ def _accompanied(value: object) -> bool:
     )
 
 
-def _seen(storage: torch.UntypedStorage, tensor: torch.Tensor) -> torch.Tensor:
+def _view_in_double(storage: torch.UntypedStorage, tensor: torch.Tensor) -> torch.Tensor:
     """A tensor over the storage in double precision, as ``tensor`` is over its own."""
     wide = torch.empty(0, dtype=WIDER[tensor.dtype], device=tensor.device)
     wide.set_(storage, tensor.storage_offset(), tensor.size(), tensor.stride())
