@@ -68,7 +68,7 @@ def subject(report: Report, revision: int) -> SubjectSummary:
 def report(
     report: Report,
     revision: int,
-    asked: Sequence[str] = (),
+    requested: Sequence[str] = (),
     ready: Sequence[Variant] = (),
 ) -> ReportSummary:
     """A report without its texts, with the variants requested last and those ready in advance."""
@@ -84,7 +84,7 @@ def report(
         rank=report.rank,
         overview=conclude(report),
         trace=report.trace,
-        asked=list(asked),
+        asked=list(requested),
         ready=list(ready),
     )
 
