@@ -25,9 +25,9 @@ def _installed() -> str | None:
 
 
 def _version() -> str:
-    found = _installed()
-    if found is not None:
-        return found
+    installed = _installed()
+    if installed is not None:
+        return installed
     from importlib import metadata
 
     try:

@@ -74,15 +74,15 @@ def assemble(
         phases = build_phases(epoch)
         known = [*files_of(epoch), *files]
         groups = dict(compile_groups(epoch))
-        found = []
+        assembled = []
         for compile_id, group in groups.items():
             compilation = _compilation(compile_id, group, variant, reader, known)
             compilation.phases = phases.pop(compile_id, [])
             if raw:
                 compilation.raw = unread(group, compilation, _final(group, compilation.attempt))
-            found.append(compilation)
-        follow(found, groups, memory)
-        compilations += found
+            assembled.append(compilation)
+        follow(assembled, groups, memory)
+        compilations += assembled
     return compilations
 
 

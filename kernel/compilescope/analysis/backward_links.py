@@ -31,7 +31,7 @@ def complete(built: Compilation, sources: Compilation) -> None:
         return
     for artifact in ours.regions:
         launches, other = _launches(ours, artifact), _launches(theirs, artifact)
-        if [one.kernel for one in launches] != [region.kernel for region in other]:
+        if [launch.kernel for launch in launches] != [region.kernel for region in other]:
             return
         for launch, same in zip(launches, other, strict=True):
             launch.nodes = launch.nodes or list(same.nodes)

@@ -77,9 +77,9 @@ def generate(
 
 def _direction(unit: Unit, graphs: Mapping[str, Graph], seen: Mapping[str, object]) -> str:
     text = unit.code or unit.text("inductor_post_grad_graph") or ""
-    said = direction_of(text)
-    if said:
-        return said
+    direction = direction_of(text)
+    if direction:
+        return direction
     if "forward" in graphs:
         return "backward" if "forward" in seen else "forward"
     return "inference"

@@ -128,7 +128,7 @@ def excesses(budget: Budget, report: Report) -> list[Excess]:
     over = []
     for name, limit in budget.limits().items():
         if name == "compile_seconds":
-            value = math.fsum(each.duration_s or 0.0 for each in report.compilations)
+            value = math.fsum(compilation.duration_s or 0.0 for compilation in report.compilations)
         else:
             value = sum(figure[name.replace("_", " ")] for _, figure in figures)
         if value > limit:

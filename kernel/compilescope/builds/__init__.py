@@ -1,1 +1,1 @@
-"""Variants captured, generated, built, compared with eager, and timed."""
+"""Capture, generate, build and time variants, and compare them with eager."""

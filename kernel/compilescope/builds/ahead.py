@@ -1,7 +1,7 @@
-"""Code that is generated before it is asked for: packed, and within a limit on memory.
+"""Code generated in advance: packed, and within a memory limit.
 
-The other wrapper costs little beside the one that is asked for, and a lot later. So a capture keeps
-it, as `Ahead`, until it is asked for.
+Generating the other wrapper together with the requested one is cheap; generating it later is
+expensive. A capture therefore keeps it, as `Ahead`, until it is requested.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ..report.problem import Problem
 from ..torch_api.inductor.cuda_graphs import CudaGraphSkip
 
 USUAL_MB = 32.0
-"""What all captures of a process keep together. A GPT with 12 layers takes 0.6 MB of it."""
+"""The memory limit for all captures of a process. A GPT with 12 layers takes 0.6 MB."""
 
 Key = tuple[tuple[str, str], ...]
-"""Inductor's settings, which decide what code is generated from a capture."""
+"""Inductor's settings, which determine the code that is generated from a capture."""
 
 
 class Generated(msgspec.Struct, kw_only=True):
-    """What torch said while it generated the code of a capture's graphs."""
+    """Everything that torch emitted while it generated the code of a capture's graphs."""
 
     records: list[Record]
     nodes: dict[str, list[Node]]
@@ -39,7 +39,7 @@ class Generated(msgspec.Struct, kw_only=True):
 
 
 class Ahead:
-    """What a capture has for variants that are not asked for yet. Safe to use from any thread."""
+    """A capture's code for variants that were not requested yet. Safe to use from any thread."""
 
     def __init__(self) -> None:
         self._next: dict[Key, Generated] = {}
@@ -53,12 +53,12 @@ class Ahead:
             return key in self._next or key in self._packed
 
     def put(self, key: Key, generated: Generated, *, is_next: bool) -> None:
-        """Keeps what was generated; what has lain longest, of any capture, makes way.
+        """Keeps generated code; the oldest, of any capture, is evicted first.
 
         Parameters
         ----------
         is_next
-            It is asked for in a moment: it is not packed, and does not count.
+            It is requested next: it is not packed, and does not count against the limit.
         """
         if is_next:
             with _lock:
@@ -70,7 +70,7 @@ class Ahead:
             _make_room()
 
     def take(self, key: Key) -> Generated | None:
-        """What there is for these settings, which is given once; None if there is nothing."""
+        """Removes and returns the code for these settings; None if there is none."""
         with _lock:
             generated = self._next.pop(key, None)
             _, packed = self._packed.pop(key, (0, b""))
@@ -86,12 +86,12 @@ def key_of_settings(settings: Mapping[str, Any]) -> Key:
 
 
 def is_on() -> bool:
-    """Whether anything is generated before it is asked for."""
+    """Whether code is generated in advance."""
     return _limit_bytes > 0
 
 
 def limit(megabytes: float) -> None:
-    """Sets how much is kept; what is above it is dropped."""
+    """Sets the memory limit; what exceeds it is dropped."""
     global _limit_bytes
     with _lock:
         _limit_bytes = int(megabytes * 1e6)
@@ -99,7 +99,7 @@ def limit(megabytes: float) -> None:
 
 
 def kept_bytes() -> int:
-    """How much is kept now, packed."""
+    """The packed size of what is kept now."""
     with _lock:
         return sum(len(packed) for _, _, packed, _ in _entries())
 

@@ -1,4 +1,4 @@
-"""What ``aot_compile`` returned, as a variant that is built already: read and called, not built."""
+"""The result of ``aot_compile`` as a variant: it is read and called, since it is built already."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def requested_of(compiled: AotCompiled) -> Variant:
 
 
 def problems_of(compiled: AotCompiled) -> list[Problem]:
-    """What the report cannot say of it, and what it leaves out therefore."""
+    """Problems for what the report cannot state about it, and therefore leaves out."""
     problems = [SETTINGS]
     if lacking := compiled.lacking():
         problems.append(

@@ -1,4 +1,4 @@
-"""A variant built for real: compiled in an empty cache, run, and ready to be called again."""
+"""Builds a variant: compiles it in an empty cache, runs it, and keeps it ready for more calls."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Built(msgspec.Struct, kw_only=True):
     phases_s: float | None = None
     """When the earliest of its phases began; None where there is none."""
     told: list[Record] = []
-    """What was told of kernels meanwhile: see `loading`."""
+    """Records about the loading of kernels: see `loading`."""
     modules: list[ModuleType] = []
     """The generated modules that were loaded."""
 
@@ -121,7 +121,7 @@ def build(
         try:
             built.call = compile_callable(fn, **given_by(variant))
             output = built.call(*args, **kwargs)
-            # Compiles the backward too, which torch leaves until somebody asks for gradients.
+            # Also compiles the backward, which torch defers until gradients are computed.
             built.outcome = outcome_of(output, gradients)
             built.first_call_s = time.perf_counter() - start
         except CALL_ERRORS as error:

@@ -1,4 +1,4 @@
-"""Variants built, checked against eager and timed side by side."""
+"""Builds variants, checks them against eager and times them side by side."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .subject_error import CALL_ERRORS, SubjectError
 from .warm_rebuild import add_warm
 
 SECONDS_PER_VARIANT = 0.4
-"""How long a variant is timed. A second look comes later; this is for the cell's first answer."""
+"""How long a variant is timed for the cell's first result. A longer measurement may follow."""
 
 Opened = Mapping[str, Callable[..., Built]]
 """Name of a variant that is compiled already → what calls it."""
@@ -102,7 +102,7 @@ def build_variants(
             continue
         kept.begin(name)
         try:
-            # Asked before the call, which a rank that has no folder does not make.
+            # Agreed on before the call: a rank without a folder does not make it.
             if not together.all(True):
                 yield _failed(name, variant, NO_FOLDER_ELSEWHERE)
                 continue
@@ -151,11 +151,11 @@ def build_variants(
                 together.all(warm.problem is None)
         except OSError as error:
             yield _failed(name, variant, failures.explain(error))
-            if together is not ALONE:  # the others may be in a call that this one does not make
+            if together is not ALONE:  # the other ranks may be in a call that this one skips
                 raise
         finally:
             snapshot.restore()
-            # What was loaded from it stays usable.
+            # Libraries loaded from it stay usable.
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -204,7 +204,7 @@ def _count_graphs(
     counts: Counts,
     together: RankAgreement,
 ) -> None:
-    """Counts what a build's CUDA graphs come to, where it has any."""
+    """Counts the captures and replays of a build's CUDA graphs, if it has any."""
     cuda_graphs = report.cuda_graphs
     may = cuda_graphs is not None and may_record(cuda_graphs)
     if not together.any(may):
@@ -219,7 +219,7 @@ def _count_graphs(
         with counting(counts), quiet():
             if cuda_graphs is not None and may:
                 count(cuda_graphs, report.effective, counts, call, snapshot.restore)
-            else:  # as often as those who have some
+            else:  # as often as the ranks that have some
                 for _ in range(MORE_CALLS):
                     call()
                     snapshot.restore()
@@ -284,7 +284,7 @@ def _report(built: Built, variant: Variant) -> VariantReport:
 
 
 def _compare(report: VariantReport, built: Built, reference: Reference, *, random: bool) -> None:
-    """Adds how far the variant's results are from eager's, where that can be said."""
+    """Adds the errors of the variant's results against eager's, if they can be compared."""
     if random and "fallback_random" not in report.config and report.requested.backend == "inductor":
         report.absent["accuracy"] = RANDOM
     elif built.outcome is not None:

@@ -21,7 +21,7 @@ from ..torch_api.trace.compiled_callable import wrapper_code_of
 from .build import Built
 
 MOST = 8
-"""How many builds a subject keeps; the one that was made first goes first."""
+"""How many builds a subject keeps; the oldest is evicted first."""
 
 EAGER = "eager"
 
@@ -86,8 +86,8 @@ class BuiltVariants:
     def code_set(self) -> CodeSet:
         """The code for a new build.
 
-        One for all where compiled callables keep their caches apart, so that nobody has to change
-        between two calls; else one for each.
+        All builds share one code set if compiled callables have separate caches, so that no code is
+        swapped between two calls; otherwise each has its own.
         """
         if not ISOLATES:
             return self.code_copies.copy()
@@ -96,12 +96,12 @@ class BuiltVariants:
         return self._shared
 
     def begin(self, name: str) -> None:
-        """What is compiled from now on is this build's; an earlier one of that name is dropped."""
+        """Assigns further compilations to this build, and drops an earlier one of that name."""
         self.drop(name)
         self._code.begin(name)
 
     def add(self, built: Built, variant: Variant) -> None:
-        """Keeps a build, the latest; too many are not kept."""
+        """Keeps a build as the latest, and evicts the oldest if there are too many."""
         call, args, kwargs = built.call, self.args, self.kwargs
         self._builds[built.name] = KeptBuild(
             variant=variant, call=lambda: call(*args, **kwargs), code_set=built.code_set
@@ -154,11 +154,10 @@ class BuiltVariants:
             self.code_copies.install(self._builds[name].code_set)
 
     def is_fit(self, name: str) -> bool:
-        """Calls a build once; whether that ran what was compiled when it was built.
+        """Calls a build once; whether that ran the code compiled when it was built.
 
-        If not, its guards failed: something that it depends on is not as it was, and torch has
-        compiled anew. What a library's code behind a graph break needs is compiled again here, as
-        nothing is kept there.
+        If not, its guards failed: something that it depends on has changed, and torch recompiled.
+        Library code behind a graph break is always recompiled here, as its code is not kept.
         """
         self._code.begin(name)
         self.install(name)

@@ -1,4 +1,4 @@
-"""What a call of the subject gave: copies of its outputs, its gradients, and what it changed."""
+"""The result of a call of the subject: copies of its outputs, gradients and changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..torch_api.operators import tensors
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """Copies, made at once: what a call returns may be one of its arguments, which is put back."""
+    """Copies, made immediately: a call may return one of its arguments, which is then restored."""
 
     outputs: dict[str, Any]
     """Where in the output → a detached copy of the tensor, or the value."""
@@ -42,15 +42,15 @@ def outcome_of(
 ) -> Outcome:
     """Copies the outputs and runs the backward of those that have one.
 
-    The gradient of each output is taken as one. A subject that ran its own backward has nothing
-    left to run: its gradients are what it left.
+    The gradient of each output is one. If the subject ran its own backward, no backward is left to
+    run: its gradients are those that it computed.
 
     Parameters
     ----------
     copy
         Makes the copy of a tensor.
     backward
-        Makes a context that the backward runs in: the one part of this that is the subject's.
+        Makes a context for the backward, which is the only code of the subject that runs here.
     """
     values = dict(leaves(output))
     outputs = {
@@ -97,7 +97,7 @@ def with_changes(
 
 
 def leaves(value: Any, path: str = "output") -> Iterator[tuple[str, Any]]:
-    """The tensors and plain values in an output, with where they are.
+    """The tensors and plain values in an output, with their paths.
 
     Looks into tuples, lists, mappings and dataclasses: what models return.
     """

@@ -1,4 +1,4 @@
-"""The subject, run once under Dynamo with a backend that only keeps the graphs."""
+"""Runs the subject once under Dynamo with a backend that only keeps the graphs."""
 
 from __future__ import annotations
 
@@ -33,31 +33,31 @@ from .subject_error import CALL_ERRORS
 
 
 class Captured(msgspec.Struct, kw_only=True):
-    """What one run under Dynamo gave: enough to generate code for every variant that shares it."""
+    """The result of one run under Dynamo, from which every variant that shares it is generated."""
 
     graphs: list[Capture] = []
     records: list[Record] = []
     nodes: dict[str, list[Node]] = {}
     problem: Problem | None = None
-    """Why the capture ended early or is not whole, if so."""
+    """Why the capture ended early or is incomplete, if it is."""
     askable: Askable | None = None
     """The guards of what Dynamo compiled."""
     kernels: EqualKernels = msgspec.field(default_factory=EqualKernels)
-    """What was generated for a variant and is the same in the next."""
+    """Generated kernels that further variants reuse."""
     ahead: Ahead = msgspec.field(default_factory=Ahead)
-    """What was generated with another variant."""
+    """Code that was generated together with another variant's."""
     shares: bool = False
-    """Whether both wrappers were generated from one lowering before."""
+    """Whether both wrappers have already been generated from one lowering."""
     context: contextvars.Context
     """Inductor's settings are context variables: another thread must take them from here."""
 
     def fault(self, error: Exception) -> None:
-        """Notes that a graph could not be kept, through no fault of the subject's."""
+        """Notes that a graph could not be kept, for a reason other than the subject."""
         self.problem = self.problem or fault(error)
 
 
 Key = tuple[bool | None, bool, str | None]
-"""What of a variant Dynamo sees: ``dynamic``, ``fullgraph``, ``guard_filter_fn``."""
+"""The options of a variant that affect Dynamo: ``dynamic``, ``fullgraph``, ``guard_filter_fn``."""
 
 
 def key_of(variant: Variant) -> Key:
@@ -86,9 +86,9 @@ def capture(
     Parameters
     ----------
     within
-        Makes what the graphs run in; what is between them runs outside of it.
+        Makes a context in which the graphs run; the code between them runs outside of it.
     explain
-        Makes the problem of what is raised.
+        Turns an exception into a problem.
     """
     captured = Captured(context=contextvars.copy_context())
     code_set = code_copies.copy()

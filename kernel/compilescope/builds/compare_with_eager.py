@@ -1,4 +1,4 @@
-"""Whether a variant gives what eager gives: outputs, gradients, what is changed in place."""
+"""Compares a variant's results with eager's: outputs, gradients, in-place changes."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def gradients_of(snapshot: Snapshot) -> Gradients:
 
 
 class Reference:
-    """What variants are compared with: eager's outcome, and the same without rounding.
+    """The reference that variants are compared with: eager's outcome, and the same in float64.
 
     Parameters
     ----------
     fn, args, kwargs
         The subject's call.
     snapshot
-        Its state, as it is now; restored after each call.
+        Its current state; restored after each call.
     together
-        With whom it is decided whether the call is made once more.
+        The ranks that decide together whether the call is repeated.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Reference:
             snapshot.restore()
 
     def truth(self) -> Truth | None:
-        """The values without rounding; computed when first asked for. None: `why` says why."""
+        """The values in float64, computed on first use. If None, `why` gives the reason."""
         if not self._tried:
             self._tried = True
             self._truth = self._computed()
@@ -104,14 +104,14 @@ class Reference:
     def compare(self, outcome: Outcome, *, closely: bool = False) -> list[OutputError]:
         """Compares a variant's outcome with eager's.
 
-        With eager's in double precision too where one of the two is off by more than its tolerance:
-        it may be eager that is. What is off then is compared with runs of eager that round
-        otherwise: rounding alone may carry a result that far.
+        If a result exceeds its tolerance, both are also compared with eager in double precision:
+        the error may be eager's. Results still out of tolerance are compared with eager runs that
+        round differently: rounding alone may explain the error.
 
         Parameters
         ----------
         closely
-            Whether to do that in any case.
+            Whether to compare in double precision in any case.
         """
         expected, actual = self.outcome.values(), outcome.values()
         if self.outcome.unchecked or outcome.unchecked:
@@ -132,7 +132,7 @@ class Reference:
         return output_errors
 
     def _rounded_otherwise(self, seed: int) -> Mapping[str, Any]:
-        """Eager's values when each operator rounds in another way; none if it fails under that."""
+        """Eager's values when each operator rounds differently; empty if that run fails."""
         if seed not in self._otherwise:
             values: Mapping[str, Any] = {}
             try:
@@ -207,7 +207,7 @@ def is_mismatch(problem: Problem) -> bool:
 
 
 def _random_state() -> list[torch.Tensor]:
-    """Where the random generators of every device in use stand."""
+    """The states of the random generators of every device in use."""
     states = [torch.get_rng_state()]
     if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         states += torch.cuda.get_rng_state_all()
@@ -220,7 +220,7 @@ def _same(now: Sequence[torch.Tensor], before: Sequence[torch.Tensor]) -> bool:
 
 
 def _no_room(snapshot: Snapshot) -> str:
-    """Why the subject's tensors cannot be there in double precision too; or nothing."""
+    """Why there is no room for the subject's tensors in double precision; empty if there is."""
     needed: dict[torch.device, int] = {}
     storages: set[int] = set()
     for tensor in snapshot.tensors.values():

@@ -1,4 +1,4 @@
-"""What to tell of compilations that went through: nothing compiled, a limit hit."""
+"""Warnings about successful compilations: nothing was compiled, or a limit was hit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LIMIT = "recompile limit exceeded"
 
 
 def remarks(compilations: Sequence[Compilation]) -> list[Problem]:
-    """The problems that a variant has although nothing failed."""
+    """The problems of a variant in which nothing failed."""
     if not any(compilation.graphs for compilation in compilations):
         return [_nothing(compilations)]
     return [

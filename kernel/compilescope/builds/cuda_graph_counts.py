@@ -1,4 +1,4 @@
-"""What becomes of a variant's CUDA graphs: foreseen from its code, and counted once it is built."""
+"""The outcome of a variant's CUDA graphs: predicted from its code, counted once it is built."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..torch_api.inductor import inductor_warnings
 from ..torch_api.inductor.cuda_graphs import Counts, CudaGraphSkip
 
 MORE_CALLS = 3
-"""After the first, which warms up: one records, and the others replay or record again."""
+"""Calls after the warm-up call: one records, the others replay or record again."""
 
 
 def foresee(
@@ -26,7 +26,7 @@ def foresee(
     ids: Mapping[str, str],
     records: Sequence[Record],
 ) -> CudaGraphs | None:
-    """What the code and torch's words tell.
+    """Predict the outcome from the code and from torch's messages.
 
     Parameters
     ----------
@@ -56,14 +56,14 @@ def count(
     call: Callable[[], Any],
     restore: Callable[[], None],
 ) -> None:
-    """Calls a build some more times, while ``counts`` counts, and says what came of it.
+    """Calls a build some more times while ``counts`` counts, and adds the outcome.
 
     Parameters
     ----------
     graphs, effective
         The variant's; completed in place.
     counts
-        That counted the first call already.
+        It has already counted the first call.
     call
         Calls the subject, with its backward.
     restore

@@ -1,4 +1,4 @@
-"""A variant's kernels: what became of each until it first ran, and a later launch beside it."""
+"""How each kernel of a variant was loaded until its first run, compared with a later launch."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def add_first_runs(
     folder: Path,
     together: RankAgreement = ALONE,
 ) -> None:
-    """Calls a build once more, and tells how its kernels came to be there.
+    """Calls a build once more, and reports how its kernels were compiled and loaded.
 
     Parameters
     ----------

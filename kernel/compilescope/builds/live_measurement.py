@@ -1,4 +1,4 @@
-"""Variants measured live: samples in turns with eager, for as long as somebody wants to look."""
+"""Live measurement of variants: samples in turns with eager, until the time is up or cancelled."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from .repeatable_state import State
 from .subject_error import CALL_ERRORS
 
 TICK_S = 0.2
-"""At most five times a second somebody is told. The figures of many samples take a while: they are
-given a tenth of the time."""
+"""Updates are sent at most five times a second. Computing the figures of many samples takes a
+while: it may take a tenth of the time."""
 _TOLD_SHARE = 0.1
 WARM_S = 0.5
-"""For a variant's warm-up, at most."""
+"""The longest warm-up of a variant."""
 
 _ids = itertools.count(1)
 
@@ -86,8 +86,8 @@ class Measurement:
     ) -> None:
         """Takes samples until the time is over or the monitor is cancelled.
 
-        What was there is gone on with, where that is possible. An error of the subject's ends it
-        and is its ``problem``; no sample is lost by that, nor by an interrupt.
+        An earlier measurement is resumed where possible. An error of the subject ends the
+        measurement and becomes its ``problem``; neither this nor an interrupt loses a sample.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class Measurement:
             self.standing.problem = failures.of_later_call(error)
 
     def timings(self) -> dict[str, Timing]:
-        """What the samples say, by name; with eager's."""
+        """The timings so far, by name; eager's included."""
         return {
             name: series.timing
             for name, series in self.standing.series.items()
@@ -149,7 +149,7 @@ class Measurement:
         return sampler
 
     def _before(self, name: str) -> None:
-        """For the sampler, which stays while the snapshots come and go."""
+        """Called by the sampler, which outlives the snapshots."""
         if self._before_each is not None:
             self._before_each(name)
 
@@ -192,7 +192,7 @@ class Measurement:
         standing.rounds += 1
 
     def _figures(self, sampler: Sampler) -> None:
-        """Works out what the samples say."""
+        """Computes the timings from the samples."""
         self.standing.series = {
             name: msgspec.structs.replace(
                 series, timing=sampler.timing(name) if series.samples_us else None
@@ -201,7 +201,7 @@ class Measurement:
         }
 
     def _conclude(self, sampler: Sampler, state: MeasurementState) -> None:
-        """Takes over what an interrupt may have cut off, and says how the measurement ended."""
+        """Completes what an interrupt may have cut off, and records how the measurement ended."""
         samples = sampler.samples
         self.standing.series = {
             name: Series(first=sampler.taken(name)[0], samples_us=samples[name])

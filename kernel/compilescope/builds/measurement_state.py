@@ -1,4 +1,4 @@
-"""How a subject's measurement stands: written by the thread that measures, read by any."""
+"""The state of a subject's measurement: written by the measuring thread, read by any thread."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MeasurementState = Literal["none", "building", "warming", "running", "paused", "
 
 
 class Series(msgspec.Struct, kw_only=True, frozen=True):
-    """A variant's samples, as they are by now."""
+    """A variant's samples so far."""
 
     first: int = 0
     """The round that the first sample is of: a variant may have joined later."""
@@ -24,7 +24,7 @@ class Series(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class MeasurementProgress(msgspec.Struct, kw_only=True):
-    """A measurement. Its parts are replaced as a whole, so that nobody sees half of a change."""
+    """A measurement. Its parts are replaced as a whole, so that no reader sees a partial change."""
 
     id: str = ""
     state: MeasurementState = "none"

@@ -1,4 +1,4 @@
-"""What several processes that make the same calls decide together, and what one decides alone."""
+"""Decisions that processes which make the same calls take together, or a single process alone."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import Protocol
 
 
 class RankAgreement(Protocol):
-    """Answers that every process gets alike, so that all call the subject equally often.
+    """Gives every process the same answers, so that all call the subject equally often.
 
-    Each asks the same questions in the same order, whatever it knows itself.
+    Each process asks the same questions in the same order, whatever its own state.
     """
 
     def any(self, wanted: bool) -> bool:
-        """Whether one of them at least says so."""
+        """Whether it is true in at least one process."""
         ...
 
     def all(self, able: bool) -> bool:
-        """Whether each of them says so; not to be able is to have failed."""
+        """Whether it is true in every process; a process that cannot answer counts as false."""
         ...
 
 

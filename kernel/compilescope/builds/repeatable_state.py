@@ -1,4 +1,4 @@
-"""A subject's state while it is called again and again: each batch begins with the same."""
+"""Restores a subject's state between batches of calls, so that each begins with the same state."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class State:
 
     @property
     def before_each(self) -> Callable[[str], None] | None:
-        """What to do before a batch, given the name; None if there is nothing to do."""
+        """The action before a batch, called with the variant's name; None if none is needed."""
         if ISOLATES and self._begin is None:
             return None
         return self._prepare
@@ -70,7 +70,7 @@ def begin_of(
     snapshot: Snapshot,
     changes: Sequence[str],
 ) -> Snapshot | None:
-    """What every batch of calls is to begin with; None where that does not matter.
+    """The state that every batch of calls begins with; None if it does not matter.
 
     Parameters
     ----------
@@ -80,11 +80,11 @@ def begin_of(
         As `changes_of` told them.
     """
     if all(path == RANDOM for path in changes):
-        # Other random numbers make a call neither slower nor quicker.
+        # Different random numbers do not affect the time of a call.
         snapshot.restore()
         return None
     begin = Snapshot(fn, args, kwargs)
-    # Where memory does not hold the state twice, the one before it is as good as any.
+    # If memory cannot hold the state twice, the state before the call is used.
     return begin if len(begin.unsaved) <= len(snapshot.unsaved) else snapshot
 
 

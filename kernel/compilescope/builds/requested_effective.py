@@ -1,4 +1,4 @@
-"""What a variant asked for against what torch made of it, with the settings in force here."""
+"""Requested against effective settings of a variant, under the settings in force here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def effects_of(
     built: bool,
     cuda_graphs: CudaGraphs | None = None,
 ) -> list[Effective]:
-    """Compare a variant's settings with what became of them.
+    """Compare a variant's requested settings with the effective ones.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def effects_of(
         facts = Facts(built=built, cuda_graphs=cuda_graphs)
         return effective(variant, compilations, records, facts)
     settings = compile_variant.settings_of(variant)
-    # Asked only where the build has found out already: else torch would build a program for it.
+    # Only if the build has determined it already: otherwise torch would build a test program.
     on_cpu = any(
         kernel.language == "cpp" for compilation in compilations for kernel in compilation.kernels
     )

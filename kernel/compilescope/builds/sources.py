@@ -1,4 +1,4 @@
-"""The code of a variant, from a capture: nothing is built."""
+"""Generates the code of a variant from a capture, without building it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ STEPS = {
     "inductor_post_grad_graph": "generating code: lowering and fusing",
     "inductor_output_code": "generating code: reading the wrapper",
 }
-"""What torch traces → what it does from then on."""
+"""Event that torch traces → the step that begins with it."""
 
 
 class Sources(msgspec.Struct, kw_only=True):
@@ -69,11 +69,11 @@ def generate(
     Parameters
     ----------
     settings
-        Inductor's settings that hold whatever the variant asks for.
+        Inductor's settings that override those of the variant.
     on_step
         Called with what torch does, whenever that changes.
     coming
-        Variants of the same capture that are asked for next: what is the same is generated once.
+        Variants of the same capture that are requested next: shared parts are generated once.
     """
     context = captured.context.copy()
     with gc_disabled(), shown():
@@ -132,17 +132,17 @@ def _with_torch(
     on_step: Callable[[str], None],
     coming: Sequence[Mapping[str, Any]],
 ) -> Generated:
-    """Has torch generate the code of all graphs, and puts that of the other wrapper ahead.
+    """Has torch generate the code of all graphs, and keeps the other wrapper's code in advance.
 
     Parameters
     ----------
     coming
-        The settings of what is asked for next.
+        The settings of the variants that are requested next.
     """
     other = {**settings, "cpp_wrapper": not settings["cpp_wrapper"]}
     is_next = other in coming
-    # The C++ wrapper comes out of the Python wrapper's lowering, not the other way round: where
-    # that is not known to work, and nobody wants the Python wrapper, it would be work for nothing.
+    # The C++ wrapper is generated from the Python wrapper's lowering, not the reverse. If that is
+    # not known to work and the Python wrapper is not requested, the extra work would be wasted.
     is_worth = is_next or (is_on() and (captured.shares or not settings["cpp_wrapper"]))
     if not (is_worth and may_share({**settings, "cpp_wrapper": False})):
         return _lowered(captured, settings, on_step)[0]
@@ -187,7 +187,7 @@ def _lowered(
             problem: Problem | None = None
             with (
                 workers.temporary(),
-                recording(records, told=follow),
+                recording(records, on_event=follow),
                 tuned(),
                 buffers_noted(),
                 collecting(nodes),
@@ -218,7 +218,7 @@ def _lowered(
 
 
 def _renewed(records: Sequence[Record], other: OtherWrapper) -> list[Record] | None:
-    """The records as they are for the other wrapper; None where something of it is missing."""
+    """The records for the other wrapper; None if parts of it are missing."""
     if other.missing:
         return None
     renewed: dict[str, list[Record]] = {name: [] for name in RENEWED}
@@ -232,7 +232,7 @@ def _renewed(records: Sequence[Record], other: OtherWrapper) -> list[Record] | N
 
 
 def is_ahead(captured: Captured, variant: Variant) -> bool:
-    """Whether the code of a variant is there before it is asked for."""
+    """Whether the code of a variant was generated in advance."""
     return _generates(variant) and captured.ahead.has(key_of_settings(settings_of(variant)))
 
 
@@ -241,7 +241,7 @@ def _generates(variant: Variant) -> bool:
 
 
 def _forget_the_run(compilation: Compilation) -> None:
-    """Phases and caches of a capture say nothing of the variant's real compilation."""
+    """Removes the phases and cache events of the capture: the real compilation differs."""
     compilation.phases, compilation.cache = [], []
     compilation.started_s = compilation.duration_s = None
     compilation.absent |= {"phases": _UNBUILT, "cache": _UNBUILT}

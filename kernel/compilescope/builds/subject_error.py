@@ -1,4 +1,4 @@
-"""What the subject itself raises, told apart from what compilescope raises around its call."""
+"""Distinguishes exceptions of the subject from those of compilescope around its call."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ CALL_ERRORS: tuple[type[BaseException], ...] = (
     asyncio.CancelledError,
     *_GROUPS,
 )
-"""What a call of the subject may raise that is its own: ``sys.exit`` too. ``KeyboardInterrupt`` is
-the user's, who wants the inspection to stop."""
+"""Exceptions that count as the subject's own, ``sys.exit`` included. A ``KeyboardInterrupt`` comes
+from the user, who wants to stop the inspection."""
 
 
 class SubjectError(Exception):
@@ -40,7 +40,7 @@ class SubjectError(Exception):
 
 @contextmanager
 def subjects_own() -> Iterator[None]:
-    """In the block the subject runs and nothing else: what is raised there is its own."""
+    """Attributes what is raised in the block to the subject: nothing else may run there."""
     try:
         yield
     except CALL_ERRORS as error:

@@ -1,4 +1,4 @@
-"""A variant compiled a second time, with the caches that the first time filled."""
+"""Compiles a variant a second time, with the caches that the first compilation filled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NO_REASON = "it gave no reason."
 
 
 def add_warm(report: VariantReport, warm: Built) -> None:
-    """Adds to a variant's report what its second compilation took and what the caches said.
+    """Adds to a variant's report the time and the cache outcomes of its second compilation.
 
     Parameters
     ----------

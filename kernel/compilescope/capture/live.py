@@ -15,17 +15,17 @@ def recording(
     records: list[Record],
     *,
     shared: bool = False,
-    told: Callable[[str], None] = lambda event: None,
+    on_event: Callable[[str], None] = lambda event: None,
 ) -> Iterator[None]:
     """Appends what torch traces in this context to ``records`` while the block runs.
 
-    ``shared`` as in `torch_api.trace.trace.listening`; ``told`` is called with each event's name.
+    ``shared`` as in `torch_api.trace.trace.listening`; ``on_event`` gets each event's name.
     """
 
     def keep(event: Event) -> None:
         record = record_of(event)
         records.append(record)
-        told(record.name)
+        on_event(record.name)
 
     with listening(keep, shared=shared):
         yield

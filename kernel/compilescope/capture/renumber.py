@@ -43,7 +43,7 @@ def renamed(record: Record, ids: dict[str, str]) -> Record:
     if record.event == "chromium_event" and payload is not None:
         payload = _renamed_span(payload, ids)
     if record.name == "recompile_reasons" and payload is not None:
-        payload = _ID.sub(lambda found: ids.get(found.group(), found.group()), payload)
+        payload = _ID.sub(lambda match: ids.get(match.group(), match.group()), payload)
     if record.compile_id is None:
         return msgspec.structs.replace(record, payload=payload)
     name = ids.get(record.compile_id, record.compile_id)

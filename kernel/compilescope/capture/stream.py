@@ -189,7 +189,9 @@ class Stream:
                 for record in self._undecided.pop(torch_id):
                     self._append(group, record)
         # Nobody asks for these any more.
-        self._earlier = {key: one for key, one in self._earlier.items() if one.id in self.groups}
+        self._earlier = {
+            key: group for key, group in self._earlier.items() if group.id in self.groups
+        }
 
 
 def name_of(metadata: dict[str, Any]) -> str:
@@ -202,8 +204,8 @@ def name_of(metadata: dict[str, Any]) -> str:
 
 
 def _owner(record: Record) -> str | None:
-    found = _OWNER.search(record.payload or "") if record.event == "chromium_event" else None
-    return found.group(1) if found else None
+    match = _OWNER.search(record.payload or "") if record.event == "chromium_event" else None
+    return match.group(1) if match else None
 
 
 def _starts(record: Record) -> bool:

@@ -93,17 +93,17 @@ def read(path: str | Path) -> TraceLog:
         damages = Damages(path.name if rank is None else f"{path.name} (rank {rank})")
         records = list(parse_records(text, {}, year, damages))
         logs.append(TraceLog(_true_times(records), damages.problems(), rank))
-    told = [log for log in logs if log.records]
-    if not told:
+    with_records = [log for log in logs if log.records]
+    if not with_records:
         if not problems and any(log.problems for log in logs):
             problems.append(no_trace(path.name))
         return TraceLog([], [*problems, *(problem for log in logs for problem in log.problems)])
-    first = told[0]
+    first = with_records[0]
     lost = [
         problem for log in logs if log is not first and not log.records for problem in log.problems
     ]
     return msgspec.structs.replace(
-        first, problems=[*problems, *first.problems, *lost], others=told[1:]
+        first, problems=[*problems, *first.problems, *lost], others=with_records[1:]
     )
 
 
@@ -152,9 +152,9 @@ def by_rank(data: bytes) -> list[tuple[int | None, bytes]]:
     parts: dict[int | None, list[bytes]] = {}
     rank: int | None = None
     for line in data.splitlines(keepends=True):
-        found = _RANK.match(line)
-        if found is not None:
-            rank, line = int(found[1][:9]), line[found.end() :]
+        match = _RANK.match(line)
+        if match is not None:
+            rank, line = int(match[1][:9]), line[match.end() :]
         parts.setdefault(rank, []).append(line)
     return [(rank, b"".join(lines)) for rank, lines in parts.items()]
 
@@ -169,8 +169,8 @@ def _split(data: bytes, damages: Damages) -> Iterator[_Raw]:
             end = len(data) if following is None else following.start()
             _foreign(data, start, end, line, damages)
         else:
-            found = _NO_PAYLOAD.search(data, start)
-            end = len(data) if found is None else found.end()
+            payload_end = _NO_PAYLOAD.search(data, start)
+            end = len(data) if payload_end is None else payload_end.end()
             text, payload = head[8], data[head.end() : end]
             if text.endswith(b"\r"):
                 text, payload = text[:-1], payload.replace(b"\r\n", b"\n")
@@ -338,10 +338,10 @@ def clock_shift(records: Iterable[Record]) -> float:
 
 def first_span(block: Block, year: int) -> list[Record]:
     """The first timing event of a block, if there is one."""
-    found = block.buffer.find(b'] {"chromium_event"', 0, block.end)
-    if found < 0:
+    offset = block.buffer.find(b'] {"chromium_event"', 0, block.end)
+    if offset < 0:
         return []
-    text = block.record_at(block.buffer.rfind(b"\n", 0, found))
+    text = block.record_at(block.buffer.rfind(b"\n", 0, offset))
     return list(parse_records(text, {}, year, Damages("")))
 
 

@@ -65,7 +65,7 @@ def executable(ground: Ground) -> Check:
 
 def disk(ground: Ground) -> Check:
     """What kind of disk it is on, and how much is free there."""
-    name, folder = "free space", _there(caches.folder())
+    name, folder = "free space", _nearest_existing(caches.folder())
     free = shutil.disk_usage(folder).free
     finding = f"{free / 1e9:,.1f} GB free for {caches.folder()}"
     if free < _FULL_BYTES:
@@ -77,7 +77,7 @@ def disk(ground: Ground) -> Check:
 
 def file_system(ground: Ground) -> Check:
     """Whether the folder is on this machine: compiling reads and writes many small files."""
-    name, (kind, options) = "kind of disk", _mount(_there(caches.folder()))
+    name, (kind, options) = "kind of disk", _mount(_nearest_existing(caches.folder()))
     if kind in _NETWORK:
         return warning(
             name,
@@ -140,7 +140,7 @@ def _lock(number: int) -> str:
     return ""
 
 
-def _there(folder: Path) -> Path:
+def _nearest_existing(folder: Path) -> Path:
     """The folder, or the nearest above it that exists."""
     return next(parent for parent in (folder, *folder.parents) if parent.exists())
 
@@ -158,7 +158,7 @@ def _mount(folder: Path) -> tuple[str, str]:
 
 
 def _mounted(folder: Path) -> str:
-    return ", which is mounted noexec" if "noexec" in _mount(_there(folder))[1] else ""
+    return ", which is mounted noexec" if "noexec" in _mount(_nearest_existing(folder))[1] else ""
 
 
 def _size(folder: Path) -> tuple[int, int, bool]:

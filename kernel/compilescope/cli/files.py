@@ -97,11 +97,15 @@ def summary(report: Report) -> Summary:
                 name=variant.name,
                 stage=variant.stage,
                 compilations=len(variant.compilations),
-                recompiles=sum(each.recompile is not None for each in variant.compilations),
+                recompiles=sum(
+                    compilation.recompile is not None for compilation in variant.compilations
+                ),
                 graph_breaks=len(variant.breaks),
-                kernels=sum(len(each.kernels) for each in variant.compilations),
-                guards=sum(len(each.guards) for each in variant.compilations),
-                compile_time_s=sum(each.duration_s or 0.0 for each in variant.compilations),
+                kernels=sum(len(compilation.kernels) for compilation in variant.compilations),
+                guards=sum(len(compilation.guards) for compilation in variant.compilations),
+                compile_time_s=sum(
+                    compilation.duration_s or 0.0 for compilation in variant.compilations
+                ),
                 median_us=variant.timing.median_us if variant.timing else None,
                 interval_us=variant.timing.interval_us if variant.timing else None,
                 problems=variant.problems,

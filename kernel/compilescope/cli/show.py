@@ -71,11 +71,15 @@ def _compilation(options: argparse.Namespace) -> Compilation:
     with Trace(options.file, show_progress) as trace:
         if options.compilation is None:
             logs = [trace.process(options.variant)] if options.variant else trace.processes
-            each = (log.compilation(name).compilation for log in logs for name in log.events)
-            return _first(each, options)
+            candidates = (log.compilation(name).compilation for log in logs for name in log.events)
+            return _first(candidates, options)
         log = trace.process(options.variant)
         if options.variant is None:
-            having = (each for each in trace.processes if options.compilation in each.events)
+            having = (
+                process_log
+                for process_log in trace.processes
+                if options.compilation in process_log.events
+            )
             log = next(having, log)
         return log.compilation(options.compilation).compilation
 

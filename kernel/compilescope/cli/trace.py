@@ -100,11 +100,11 @@ def command(options: argparse.Namespace) -> int:
         if options.list or options.sort or chosen:
             _list(trace, rank, options)
         else:
-            found = summary_of(trace, rank=rank, redact=options.redact)
+            trace_summary = summary_of(trace, rank=rank, redact=options.redact)
             if options.json:
-                files.print_json(found)
+                files.print_json(trace_summary)
             else:
-                for line in trace_text.summary(found, Paint(sys.stdout)):
+                for line in trace_text.summary(trace_summary, Paint(sys.stdout)):
                     print(line)
     if options.output is not None:
         report = _whole(options.path, rank)
@@ -118,15 +118,15 @@ def _search(trace: Trace, rank: str | None, options: argparse.Namespace) -> int:
             "--search prints what torch logged, which --redact leaves out.",
             remedy="Give one of them.",
         )
-    found = search(trace, options.search, rank=rank)
+    matches = search(trace, options.search, rank=rank)
     if options.json:
-        files.print_json(found)
+        files.print_json(matches)
     else:
-        for hit in found.hits:
+        for hit in matches.hits:
             print(f"{hit.process} {hit.compilation} {hit.name}, line {hit.line}: {hit.text}")
-        if found.is_cut:
-            files.print_note(f"there are more than {len(found.hits)} lines")
-    return 0 if found.hits else 1
+        if matches.is_cut:
+            files.print_note(f"there are more than {len(matches.hits)} lines")
+    return 0 if matches.hits else 1
 
 
 def _stacks(trace: Trace, rank: str | None, options: argparse.Namespace) -> int:

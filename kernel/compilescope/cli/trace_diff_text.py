@@ -19,9 +19,9 @@ _SHOWN = 20
 _SHOWN_GUARDS = 5
 
 
-def difference_text(found: TraceDifference) -> Iterator[str]:
+def difference_text(difference: TraceDifference) -> Iterator[str]:
     """Yield the lines of a difference."""
-    for process in found.processes:
+    for process in difference.processes:
         yield diff.title(process.before, process.after)
         yield from diff.figures(process.figures)
         if process.in_changed:
@@ -37,9 +37,9 @@ def difference_text(found: TraceDifference) -> Iterator[str]:
         yield from _changes(process)
         if not (process.gone or process.new or process.changed):
             yield "  Both compiled the same."
-    for name in found.only_before:
+    for name in difference.only_before:
         yield f"only before: {name}"
-    for name in found.only_after:
+    for name in difference.only_after:
         yield f"only after: {name}"
 
 

@@ -16,37 +16,41 @@ _SHOWN_PROBLEMS = 8
 _SHOWN_LOSSES = 5
 
 
-def summary(found: TraceSummary, paint: Paint) -> Iterator[str]:
+def summary(trace_summary: TraceSummary, paint: Paint) -> Iterator[str]:
     """Yield the lines of a summary."""
-    yield paint("bold", found.name)
-    environment = _environment(found.environment)
+    yield paint("bold", trace_summary.name)
+    environment = _environment(trace_summary.environment)
     if environment:
         yield paint("dim", environment)
     yield ""
-    yield from _processes(found.processes)
-    if found.ranks is not None:
+    yield from _processes(trace_summary.processes)
+    if trace_summary.ranks is not None:
         yield ""
-        yield from _wrapped(found.ranks.sentence, "")
+        yield from _wrapped(trace_summary.ranks.sentence, "")
     problems = [
-        *((process.name, each) for process in found.processes for each in process.problems),
-        *(("", each) for each in found.problems),
+        *(
+            (process.name, problem)
+            for process in trace_summary.processes
+            for problem in process.problems
+        ),
+        *(("", problem) for problem in trace_summary.problems),
     ]
-    scoped = len(found.processes) > 1
+    scoped = len(trace_summary.processes) > 1
     if problems:
         yield ""
-    for name, each in problems[:_SHOWN_PROBLEMS]:
-        yield from _problem(each, name if scoped else "", paint)
+    for name, problem in problems[:_SHOWN_PROBLEMS]:
+        yield from _problem(problem, name if scoped else "", paint)
     if len(problems) > _SHOWN_PROBLEMS:
         yield f"… and {count(len(problems) - _SHOWN_PROBLEMS, 'more problem')}: --json has all"
-    if found.fix_first:
+    if trace_summary.fix_first:
         yield ""
         yield paint("bold", "What to change first, by the compile time that it costs (measured)")
-    for number, loss in enumerate(found.fix_first[:_SHOWN_LOSSES], 1):
+    for number, loss in enumerate(trace_summary.fix_first[:_SHOWN_LOSSES], 1):
         yield from _loss(number, loss, paint, scoped=scoped)
-    if found.slowest:
+    if trace_summary.slowest:
         yield ""
         yield paint("bold", "Slowest compilations")
-        yield from compilations(found.slowest, paint, scoped=scoped)
+        yield from compilations(trace_summary.slowest, paint, scoped=scoped)
 
 
 def compilations(lines: Sequence[CompilationLine], paint: Paint, *, scoped: bool) -> Iterator[str]:
@@ -109,7 +113,7 @@ def _environment(environment: Environment) -> str:
 
 
 def _processes(processes: Sequence[ProcessSummary]) -> Iterator[str]:
-    rows = [(each.name, _counts(each)) for each in processes]
+    rows = [(process.name, _counts(process)) for process in processes]
     width = max((len(name) for name, _ in rows), default=0)
     for name, counts in rows[:_SHOWN_PROCESSES]:
         yield f"{name:{width}}  {counts}" if len(rows) > 1 else counts

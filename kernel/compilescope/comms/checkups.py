@@ -1,4 +1,4 @@
-"""The kernel's checkup, as the panel asks for it: begun once, told as it goes on."""
+"""The kernel's checkup for the panel: started once, reported as it progresses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _latest: Examination | None = None
 
 
 def get(_: Session, request: messages.GetCheckup) -> messages.CheckupResult:
-    """What is found by now. The checks are made in threads of their own: nothing waits here."""
+    """The findings so far. The checks run in threads of their own, so this never waits."""
     global _latest
     with _lock:
         if _latest is None or (request.again and _latest.finished):

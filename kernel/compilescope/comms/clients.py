@@ -1,4 +1,4 @@
-"""Who is on the line: each panel's ways to it, and when it was last heard of."""
+"""The connected panels: the lines to each, and when it last sent a request."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import msgspec
 from .messages import Event, Message
 
 SILENCE_S = 180.0
-"""After this long without a word a client is taken for gone. A browser lets a hidden tab's timers
-run once a minute."""
+"""A client that sends nothing for this long is removed. Browsers run the timers of a hidden tab
+once a minute."""
 
 
 _log = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 def plain(message: Message) -> dict[str, Any]:
     """A message as dicts, lists, numbers and text.
 
-    Options of a variant may be anything: what JSON does not know goes as its ``repr``.
+    A variant's options may hold any value: what JSON cannot represent is sent as its ``repr``.
     """
     builtins: dict[str, Any] = msgspec.to_builtins(message, enc_hook=repr)
     return builtins
@@ -35,7 +35,7 @@ class Line(Protocol):
         """Sends a message."""
 
     def close(self) -> Any:
-        """Ends it."""
+        """Closes the line."""
 
 
 class Client(msgspec.Struct, kw_only=True):
@@ -44,15 +44,15 @@ class Client(msgspec.Struct, kw_only=True):
     requests: Line | None = None
     events: Line | None = None
     follows: bool = True
-    """It turns to whatever is inspected. A panel in a cell's output stays with its report."""
+    """Whether it switches to each new subject. A panel in a cell's output stays with its report."""
     heard: float = msgspec.field(default_factory=time.monotonic)
 
 
 class Clients:
     """The clients by their id. Safe to use from any thread.
 
-    A reload of the page leaves its comms open in the kernel: nothing tells it. So clients that fall
-    silent are forgotten and their comms closed.
+    A page reload leaves its comms open in the kernel, without any notice. Clients that fall silent
+    are therefore removed and their comms closed.
     """
 
     def __init__(self) -> None:
@@ -76,13 +76,13 @@ class Clients:
                     gone.close()
 
     def heard(self, name: str) -> None:
-        """A client has spoken."""
+        """Notes that a client has sent a request."""
         with self._lock:
             if name in self._clients:
                 self._clients[name].heard = time.monotonic()
 
     def close(self, line: Line) -> None:
-        """A line was closed from the other end."""
+        """Removes a line that the client closed."""
         with self._lock:
             for name, client in list(self._clients.items()):
                 if line in (client.requests, client.events):
@@ -103,7 +103,7 @@ class Clients:
                 self.close(line)
 
     def listening(self) -> bool:
-        """Whether a client that follows the cells hears events and has spoken lately."""
+        """Whether a client that follows the cells receives events and has sent a request lately."""
         with self._lock:
             return any(
                 client.follows

@@ -37,7 +37,7 @@ def hello(session: Session, _: messages.Hello) -> messages.HelloResult:
 
 
 def heartbeat(session: Session, _: messages.Heartbeat) -> messages.Done:
-    """Nothing; that it was asked is enough."""
+    """Does nothing: the request itself shows that the client is alive."""
     return messages.Done()
 
 
@@ -59,7 +59,7 @@ def get_artifact(session: Session, request: messages.GetArtifact) -> messages.Ar
 
 
 def get_variant(session: Session, request: messages.GetVariant) -> messages.VariantResult:
-    """A variant, its compilations in outline."""
+    """A variant with its compilations in outline."""
     report = session.inspection(request.subject).report
     return messages.VariantResult(
         revision=session.revisions.get(request.subject, 0),
@@ -103,7 +103,7 @@ def what_if(session: Session, request: messages.WhatIf) -> messages.WhatIfResult
 
 
 def set_watch(session: Session, request: messages.SetWatch) -> messages.WatchState:
-    """Turns watching on or off, and empties what was seen."""
+    """Turns watching on or off, and clears what was recorded."""
     watcher = session.watcher
     if request.clear:
         watcher.clear()
@@ -126,7 +126,7 @@ def add_variant(session: Session, request: messages.AddVariant) -> messages.AddV
 
 
 def _code(job: Job | None) -> str:
-    """What starts a job; nothing where it runs beside the main thread."""
+    """The code that starts a job; empty if the job runs beside the main thread."""
     return "" if job is None or job.aside else _START
 
 
@@ -145,7 +145,7 @@ def start_measure(session: Session, request: messages.StartMeasure) -> messages.
 
 
 def get_measurement(session: Session, request: messages.GetMeasurement) -> messages.Measurement:
-    """How a subject's measurement stands."""
+    """The progress of a subject's measurement."""
     return measuring.measurement(
         request.subject, session.measurement(request.subject), request.since
     )
@@ -175,10 +175,10 @@ def save_report(session: Session, request: messages.SaveReport) -> messages.Save
     if request.redact:
         report = report.redacted()
     text = report.to_json() if request.format == "json" else renderers["page"](report)
-    # JupyterLab opens files that end so as reports.
+    # JupyterLab opens files with these endings as reports.
     ending = "compilescope.json" if request.format == "json" else "html"
     if request.redact:
-        # Beside the whole one, nobody should have to guess which is safe to send.
+        # The name tells the redacted file, which is safe to send, from the complete one.
         ending = f"redacted.{ending}"
     return messages.SaveReportResult(filename=f"{report.subject.name}.{ending}", text=text)
 
@@ -230,7 +230,7 @@ HANDLERS: dict[str, Callable[[Session, Any], messages.Message]] = {
 
 
 def unknown(command: str) -> CompilescopeError:
-    """The error for a command that is not there."""
+    """The error for an unknown command."""
     return CompilescopeError(
         f"The kernel's compilescope does not know the command {command!r}.",
         "The panel and the kernel have different versions.",

@@ -1,9 +1,9 @@
-"""The kernel's end of the line to the panel.
+"""The kernel's side of the comms to the panels.
 
 Each panel opens two comms. On `REQUESTS_TARGET` the kernel publishes only inside the handler of a
-request: ipykernel sends later messages of a comm to the shell that published on it last, so that
-one word from the busy main thread would make the next request wait for it. Everything else goes out
-on `EVENTS_TARGET`, on which the panel never speaks.
+request: ipykernel routes later messages of a comm to the shell that published on it last, so a
+message from the busy main thread would make the next request wait for it. Everything else goes out
+on `EVENTS_TARGET`, on which the panel sends nothing.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Endpoints:
         opened.on_close(lambda _: self._clients.close(opened))
 
     def admit(self, name: str, line: Line) -> None:
-        """Notes that a panel asks by another way than the comms, on which it hears events too."""
+        """Registers a panel that sends requests and receives events outside the comms."""
         self._clients.open(name, "events", line, follows=False)
 
     def is_heard(self) -> bool:
@@ -95,7 +95,7 @@ class Endpoints:
         try:
             json.dumps(data, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            # JSON can escape half of a pair of surrogates; no answer could quote it.
+            # JSON can escape a lone surrogate, which no reply could quote.
             raise CompilescopeError(
                 "The panel's message holds half of a character.",
                 "A text in it cannot be written in UTF-8.",
@@ -141,8 +141,8 @@ class Endpoints:
 
     def _measured(self, subject: str) -> None:
         if subject not in self._session.inspections:
-            return  # forgotten meanwhile: its measurement ends at the next round
-        # Also when nobody listens: who comes later asks for what was before.
+            return  # the subject was dropped: its measurement ends at the next round
+        # Also without a listener: a panel that connects later asks for the earlier rounds.
         news = self._told.news(subject, self._session.measurement(subject))
         if len(self._clients):
             self._clients.tell("measured", messages.Measured(measurement=news))
@@ -162,7 +162,7 @@ _endpoints: Endpoints | None = None
 
 
 def start(session: Session) -> Endpoints:
-    """Serves panels from now on; once in a kernel, however often it is called."""
+    """Starts to serve panels. Further calls in the same kernel have no effect."""
     global _endpoints
     if _endpoints is None:
         _endpoints = Endpoints(session)
@@ -188,7 +188,7 @@ def stop() -> None:
 
 
 def _shortened(text: str) -> str:
-    """A sentence that quotes a request, without the middle of what is too long to be read."""
+    """A sentence that quotes a request, its middle left out if it is too long to read."""
     return text if len(text) <= _MOST else f"{text[: _MOST // 2]} … {text[-_MOST // 2 :]}"
 
 

@@ -1,4 +1,4 @@
-"""A measurement as the panel hears of it: only what it does not have yet."""
+"""A measurement as it is sent to the panel: only the samples that it does not have yet."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from . import messages
 
 
 def measurement(subject: str, standing: MeasurementProgress, since: int) -> messages.Measurement:
-    """How a measurement stands, with its samples from a round on.
+    """The state of a measurement, with its samples from a round on.
 
-    Waits for nobody: the thread that measures goes on meanwhile.
+    Takes no lock: the measuring thread is never delayed.
     """
     rounds = standing.rounds
     since = min(max(since, 0), rounds)
@@ -44,13 +44,13 @@ def _series(name: str, series: Series, since: int, rounds: int) -> messages.Seri
 
 
 class SentRounds:
-    """Which rounds every panel has been told of, by subject."""
+    """The rounds already sent to the panels, by subject."""
 
     def __init__(self) -> None:
         self._until: dict[str, tuple[str, int]] = {}
 
     def news(self, subject: str, standing: MeasurementProgress) -> messages.Measurement:
-        """What has come since the last news of a subject."""
+        """The samples since the last event of a subject."""
         known, rounds = self._until.get(subject, ("", 0))
         news = measurement(subject, standing, rounds if known == standing.id else 0)
         self._until[subject] = news.id, news.rounds

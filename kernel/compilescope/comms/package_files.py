@@ -1,4 +1,4 @@
-"""Packages that were compiled ahead of time, in the panel's messages: their files' texts apart."""
+"""Ahead-of-time packages in the panel's messages; the texts of their files are artifacts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def result(variant: VariantReport, name: str) -> ArtifactResult:
 
 
 def without_texts(package: Package) -> Package:
-    """A package without its files' texts; an empty one stands for each that there is."""
+    """A package without its files' texts; each text is replaced by an empty one."""
     return msgspec.structs.replace(
         package,
         files=[

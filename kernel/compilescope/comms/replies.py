@@ -1,13 +1,13 @@
-"""Replies on the way out, where ipykernel 7.0 to 7.3 may lose a request to one.
+"""A workaround for ipykernel 7.0 to 7.3, which may lose a request while it sends a reply.
 
-There, the thread of the shell channel reads requests through a stream, and writes replies past it,
-straight to the stream's socket. Writing uses up the signal by which the stream learns of a request.
-One that arrives at that moment is not read, nor is what follows it on its connection: the cell
-stays at ``[*]`` while the kernel is idle. A panel asks when a cell ends, the very moment at which
-the cell's reply goes out.
+In these versions the shell channel's thread reads requests through a stream, but writes replies
+directly to the stream's socket. The write consumes the signal that tells the stream of a new
+request. A request that arrives at that moment is not read, nor is what follows it on its
+connection: the cell stays at ``[*]`` while the kernel is idle. A panel sends requests when a cell
+ends, which is when the cell's reply goes out.
 
-ipykernel 7.4 writes through the stream (its pull request 1529), and so does what is here. It stands
-on ``SubshellManager._shell_socket``, which only those versions have.
+ipykernel 7.4 writes through the stream (its pull request 1529); this module does the same. It
+relies on ``SubshellManager._shell_socket``, which only those versions have.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from IPython.core.getipython import get_ipython
 
 
 def through_stream() -> Callable[[], None]:
-    """Has the kernel send its replies through the stream, if it does not do so by itself.
+    """Makes the kernel send its replies through the stream, if it does not do so already.
 
     Returns
     -------

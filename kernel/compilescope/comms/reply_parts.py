@@ -27,13 +27,13 @@ def in_parts(reply: dict[str, Any]) -> list[dict[str, Any]]:
 def split(text: str, limit: int) -> Iterator[str]:
     """The pieces of a text, in order, each at most ``limit`` bytes as a JSON string.
 
-    A quote, a line break or a letter outside of ASCII is longer there than in the text.
+    Quotes, line breaks and non-ASCII letters take more bytes there than in the text.
     """
     start = 0
     while start < len(text):
         size = limit
         while (length := len(json.dumps(text[start : start + size]))) > limit and size > 1:
-            # What is long may stand at the piece's beginning: close in on it.
+            # The long characters may be at the piece's start: bisect to find the end.
             size = max(1, min(size, len(text) - start) * limit // length)
         yield text[start : start + size]
         start += size

@@ -1,4 +1,4 @@
-"""Slices of a report, as they stand in it: what a view asks for when it is looked at."""
+"""Parts of a report, unchanged: what a view requests when it is opened."""
 
 from __future__ import annotations
 

@@ -68,10 +68,10 @@ def subject(report: Report, revision: int) -> SubjectSummary:
 def report(
     report: Report,
     revision: int,
-    asked: Sequence[str] = (),
+    requested: Sequence[str] = (),
     ready: Sequence[Variant] = (),
 ) -> ReportSummary:
-    """A report without its texts, the variants that were asked for last, and those ahead."""
+    """A report without its texts, with the variants requested last and those ready in advance."""
     return ReportSummary(
         revision=revision,
         subject=report.subject,
@@ -84,7 +84,7 @@ def report(
         rank=report.rank,
         overview=conclude(report),
         trace=report.trace,
-        asked=list(asked),
+        asked=list(requested),
         ready=list(ready),
     )
 
@@ -108,7 +108,7 @@ def job(job: Job) -> JobState:
 
 
 def watch(state: WatchSummary) -> WatchState:
-    """How the watch stands, as the panel shows it."""
+    """The state of the watch, as the panel shows it."""
     watch_state = WatchState(on=state.on)
     for name in state.__struct_fields__:
         if name != "latest":

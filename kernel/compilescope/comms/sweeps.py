@@ -19,7 +19,7 @@ from ..sweep import plan
 from . import messages
 
 _AT_ONCE = 40
-"""Cells in one event, which is never sent in parts."""
+"""The most cells in an event: events are never sent in parts."""
 
 
 def start(session: Session, request: messages.StartSweep) -> messages.SweepResult:
@@ -64,7 +64,7 @@ def get(session: Session, request: messages.GetSweep) -> messages.SweepResult:
 
 
 def news(session: Session, subject: str) -> Iterator[messages.SweepChanged]:
-    """What is new of a subject's sweep since this was last asked for."""
+    """The cells of a subject's sweep that changed since the last call."""
     changed = session.sweeps.news(subject)
     if changed is None or subject not in session.inspections:
         return
@@ -75,7 +75,7 @@ def news(session: Session, subject: str) -> Iterator[messages.SweepChanged]:
 
 
 def without_samples(sweep: Sweep) -> Sweep:
-    """A sweep whose timings have lost their samples; nobody looks at them one by one."""
+    """A sweep without the samples of its timings, which no view shows."""
     return msgspec.structs.replace(sweep, cells=[_light(cell) for cell in sweep.cells])
 
 

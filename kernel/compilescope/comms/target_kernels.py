@@ -64,7 +64,7 @@ def reason(compilation: Compilation, name: str) -> str:
 
 
 def without_texts(kernel: Kernel) -> Kernel:
-    """A kernel without its source and assembly; of the assembly the forms are told."""
+    """A kernel without its source and assembly texts; the forms of the assembly stay as keys."""
     return msgspec.structs.replace(
         kernel,
         source="",

@@ -1,4 +1,4 @@
-"""What the panel asks of a trace, answered from the log as far as somebody looks, without torch."""
+"""Answers the panel's requests about a trace from the log, on demand and without torch."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from . import messages, slices, summaries
 
 _MOST_SAVED_BYTES = 300 << 20
 _BESIDE = {"compare_trace", "save_report"}
-"""Commands that open the trace once more, for seconds, and let others be answered meanwhile."""
+"""Commands that reopen the trace and take seconds; other requests are answered meanwhile."""
 
 
 class Answer(messages.Message):
@@ -80,7 +80,7 @@ class TraceAnswers:
         self._find = find
         self._follow = follow
         self._difference: TraceDifference | None = None
-        # The last record of a log that is still written may go on.
+        # The last record of a log that is still being written may be incomplete.
         self._trace = Trace(path, progress, whole=not follow)
         self._read: dict[tuple[str, str], messages.CompilationSummary] = {}
         self._filled: dict[str, set[str]] = {}
@@ -157,7 +157,7 @@ class TraceAnswers:
         return messages.Done()
 
     def _summarize(self) -> None:
-        """Work out anew what there is to list."""
+        """Recompute the summary."""
         self._report = self._trace.report()
         self._report.environment.compilescope = __version__
         summary = summary_of(self._trace, stacks=True)
@@ -275,7 +275,7 @@ class TraceAnswers:
         )
 
     def _holding(self, variant: str, compile_id: str) -> Report:
-        """The report with one of its compilations whole; the others are outlines."""
+        """The report with one compilation complete and the others in outline."""
         outlined = self._report.variant(variant)
         assembled = self._trace.process(variant).compilation(compile_id)
         whole = assembled.compilation

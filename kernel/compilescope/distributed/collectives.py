@@ -36,12 +36,12 @@ def collectives_outside(call: Callable[[], object], variant: str) -> list[Collec
     with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as profiled:
         outcome_of(call(), dict)
     events: list[Any] = list(profiled.events() or ())
-    found = _in_order(events, _CALLED)
+    calls = _in_order(events, _CALLED)
     shapes = [_shape(event) for event in _in_order(events, _CARRIED_OUT)]
     trained = any(event.name.startswith(_BACKWARD) for event in events)
     outside = []
-    for place, event in enumerate(found):
-        above = [one.name for one in _above(event)]
+    for place, event in enumerate(calls):
+        above = [outer.name for outer in _above(event)]
         if any(name.startswith(_COMPILED) for name in above):
             continue
         if any(name.startswith(_BACKWARD) for name in above):
@@ -55,20 +55,20 @@ def collectives_outside(call: Callable[[], object], variant: str) -> list[Collec
                 direction=direction,  # type: ignore[arg-type]  # one of the three
                 outside=True,
                 # Where each call is one piece of work, they are the same in the same order.
-                shape=shapes[place] if len(shapes) == len(found) else [],
+                shape=shapes[place] if len(shapes) == len(calls) else [],
             )
         )
     return outside
 
 
 def _in_order(events: Sequence[Any], start: str | tuple[str, ...]) -> list[Any]:
-    found = [event for event in events if event.name.startswith(start)]
-    return sorted(found, key=lambda event: event.time_range.start)
+    matching = [event for event in events if event.name.startswith(start)]
+    return sorted(matching, key=lambda event: event.time_range.start)
 
 
 def _shape(event: Any) -> list[str]:
-    given: list[list[int]] = [shape for shape in event.input_shapes or [] if shape]
-    return [str(size) for size in given[0]] if given else []
+    shapes: list[list[int]] = [shape for shape in event.input_shapes or [] if shape]
+    return [str(size) for size in shapes[0]] if shapes else []
 
 
 def _above(event: Any) -> Iterator[Any]:

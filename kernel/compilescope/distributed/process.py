@@ -39,31 +39,31 @@ WARM_UP = 2
 
 def work(inside: ChildProcess) -> bytes:
     """Inspects the call on this rank; gives the report as JSON."""
-    asked = inside.header
+    header = inside.header
     variants, packed, build = pickle.loads(inside.task())
     inside.step("joining the group")
-    device = _device(asked["backend"], asked["rank"])
-    meeting = asked["meeting"], asked["size"]
+    device = _device(header["backend"], header["rank"])
+    meeting = header["meeting"], header["size"]
     store = dist.FileStore(*meeting)  # type: ignore[attr-defined]  # it is, in their docs
-    patience_s = min(PATIENCE_S, asked["timeout_s"] / 4)
-    votes = Votes(store, asked["rank"], asked["size"], patience_s)
+    patience_s = min(PATIENCE_S, header["timeout_s"] / 4)
+    votes = Votes(store, header["rank"], header["size"], patience_s)
     dist.init_process_group(
-        asked["backend"],
+        header["backend"],
         store=store,
-        rank=asked["rank"],
-        world_size=asked["size"],
-        timeout=datetime.timedelta(seconds=asked["timeout_s"]),
+        rank=header["rank"],
+        world_size=header["size"],
+        timeout=datetime.timedelta(seconds=header["timeout_s"]),
     )
     inside.step("making the call")
     call = unpack(packed)
     inspection = Inspection(*call)
     report = inspection.report
     report.rank = Rank(
-        rank=asked["rank"],
-        size=asked["size"],
-        backend=asked["backend"],
+        rank=header["rank"],
+        size=header["size"],
+        backend=header["backend"],
         device=device,
-        group=asked["group"],
+        group=header["group"],
     )
     wait_s = _inspect(inspection, variants, inside, votes, build=build)
     report.rank.collectives += [
@@ -73,7 +73,7 @@ def work(inside: ChildProcess) -> bytes:
         for collective in find_collectives(compilation, variant.name)
     ]
     subject = report.subject
-    subject.id = f"{asked['group']}-{asked['rank']}"
+    subject.id = f"{header['group']}-{header['rank']}"
     _leave(report, votes, wait_s, inside)
     return report.to_json().encode()
 
@@ -188,9 +188,9 @@ def _in_step(
             threads=torch.get_num_threads(),
         )
         if name != EAGER:
-            found = ratio(samples[EAGER], taken)
-            timing.ratio, timing.ratio_interval = found.value, found.interval
-            timing.differs, timing.speedup = found.differs, speedup(found, EAGER)
+            comparison = ratio(samples[EAGER], taken)
+            timing.ratio, timing.ratio_interval = comparison.value, comparison.interval
+            timing.differs, timing.speedup = comparison.differs, speedup(comparison, EAGER)
         timings[name] = timing
     return timings
 

@@ -70,7 +70,7 @@ def run_ranks(
         temporary("ranks") as folder,
         ThreadPoolExecutor(size, thread_name_prefix="compilescope-rank") as pool,
     ):
-        made = [
+        futures = [
             pool.submit(
                 _run,
                 task,
@@ -82,11 +82,11 @@ def run_ranks(
             )
             for rank in range(size)
         ]
-        _watch(made, monitor, steps)
+        _watch(futures, monitor, steps)
     monitor.check()
     reports = [
         _report(rank, size, backend, group, future.result(), timeout_s)
-        for rank, future in enumerate(made)
+        for rank, future in enumerate(futures)
     ]
     compare(reports)
     return reports
@@ -151,18 +151,18 @@ def _run(
     return ended
 
 
-def _watch(made: list[Future[Ended]], monitor: Monitor, steps: Mapping[int, str]) -> None:
+def _watch(futures: list[Future[Ended]], monitor: Monitor, steps: Mapping[int, str]) -> None:
     """Waits for all, and says how far they are; an interrupt ends them first."""
-    said = ""
+    last_step = ""
     try:
-        while wait(made, timeout=_POLL_S).not_done:
+        while wait(futures, timeout=_POLL_S).not_done:
             now = "; ".join(f"rank {rank}: {step}" for rank, step in sorted(steps.items()))
-            if now != said:
-                said = now
+            if now != last_step:
+                last_step = now
                 monitor.step(now)
     except BaseException:
         monitor.cancel()
-        wait(made)
+        wait(futures)
         raise
 
 
@@ -229,6 +229,6 @@ def _check(size: int, backend: str, timeout_s: float) -> None:
 
 def _free_port() -> int:
     """For a subject that makes a group of its own by MASTER_PORT."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

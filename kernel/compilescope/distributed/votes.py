@@ -127,8 +127,8 @@ class Votes:
 _YES, _NO = "yes", "no"
 
 
-def _answer(asked: int, rank: int) -> str:
-    return f"compilescope/{asked}/{rank}"
+def _answer(question: int, rank: int) -> str:
+    return f"compilescope/{question}/{rank}"
 
 
 def _end(rank: int) -> str:

@@ -69,22 +69,32 @@ def ask(
         answer.why = _NOTHING.format(name=name)
         return answer
     frames = entry_frames(fn, args, kwargs)
-    entered = [(one, frame) for one in kept for frame in frames if frame.is_of(one)]
-    others = [one.compile_id for one in kept if not any(frame.is_of(one) for frame in frames)]
+    entered = [
+        (kept_guards, frame) for kept_guards in kept for frame in frames if frame.is_of(kept_guards)
+    ]
+    others = [
+        kept_guards.compile_id
+        for kept_guards in kept
+        if not any(frame.is_of(kept_guards) for frame in frames)
+    ]
     if not entered:
         answer.why = _NO_ENTRY.format(name=name)
         return answer
-    for one, frame in entered:
-        known = (compilations or {}).get(one.compile_id)
-        outcome = _outcome(one, frame, known.guards if known is not None else [])
+    for kept_guards, frame in entered:
+        known = (compilations or {}).get(kept_guards.compile_id)
+        outcome = _outcome(kept_guards, frame, known.guards if known is not None else [])
         answer.outcomes.append(outcome)
         if outcome.passes:
-            answer.verdict, answer.reuses = "reuse", one.compile_id
+            answer.verdict, answer.reuses = "reuse", kept_guards.compile_id
             break
     else:
         full = len(entered) >= recompile_limit()
         answer.verdict = "limit" if full else "recompile"
-        unclear = [one for one in answer.outcomes if one.guard is None and _GONE in one.message]
+        unclear = [
+            unclear_outcome
+            for unclear_outcome in answer.outcomes
+            if unclear_outcome.guard is None and _GONE in unclear_outcome.message
+        ]
         if unclear:
             answer.verdict = "unknown"
     if others:
@@ -119,12 +129,12 @@ def _outcome(kept: KeptGuards, frame: EntryFrame, guards: Sequence[Guard]) -> Gu
         outcome.message = reason
         return outcome
     with kept.asked() as root:
-        said = root.check_verbose(frame.f_locals)
-        outcome.passes = bool(said.result)
+        answer = root.check_verbose(frame.f_locals)
+        outcome.passes = bool(answer.result)
         if outcome.passes:
             return outcome
         look = _Look(kept.scope(frame.f_locals))
-        outcome.message = _failing(list(said.verbose_code_parts), look)
+        outcome.message = _failing(list(answer.verbose_code_parts), look)
         if not guards:
             guards = parse_guards(str(kept.manager), [kept.code.co_filename]).guards
         failure = parse_failure(outcome.message, look)

@@ -135,7 +135,7 @@ def ask_compilation(
 
 def _function_of(code: types.CodeType) -> types.FunctionType | None:
     """A function that has this code; its defaults and its closure are needed for a call."""
-    for one in gc.get_referrers(code):
-        if isinstance(one, types.FunctionType) and one.__code__ is code:
-            return one
+    for referrer in gc.get_referrers(code):
+        if isinstance(referrer, types.FunctionType) and referrer.__code__ is code:
+            return referrer
     return None

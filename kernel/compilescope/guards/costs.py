@@ -34,7 +34,11 @@ def add_guard_costs(
     budget_s
         About how long it may take, in seconds.
     """
-    known = [(one, kept[one.id]) for one in compilations if one.id in kept]
+    known = [
+        (compilation, kept[compilation.id])
+        for compilation in compilations
+        if compilation.id in kept
+    ]
     try:
         for index, (compilation, guards) in enumerate(known):
             values = guards.f_locals
@@ -96,8 +100,8 @@ def _matched(
     seen: set[int] = set()
     for node in nodes:
         lines = [printed_lines(leaf, seen) for leaf in node.leaves]
-        found = places[node.source, node.accessor]
-        where = found.popleft() if found else None
+        candidates = places[node.source, node.accessor]
+        where = candidates.popleft() if candidates else None
         printed = guards[where] if where is not None else []
         if sum(lines) != len(printed):
             yield node, where, [None] * len(lines)

@@ -54,7 +54,7 @@ class VariantGuards:
         """Whether a variant's guards are kept."""
         return variant in self._askable
 
-    def ask(self, found: VariantReport, args: Sequence[Any], kwargs: Mapping[str, Any]) -> WhatIf:
+    def ask(self, variant: VariantReport, args: Sequence[Any], kwargs: Mapping[str, Any]) -> WhatIf:
         """What a call would meet; torch's modes count as when the subject was inspected.
 
         Of what the user's own cell compiled, the compilations are asked that Dynamo still keeps.
@@ -64,8 +64,8 @@ class VariantGuards:
         CompilescopeError
             The variant has no guards here, or the call does not fit.
         """
-        askable = self._askable.get(found.name)
-        known = {compilation.id: compilation for compilation in found.compilations}
+        askable = self._askable.get(variant.name)
+        known = {compilation.id: compilation for compilation in variant.compilations}
         now = SavedModes()
         self._modes.restore()
         try:
@@ -78,11 +78,11 @@ class VariantGuards:
                 (live_guard for code in codes for live_guard in live_guards(code)),
                 report_ids(known),
             )
-            guards = [one for name, one in live.items() if name in known]
+            guards = [live_guard for name, live_guard in live.items() if name in known]
             if not guards:
                 raise CompilescopeError(
-                    f"The guards of {found.name!r} are not in the kernel.",
-                    found.absent.get("compilations", "Its code was dropped since."),
+                    f"The guards of {variant.name!r} are not in the kernel.",
+                    variant.absent.get("compilations", "Its code was dropped since."),
                     "Ask about a variant that compilescope compiled, or run the cell again.",
                 )
             return ask(self._fn, self._name, args, kwargs, guards, known)

@@ -136,12 +136,12 @@ class Inspection:
             self.report.problems += problems_of(self._aot_compiled)
             beside = {} if self._aot_compiled.lacking() else wanted
             return {AS_WRITTEN: requested_of(self._aot_compiled), **beside}
-        given = written(fn)
-        if given is None:
+        as_written = written(fn)
+        if as_written is None:
             return dict(wanted)
-        name, found = beside_written(wanted, given.variant, chosen=chosen)
+        name, variants = beside_written(wanted, as_written.variant, chosen=chosen)
         self.report.subject.written = name
-        for left_out in given.left_out:
+        for left_out in as_written.left_out:
             self.report.problems.append(
                 Problem(
                     severity="warning",
@@ -149,16 +149,16 @@ class Inspection:
                     why="No variant has it, so all of them are compiled without it.",
                 )
             )
-        return found
+        return variants
 
     def ready(self) -> list[Variant]:
         """The variants that the report does not have, and whose code is there all the same."""
-        there = [variant.requested for variant in self.report.variants]
+        present = [variant.requested for variant in self.report.variants]
         ready = []
-        for variant in filter(_runs, there):
+        for variant in filter(_runs, present):
             other = msgspec.structs.replace(variant, cpp_wrapper=not variant.cpp_wrapper)
             captured = self._capture_for(other)
-            if other not in there and captured is not None and is_ahead(captured, other):
+            if other not in present and captured is not None and is_ahead(captured, other):
                 ready.append(other)
         return ready
 
@@ -228,13 +228,13 @@ class Inspection:
         names
             Which; those that are not in the report are left out.
         """
-        found = [variant for variant in self.report.variants if variant.name in names]
+        chosen = [variant for variant in self.report.variants if variant.name in names]
         wanted = {
-            variant.name: variant.requested for variant in found if self._is_callable(variant)
+            variant.name: variant.requested for variant in chosen if self._is_callable(variant)
         }
         if wanted:
             self._run(wanted, monitor)
-        aims = [variant for variant in found if variant.requested.target is not None]
+        aims = [variant for variant in chosen if variant.requested.target is not None]
         if aims:
             self.study([aim.name for aim in aims], study_names(target=True), monitor)
 
@@ -305,7 +305,7 @@ class Inspection:
         *,
         seconds: float = 10.0,
         again: bool = False,
-        told: Callable[[], None] = lambda: None,
+        on_news: Callable[[], None] = lambda: None,
     ) -> None:
         """Takes samples of variants in turns with eager; builds those that are not built.
 
@@ -330,7 +330,7 @@ class Inspection:
         }
         measurement = self._measurement
         try:
-            with self._open() as snapshot, measurement.under_way(told):
+            with self._open() as snapshot, measurement.under_way(on_news):
                 fit = self._fit(snapshot, monitor, among=wanted)
                 missing = {name: variant for name, variant in wanted.items() if name not in fit}
                 if missing:
@@ -437,8 +437,8 @@ class Inspection:
         """
         fit = []
         for variant in self.report.variants:
-            asked = among is None or variant.name in among
-            if asked and self._kept.find(variant.name, variant.requested):
+            is_wanted = among is None or variant.name in among
+            if is_wanted and self._kept.find(variant.name, variant.requested):
                 monitor.check()
                 try:
                     is_fit = self._kept.is_fit(variant.name)
@@ -477,8 +477,8 @@ class Inspection:
         CompilescopeError
             The arguments cannot be read, evaluated or bound; or the guards are not here.
         """
-        own = arguments.named(runs(self.fn), self.args, self.kwargs)
-        args, kwargs = evaluate_arguments(text, {**own, **namespace})
+        own_arguments = arguments.named(runs(self.fn), self.args, self.kwargs)
+        args, kwargs = evaluate_arguments(text, {**own_arguments, **namespace})
         return self.ask(variant, args, kwargs)
 
     def ask(self, variant: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> WhatIf:
@@ -516,12 +516,12 @@ class Inspection:
         Nor those that are asked for under another name. Their figures and code stay; their builds
         do not, and are made again where that is needed.
         """
-        asked = list(self.asked.values())
+        requested = list(self.asked.values())
         with self._lock:
             for variant in before.variants:
                 if (
                     variant.name not in but
-                    and variant.requested not in asked
+                    and variant.requested not in requested
                     and variant.stage != "failed"
                 ):
                     self.report.variants.append(msgspec.structs.replace(variant, earlier=True))
@@ -537,7 +537,7 @@ class Inspection:
         self,
         name: str,
         variant: Variant,
-        told: Callable[[str], None],
+        on_step: Callable[[str], None],
         coming: Sequence[Variant],
     ) -> VariantReport:
         if variant.backend is None:
@@ -546,11 +546,13 @@ class Inspection:
         captured = self._capture_for(variant)
         assert captured is not None, "generate() is for variants whose capture is there"
         shared = [
-            one
-            for one in coming
-            if _runs(one) and not self._is_aot_compiled(one) and self._capture_for(one) is captured
+            next_variant
+            for next_variant in coming
+            if _runs(next_variant)
+            and not self._is_aot_compiled(next_variant)
+            and self._capture_for(next_variant) is captured
         ]
-        sources = generate(captured, name, variant, on_step=told, coming=shared)
+        sources = generate(captured, name, variant, on_step=on_step, coming=shared)
         problems = sources.problems
         if captured.problem is not None:
             problems.insert(0, captured.problem)

@@ -59,10 +59,10 @@ def _drop_guards(failed: VariantReport) -> None:
 
     Where the code is there and could not be built, they are the guards that it would have had.
     """
-    found = failed.compilations
-    for compilation in found:
+    compilations = failed.compilations
+    for compilation in compilations:
         has_code = bool(compilation.code.python or compilation.code.cpp)
-        is_failed = len(found) == 1 or failed.requested.backend == "inductor"
+        is_failed = len(compilations) == 1 or failed.requested.backend == "inductor"
         if is_failed and not has_code and compilation.guards:
             compilation.guards, compilation.guard_tree = [], []
             compilation.absent["guards"] = _NOT_INSTALLED
@@ -101,7 +101,7 @@ def put_timings(report: Report, timings: Mapping[str, Timing], but: Collection[s
     but
         Those that keep what they have.
     """
-    uncompiled = [one for one in report.variants if one.requested.backend is None]
+    uncompiled = [variant for variant in report.variants if variant.requested.backend is None]
     if not uncompiled:
         # What the others are compared to is there to be seen.
         uncompiled = [
@@ -113,10 +113,10 @@ def put_timings(report: Report, timings: Mapping[str, Timing], but: Collection[s
             )
         ]
         put(report, uncompiled[0])
-    given = dict(timings) | {one.name: timings[EAGER] for one in uncompiled}
+    all_timings = dict(timings) | {variant.name: timings[EAGER] for variant in uncompiled}
     for variant in report.variants:
-        if variant.name in given and variant.name not in but:
-            variant.timing = given[variant.name]
+        if variant.name in all_timings and variant.name not in but:
+            variant.timing = all_timings[variant.name]
             variant.stage, variant.earlier = "built", False
     # What helped is said by comparing variants.
     for variant in report.variants:
@@ -125,7 +125,9 @@ def put_timings(report: Report, timings: Mapping[str, Timing], but: Collection[s
 
 def note_ended(report: Report, problem: Problem | None) -> None:
     """Says why measuring ended early; or takes that back, as it did not the last time."""
-    report.problems = [one for one in report.problems if not one.what.startswith(_ENDED)]
+    report.problems = [
+        problem for problem in report.problems if not problem.what.startswith(_ENDED)
+    ]
     if problem is not None:
         report.problems.append(msgspec.structs.replace(problem, what=f"{_ENDED}{problem.what}"))
 
@@ -146,13 +148,13 @@ def conclude(report: Report, variant: VariantReport) -> None:
 
 def note_unsaved(report: Report, unsaved: Sequence[str]) -> None:
     """Says what of the subject's state is not put back."""
-    told = next((problem for problem in report.problems if problem.what == _UNSAVED), None)
+    known_problem = next((problem for problem in report.problems if problem.what == _UNSAVED), None)
     for reason in unsaved:
-        if told is None:
-            told = Problem(severity="info", what=_UNSAVED, why=reason)
-            report.problems.append(told)
-        elif reason not in told.why:
-            told.why += f" {reason}"
+        if known_problem is None:
+            known_problem = Problem(severity="info", what=_UNSAVED, why=reason)
+            report.problems.append(known_problem)
+        elif reason not in known_problem.why:
+            known_problem.why += f" {reason}"
 
 
 def _pair(report: Report, result: VariantReport) -> None:
@@ -161,9 +163,9 @@ def _pair(report: Report, result: VariantReport) -> None:
     def other_wrapper(variant: Variant) -> Variant:
         return msgspec.structs.replace(variant, cpp_wrapper=not variant.cpp_wrapper)
 
-    for one in report.variants:
-        if one.requested == other_wrapper(result.requested) and one.name != result.name:
-            python, cpp = (one, result) if result.requested.cpp_wrapper else (result, one)
+    for other in report.variants:
+        if other.requested == other_wrapper(result.requested) and other.name != result.name:
+            python, cpp = (other, result) if result.requested.cpp_wrapper else (result, other)
             by_id = {compilation.id: compilation for compilation in cpp.compilations}
             for compilation in python.compilations:
                 if compilation.id in by_id:

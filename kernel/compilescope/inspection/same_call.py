@@ -38,7 +38,10 @@ def likeness(
     ]
     module = fn if isinstance(fn, torch.nn.Module) else compiled_callable.module_of(fn)
     modules = list(module.modules()) if isinstance(module, torch.nn.Module) else []
-    settings = [(type(one).__qualname__, one.training, one.extra_repr()) for one in modules]
+    settings = [
+        (type(submodule).__qualname__, submodule.training, submodule.extra_repr())
+        for submodule in modules
+    ]
     return tuple(functions), tuple(tensors), tuple(settings), repr(SavedModes().now())
 
 

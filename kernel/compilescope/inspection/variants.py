@@ -178,7 +178,7 @@ def _check_option(name: str, value: object) -> None:
 
 
 def _checked(value: object) -> Variant:
-    return checked(_one(value))
+    return checked(_parse_variant(value))
 
 
 def checked(variant: Variant) -> Variant:
@@ -226,7 +226,7 @@ def beside_written(
     return name, {**({name: written} if name else {}), **wanted}
 
 
-def _one(value: object) -> Variant:
+def _parse_variant(value: object) -> Variant:
     if isinstance(value, Variant):
         return value
     if isinstance(value, Mapping):

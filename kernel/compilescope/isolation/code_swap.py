@@ -40,12 +40,12 @@ class CodeCopies:
         That is their own from now on; sets that were made before are of the old one.
         """
         now = [function.__code__ for function in self._functions]
-        own = [
+        own_codes = [
             before if self._is_copy(code) else code
             for before, code in zip(self._own, now, strict=True)
         ]
-        changed = any(code is not before for before, code in zip(self._own, own, strict=True))
-        self._own = own
+        changed = any(code is not before for before, code in zip(self._own, own_codes, strict=True))
+        self._own = own_codes
         return changed
 
     @contextmanager

@@ -34,7 +34,7 @@ class Binding(NamedTuple):
 
 @functools.lru_cache(maxsize=1024)
 def names_in(code: types.CodeType) -> Names:
-    """Finds the names by the bytecode; what ``exec`` or ``globals()`` touch is unseen."""
+    """Finds the names in the bytecode; changes by ``exec`` or ``globals()`` are not detected."""
     reads: set[str] = set()
     writes: set[str] = set()
     set_attributes: set[str] = set()

@@ -1,7 +1,7 @@
-"""Everything that a call could change: a walk over the objects a callable and its arguments reach.
+"""Walks over all objects that a call could change, from the callable and its arguments.
 
-The walk runs none of the user's code: it reads types, dicts, slots and closures, never an attribute
-through ``getattr``, a property or ``isinstance`` (which asks ``__class__``).
+The walk runs no user code: it reads types, dicts, slots and closures, never an attribute through
+``getattr``, a property or ``isinstance`` (which reads ``__class__``).
 """
 
 from __future__ import annotations
@@ -58,15 +58,15 @@ class Reached(NamedTuple):
 
         Of several at places of one name, those after the first have a number behind it.
         """
-        found: dict[str, torch.Tensor] = {}
+        by_place: dict[str, torch.Tensor] = {}
         for obj, path in self.objects:
             if issubclass(type(obj), torch.Tensor):
                 place, number = path, 1
-                while place in found:
+                while place in by_place:
                     number += 1
                     place = f"{path} ({number})"
-                found[place] = cast("torch.Tensor", obj)
-        return found
+                by_place[place] = cast("torch.Tensor", obj)
+        return by_place
 
 
 def walk(
@@ -98,7 +98,7 @@ def walk(
         obj, path = queue.popleft() if queue else later.pop(0)
         if type(obj) in _ATOMS or id(obj) in seen:
             continue
-        # After all else: a parameter is to be named by its module, and its state by that name.
+        # Last: a parameter is named after its module, and its optimiser state after that name.
         if queue and issubclass(type(obj), torch.optim.Optimizer):
             later.append((obj, path))
             continue
@@ -122,10 +122,10 @@ def walk(
 def attributes_of(obj: object) -> dict[str, object] | None:
     """The instance's own ``__dict__``, whatever its class makes of attribute access."""
     try:
-        found = object.__getattribute__(obj, "__dict__")
+        attributes = object.__getattribute__(obj, "__dict__")
     except AttributeError:
         return None
-    return found if type(found) is dict else None
+    return attributes if type(attributes) is dict else None
 
 
 def slots_of(cls: type) -> list[types.MemberDescriptorType]:

@@ -1,7 +1,7 @@
-"""Work in a context of its own: what is set in context variables meanwhile goes with it.
+"""Runs work in a context of its own, so that context variables set meanwhile are discarded.
 
-torch makes a context variable for each time that it patches a module of settings, and leaves it in
-the context, where nobody can remove it.
+Each time that torch patches a module of settings, it creates a context variable and leaves it in
+the context, where it cannot be removed.
 """
 
 from __future__ import annotations

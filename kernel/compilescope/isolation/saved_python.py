@@ -1,4 +1,4 @@
-"""Python objects saved by a shallow copy and put back in place, so that identities stay."""
+"""Saves Python objects by a shallow copy and restores them in place, keeping identities."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _REFILLABLE = (list, set, collections.deque, bytearray)
 
 
 class Change(NamedTuple):
-    """Something of an object that is no longer as it was saved."""
+    """A part of an object that differs from the saved state."""
 
     suffix: str = ""
     """To the object's path; empty where it is the object as a whole."""
@@ -40,7 +40,7 @@ class Saved(Protocol):
 
 
 def save(obj: object) -> list[Saved]:
-    """Saves what of an object is its own: not what it refers to."""
+    """Saves an object's own state, without the objects that it refers to."""
     cls = type(obj)
     saveds: list[Saved] = []
     if cls is Binding:
@@ -161,16 +161,16 @@ class SavedDict:
         # By identity: comparing or hashing keys would run code of theirs.
         before = {id(key): (key, value) for key, value in self.items}
         after = {id(key): (key, value) for key, value in now}
-        found = False
+        any_changed = False
         for number, (key, value) in after.items():
             if number not in before or before[number][1] is not value:
-                found = True
+                any_changed = True
                 yield Change(key=key, value=value)
         for number, (key, _) in before.items():
             if number not in after:
-                found = True
+                any_changed = True
                 yield Change(key=key)
-        if not found:
+        if not any_changed:
             yield Change()
 
     def _unchanged(self, now: list[tuple[Any, Any]]) -> bool:
@@ -368,7 +368,9 @@ def _numpy(obj: Any) -> list[Saved]:
     if isinstance(obj, numpy.ndarray):
         # A read-only array is not the call's to change, and could not be written back.
         return [SavedArray(obj)] if obj.flags.writeable else []
-    made = sys.modules.get("numpy.random")
-    if made is not None and isinstance(obj, (made.Generator, made.RandomState)):
+    random_module = sys.modules.get("numpy.random")
+    if random_module is not None and isinstance(
+        obj, (random_module.Generator, random_module.RandomState)
+    ):
         return [SavedNumpyGenerator(obj)]
     return []

@@ -156,7 +156,11 @@ class TensorSaver:
 
     def written(self) -> Iterator[tuple[str, torch.Tensor]]:
         """The tensors whose data changed, by where they are; each storage is compared once."""
-        changed = {id(one) for one in self.storages.values() if one is not None and one.changed()}
+        changed = {
+            id(saved_storage)
+            for saved_storage in self.storages.values()
+            if saved_storage is not None and saved_storage.changed()
+        }
         for path, saved in self.tensors:
             moved = saved.geometry is not None and _geometry(saved.tensor) != saved.geometry
             known = saved.storage is not None and id(saved.storage) not in changed
@@ -169,7 +173,12 @@ class TensorSaver:
         key = (device, storage.data_ptr(), size)
         if key not in self.storages:
             home = next(
-                (one for one in (device, torch.device("cpu")) if self._fits(one, size)), None
+                (
+                    candidate
+                    for candidate in (device, torch.device("cpu"))
+                    if self._fits(candidate, size)
+                ),
+                None,
             )
             self.storages[key] = SavedStorage(storage, home) if home is not None else None
         return self.storages[key]
@@ -192,9 +201,9 @@ def _bytes(storage: torch.UntypedStorage) -> torch.Tensor:
 def _bits(tensor: torch.Tensor, data: torch.UntypedStorage | torch.Tensor) -> torch.Tensor:
     """A tensor's own elements, as bytes, out of a storage or of a copy of one."""
     storage = data.untyped_storage() if isinstance(data, torch.Tensor) else data
-    own = torch.empty(0, dtype=tensor.dtype, device=storage.device)
-    own.set_(storage, tensor.storage_offset(), tensor.size(), tensor.stride())
-    return own.reshape(-1).view(torch.uint8)
+    elements = torch.empty(0, dtype=tensor.dtype, device=storage.device)
+    elements.set_(storage, tensor.storage_offset(), tensor.size(), tensor.stride())
+    return elements.reshape(-1).view(torch.uint8)
 
 
 def _geometry(tensor: torch.Tensor) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""What a call changed of its subject's state, by where it is."""
+"""The changes of a call to its subject's state, by path."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def changed_tensors(snapshot: Snapshot) -> dict[str, torch.Tensor]:
     Not copies. Also those in containers that are new: the state that an optimiser makes at its
     first step.
     """
-    found: dict[str, torch.Tensor] = {}
+    changed: dict[str, torch.Tensor] = {}
     for path, value in _changes(snapshot):
-        found |= _tensors_in(value, path, {})
-    return found
+        changed |= _tensors_in(value, path, {})
+    return changed
 
 
 def _changes(snapshot: Snapshot) -> Iterator[tuple[str, object]]:

@@ -1,4 +1,4 @@
-"""Whose turn it is: the thread that works, or the one that answers the panel."""
+"""Balances the working thread and the thread that answers the panel."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ..progress.progress import Monitor
 from ..torch_api.inductor.codegen import free_to_compile
 
 SWITCH_S = 0.0005
-"""How long Python lets a thread go on when another one has something to do. With the usual 5 ms, a
-request that meets code which keeps Python's lock waits so long at each of the dozen steps by which
-it is answered. A sample that nobody disturbs does not notice."""
+"""Python's switch interval while requests are answered. With the default of 5 ms, a request waits
+that long at each of its dozen steps if other code holds the GIL. Samples taken without requests
+are unaffected."""
 
 _PATIENCE_S = 60.0
 _LOOK_S = 0.001
 _CANCEL_S = 0.1
-"""How soon a cancel is noticed by who waits for the compile lock."""
+"""How soon a thread that waits for the compile lock notices a cancel."""
 
 
 @contextmanager
 def responsive() -> Iterator[None]:
-    """In the block, other threads get their turn soon. Several threads may be in one."""
+    """In the block, Python switches threads more often. Several threads may be in such a block."""
     global _responsive, _usual_s
     with _lock:
         if not _responsive:
@@ -44,8 +44,9 @@ def responsive() -> Iterator[None]:
 def undisturbed() -> Iterator[None]:
     """In the block no other thread generates sources; who asks to do so goes first.
 
-    It would take time from what is measured. And while torch traces a graph, in whatever thread, it
-    has what is compiled refuse to be called.
+    Generating sources would disturb the measurement. Also, while torch traces a graph in any
+    thread,
+    compiled functions refuse to be called.
     """
     while _asking:
         time.sleep(_LOOK_S)
@@ -57,7 +58,7 @@ def undisturbed() -> Iterator[None]:
 def asking() -> Iterator[None]:
     """In the block a thread waits to generate sources, or does: what is measured waits for it.
 
-    A lock alone would not do: who takes it again at once leaves nobody else a chance.
+    A lock alone is not enough: a thread that reacquires it at once would starve the others.
     """
     token = object()
     _asking.append(token)

@@ -56,22 +56,22 @@ class Snapshot:
             (RANDOM, SavedRandomness()),
             ("torch's modes", SavedModes()),
         ]
-        found = walk(fn, args, kwargs)
-        self._sharded = sharding.sharded_modules(obj for obj, _ in found.objects)
+        reached = walk(fn, args, kwargs)
+        self._sharded = sharding.sharded_modules(obj for obj, _ in reached.objects)
         if self._sharded:
             sharding.reshard(self._sharded)
-            found = walk(fn, args, kwargs)
-        self.unsaved: list[str] = list(found.unsaved)
-        self.tensors: dict[str, torch.Tensor] = found.tensors()
+            reached = walk(fn, args, kwargs)
+        self.unsaved: list[str] = list(reached.unsaved)
+        self.tensors: dict[str, torch.Tensor] = reached.tensors()
         self.objects: list[tuple[str, Saved]] = []
         self._tensors = TensorSaver()
-        for obj, path in found.objects:
+        for obj, path in reached.objects:
             try:
                 if issubclass(type(obj), torch.Tensor):
                     reason = self._tensors.save(obj, path)  # type: ignore[arg-type]
                     if reason:
                         self.unsaved.append(reason)
-                self.objects.extend((path, one) for one in save(obj))
+                self.objects.extend((path, saved) for saved in save(obj))
             except Exception as error:  # noqa: BLE001, PERF203 - reported
                 self.unsaved.append(f"{path}: {error}")
 

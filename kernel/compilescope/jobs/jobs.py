@@ -40,13 +40,13 @@ class Job(msgspec.Struct, kw_only=True):
     fraction: float | None = None
     error: Problem | None = None
     aside: bool = False
-    """It runs beside the main thread, which an interrupt would meet in its place."""
+    """It runs beside the main thread. An interrupt would stop the main thread instead of it."""
     may_leave: bool = False
-    """Its part on the main thread may end before it does, which then runs beside."""
+    """It may leave the main thread before it ends, and then continues beside it."""
     kind: str = ""
-    """What the history knows its like by; empty where nothing is to be kept."""
+    """The key of similar jobs in the history; empty if its time is not recorded."""
     usual: Usual | None = None
-    """How long its like took before."""
+    """How long similar jobs took before."""
     since: float = msgspec.field(default_factory=time.monotonic)
     """When it was queued; once it runs, when it began to."""
     ended: threading.Event = msgspec.field(default_factory=threading.Event)
@@ -58,7 +58,7 @@ class Job(msgspec.Struct, kw_only=True):
 
 
 class Jobs:
-    """The kernel's jobs; one runs at a time, beside those that call nothing of the user's.
+    """The kernel's jobs: one runs at a time, besides those that call no user code.
 
     Safe to call from any thread.
 
@@ -67,8 +67,8 @@ class Jobs:
     changed
         Called with a job after it moved on.
     kind_of
-        What the history knows a job's like by, asked when it begins to run; empty where its time
-        says nothing of others.
+        Returns the history key of a job when it starts; empty if its time says nothing about
+        other jobs.
     """
 
     def __init__(
@@ -109,9 +109,9 @@ class Jobs:
         *,
         may_leave: bool = False,
     ) -> Job:
-        """A job that waits for the main thread; a waiting one for the same is not doubled.
+        """A job that waits for the main thread; an equal waiting job is reused.
 
-        Nor is one that runs and `may_leave` the main thread.
+        The same holds for one that runs and `may_leave` the main thread.
         """
         with self._lock:
             running = [self.current] if self.current is not None and self.current.may_leave else []
@@ -125,7 +125,7 @@ class Jobs:
         return job
 
     def beside(self, subject: str, variants: Sequence[str], work: Work) -> tuple[Job, bool]:
-        """A job for a thread of its own, and whether it is new: one under way is not doubled.
+        """A job for a thread of its own, and whether it is new: an equal running one is reused.
 
         It counts as queued until its first step, and can be cancelled from now on.
         """
@@ -152,8 +152,8 @@ class Jobs:
     def cancel(self, name: str) -> None:
         """Asks a job to stop: a waiting one is dropped, a running one ends at its next step.
 
-        A compile on the main thread ends at once when the kernel is interrupted besides; code
-        generation in a thread of its own ends at once by itself.
+        A compile on the main thread ends immediately if the kernel is also interrupted; code
+        generation in a thread of its own ends immediately without that.
         """
         with self._lock:
             waiting = [job for job in self._queue if job.id == name]

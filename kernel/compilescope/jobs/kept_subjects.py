@@ -10,42 +10,42 @@ from ..report import Subject
 from ..watching.watch import Watch
 
 MOST = 30
-"""How many are kept. Each holds on to its arguments; the oldest goes first."""
+"""How many are kept. Each holds on to its arguments; the oldest is evicted first."""
 
 
 BUILT = 3
-"""Of how many, the latest, what was built is kept. Builds take memory, on a GPU that of their CUDA
-graphs."""
+"""How many of the latest subjects keep their builds. Builds take memory, on a GPU that of their
+CUDA graphs."""
 
 
 def lighten(known: Mapping[str, Inspection | Watch | Elsewhere]) -> None:
-    """Has all but the latest subjects let go of what was built."""
-    for one in list(known.values())[:-BUILT]:
-        if isinstance(one, Inspection):
-            one.let_go()
+    """Drops the builds of all but the latest subjects."""
+    for subject in list(known.values())[:-BUILT]:
+        if isinstance(subject, Inspection):
+            subject.let_go()
 
 
 def replaced(new: Subject, known: Mapping[str, Inspection | Watch | Elsewhere]) -> list[str]:
-    """The subjects whose place a new one takes; a watch that is on keeps its place."""
+    """The subjects that a new one replaces; an active watch is never replaced."""
     return [
         name
-        for name, one in known.items()
-        if not _is_on(one) and (name == new.id or _is_again(new, one.report.subject))
+        for name, subject in known.items()
+        if not _is_on(subject) and (name == new.id or _is_again(new, subject.report.subject))
     ]
 
 
 def superfluous(known: Mapping[str, Inspection | Watch | Elsewhere]) -> list[str]:
-    """The oldest of too many; a watch that is on stays."""
-    old = [name for name, one in known.items() if not _is_on(one)]
+    """The oldest subjects beyond the limit, except active watches."""
+    old = [name for name, subject in known.items() if not _is_on(subject)]
     return old[: max(0, len(known) - MOST)]
 
 
-def _is_on(one: Inspection | Watch | Elsewhere) -> bool:
-    return isinstance(one, Watch) and one.is_on
+def _is_on(subject: Inspection | Watch | Elsewhere) -> bool:
+    return isinstance(subject, Watch) and subject.is_on
 
 
 def _is_again(new: Subject, old: Subject) -> bool:
-    """Whether a subject is an earlier one, made again: its cell was run again, or its ``def``."""
+    """Whether a subject repeats an earlier one: its cell or its ``def`` was run again."""
     if (new.name, new.kind, new.arguments) != (old.name, old.kind, old.arguments):
         return False
     if new.cell is not None and new.cell == old.cell:

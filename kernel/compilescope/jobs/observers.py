@@ -1,4 +1,4 @@
-"""Who wants to know of changes."""
+"""Observers of changes."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ Observer = Callable[[str, str, Job | None], None]
 
 
 class Observers:
-    """Tells all observers; one that fails hears no more, and nobody else is the worse for it."""
+    """Notifies all observers; one that raises is removed, the others are unaffected."""
 
     def __init__(self) -> None:
         self._observers: list[Observer] = []
 
     def add(self, observer: Observer) -> Callable[[], None]:
-        """Adds one; returns the way to take it out again."""
+        """Adds an observer; returns a function that removes it."""
         self._observers.append(observer)
         return lambda: self._observers.remove(observer) if observer in self._observers else None
 
     def tell(self, kind: str, subject: str, job: Job | None = None) -> None:
-        """Tells of a change."""
+        """Notifies the observers of a change."""
         for observer in list(self._observers):
             try:
                 observer(kind, subject, job)

@@ -1,4 +1,4 @@
-"""What can be done to a subject's variants, and doing it."""
+"""The kinds of work on a subject's variants, and how they are carried out."""
 
 from __future__ import annotations
 
@@ -20,53 +20,56 @@ Kind = Literal["build", "measure", "study"]
 
 
 class Work(msgspec.Struct, kw_only=True, frozen=True):
-    """What a job is to do. Two of the same are one."""
+    """What a job does. Equal work is done once."""
 
     kind: Kind = "build"
     build: bool = True
-    """Of the kind ``build``: not the sources alone."""
+    """For the kind ``build``: whether to build, or only to generate the sources."""
     breakdown: bool = False
-    """Of the kind ``build``: then where a call's time goes, if that takes seconds."""
+    """For the kind ``build``: whether to break down a call's time too, if that takes seconds."""
     seconds: float = 10.0
     """Of measuring."""
     again: bool = False
-    """Measures anew, also where it could go on."""
+    """Measures anew even if an earlier measurement could be resumed."""
     studies: tuple[str, ...] = ()
 
 
 def usual(inspection: Inspection, kind: Kind) -> dict[str, Variant]:
-    """The variants of a report that work is about when none is named."""
-    found = [variant for variant in inspection.report.variants if not is_record(variant)]
+    """The variants of a report that work applies to if none is named."""
+    variants = [variant for variant in inspection.report.variants if not is_record(variant)]
     if kind != "build":
-        found = [
-            variant for variant in found if variant.stage != "failed" and variant.requested.backend
+        variants = [
+            variant
+            for variant in variants
+            if variant.stage != "failed" and variant.requested.backend
         ]
     if kind == "measure":
-        found = [variant for variant in found if variant.requested.target is None]
+        variants = [variant for variant in variants if variant.requested.target is None]
     if kind == "study":
-        found = [
-            variant for variant in found if variant.stage == "built" or variant.requested.target
-        ] or found
-    return {variant.name: variant.requested for variant in found}
+        variants = [
+            variant for variant in variants if variant.stage == "built" or variant.requested.target
+        ] or variants
+    return {variant.name: variant.requested for variant in variants}
 
 
 def is_aside(wanted: Mapping[str, Variant]) -> bool:
-    """Whether work on these variants calls nothing of the user's: all are for targets."""
+    """Whether work on these variants calls no user code: all are for targets."""
     return all(variant.target is not None for variant in wanted.values())
 
 
 def carry_out_aside(
     work: Work, inspection: Inspection, wanted: Mapping[str, Variant], monitor: Monitor
 ) -> None:
-    """Does work that calls nothing of the user's, in any thread, while a cell runs.
+    """Does work that calls no user code, in any thread, even while a cell runs.
 
-    That is all work on variants for targets, and the sources of others whose capture is there.
+    That is all work on variants for targets, and generating the sources of others that have a
+    capture.
     """
-    known = {one.name for one in inspection.report.variants if one.stage != "failed"}
+    known = {variant.name for variant in inspection.report.variants if variant.stage != "failed"}
     new = {name: variant for name, variant in wanted.items() if name not in known}
     try:
         new = new if work.kind != "build" or work.build else dict(wanted)
-        # A target's code comes out of a process of its own, which takes no lock of this one's.
+        # A target's code is generated in another process, which needs no lock of this one.
         with responsive(), nullcontext() if is_aside(new) else generating(monitor):
             inspection.generate(new, monitor)
         if work.kind == "study":
@@ -85,7 +88,7 @@ def prepare(inspection: Inspection, wanted: Mapping[str, Variant], monitor: Moni
     Returns
     -------
     bool
-        False: a fault of compilescope's own, which is noted in the report, kept it from that.
+        False if a fault of compilescope's own prevented it; the report notes the fault.
     """
     try:
         with responsive(), in_force(inspection.modes):
@@ -103,22 +106,22 @@ def carry_out(
     inspection: Inspection,
     wanted: Mapping[str, Variant],
     monitor: Monitor,
-    told: Callable[[], None],
+    on_news: Callable[[], None],
 ) -> None:
     """Does it, in torch's modes as they were when the subject was inspected.
 
-    A fault of compilescope's own is noted in the report, which has what came before.
+    A fault of compilescope's own is noted in the report, which keeps the earlier results.
 
     Parameters
     ----------
-    told
-        Called when a measurement has something new.
+    on_news
+    Called when a measurement has new samples.
     """
-    # What is there is not generated again; what failed may go well now that it is asked for.
+    # Existing variants are not generated again; failed ones are retried on request.
     known = {
-        one.name
-        for one in inspection.report.variants
-        if work.kind != "build" or one.stage != "failed"
+        variant.name
+        for variant in inspection.report.variants
+        if work.kind != "build" or variant.stage != "failed"
     }
     new = {name: variant for name, variant in wanted.items() if name not in known}
     try:
@@ -127,7 +130,7 @@ def carry_out(
             inspection.generate(new, monitor)
             if work.kind == "measure":
                 inspection.measure(
-                    list(wanted), monitor, seconds=work.seconds, again=work.again, told=told
+                    list(wanted), monitor, seconds=work.seconds, again=work.again, on_news=on_news
                 )
             elif work.kind == "study":
                 inspection.study(list(wanted), work.studies, monitor)

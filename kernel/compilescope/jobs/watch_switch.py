@@ -23,7 +23,7 @@ class Watcher:
     keep
         Called with a new watch: it becomes a subject.
     changed
-        Called with a watch when there is news of it.
+        Called with a watch that has changed.
     ended
         Called with the watch of a block when the block has ended.
     """
@@ -93,7 +93,7 @@ class Watcher:
                 self._switch = None
 
     def state(self) -> WatchSummary:
-        """How the switch stands."""
+        """The state of the switch."""
         return self._switch.state() if self._switch is not None else WatchSummary()
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""Python's garbage collector, at rest."""
+"""Suspends Python's garbage collector."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _was_on = False
 def gc_disabled() -> Iterator[None]:
     """Collects no garbage in the block; blocks of several threads may overlap.
 
-    With torch loaded one full collection takes tenths of a second, and falls on whatever happens to
-    allocate: on the call that is being timed, or on sources that somebody waits for.
+    With torch loaded, a full collection takes tenths of a second. It may occur in the call that is
+    being timed, or delay sources that the panel waits for.
     """
     global _blocks, _was_on
     with _lock:

@@ -124,17 +124,17 @@ def _singles(nodes: list[TreeNode], clone: Clone) -> Any:
     """Clones of one subtree each, by halves: so every node is copied only a few times."""
     waiting = [clone]
     while waiting:
-        one = waiting.pop()
+        current = waiting.pop()
         tops = []
-        place = one.start
-        while place < one.end:
+        place = current.start
+        while place < current.end:
             tops.append(place)
             place += nodes[place].size
         if len(tops) == 1:
-            yield one
+            yield current
         elif tops:
             middle = tops[len(tops) // 2]
-            waiting += [one.part(middle, one.end), one.part(one.start, middle)]
+            waiting += [current.part(middle, current.end), current.part(current.start, middle)]
 
 
 def _passes(check: Callable[[Any], bool], value: Any) -> bool:

@@ -68,7 +68,9 @@ def learnt(measured: Measured) -> Patterns:
     return patterns
 
 
-def fill(report: VariantReport, peaks: list[Peaks], found: Measured, patterns: Patterns) -> None:
+def fill(
+    report: VariantReport, peaks: list[Peaks], measurement: Measured, patterns: Patterns
+) -> None:
     """Puts the times into the report's launches, and says why where there is none.
 
     Parameters
@@ -80,14 +82,14 @@ def fill(report: VariantReport, peaks: list[Peaks], found: Measured, patterns: P
     """
     measured: dict[tuple[str, str], Times] = {}
     reasons: dict[tuple[str, str], str] = {}
-    for place, graph in enumerate(found.graphs):
+    for place, graph in enumerate(measurement.graphs):
         order = {key: site for site, key in enumerate(graph.keys) if key is not None}
         pattern = patterns.get(frozenset(key or "" for key in graph.keys), ())
-        runs = [[run for number, run in call if number == place] for call in found.calls]
+        runs = [[run for number, run in call if number == place] for call in measurement.calls]
         times, missing = kernel_times.measure(
             graph.sites,
             runs,
-            empty_ns=found.empty_ns,
+            empty_ns=measurement.empty_ns,
             pattern=[(name, order.get(key, -1)) for name, key in pattern],
             on_device=graph.on_gpu,
         )
@@ -98,12 +100,12 @@ def fill(report: VariantReport, peaks: list[Peaks], found: Measured, patterns: P
             else:
                 reasons[graph.compilation, key] = why or missing[site]
     for last in (False, True):
-        _put(report, peaks, found, measured, reasons)
+        _put(report, peaks, measurement, measured, reasons)
         beaten = [] if last else _beaten(report, peaks)
         if not beaten:
             return
-        for one in beaten:
-            measured_again(one)
+        for beaten_peaks in beaten:
+            measured_again(beaten_peaks)
 
 
 def _not_at_all(graph: Graph, calls: Sequence[Sequence[GraphRun]]) -> str:
@@ -117,26 +119,26 @@ def _not_at_all(graph: Graph, calls: Sequence[Sequence[GraphRun]]) -> str:
 def _put(
     report: VariantReport,
     peaks: list[Peaks],
-    found: Measured,
+    measurement: Measured,
     measured: Mapping[tuple[str, str], Times],
     reasons: Mapping[tuple[str, str], str],
 ) -> None:
     """Gives each launch its time, and each kernel without one the reason."""
-    default = f"cuda:{torch.cuda.current_device()}" if found.on_device else "cpu"
+    default = f"cuda:{torch.cuda.current_device()}" if measurement.on_device else "cpu"
     tf32 = torch.get_float32_matmul_precision() != "highest"
     artifact = artifact_of(report)
     for compilation in report.compilations:
         nodes, groups = nodes_of(compilation), groups_of(compilation, artifact)
         for kernel in compilation.kernels:
             why: list[str] = []
-            for launch in _own(kernel, artifact):
+            for launch in _launches_of(kernel, artifact):
                 launch.time = None
                 known = measured.get((compilation.id, launch.key))
                 if known is None:
                     why.append(_reason(reasons, compilation.id, launch.key))
                     continue
-                own = nodes.get(launch.key.split(":")[1], {})
-                meaning = meaning_of(groups.get(launch.key, ()), own, default)
+                graph_nodes = nodes.get(launch.key.split(":")[1], {})
+                meaning = meaning_of(groups.get(launch.key, ()), graph_nodes, default)
                 if not known.on_device:
                     meaning.device = "cpu"
                 launch.time = launch_time(
@@ -145,17 +147,17 @@ def _put(
                     _peaks(peaks, meaning.device),
                     meaning,
                     extern=kernel.language == "extern",
-                    empty_ns=found.empty_ns,
-                    inner_ns=found.inner_ns,
+                    empty_ns=measurement.empty_ns,
+                    inner_ns=measurement.inner_ns,
                     tf32=tf32,
-                    built_with=found.built_with,
+                    built_with=measurement.built_with,
                 )
             kernel.absent.pop("time", None)
-            if why or not _own(kernel, artifact):
+            if why or not _launches_of(kernel, artifact):
                 kernel.absent["time"] = why[0] if why else NOT_LAUNCHED
 
 
-def _own(kernel: Kernel, artifact: Artifact) -> list[Launch]:
+def _launches_of(kernel: Kernel, artifact: Artifact) -> list[Launch]:
     """The variant's launches: a kernel lists those of the other wrapper too."""
     return [launch for launch in kernel.launches if launch.artifact == artifact]
 
@@ -167,7 +169,7 @@ def _beaten(report: VariantReport, peaks: Sequence[Peaks]) -> list[Peaks]:
         launch.time.device
         for compilation in report.compilations
         for kernel in compilation.kernels
-        for launch in _own(kernel, artifact)
+        for launch in _launches_of(kernel, artifact)
         if launch.time is not None and (launch.time.compute_share or 0.0) > _CLEARLY
     }
     return [peak for peak in peaks if peak.device in devices and peak.how == "measured"]

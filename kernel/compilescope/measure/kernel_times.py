@@ -111,7 +111,7 @@ def measure(
     tuple
         A launch's place in ``sites`` → its times, and → why it has none.
     """
-    found: dict[int, Times] = {}
+    times_by_site: dict[int, Times] = {}
     reasons: dict[int, str] = {}
     for runs in calls:
         spent: dict[int, list[float]] = defaultdict(list)
@@ -119,24 +119,26 @@ def measure(
             spans, missing = assign(sites, run, pattern, on_device)
             reasons |= missing
             for place, rounds in spans.items():
-                times = found.setdefault(place, Times())
-                for one in rounds:
-                    spent[place].append(sum(_ns(span, empty_ns) for span in one))
-                    times.inner = max(times.inner, sum(span.inner for span in one))
-                    times.kernels = max(times.kernels, sum(len(span.work) for span in one))
-                    times.on_device = times.on_device or any(span.work for span in one)
-                    times.replayed = times.replayed or any(span.is_replayed for span in one)
-        for place, each in spent.items():
-            found[place].samples_us.append(statistics.fmean(each) / 1000)
-            found[place].runs.append(len(each))
-    seen = {place: reason for place, reason in reasons.items() if place not in found}
-    never = {place: NOT_SEEN for place in range(len(sites)) if place not in found}
-    return found, never | seen
+                times = times_by_site.setdefault(place, Times())
+                for spans_of_run in rounds:
+                    spent[place].append(sum(_ns(span, empty_ns) for span in spans_of_run))
+                    times.inner = max(times.inner, sum(span.inner for span in spans_of_run))
+                    times.kernels = max(times.kernels, sum(len(span.work) for span in spans_of_run))
+                    times.on_device = times.on_device or any(span.work for span in spans_of_run)
+                    times.replayed = times.replayed or any(
+                        span.is_replayed for span in spans_of_run
+                    )
+        for place, samples_ns in spent.items():
+            times_by_site[place].samples_us.append(statistics.fmean(samples_ns) / 1000)
+            times_by_site[place].runs.append(len(samples_ns))
+    seen = {place: reason for place, reason in reasons.items() if place not in times_by_site}
+    never = {place: NOT_SEEN for place in range(len(sites)) if place not in times_by_site}
+    return times_by_site, never | seen
 
 
 def _ns(span: Span, empty_ns: float) -> float:
     if span.work:
-        return sum(one.ns for one in span.work)
+        return sum(work.ns for work in span.work)
     return max(span.ns - empty_ns, 0.0)
 
 
@@ -146,9 +148,9 @@ def learn(sites: Sequence[Site], run: GraphRun) -> Pattern:
     owners = {
         id(span): place for place, rounds in spans.items() for parts in rounds for span in parts
     }
-    found = [(work, owners.get(id(span), -1)) for span in run.spans for work in span.work]
-    found.sort(key=lambda one: one[0].start_ns)
-    return [(work.name, place) for work, place in found]
+    launched = [(work, owners.get(id(span), -1)) for span in run.spans for work in span.work]
+    launched.sort(key=lambda work_and_place: work_and_place[0].start_ns)
+    return [(work.name, place) for work, place in launched]
 
 
 def assign(
@@ -193,7 +195,7 @@ def _by_name(sites: Sequence[Site], spans: Sequence[Span]) -> dict[int, object]:
     for place, span in enumerate(spans):
         name = _plain(span.name)
         if name not in generated:  # a template has more before its name
-            name = next((one for one in generated if name.endswith(f"_{one}")), name)
+            name = next((kernel for kernel in generated if name.endswith(f"_{kernel}")), name)
         if name in generated:
             named[place] = (name,)
             continue
@@ -201,7 +203,7 @@ def _by_name(sites: Sequence[Site], spans: Sequence[Span]) -> dict[int, object]:
         if called in operators:
             named[place] = called
             continue
-        alike = [one for one in operators if _alike(one, called)]
+        alike = [operator_name for operator_name in operators if _alike(operator_name, called)]
         if len(alike) == 1:
             named[place] = alike[0]
     return named
@@ -212,9 +214,9 @@ def _plain(name: str) -> str:
     return _PREFIX.sub("", name, count=1)
 
 
-def _alike(one: str, other: str) -> bool:
+def _alike(left: str, right: str) -> bool:
     # Of an operator with overloads the wrapper may name one or none: sort and sort_stable.
-    return one.startswith(f"{other}_") or other.startswith(f"{one}_")
+    return left.startswith(f"{right}_") or right.startswith(f"{left}_")
 
 
 def _in_turns(

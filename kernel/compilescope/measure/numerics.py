@@ -88,21 +88,25 @@ def _compare(expected: Any, actual: Any, path: str) -> Iterator[OutputError]:
         else:
             yield from _tensors(expected, actual, path or "output")
         return
-    wanted, got = _parts(expected, path), _parts(actual, path)
-    if wanted is None or got is None:
+    expected_parts, actual_parts = _parts(expected, path), _parts(actual, path)
+    if expected_parts is None or actual_parts is None:
         if type(expected) is not type(actual):
             yield _unlike(path, f"{_kind(actual)} instead of {_kind(expected)}")
         elif not _equal(expected, actual):
             yield _unlike(path, "another value")
         return
-    for name in wanted.keys() | got.keys() if wanted.keys() != got.keys() else ():
-        if name not in got:
+    for name in (
+        expected_parts.keys() | actual_parts.keys()
+        if expected_parts.keys() != actual_parts.keys()
+        else ()
+    ):
+        if name not in actual_parts:
             yield _unlike(name, "missing")
-        elif name not in wanted:
+        elif name not in expected_parts:
             yield _unlike(name, "not in eager's result")
-    for name, part in wanted.items():
-        if name in got:
-            yield from _compare(part, got[name], name)
+    for name, part in expected_parts.items():
+        if name in actual_parts:
+            yield from _compare(part, actual_parts[name], name)
 
 
 def _parts(value: Any, path: str) -> dict[str, Any] | None:
@@ -119,13 +123,15 @@ def _parts(value: Any, path: str) -> dict[str, Any] | None:
 
 def _tensors(expected: torch.Tensor, actual: torch.Tensor, path: str) -> Iterator[OutputError]:
     expected, actual = plain(expected), plain(actual)
-    for name, wanted, got in [
+    for name, expected_property, actual_property in [
         ("shape", list(expected.shape), list(actual.shape)),
         ("dtype", expected.dtype, actual.dtype),
         ("device", expected.device, actual.device),
     ]:
-        if wanted != got:
-            yield _unlike(path, f"{name} {got} instead of {wanted}", expected.dtype)
+        if expected_property != actual_property:
+            yield _unlike(
+                path, f"{name} {actual_property} instead of {expected_property}", expected.dtype
+            )
             return
     if expected.is_meta:
         return  # it has no values

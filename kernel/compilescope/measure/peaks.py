@@ -1,8 +1,8 @@
-"""What a device can do at best: what a kernel's figures are compared with.
+"""The peak rates of a device, with which a kernel's figures are compared.
 
 A GPU's come from the catalogue, else they are measured; a CPU's are measured. Memory is measured by
-a copy well beyond the last cache, arithmetic by a matrix product, each as fast as it was at best in
-a number of tries: a peak is no average. A process measures a device once.
+a copy well beyond the last cache, arithmetic by a matrix product; the fastest of several runs
+counts, since a peak is not an average. A process measures a device once.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def peaks_of(device: str) -> Peaks:
 
 
 def measured_again(peaks: Peaks) -> None:
-    """Measures a device once more, and keeps the better of both: for when a kernel beat it.
+    """Measures a device again and keeps the better result; used if a kernel exceeded the peak.
 
-    A machine that is busy with something else does not show what it can do.
+    A busy machine does not reach its peak.
     """
     if peaks.how != "measured":
         return
@@ -63,9 +63,9 @@ def _threads(device: str) -> int:
 @functools.cache
 def _peaks(device: str, threads: int) -> Peaks:
     if device != "cpu":
-        found = devices.find(torch.cuda.get_device_name(device))
-        if found is not None:
-            return specified(device, found)
+        specification = devices.find(torch.cuda.get_device_name(device))
+        if specification is not None:
+            return specified(device, specification)
     return _measured(device, threads)
 
 

@@ -1,4 +1,4 @@
-"""How near results are to what they would be without rounding, the variant's and eager's."""
+"""Rounding errors of a variant's and of eager's results, against a reference in float64."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..report import OutputError
 from .numerics import TOLERANCES, Tolerance, compare, plain, wide
 
 FACTOR = 2.0
-"""How many times eager's error from the reference a variant's may be."""
+"""The factor by which a variant's error may exceed eager's, both against the reference."""
 FACTORS_OF_FEW = ((10, 10.0), (500, 8.0), (1000, 3.0))
 """The same for tensors of at most so many elements: few errors scatter more. As in torch's own
 benchmarks."""
@@ -56,8 +56,10 @@ def compare_with_truth(
     """
     output_errors = compare(expected, actual)
     for error in output_errors:
-        # The path may have a remark behind it.
-        path = next((one for one in expected if _is_at(error.path, one)), None)
+        # A remark may follow the path.
+        path = next(
+            (expected_path for expected_path in expected if _is_at(error.path, expected_path)), None
+        )
         if path is None or path not in truth.values:
             continue
         ours: Any = expected[path]
@@ -123,21 +125,21 @@ def is_rounding(eager: torch.Tensor, variant: torch.Tensor, otherwise: torch.Ten
 
 
 def pardon(
-    found: Sequence[OutputError],
+    errors: Sequence[OutputError],
     expected: Mapping[str, Any],
     actual: Mapping[str, Any],
     otherwise: Mapping[str, Any],
 ) -> None:
-    """Has results count as ok that are off by no more than rounding explains.
+    """Mark results as ok whose error is within what rounding explains.
 
     Parameters
     ----------
-    found
-        What `compare_with_truth` found; changed in place.
+    errors
+    Those that `compare_with_truth` returned; changed in place.
     otherwise
         Eager's values from a run in which each operator rounded in another way.
     """
-    for error in found:
+    for error in errors:
         ours, theirs = expected.get(error.path), actual.get(error.path)
         other = otherwise.get(error.path)
         if (
@@ -153,7 +155,7 @@ def pardon(
 
 
 def distrust(expected: Mapping[str, Any], truth: Truth) -> str:
-    """Why the reference cannot be believed, by how far eager's own results are from it; or nothing.
+    """Why the reference is not trusted, judged by eager's own error against it; empty if it is.
 
     Parameters
     ----------
@@ -182,8 +184,8 @@ def distrust(expected: Mapping[str, Any], truth: Truth) -> str:
     return ""
 
 
-def _is_at(told: str, path: str) -> bool:
-    return told == path or told.startswith(f"{path} (not finite")
+def _is_at(reported: str, path: str) -> bool:
+    return reported == path or reported.startswith(f"{path} (not finite")
 
 
 def _comparable(expected: Any, actual: Any, truth: torch.Tensor) -> bool:
@@ -199,9 +201,9 @@ def _comparable(expected: Any, actual: Any, truth: torch.Tensor) -> bool:
 
 def _errors(tensor: torch.Tensor, truth: torch.Tensor) -> torch.Tensor:
     """The size of each error; none where either is not finite."""
-    given, right = wide(plain(tensor)), wide(plain(truth)).to(tensor.device)
-    finite = given.isfinite() & right.isfinite()
-    return torch.where(finite, (given - right).abs(), 0.0)
+    values, right = wide(plain(tensor)), wide(plain(truth)).to(tensor.device)
+    finite = values.isfinite() & right.isfinite()
+    return torch.where(finite, (values - right).abs(), 0.0)
 
 
 def _allowed(dtype: torch.dtype, truth: torch.Tensor) -> torch.Tensor:

@@ -54,9 +54,9 @@ def reaching(
     while len(samples) < ROUNDS and (len(samples) < _FEWEST or time.perf_counter() < end):
         before_each()
         whole = _timed(call, number)
-        own = inside(number)
+        inside_ns = inside(number)
         aside = _timed(without, number) if without is not None else 0
-        samples.append((whole - own - aside) / number / 1000)
+        samples.append((whole - inside_ns - aside) / number / 1000)
     low, high = median_interval(samples)
     middle = max(statistics.median(samples), 0.0)
     return Cost(middle, (max(low, 0.0), max(high, 0.0)), len(samples))

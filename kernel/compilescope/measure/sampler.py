@@ -87,7 +87,7 @@ class _Series:
         """Keeps a sample; at once, or not at all if there is an interrupt."""
         calls = self.batch * 1000.0
         host, device = (
-            None if one is None else one / calls for one in (reading.host, reading.device)
+            None if total is None else total / calls for total in (reading.host, reading.device)
         )
         self.samples.append(_Sample(number, reading.wall / calls, host, device))
 
@@ -317,9 +317,9 @@ class Sampler:
             rounds = shared[count - 1].round + 1
             series.running.append(RatioAtRound(rounds, earlier.value, earlier.interval))
             series.next_running = math.ceil(count * _RUNNING_STEP)
-        found = ratio(above, below)
-        timing.ratio, timing.ratio_interval = found.value, found.interval
-        timing.differs, timing.speedup = found.differs, speedup(found, self.baseline)
+        comparison = ratio(above, below)
+        timing.ratio, timing.ratio_interval = comparison.value, comparison.interval
+        timing.differs, timing.speedup = comparison.differs, speedup(comparison, self.baseline)
         timing.running = list(series.running)
 
     def _sample(self, name: str, batch: int) -> Reading:

@@ -91,7 +91,7 @@ def step_times(rounds: Sequence[Round], places: Sequence[int | None]) -> StepTim
     ValueError
         No call noted anything.
     """
-    noted = [_noted(one) for one in rounds]
+    noted = [_noted(timed_round) for timed_round in rounds]
     if not noted or not noted[0]:
         raise ValueError("The calls noted no step.")
     clock = _clock_ns()
@@ -103,30 +103,36 @@ def step_times(rounds: Sequence[Round], places: Sequence[int | None]) -> StepTim
     )
     edge = (mark + clock) / 2
     samples: dict[int, list[float]] = {}
-    for one, events in zip(rounds, noted, strict=True):
-        own: dict[int, float] = {}
-        ends = [*(at for at, _ in events[1:]), one.end]
+    for timed_round, events in zip(rounds, noted, strict=True):
+        spent_ns: dict[int, float] = {}
+        ends = [*(at for at, _ in events[1:]), timed_round.end]
         for (at, slot), end in zip(events, ends, strict=True):
             place = places[slot]
             if place is not None:
-                own[place] = own.get(place, 0.0) + end - at - (edge if end == one.end else mark)
+                spent_ns[place] = (
+                    spent_ns.get(place, 0.0) + end - at - (edge if end == timed_round.end else mark)
+                )
         first = next((places[slot] for _, slot in events if places[slot] is not None), None)
         if first is not None:
             # From the caller to the first mark.
-            own[first] = own.get(first, 0.0) + events[0][0] - one.begin - edge
-        for place, ns in own.items():
+            spent_ns[first] = spent_ns.get(first, 0.0) + events[0][0] - timed_round.begin - edge
+        for place, ns in spent_ns.items():
             samples.setdefault(place, []).append(ns / 1000)
     return StepTimes(
-        steps={place: _figure(found) for place, found in samples.items()},
-        whole=_figure([max(one.plain - clock, 0.0) / 1000 for one in rounds]),
+        steps={place: _figure(step_samples) for place, step_samples in samples.items()},
+        whole=_figure([max(timed_round.plain - clock, 0.0) / 1000 for timed_round in rounds]),
         mark_ns=mark,
         rounds=len(rounds),
     )
 
 
-def _noted(one: Round) -> list[tuple[int, int]]:
+def _noted(timed_round: Round) -> list[tuple[int, int]]:
     """When each slot was reached in the call, in order."""
-    return sorted((at, slot) for slot, at in enumerate(one.slots) if one.begin <= at <= one.end)
+    return sorted(
+        (at, slot)
+        for slot, at in enumerate(timed_round.slots)
+        if timed_round.begin <= at <= timed_round.end
+    )
 
 
 def _figure(samples: Sequence[float]) -> Figure:
@@ -137,8 +143,8 @@ def _figure(samples: Sequence[float]) -> Figure:
 def _clock_ns() -> float:
     """What asking the clock costs."""
     now = time.perf_counter_ns
-    found = []
+    intervals = []
     for _ in range(200):
         start = now()
-        found.append(now() - start)
-    return statistics.median(found)
+        intervals.append(now() - start)
+    return statistics.median(intervals)

@@ -91,7 +91,7 @@ class CudaStopwatch:
         torch.cuda.synchronize(self._device)
         start = self.now()
         first.record(stream)
-        begun = self.now()
+        calls_start = self.now()
         for _ in itertools.repeat(None, batch):
             call()
         returned = self.now()
@@ -99,7 +99,7 @@ class CudaStopwatch:
         torch.cuda.synchronize(self._device)
         wall = self.now() - start
         device = int(first.elapsed_time(last) * 1e6)
-        return Reading(max(wall, 1), max(returned - begun, 1), max(device, 1))
+        return Reading(max(wall, 1), max(returned - calls_start, 1), max(device, 1))
 
 
 def stopwatch_for(device: str | None = None, clock: Clock = time.perf_counter_ns) -> Stopwatch:

@@ -54,7 +54,7 @@ class PanelService:
             result["code"] = ""
         if "subjects" in result:
             # A panel shows the first subject that it hears of.
-            result["subjects"].sort(key=lambda each: each["subject"]["id"] != self._subject)
+            result["subjects"].sort(key=lambda summary: summary["subject"]["id"] != self._subject)
         self._channel.reply(reply)
         if code:
             self._main.call(self._work)

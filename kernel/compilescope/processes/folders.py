@@ -52,8 +52,8 @@ def remove_abandoned(place: Path) -> None:
     """Removes this user's folders there whose processes have ended; looks once in a process."""
     for folder in place.glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
-            found = folder.lstat()
-            if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid():
+            status = folder.lstat()
+            if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid():
                 _remove_if_abandoned(folder)
 
 

@@ -113,14 +113,14 @@ def run(
             end(process)
             errors.join()
         result = place / RESULT
-        found = result.read_bytes() if how == "done" and result.exists() else b""
-        if how == "done" and (process.returncode != 0 or not found):
+        payload = result.read_bytes() if how == "done" and result.exists() else b""
+        if how == "done" and (process.returncode != 0 or not payload):
             how = "crashed"
         return Ended(
             how=how,
             exit_code=process.returncode,
             errors=errors.text(),
-            result=found,
+            result=payload,
             took_s=time.perf_counter() - start,
             pid=process.pid,
             peak_bytes=watch.peak_bytes,
@@ -185,14 +185,14 @@ def _start(
 
 def import_path(wanted: Sequence[str]) -> list[str]:
     """The caller's folders, where they are here too, and this package's own."""
-    own = str(PACKAGE.resolve().parent)
+    own_path = str(PACKAGE.resolve().parent)
     usual = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     # Those of the installation come by themselves, in their own order.
     extra = [name for name in wanted if name and name not in _STANDARD and Path(name).exists()]
-    return list(dict.fromkeys(name for name in [*extra, own, *usual] if name))
+    return list(dict.fromkeys(name for name in [*extra, own_path, *usual] if name))
 
 
-_STANDARD = frozenset(one for one in sys.path if "site-packages" in one or one == sys.prefix)
+_STANDARD = frozenset(path for path in sys.path if "site-packages" in path or path == sys.prefix)
 
 
 class Tail:
@@ -260,25 +260,25 @@ class _Watch:
             # Looking costs this machine some milliseconds, while the process may be measuring.
             if self._limits.memory_bytes is not None and now - looked >= _MEMORY_EVERY_S:
                 looked = now
-                held = _held(self._process.pid, self._limits.memory_bytes)
+                held = _memory_bytes(self._process.pid, self._limits.memory_bytes)
                 self.peak_bytes = max(self.peak_bytes, held)
                 if held > self._limits.memory_bytes:
                     return "memory"
 
     def _hear(self) -> None:
         try:
-            told = self._steps.read_text(encoding="utf-8")
+            text = self._steps.read_text(encoding="utf-8")
         except OSError:
             return
         # The last line may be half written.
-        lines = told.split("\n")[:-1]
+        lines = text.split("\n")[:-1]
         for line in lines[self._read :]:
             self._step = line
             self._stepped(line)
         self._read = len(lines)
 
 
-def _held(pid: int, limit: float) -> float:
+def _memory_bytes(pid: int, limit: float) -> float:
     """The memory of a process and of all that it started (bytes).
 
     Added up, what they share counts several times. Only where that is too much is each page shared
@@ -295,7 +295,7 @@ def _held(pid: int, limit: float) -> float:
             held += process.memory_info().rss
     if held <= limit:
         return held
-    return sum(_shared_out(one) for one in family)
+    return sum(_shared_out(member) for member in family)
 
 
 def _shared_out(process: psutil.Process) -> float:

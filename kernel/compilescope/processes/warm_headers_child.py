@@ -32,11 +32,11 @@ def precompile() -> list[Path]:
 
     from ..torch_api.inductor import headers
 
-    with headers.noting() as found:
+    with headers.noting() as header_files:
         for cpp_wrapper in (False, True):
             torch.compiler.reset()
             torch.compile(torch.sin, options={"cpp_wrapper": cpp_wrapper})(torch.ones(8))
-    return found
+    return header_files
 
 
 def note(headers: list[Path], marker: Path) -> None:

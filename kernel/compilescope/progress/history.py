@@ -53,8 +53,8 @@ class History:
     @property
     def file(self) -> Path:
         """The file, which need not exist."""
-        given = os.environ.get(FOLDER)
-        folder = self._folder or (Path(given) if given else None)
+        configured = os.environ.get(FOLDER)
+        folder = self._folder or (Path(configured) if configured else None)
         return (folder or platformdirs.user_cache_path("compilescope", False)) / "history.json"
 
     def usual(self, kind: str) -> Usual | None:

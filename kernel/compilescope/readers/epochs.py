@@ -1,4 +1,4 @@
-"""Compile ids that occur once, while a log is read: torch counts anew after a reset."""
+"""Unique compile ids for a log: torch starts to count again after a reset."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..capture.renumber import renamed
 class Epochs:
     """Names compilations while their log is read from its beginning.
 
-    Ids of torch's first count stay its own; frames of a later count are numbered on.
+    Ids of torch's first count are kept; frames of a later count continue the numbering.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Epochs:
 
 
 def _moved(name: str, frames: int, graphs: int) -> str:
-    """A compile id as counted from other numbers of frames and compiled autograd's graphs."""
+    """A compile id, offset by a number of frames and of compiled autograd's graphs."""
     parts = name.split("/")
     if len(parts) > 1:
         parts[-2] = str(int(parts[-2]) + frames)
@@ -59,7 +59,7 @@ def _moved(name: str, frames: int, graphs: int) -> str:
 
 
 def _free(before: int, numbers: Iterable[str]) -> int:
-    """The first number that is free, where ``before`` is if there are none."""
+    """The first free number; ``before`` if no number is taken."""
     return max((int(number) + 1 for number in numbers), default=before)
 
 

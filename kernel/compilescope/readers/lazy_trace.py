@@ -1,4 +1,4 @@
-"""A trace of any size: its compilations at once, each of them whole when it is looked at."""
+"""A trace of any size: all compilations in outline at once, each complete on demand."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ProcessLog:
         self._outlines = Outlines(Blocks(log.file), year, self._damages)
         self._offsets: Offsets | None = None
         self._unindexed: dict[str, None] = {}
-        """The compilations that the index lacks something of."""
+        """The compilations with records that are not indexed yet."""
         self._whole = True
 
     def close(self) -> None:
@@ -66,12 +66,12 @@ class ProcessLog:
 
     @property
     def grows(self) -> bool:
-        """Whether what is written to it from now on can be read."""
+        """Whether records that are appended later can be read."""
         return self._log.grows
 
     @property
     def is_replaced(self) -> bool:
-        """Whether it is gone, or no longer begins with what was read."""
+        """Whether the file is gone, or no longer begins with what was read."""
         try:
             stat = self.path.stat()
         except OSError:
@@ -117,13 +117,13 @@ class ProcessLog:
         for graph_break, outlined in zip(
             assembled.compilation.breaks, outline.breaks, strict=False
         ):
-            # Another compilation, which is not read for this one.
+            # A problem of another compilation does not concern this one.
             graph_break.resumed = outlined.resumed
         return assembled
 
     @property
     def offsets(self) -> Offsets:
-        """Where the records are; read as far as the log was when somebody asks."""
+        """The offsets of the records, up to where the log has been read."""
         if self._offsets is None:
             self._offsets = Offsets(self._log.file, self._year, self.path.name)
         if self._unindexed:
@@ -132,7 +132,7 @@ class ProcessLog:
         return self._offsets
 
     def report(self) -> VariantReport:
-        """Its compilations in outline, and what went wrong."""
+        """Its compilations in outline, and its problems."""
         compilations = [self.outline(events) for events in self.events.values()]
         problems = self._outlines.failures()
         texts = {text.name for events in self.events.values() for text in events.texts}
@@ -148,7 +148,7 @@ class ProcessLog:
 
     @property
     def damages(self) -> list[Problem]:
-        """What of the log cannot be read."""
+        """The parts of the log that cannot be read."""
         return self._damages.problems()
 
     def text_at(self, offset: int) -> str:
@@ -162,7 +162,7 @@ class ProcessLog:
 
 
 class Trace:
-    """A file or folder of what torch logged, read as far as somebody looks.
+    """A file or folder of torch's logs, read on demand.
 
     Opening it reads the heads of all records once; a compilation's texts are read when it is asked
     for. `compilescope.read_trace` reads all of it instead.
@@ -231,12 +231,12 @@ class Trace:
 
     @property
     def grows(self) -> bool:
-        """Whether what is written to a log from now on can be read: it is not compressed."""
+        """Whether records that are appended later can be read: no log is compressed."""
         return any(log.grows for log in self._logs)
 
     @property
     def is_replaced(self) -> bool:
-        """Whether a log that was read is gone, or is no longer the one that it was."""
+        """Whether a log that was read is gone or was replaced."""
         return any(log.is_replaced for log in self._logs)
 
     def read_on(self) -> list[tuple[ProcessLog, Events]]:
@@ -244,7 +244,7 @@ class Trace:
         return self._read(lambda done, total: None)
 
     def finish(self) -> list[tuple[ProcessLog, Events]]:
-        """Read on to the end, and take the last record as it is: nobody writes to the logs now."""
+        """Read to the end, including the last record: nothing writes to the logs any more."""
         self._whole = True
         return self.read_on()
 
@@ -269,7 +269,7 @@ class Trace:
 
     @property
     def problems(self) -> list[Problem]:
-        """What of the files cannot be read."""
+        """The parts of the files that cannot be read."""
         problems = list(self._problems)
         for log in self._logs:
             if log.damages and not log.events:

@@ -21,7 +21,7 @@ class LogFiles(NamedTuple):
 
     logs: list[Path]
     problems: list[Problem]
-    """What stands there, is called a log and cannot be one."""
+    """Files with a log's name that are no logs."""
 
 
 class Origin(NamedTuple):
@@ -92,7 +92,7 @@ def _no_file(file: Path, folder: Path) -> Problem:
 
 
 def unreadable(file: Path, error: OSError) -> Problem:
-    """The problem of a log that the operating system does not let us read."""
+    """The problem for a log that the operating system does not allow to be read."""
     return Problem(
         severity="error",
         what=f"{file.name} cannot be read: {error.strerror or error}.",
@@ -124,7 +124,7 @@ def origin(file: Path, folder: Path, rank: int | None, begun_s: float) -> Origin
 
 
 def names_of(origins: Sequence[Origin]) -> list[str]:
-    """A name for each log's process, none of them twice.
+    """A unique name for each log's process.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def names_of(origins: Sequence[Origin]) -> list[str]:
             names.append(_LOG.sub("", log_origin.file))
             continue
         attempt = attempts[log_origin.rank] = attempts.get(log_origin.rank, 0) + 1
-        # A job that is started again writes another file for each rank.
+        # A restarted job writes another file for each rank.
         names.append(f"rank {log_origin.rank}" + (f", attempt {attempt}" if attempt > 1 else ""))
     taken: set[str] = set()
     for index, name in enumerate(names):
@@ -149,7 +149,7 @@ def names_of(origins: Sequence[Origin]) -> list[str]:
 
 
 def ranks_of(origins: Sequence[Origin]) -> str:
-    """The ranks, to put behind a trace's name: ``, ranks 0 to 7``; empty where none is known."""
+    """The ranks as a suffix of a trace's name: ``, ranks 0 to 7``; empty if none is known."""
     ranks = sorted({log_origin.rank for log_origin in origins if log_origin.rank is not None})
     if not ranks:
         return ""

@@ -1,4 +1,4 @@
-"""What to change first: where a trace's compile time went that need not have gone."""
+"""What to change first: the avoidable compile time of a trace."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Spent(Struct):
     backward_s: float = 0.0
     inductor_s: float = 0.0
     restarted_s: float = 0.0
-    """On attempts that Dynamo gave up and began again."""
+    """Spent on attempts that Dynamo abandoned and restarted."""
 
 
 def lost_time(
     variants: Iterable[VariantReport], spent: Mapping[str, Mapping[str, Spent]]
 ) -> list[LostTime]:
-    """Rank what cost compile time and need not be, the longest first.
+    """Rank the avoidable causes of compile time, the longest first.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def lost_time(
     Returns
     -------
     list of LostTime
-        Every second under one cause: of a failed recompile, the failure.
+        Each second is counted under one cause; a failed recompile counts as a failure.
     """
     longest: dict[tuple[str, str, SourceLine | None], LostTime] = {}
     for variant in variants:
@@ -52,7 +52,7 @@ def _of_process(variant: VariantReport, spent: Mapping[str, Spent]) -> Iterator[
         + spent.get(compilation.id, Spent()).backward_s
         for compilation in variant.compilations
     }
-    # What was compiled from behind a break on is part of the break's cost.
+    # Compilations that resume after a break are part of the break's cost.
     resumed = {
         graph_break.resumed
         for compilation in variant.compilations

@@ -1,4 +1,4 @@
-"""Where each compilation's records are in a log, and its report, read from there."""
+"""The offsets of each compilation's records in a log, and reports read from them."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _EARLIER = {
     b"recompile_reasons",
     b"compilation_metrics",
 }
-"""What a recompile's report needs of the frame's earlier compilations."""
+"""The records of the frame's earlier compilations that a recompile's report needs."""
 
 
 class Assembled(NamedTuple):
-    """A compilation, read whole."""
+    """A complete compilation."""
 
     compilation: Compilation
     problems: list[Problem]
@@ -42,7 +42,7 @@ class Assembled(NamedTuple):
 
 
 class _Interned(NamedTuple):
-    """A file name, and from which record on torch's number stands for it."""
+    """A file name, and the first record in which torch's number refers to it."""
 
     record: int
     number: int
@@ -50,7 +50,7 @@ class _Interned(NamedTuple):
 
 
 class Offsets:
-    """Where each compilation's records are in a log, which may still be written.
+    """The offsets of each compilation's records in a log, which may still grow.
 
     Parameters
     ----------
@@ -73,17 +73,17 @@ class Offsets:
         self._year = year
         self._name = name
         self._starts = array("Q", [0])
-        """The offset of each record, and of each line that is none; and where the next begins."""
+        """The offset of each record and of each line that is no record, then of the next record."""
         self._records: dict[str, array[int]] = {}
         """The numbers of each compilation's records."""
         self._spans = array("L")
-        """Those of spans that do not say which compilation they are of."""
+        """The numbers of spans that name no compilation."""
         self._interned: list[_Interned] = []
         self._epochs = Epochs()
         self._bounds = [0]
-        """The first record of each of torch's counts."""
+        """The first record after each reset of torch's compile ids."""
         self._kinds = array("L")
-        """What each record is: a place in `_names`."""
+        """The kind of each record, as an index into `_names`."""
         self._names: list[bytes] = []
         """Events' names, and those of artifacts."""
         self._known: dict[bytes, int] = {}
@@ -131,13 +131,13 @@ class Offsets:
         if shown_id in self._cache:
             self._cache.move_to_end(shown_id)
             return self._cache[shown_id]
-        # Half of what the package takes to import; a trace's summary does not need it.
+        # This import takes half of the package's import time, and a summary does not need it.
         from ..analysis.assemble import assemble
 
         damages = Damages(self._name, numbered=False)
         records = list(self._parsed(self._numbers(shown_id), damages))
         compilations = assemble(records, variant=variant, raw=True)
-        # Damage may leave records that no compilation is made of.
+        # In a damaged log, the records may yield no compilation.
         empty = Compilation(id=shown_id)
         compilation = next(
             (candidate for candidate in compilations if candidate.id == shown_id), empty
@@ -205,7 +205,7 @@ class Offsets:
             self._interned.append(_Interned(number, detail[1], str(detail[0])))
 
     def _start(self, number: int, torch_id: str) -> None:
-        """Note a start, where torch may count anew: its outer spans opened before."""
+        """Note a start, at which torch's ids may restart; its outer spans opened earlier."""
         earlier = self._epochs.ids[-1].get(torch_id)
         if not self._epochs.start(torch_id):
             return
@@ -213,7 +213,7 @@ class Offsets:
         while bound > self._bounds[-1] + 1 and self._opens(bound - 1):
             bound -= 1
         self._bounds.append(bound)
-        # They were taken for the earlier compilation's, which torch gave the same id.
+        # These spans were assigned to the earlier compilation with the same torch id.
         records = self._records.get(earlier or "")
         moved_numbers = []
         while records and records[-1] >= bound:
@@ -222,7 +222,7 @@ class Offsets:
             self._records[self._epochs.name(torch_id)] = array("L", reversed(moved_numbers))
 
     def _opens(self, number: int) -> bool:
-        """Whether a record opens a span, or says nothing of a compilation."""
+        """Whether a record opens a span, or belongs to no compilation."""
         name = self._name_of(number)
         return name in (b"str", b"torch_version") or (
             name == _SPAN and b'"ph": "B"' in self._bytes(number, number + 1)
@@ -232,7 +232,7 @@ class Offsets:
         return self._names[self._kinds[number]]
 
     def _bytes(self, begin: int, end: int) -> bytes:
-        """The records from one number to another, which is not among them."""
+        """The bytes of the records ``begin`` to ``end``, without ``end``."""
         start = self._starts[begin]
         self._file.seek(start)
         return self._file.read(self._starts[end] - start)
@@ -243,11 +243,11 @@ class Offsets:
         epoch = bisect_right(self._bounds, record_numbers[0]) - 1
         begin = self._bounds[epoch]
         end = self._bounds[epoch + 1] if epoch + 1 < len(self._bounds) else len(self)
-        # Spans without an id close behind the last record that has none either.
+        # Spans without an id end after the last record without one.
         bounds = (begin, end - 1) if shown_id == LOOSE else (record_numbers[0], record_numbers[-1])
         first, last = bisect_left(self._spans, bounds[0]), bisect_right(self._spans, bounds[1])
         numbers = {*record_numbers, *self._spans[first:last]}
-        # Phases are counted from the earliest one, and guards name files.
+        # Phases are timed relative to the earliest one, and guards refer to file names.
         numbers.update(itertools.islice(self._named(_SPAN, begin, end), 1))
         numbers.update(
             file_name.record for file_name in self._interned if begin <= file_name.record < end
@@ -275,7 +275,7 @@ class Offsets:
 
 
 def _runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Sorted numbers as ranges, each with the number behind its last."""
+    """Sorted numbers as half-open ranges."""
     begin = end = -1
     for number in numbers:
         if number != end:

@@ -1,4 +1,4 @@
-"""A log's compilations from the heads of its records: of what, when, how long, what failed."""
+"""Outlines of a log's compilations, from the record heads: frame, time, duration, failure."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ _KEPT = {
     "dynamo_graph_break_reason",
     "dynamo_error",
 }
-"""What an outline is made of, beside what the caches answered."""
+"""The records that an outline is made of, besides those of caches."""
 _OF_PROCESS = {"torch_version", "fx_graph_runnable"}
 
 
 class Metrics(msgspec.Struct):
-    """Those of torch's figures of a compilation that are looked at here, as torch logs them."""
+    """The compilation metrics that outlines use, as torch logs them."""
 
     co_name: Any = None
     co_filename: Any = None
@@ -80,7 +80,7 @@ _decode_metrics = msgspec.json.Decoder(_MetricsHead).decode
 
 
 class Text(NamedTuple):
-    """A record with a text, which is left in the file."""
+    """A record whose text stays in the file."""
 
     name: str
     """The artifact's, else the event's."""
@@ -101,7 +101,7 @@ class Events:
     first_s: float | None = None
     """When the first of them was written, by the lines' clock."""
     outline: Compilation | None = None
-    """None while there is something that it does not have."""
+    """None if records were read since it was made."""
 
     def metrics(self, event: str) -> dict[str, Any]:
         """Torch's figures of the forward or of the backward; empty where they are not logged."""
@@ -113,12 +113,12 @@ class Events:
 
     @property
     def is_done(self) -> bool:
-        """Whether torch has said what it did: the compilation ended, well or not."""
+        """Whether the compilation has ended, successfully or not."""
         return any(record.event in METRICS for record in self.records)
 
     @property
     def starts(self) -> bool:
-        """Whether Dynamo started on it, so that it will say how it ended."""
+        """Whether Dynamo started it, so that its end will be logged."""
         return any(record.event == "dynamo_start" for record in self.records)
 
 
@@ -144,10 +144,10 @@ class Outlines:
         self._epochs = Epochs()
         self._names: dict[int, str] = {}
         self._process: dict[str, Record] = {}
-        """What tells of the process, by name."""
+        """The records about the process, by name."""
         self._shift_s: float | None = None
         self._touched: dict[str, Events] = {}
-        """What `read` found something new of."""
+        """The compilations with new records since the last `read`."""
 
     def read(
         self, progress: Callable[[int], None] = lambda position: None, *, whole: bool = True
@@ -215,7 +215,7 @@ class Outlines:
 
     def _read(self, block: Block) -> None:
         if self._shift_s is None:
-            # Before others: the year may be another one, and not all metrics have a time.
+            # Before the others: the year may differ, and not all metrics have a time.
             self._shift_s = clock_shift(first_span(block, self._year)) or None
         for match in FEW_HEADS.finditer(block.buffer, 0, block.end):
             event, text = match[8], match[7]
@@ -255,7 +255,7 @@ class Outlines:
         of_compilation = event in _KEPT or name in _KEPT or _CACHE.match(name) is not None
         if not of_process and not of_compilation:
             return
-        # What a hit or a miss was of takes megabytes: that is read with the compilation.
+        # The details of a cache hit or miss take megabytes: they are read with the compilation.
         has_text = not name.endswith(("_cache_hit", "_cache_miss"))
         record = Record(
             event=event,
@@ -298,7 +298,7 @@ class Outlines:
         return events
 
     def _set_clock(self, events: Events) -> None:
-        """Compare the lines' clock with torch's own, which knows the year and the time zone."""
+        """Align the lines' clock with torch's own, which has the year and the time zone."""
         if self._shift_s is None:
             started_s = finite(events.metrics("compilation_metrics").get("start_time"))
             if started_s is not None:

@@ -1,4 +1,4 @@
-"""Where the ranks of a traced run compiled something else, and which of them is slowest."""
+"""Where the ranks of a traced run compiled different things, and which rank is slowest."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ GRAPH_TEXTS = {
     "inductor_post_grad_graph": "the graph after Inductor's passes",
     "inductor_output_code": "the generated code",
 }
-"""Texts that are compared, in the order in which torch makes them: one follows from the other."""
+"""The texts that are compared, in torch's order: each is derived from the one before."""
 _SCHEDULE = "inductor_collective_schedule"
 _TENSORS = "inductor_runtime_and_tensor_meta"
 _EXECUTED = "graph_execution"
 _SHOWN = 5
 _SLOWER = 1.1
-"""How many times as long as the fastest rank one compiles that is named as the slowest."""
+"""A rank is reported as slowest if it compiles this many times as long as the fastest."""
 
 _WHY: dict[DivergenceKind, str] = {
     "cache": "A rank that misses a cache makes the others wait in the next collective.",
@@ -48,8 +48,8 @@ class _Rank(NamedTuple):
 def compare_ranks(trace: Trace) -> RankComparison | None:
     """Compare the ranks of a trace; None where it has fewer than two.
 
-    Of a rank that was started again, the last attempt counts. A difference that follows from an
-    earlier one of the same compilation is left out.
+    Of a restarted rank, the last attempt counts. A difference that follows from an earlier one of
+    the same compilation is left out.
     """
     last = {log.origin.rank: log for log in trace.processes}
     ranks = [
@@ -207,7 +207,7 @@ def _listed(
     artifact: str,
     read: Callable[[Any], list[str]],
 ) -> Iterator[RankDivergence]:
-    """The first place at which what an artifact lists differs."""
+    """The first difference between the lists in an artifact."""
     lists: dict[int, list[str]] = {}
     for rank in ranks:
         texts = _texts(rank, compile_id).get(artifact, [])
@@ -267,7 +267,7 @@ def _divergence(
 
 
 def _minority(values: Mapping[int, str]) -> list[int]:
-    """The ranks that have another value than most; of as many, than the first rank."""
+    """The ranks that differ from the majority, or in a tie from the first rank."""
     groups: dict[str, list[int]] = {}
     for number, value in values.items():
         groups.setdefault(value, []).append(number)
@@ -295,7 +295,7 @@ def _texts(rank: _Rank, compile_id: str) -> dict[str, list[Text]]:
 
 
 def _runtime(rank: _Rank, compile_id: str) -> str:
-    """What Inductor estimates one call to take: a sum over its operations."""
+    """Inductor's estimate of the time of one call: a sum over its operations."""
     texts = _texts(rank, compile_id).get(_TENSORS, [])
     times = [
         time_ns

@@ -25,8 +25,8 @@ def is_remote(place: str | Path) -> bool:
 def located(place: str | Path) -> Iterator[Path]:
     """A path of this machine to a trace: a copy, for the length of the block, of a remote one.
 
-    A log is read from its first byte to its last, so that it has to be fetched whole anyway. Of a
-    folder the logs alone are copied.
+    A log is read from its first byte to its last, so it is fetched as a whole. From a folder, only
+    the logs are copied.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Texts searched: all that torch logged of all compilations, without assembling one."""
+"""Search in all texts that torch logged, without assembling any compilation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .lazy_trace import ProcessLog, Trace
 
 MOST_HITS = 200
 _SHOWN = 300
-"""How much of a long line a hit shows."""
+"""The most characters of a line that a hit shows."""
 
 
 class Hit(Struct):
@@ -26,7 +26,7 @@ class Hit(Struct):
 
 
 class Matches(Struct):
-    """What a search came to."""
+    """The result of a search."""
 
     hits: list[Hit] = []
     """At most `MOST_HITS`, in torch's order."""
@@ -73,7 +73,7 @@ def _in_log(log: ProcessLog, text: bytes) -> Iterator[Hit]:
         heads = [*EVERY_HEAD.finditer(block.buffer, 0, block.end)]
         ends = [*(head.start() for head in heads[1:]), block.end]
         for head, end in zip(heads, ends, strict=True):
-            # Spans and the descriptions of tensors have no owner here: they say what is in others.
+            # Spans and tensor descriptions have no owner here: other records contain the same.
             owner = owners.get(block.offset + head.start() + 1)
             if owner is not None and block.buffer.find(text, head.end(), end) >= 0:
                 lines = bytes(block.buffer[head.end() : end]).split(b"\n\t")[1:]

@@ -1,4 +1,4 @@
-"""Which calls led to which compilations: the stacks that Dynamo started from, as a tree."""
+"""The call stacks that triggered compilations, as a tree."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .lazy_trace import ProcessLog
 from .outlines import Events
 
 _MOST_LINES = 2000
-"""Of all trees of a trace: they go to the panel with the trace's summary."""
+"""The limit for all trees of a trace: they are sent to the panel with the trace's summary."""
 
 
 @dataclass
@@ -22,7 +22,7 @@ class _Node:
 
 
 def stacks_of(logs: Iterable[ProcessLog]) -> list[Stacks]:
-    """The stacks of each process's compilations; of processes with the same ones, once.
+    """The stacks of each process's compilations; processes with equal stacks share a tree.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def _tree(all_events: Iterable[Events], room: int) -> Stacks:
         for frame in frames:
             node = node.below.setdefault(frame, _Node())
         node.compilations.append(events.id)
-    # Without recursion: a user's stack may be deeper than Python's.
+    # Without recursion: a user's stack may be deeper than Python's recursion limit.
     left = [(0, frame, node) for frame, node in reversed(root.below.items())]
     while left:
         depth, frame, node = left.pop()

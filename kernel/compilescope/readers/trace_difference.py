@@ -26,14 +26,14 @@ from .rank_divergence import GRAPH_TEXTS
 from .trace_summary import compilation_lines
 
 MOST_READ = 50
-"""How many compilations are read whole in each trace, if nobody asks for all: 0.1 to 0.3 s each."""
+"""How many compilations are read completely in each trace by default: each takes 0.1 to 0.3 s."""
 _SLOWER_BY = 0.2
 _SLOWER_BY_S = 0.1
-"""A compilation is timed once: a smaller change than these two says nothing."""
+"""Each compilation is timed once: changes smaller than these two are noise."""
 _COMMENT = re.compile(r"^[^\S\n]*#.*\n?|(?<!\s)[^\S\n]+# .*$", re.M)
 """Comments name files and lines, which move with every edit above them."""
 _COMPILE_ID = re.compile(r"^(?:!\d+/)?\d+/\d+: ", re.M)
-"""What a recompile's reason begins with: the compilation whose guard failed."""
+"""The prefix of a recompile's reason: the compilation whose guard failed."""
 _GUARDS = "dynamo_cpp_guards_str"
 _TEXTS = RankTexts("")
 
@@ -71,9 +71,9 @@ def trace_difference(
 ) -> TraceDifference:
     """Compare two traces, process by process.
 
-    Processes of the same name are partners; where each trace has a single one, so are these.
-    Compilations are partners by their function, the file's name, and their order among those of
-    the function: compile ids change with every function that is compiled before. Texts are
+    Processes of the same name are paired; if each trace has a single process, those two are.
+    Compilations are paired by their function, the file's name, and their order among those of
+    the function: compile ids change with every function that is compiled earlier. Texts are
     compared by torch's checksums first, then without comments, folders and addresses.
 
     Parameters
@@ -89,7 +89,7 @@ def trace_difference(
     Returns
     -------
     TraceDifference
-        What was compiled anew, what takes longer, and what is different in what both have.
+        What is newly compiled, what takes longer, and how the compilations of both differ.
     """
     pairs = list(_processes(before.processes, after.processes))
     paired = {id(log) for pair in pairs for log in pair}
@@ -193,14 +193,14 @@ def _seconds(sides: Sequence[_Side]) -> float:
 def _paired(
     before: Sequence[_Side], after: Sequence[_Side]
 ) -> tuple[list[_Pair], list[_Side], list[_Side]]:
-    """The partners, and what has none in either."""
+    """The pairs, and what is unpaired on either side."""
     pairs: list[_Pair] = []
     gone: list[_Side] = []
     new: list[_Side] = []
     groups = [_by_function(before), _by_function(after)]
     for function in {**groups[0], **groups[1]}:
         first, second = groups[0].get(function, []), groups[1].get(function, [])
-        # Those with the same graph first: one recompile more must not move all that follow.
+        # Those with equal graphs first: one more recompile must not shift all later pairs.
         keys = [[_graphs(side.events) for side in sides] for sides in (first, second)]
         matcher = SequenceMatcher(None, keys[0], keys[1], autojunk=False)
         for kind, i, i_end, j, j_end in matcher.get_opcodes():
@@ -231,7 +231,7 @@ def _function(line: CompilationLine) -> str:
 
 
 def _change(pair: _Pair) -> CompilationChange | None:
-    """What the heads and texts tell to differ; None where nothing does."""
+    """The differences visible in heads and texts; None if there are none."""
     before, after = pair
     change = CompilationChange(
         function=_function(after.line), before=before.line.id, after=after.line.id
@@ -270,7 +270,7 @@ def _compare_texts(change: CompilationChange, pair: _Pair) -> bool:
 
 
 def _plain(text: str) -> str:
-    """A text without what says nothing of the code: comments, folders, addresses, hashes."""
+    """A text without what does not affect the code: comments, folders, addresses, hashes."""
     return _TEXTS(BACKEND_HASH.sub("", _COMMENT.sub("", text)))
 
 
@@ -285,7 +285,7 @@ def _compare_whole(change: CompilationChange, before: Compilation, after: Compil
 
 
 def _says_something(change: CompilationChange) -> bool:
-    """Whether something differs beside comments, folders and addresses, as far as it was read."""
+    """Whether anything that was read differs besides comments, folders and addresses."""
     return not change.is_read or any(
         getattr(change, field)
         for field in change.__struct_fields__

@@ -27,7 +27,7 @@ def summary_of(
     redact
         Leave out folders' names, source code and quoted values.
     stacks
-        Work out which calls led to which compilations, too; a redacted summary has none.
+        Include the call stacks that triggered compilations; a redacted summary has none.
     """
     report = trace.report()
     comparison = compare_ranks(trace) if rank is None and not redact else None

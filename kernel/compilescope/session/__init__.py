@@ -1,1 +1,1 @@
-"""What this kernel has inspected, and what is asked of it later."""
+"""The subjects that this kernel has inspected, and later requests about them."""

@@ -1,4 +1,4 @@
-"""What is asked of a report after its inspection: to measure its variants, to study them."""
+"""Requests for a report after its inspection: to measure or to study its variants."""
 
 from __future__ import annotations
 
@@ -113,13 +113,15 @@ def _wanted(
 ) -> dict[str, Variant]:
     """The variants by name: those of the report go by the names that they have there."""
     if variants is None:
-        requested = {one.name: one.requested for one in inspection.report.variants}
-        # Where all are for targets, it is told what cannot be done with those.
+        requested = {variant.name: variant.requested for variant in inspection.report.variants}
+        # If all are for targets, the caller raises an error that says what is not possible.
         aims = {name: variant for name, variant in requested.items() if variant.target is not None}
         return usual(inspection, kind) or aims or names.parse(names.USUAL)
-    known = {one.name: one.requested for one in inspection.report.variants}
-    given = [variants] if isinstance(variants, (str, Variant)) else variants
-    if isinstance(given, Iterable) and all(isinstance(one, str) and one in known for one in given):
-        return {str(name): known[str(name)] for name in given}
+    known = {variant.name: variant.requested for variant in inspection.report.variants}
+    listed = [variants] if isinstance(variants, (str, Variant)) else variants
+    if isinstance(listed, Iterable) and all(
+        isinstance(chosen, str) and chosen in known for chosen in listed
+    ):
+        return {str(name): known[str(name)] for name in listed}
     parsed = names.parse(variants)
-    return {session.name_for(inspection, one): one for one in parsed.values()}
+    return {session.name_for(inspection, variant): variant for variant in parsed.values()}

@@ -1,4 +1,4 @@
-"""What this kernel has inspected: the subjects, the jobs, and who wants to know."""
+"""What this kernel has inspected: its subjects, jobs and observers."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Session:
         inspection = Inspection(fn, args, kwargs, cell=cell, call=call)
         wanted = inspection.with_written(fn, wanted, chosen=variants is not None)
         subject = inspection.report.subject.id
-        inspection.on_change(lambda variant: self._grown(subject, variant))
+        inspection.on_change(lambda variant: self._note_change(subject, variant))
         work = Work(build=run, breakdown=run and breakdown)
         job = self.jobs.new(subject, list(wanted), work)
         with self._alone(job):
@@ -162,16 +162,18 @@ class Session:
         It goes on beside this thread; the report has it in ``sweep`` from now on. What a factory
         makes elsewhere is no subject of this kernel: its report is not in the panel.
         """
-        found = self.inspections.get(plan.subject.id)
-        if found is None and plan.call is not None:
-            inspection = found = Inspection(*plan.call)
+        found_inspection = self.inspections.get(plan.subject.id)
+        if found_inspection is None and plan.call is not None:
+            inspection = found_inspection = Inspection(*plan.call)
             subject = inspection.report.subject.id
-            inspection.on_change(lambda variant: self._grown(subject, variant))
+            inspection.on_change(lambda variant: self._note_change(subject, variant))
             self._keep(inspection, focus=True)
-        report = found.report if found is not None else new_report(plan.subject)
+        report = (
+            found_inspection.report if found_inspection is not None else new_report(plan.subject)
+        )
         running = self.sweeps.start(plan, report, executor=executor, workers=workers)
-        if found is not None:
-            self._grown(report.subject.id, "")
+        if found_inspection is not None:
+            self._note_change(report.subject.id, "")
         return report, running
 
     def ranks(
@@ -216,11 +218,11 @@ class Session:
     def sources(self, subject: str, variant: Variant) -> tuple[str, Job | None]:
         """Has a variant's sources generated; takes no longer than `PATIENCE_S`.
 
-        In a thread of its own where a capture serves it, or it is for a target: while a cell runs.
-        Otherwise by a job for the main thread (`run_pending`), as a new capture calls the subject;
-        the code is generated in a thread again. Asked on the main thread (of a kernel without
-        subshells) all of it is left to that in any case: it would meet the user's next cell
-        elsewhere, and cannot be interrupted there. May be called from any thread.
+        If a capture exists or the variant is for a target, a separate thread generates them, even
+        while a cell runs. Otherwise a job for the main thread (`run_pending`) makes a new capture,
+        which calls the subject, and a thread generates the code. If called on the main thread (in a
+        kernel without subshells), the job does all of it there: a thread would overlap the user's
+        next cell, and could not be interrupted. May be called from any thread.
 
         Returns
         -------
@@ -232,8 +234,10 @@ class Session:
         variant = names.checked(variant)
         inspection = self._callable(subject)
         name = self.name_for(inspection, variant)
-        there = {one.name: one for one in inspection.report.variants}
-        if name in there and there[name].stage != "failed":
+        present = {
+            report_variant.name: report_variant for report_variant in inspection.report.variants
+        }
+        if name in present and present[name].stage != "failed":
             return name, None
         wanted = {name: variant}
         is_main = threading.current_thread() is threading.main_thread()
@@ -261,8 +265,8 @@ class Session:
     ) -> Job:
         """Queues measuring variants, all that can be built when none is named.
 
-        A measurement of the same subject that runs just now makes way: it ends at its next round,
-        and the new one goes on with its samples where it can.
+        A running measurement of the same subject ends at its next round, and the new one continues
+        with its samples if possible.
 
         Raises
         ------
@@ -300,10 +304,16 @@ class Session:
         wanted = list(variants) or list(usual(inspection, work.kind))
         requested = {name: inspection.report.variant(name).requested for name in wanted}
         if not variants:
-            # What was interrupted before it had all its variants is asked for anew.
-            there = [one.requested for one in inspection.report.variants if not is_record(one)]
-            asked = inspection.asked or names.parse(names.USUAL)
-            missing = {name: one for name, one in asked.items() if one not in there}
+            # If an inspection was interrupted, its missing variants are requested again.
+            present = [
+                report_variant.requested
+                for report_variant in inspection.report.variants
+                if not is_record(report_variant)
+            ]
+            requested_last = inspection.asked or names.parse(names.USUAL)
+            missing = {
+                name: variant for name, variant in requested_last.items() if variant not in present
+            }
             if work.kind == "build" or not requested:
                 requested |= missing
         if requested and is_aside(requested):
@@ -349,7 +359,7 @@ class Session:
                     elif prepare(inspection, wanted, monitor):
                         self.jobs.leave(job)
             except KeyboardInterrupt:
-                continue  # said by the job's state; the panel asked for it
+                continue  # the job's state shows it; the panel requested it
             if job in self.jobs.aside:
                 self._start_aside(job, inspection, wanted)
 
@@ -377,7 +387,7 @@ class Session:
         return self.inspections[subject]
 
     def measurement(self, subject: str) -> MeasurementProgress:
-        """How a subject's measurement stands.
+        """The state of a subject's measurement.
 
         Raises
         ------
@@ -405,9 +415,9 @@ class Session:
 
     def name_for(self, inspection: Inspection, variant: Variant) -> str:
         """The name of a variant in a report: the one it has there, or a new one."""
-        for one in inspection.report.variants:
-            if one.requested == variant and not is_record(one):
-                return one.name
+        for other in inspection.report.variants:
+            if other.requested == variant and not is_record(other):
+                return other.name
         return names.name_of(variant)
 
     def forget(self, subject: str) -> None:
@@ -517,7 +527,7 @@ class Session:
     def _watch_changed(self, watch: Watch) -> None:
         subject = watch.report.subject.id
         if subject in self.inspections:
-            self._grown(subject, AS_WRITTEN)
+            self._note_change(subject, AS_WRITTEN)
         self._tell("watch", subject)
 
     def _watch_ended(self, watch: Watch) -> None:
@@ -534,7 +544,7 @@ class Session:
                 )
             )
 
-    def _grown(self, subject: str, variant: str) -> None:
+    def _note_change(self, subject: str, variant: str) -> None:
         self.revisions[subject] = self.revisions.get(subject, 0) + 1
         self._tell("report", subject)
 

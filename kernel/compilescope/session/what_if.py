@@ -32,7 +32,7 @@ def ask_text(session: Session, subject: str, variant: str, text: str, compilatio
     CompilescopeError
         A cell runs, or the question makes no sense; the message says which.
     """
-    found = session.inspection(subject)
+    subject_entry = session.inspection(subject)
     if notebook_globals.is_cell_running():
         raise CompilescopeError(
             "The kernel is busy.",
@@ -40,25 +40,30 @@ def ask_text(session: Session, subject: str, variant: str, text: str, compilatio
             "Ask again when the cell has ended.",
         )
     names = notebook_globals.namespace()
-    if isinstance(found, Watch):
-        known = {one.id: one for one in found.report.compilations}
-        return ask_compilation(found.code_of(compilation), compilation, text, names, known)
-    if isinstance(found, Elsewhere):
+    if isinstance(subject_entry, Watch):
+        known = {
+            known_compilation.id: known_compilation
+            for known_compilation in subject_entry.report.compilations
+        }
+        return ask_compilation(subject_entry.code_of(compilation), compilation, text, names, known)
+    if isinstance(subject_entry, Elsewhere):
         raise CompilescopeError(
-            f"This report is of {found.where}, which has ended.",
+            f"This report is of {subject_entry.where}, which has ended.",
             "Its guards went with its process.",
             "Ask about a call that was inspected in this kernel.",
         )
-    return found.what_if(variant, text, names)
+    return subject_entry.what_if(variant, text, names)
 
 
 def count_fails(session: Session, subject: str, compilation: str) -> None:
     """Brings the fail counts of guards up to date, where their code is the user's and live."""
-    found = session.inspection(subject)
-    if not isinstance(found, Watch):
+    watch = session.inspection(subject)
+    if not isinstance(watch, Watch):
         return
-    code = found.code_of(compilation)
-    known = {one.id: one for one in found.report.compilations}
+    code = watch.code_of(compilation)
+    known = {
+        known_compilation.id: known_compilation for known_compilation in watch.report.compilations
+    }
     if code is not None and compilation in known:
         live = by_report_id(live_guards(code), report_ids(known))
         if compilation in live:
@@ -80,17 +85,19 @@ def ask_call(
     """
     if not isinstance(what, Report):
         return ask_compiled(what, args, kwargs)
-    found = session.inspection(what.subject.id)
-    if not isinstance(found, Inspection):
+    inspection = session.inspection(what.subject.id)
+    if not isinstance(inspection, Inspection):
         raise CompilescopeError(
             "A watch has no call of its own.",
             remedy="Ask about the function itself: compilescope.what_if(fn, ...).",
         )
-    variants = [variant for variant in found.report.variants if found.has_guards(variant.name)]
+    variants = [
+        variant for variant in inspection.report.variants if inspection.has_guards(variant.name)
+    ]
     if not variants:
         raise CompilescopeError(
             "The report has no variant that compilescope compiled.",
             remedy="Inspect the call again.",
         )
     built = [variant for variant in variants if variant.stage == "built"]
-    return found.ask((built or variants)[0].name, args, kwargs)
+    return inspection.ask((built or variants)[0].name, args, kwargs)

@@ -100,7 +100,7 @@ def _measured(
         with quiet(), caches.only(folder):  # a call may compile once more
             profiler = _profiled(study, built, on_device, seconds)
             calls = _sorted_runs(profiler.calls, graphs)
-            if len(_seen(calls)) < len(graphs):
+            if len(_graphs_that_ran(calls)) < len(graphs):
                 calls = _with_first_calls(study, built, profiler, graphs, len(calls))
     finally:
         study.snapshot.restore()
@@ -158,7 +158,7 @@ def _with_first_calls(
         profiler.profile(_call(study, built), calls=1, before=study.snapshot.restore)
         study.monitor.check()
     calls = _sorted_runs(profiler.calls, graphs)
-    known = _seen(calls[:count])
+    known = _graphs_that_ran(calls[:count])
     return calls[:count] + [
         [(place, run) for place, run in call if place not in known] for call in calls[count:]
     ]
@@ -168,7 +168,7 @@ def _call(study: StudyContext, built: Built) -> Callable[[], object]:
     return lambda: outcome_of(built.call(*study.args, **study.kwargs), dict)
 
 
-def _seen(calls: Runs) -> set[int]:
+def _graphs_that_ran(calls: Runs) -> set[int]:
     return {place for call in calls for place, _ in call}
 
 

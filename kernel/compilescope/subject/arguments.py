@@ -115,7 +115,7 @@ def lines(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
             for name, value in bound.items():
                 kind = signature.parameters[name].kind
                 if kind is inspect.Parameter.VAR_POSITIONAL:
-                    named += [(f"{name}[{index}]", one) for index, one in enumerate(value)]
+                    named += [(f"{name}[{index}]", item) for index, item in enumerate(value)]
                 elif kind is inspect.Parameter.VAR_KEYWORD:
                     named += value.items()
                 else:

@@ -24,10 +24,14 @@ def functions_of(
     torch's own are left out: their frames are skipped or inlined. What a library's code reaches
     through its own objects may not be found.
     """
-    found: dict[int, types.FunctionType] = {}
+    functions: dict[int, types.FunctionType] = {}
     seen: set[int] = set()
     reached = walk(subject, args, kwargs).objects
-    waiting: list[Any] = [one for one, _ in reached if type(one) is types.FunctionType]
+    waiting: list[Any] = [
+        reached_object
+        for reached_object, _ in reached
+        if type(reached_object) is types.FunctionType
+    ]
     waiting.append(subject)
     while waiting and len(seen) < LIMIT:
         value = waiting.pop()
@@ -37,9 +41,9 @@ def functions_of(
         if isinstance(value, types.FunctionType):
             if _is_torch(value):
                 continue
-            found[id(value)] = value
+            functions[id(value)] = value
         waiting.extend(_next(value))
-    return list(found.values())
+    return list(functions.values())
 
 
 def _next(value: Any) -> Iterator[Any]:

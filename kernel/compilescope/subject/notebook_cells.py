@@ -56,13 +56,13 @@ def cells(compilations: Iterable[Compilation]) -> dict[str, str]:
     path in the temporary folder where no file is.
     """
     files = {line.file for compilation in compilations for line in _lines(compilation)}
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for file in sorted(files):
         if _is_cell(file):
             lines = linecache.getlines(file)
             if lines:
-                found[file] = "".join(lines)
-    return found
+                texts[file] = "".join(lines)
+    return texts
 
 
 def _is_cell(file: str) -> bool:
@@ -77,5 +77,5 @@ def _lines(compilation: Compilation) -> Iterable[SourceLine]:
     for graph in compilation.graphs.values():
         for node in graph.nodes:
             yield from node.sources
-    for each in compilation.breaks:
-        yield from each.stack
+    for graph_break in compilation.breaks:
+        yield from graph_break.stack

@@ -78,13 +78,13 @@ def unpack(data: bytes) -> Call:
     CompilescopeError
         A factory that returned something else.
     """
-    found = pickle.loads(data)
-    portable_settings.apply(pickle.loads(found["settings"]))
-    references.take(pickle.loads(found["references"]))
-    SavedModes().put(pickle.loads(found["modes"]))
-    if found["inference"]:
+    parts = pickle.loads(data)
+    portable_settings.apply(pickle.loads(parts["settings"]))
+    references.take(pickle.loads(parts["references"]))
+    SavedModes().put(pickle.loads(parts["modes"]))
+    if parts["inference"]:
         _for_good.enter_context(torch.inference_mode())
-    content = _Content(*pickle.loads(found["content"]))
+    content = _Content(*pickle.loads(parts["content"]))
     call = Call(content.fn or _nothing, (), {})
     if content.factory is not None:
         call = _made_by(content.factory)
@@ -114,14 +114,18 @@ def as_arguments(value: object) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def _made_by(factory: Callable[[], Any]) -> Call:
-    made = factory()
-    if not isinstance(made, (tuple, list)) or len(made) not in (2, 3) or not callable(made[0]):
+    result = factory()
+    if (
+        not isinstance(result, (tuple, list))
+        or len(result) not in (2, 3)
+        or not callable(result[0])
+    ):
         raise CompilescopeError(
-            f"The factory returned a {type(made).__name__}.",
+            f"The factory returned a {type(result).__name__}.",
             "It makes the call that is measured.",
             "Return (fn, args) or (fn, args, kwargs).",
         )
-    fn, args, kwargs = (*made, {})[:3]
+    fn, args, kwargs = (*result, {})[:3]
     return Call(unwrap(fn), tuple(args), dict(kwargs or {}))
 
 
@@ -155,7 +159,7 @@ def _pack(content: _Content, modes: Sequence[Any] | None, what: str) -> bytes:
             "modes": pickle.dumps(SavedModes().now() if modes is None else list(modes)),
             "settings": cloudpickle.dumps(settings()),
             "references": cloudpickle.dumps(
-                {text: one for text, one in references.known().items() if _travels(one)}
+                {text: value for text, value in references.known().items() if _travels(value)}
             ),
             "inference": torch.is_inference_mode_enabled(),
         }

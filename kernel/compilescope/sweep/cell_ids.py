@@ -1,7 +1,7 @@
-"""Cells by what they measure: the same in another kernel, and another when the code is another.
+"""Keys of cells: the same in another kernel, different if the code is different.
 
-A resumed sweep goes by this, also after the notebook was restarted, where every object is a new
-one. So code counts, and shapes, types and settings; not identities, and not the numbers in tensors.
+A sweep is resumed by these keys, even after a restart of the notebook, when every object is new.
+Code, shapes, types and settings therefore count; identities and the values of tensors do not.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class _Fingerprint:
 
     def _mapping(self, value: Mapping[Any, Any]) -> str:
         items = itertools.islice(value.items(), _MANY)
-        return f"{len(value)} {[(_plain(name), self.of(one)) for name, one in items]}"
+        return f"{len(value)} {[(_plain(name), self.of(item)) for name, item in items]}"
 
     def _function(self, function: types.FunctionType) -> str:
         name = f"{_home(function)} {function.__qualname__}"
@@ -130,7 +130,9 @@ class _Fingerprint:
         if _is_library(value):
             return name
         methods = {
-            name: self.of(one) for name, one in vars(value).items() if inspect.isfunction(one)
+            name: self.of(method)
+            for name, method in vars(value).items()
+            if inspect.isfunction(method)
         }
         return f"{name} {methods}"
 
@@ -149,7 +151,7 @@ def _is_library(value: Callable[..., Any]) -> bool:
 
 
 def _code(code: types.CodeType) -> str:
-    """What a code does, without where it stands."""
+    """A code object without its location."""
     constants = [
         _code(constant) if isinstance(constant, types.CodeType) else _constant(constant)
         for constant in code.co_consts
@@ -158,7 +160,7 @@ def _code(code: types.CodeType) -> str:
 
 
 def _constant(value: object) -> str:
-    # A set's order is another in each process.
+    # The order of a set differs between processes.
     return str(sorted(map(repr, value))) if isinstance(value, frozenset) else repr(value)
 
 

@@ -15,7 +15,7 @@ def work(inside: ChildProcess) -> bytes:
     """Measures the cell; gives a `CellResult` as JSON."""
     cell, data, seconds, items, may_repeat = pickle.loads(inside.task())
     inside.step("waiting")
-    # Others measure on this machine: loading torch would disturb them.
+    # Loading torch would disturb other cells that measure on this machine.
     device = Device()
     inside.step("loading")
     from ..subject.pickled_subject import unpack

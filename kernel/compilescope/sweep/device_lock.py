@@ -1,7 +1,7 @@
-"""One cell at a time measures on a device, while others may compile, but not then.
+"""Lets one cell at a time measure on a device; other cells compile only while none measures.
 
-Locks of files, which end with the process that holds them: cells that run on one machine share
-them, whoever started them.
+The file locks are released when their process ends. All cells on a machine share them, whichever
+sweep started them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Device:
         self.use(name)
 
     def use(self, name: str) -> None:
-        """Shares a device, in place of the one before; waits while somebody holds it alone."""
+        """Locks a device for shared use, in place of an earlier one."""
         if name == self._name:
             return
         if self._file is not None:
@@ -42,7 +42,7 @@ class Device:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Holds it alone in the block; waits until nobody else uses it."""
+        """Holds it exclusively in the block; waits until it is unused."""
         assert self._file is not None, "a device is in use from the start"
         fcntl.flock(self._file, fcntl.LOCK_EX)
         try:
@@ -85,8 +85,8 @@ def _is_ours(folder: Path) -> bool:
     """Whether there is such a folder now, that nobody else can write into."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.lstat()
+        status = folder.lstat()
     except OSError:
         return False
-    mode = found.st_mode
-    return stat.S_ISDIR(mode) and found.st_uid == os.getuid() and not mode & 0o022
+    mode = status.st_mode
+    return stat.S_ISDIR(mode) and status.st_uid == os.getuid() and not mode & 0o022

@@ -20,6 +20,6 @@ def identity(device: str) -> str:
     A GPU's number does not: it counts what a process may see.
     """
     if device.startswith("cuda"):
-        found = getattr(torch.cuda.get_device_properties(device), "uuid", None)
-        return str(found) if found is not None else device
+        uuid = getattr(torch.cuda.get_device_properties(device), "uuid", None)
+        return str(uuid) if uuid is not None else device
     return device

@@ -8,7 +8,7 @@ from ..report.sweeps import SweepCell
 from ..torch_api.failures import failures
 
 _MEMORY = ("OutOfMemoryError", "MemoryError", "memory: you tried to allocate")
-"""How exceptions say that memory ran out; the last, of the CPU's allocator, is a RuntimeError."""
+"""Text in out-of-memory exceptions; the last is from a RuntimeError of the CPU's allocator."""
 
 
 def fail(cell: SweepCell, error: Exception) -> None:
@@ -21,6 +21,6 @@ def fail(cell: SweepCell, error: Exception) -> None:
 
 def end(cell: SweepCell, problem: Problem) -> None:
     """Ends a cell with a problem."""
-    said = f"{problem.what} {problem.detail}"
-    cell.state = "memory" if any(word in said for word in _MEMORY) else "failed"
+    text = f"{problem.what} {problem.detail}"
+    cell.state = "memory" if any(word in text for word in _MEMORY) else "failed"
     cell.problem = problem

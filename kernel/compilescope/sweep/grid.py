@@ -21,7 +21,7 @@ def grid(
     options: Sequence[Mapping[str, Any]] = ({},),
 ) -> dict[str, Variant]:
     """Name → variant, for every combination; see `compilescope.grid`."""
-    found = {}
+    variants = {}
     for mode, cpp, sizes, whole, more in itertools.product(
         modes, cpp_wrapper, dynamic, fullgraph, options
     ):
@@ -32,8 +32,8 @@ def grid(
             fullgraph=whole,
             options=dict(more),
         )
-        found[name_of(variant)] = variant
-    return parse(found)
+        variants[name_of(variant)] = variant
+    return parse(variants)
 
 
 def every_mode() -> list[str | None]:

@@ -1,4 +1,4 @@
-"""A subject compiled under one variant and measured against eager, in a process for that alone."""
+"""Compiles a subject under one variant and measures it against eager, in a separate process."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def measure(
             if may_repeat and any(phase.name == HEADERS for phase in phases(built.compilations)):
                 return False
             _compare(cell, reference, built)
-            # What was compared is not what a call holds.
+            # Memory of the comparison must not count as the call's.
             del reference
             built.outcome = None
             name = cell.name

@@ -17,7 +17,7 @@ _CALLS = 3
 
 
 class Memory:
-    """The most that a call takes beyond what was held when this was made.
+    """The peak memory of a call, beyond what was in use at construction.
 
     On CUDA: what torch's allocator hands out, and what CUDA graphs keep for themselves. On the CPU:
     what the process grows by while the call runs, by the system's account; Linux only. Memory that
@@ -72,5 +72,5 @@ def _growth(call: Callable[[], object]) -> float | None:
 
 
 def _bytes(name: str) -> float:
-    found = re.search(rf"{name}:\s+(\d+) kB", _STATUS.read_text())
-    return float(found[1]) * 1024 if found else 0.0
+    match = re.search(rf"{name}:\s+(\d+) kB", _STATUS.read_text())
+    return float(match[1]) * 1024 if match else 0.0

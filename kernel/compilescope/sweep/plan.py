@@ -72,17 +72,17 @@ def make(
         sets = {"": (tuple(args), dict(kwargs or {}))}
     sets = {str(name): _read(value) for name, value in sets.items()}
     call = _first(fn, sets)
-    subject = describe(*call) if call is not None else describe(_given(factory))
+    subject = describe(*call) if call is not None else describe(_required(factory))
     base = cell_ids.identity(unwrap(fn) if fn is not None else factory)
     modes = SavedModes().now() if modes is None else modes
     machine = _machine(modes)
     cells = []
     for shape, arguments in sets.items():
         lines = _lines(fn, arguments)
-        own = cell_ids.identity(arguments)
+        arguments_id = cell_ids.identity(arguments)
         cells += [
             SweepCell(
-                key=cell_ids.key(base, variant, own, machine),
+                key=cell_ids.key(base, variant, arguments_id, machine),
                 name=name,
                 variant=variant,
                 shape=shape,
@@ -150,16 +150,23 @@ def _first(fn: Callable[..., Any] | None, sets: Mapping[str, Any]) -> pickled_su
     return pickled_subject.Call(unwrap(fn), args, kwargs)
 
 
-def _given(factory: Callable[[], Any] | None) -> Callable[[], Any]:
+def _required(factory: Callable[[], Any] | None) -> Callable[[], Any]:
     assert factory is not None, "one of the two is given"
     return factory
 
 
 def _machine(modes: Sequence[Any]) -> list[str]:
     """What a measurement depends on beside the cell: torch, devices, modes and settings."""
-    found = environment()
+    machine = environment()
     settings = portable_settings.changed_settings()
-    return [found.torch, str(found.triton), found.cpu, *found.gpus, *map(str, modes), str(settings)]
+    return [
+        machine.torch,
+        str(machine.triton),
+        machine.cpu,
+        *machine.gpus,
+        *map(str, modes),
+        str(settings),
+    ]
 
 
 def new_report(subject: Subject) -> Report:

@@ -48,7 +48,11 @@ def overall_winner(cells: Sequence[SweepCell]) -> SweepCell | None:
         best[cell.shape] = min(best.get(cell.shape, math.inf), latency_us(cell))
         by_variant.setdefault(cell.name, []).append(cell)
     most = max(map(len, by_variant.values()), default=0)
-    rivals = [found for found in by_variant.values() if len(found) == most]
+    rivals = [
+        cells_of_variant
+        for cells_of_variant in by_variant.values()
+        if len(cells_of_variant) == most
+    ]
     slower = [
         _mean([latency_us(sweep_cell) / best[sweep_cell.shape] for sweep_cell in rival])
         for rival in rivals
@@ -79,9 +83,9 @@ def compile_s(cell: SweepCell) -> float:
     return cell.compile_time.total_s if cell.compile_time is not None else 0.0
 
 
-def _beats(one: SweepCell, other: SweepCell) -> bool:
-    latencies = latency_us(one), latency_us(other)
-    times = compile_s(one), compile_s(other)
+def _beats(cell: SweepCell, other: SweepCell) -> bool:
+    latencies = latency_us(cell), latency_us(other)
+    times = compile_s(cell), compile_s(other)
     no_worse = latencies[0] <= latencies[1] and times[0] <= times[1]
     return no_worse and (latencies[0] < latencies[1] or times[0] < times[1])
 

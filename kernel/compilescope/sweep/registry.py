@@ -77,12 +77,12 @@ class Sweeps:
         with self._lock:
             gone = [
                 name
-                for name, one in self._running.items()
-                if name not in subjects and one.plan.call is not None
+                for name, running_sweep in self._running.items()
+                if name not in subjects and running_sweep.plan.call is not None
             ]
-            dropped = [self._running.pop(one) for one in gone]
-            for one in gone:
-                self._news.pop(one, None)
+            dropped = [self._running.pop(name) for name in gone]
+            for name in gone:
+                self._news.pop(name, None)
         for running in dropped:
             running.cancel()
 

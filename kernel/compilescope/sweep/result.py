@@ -54,7 +54,7 @@ class SweepResult:
             if cell.name == name and shape in (None, cell.shape):
                 return cell
         listed = ", ".join(
-            repr(one.name) + (f" with {one.shape!r}" if one.shape else "") for one in self.cells
+            repr(cell.name) + (f" with {cell.shape!r}" if cell.shape else "") for cell in self.cells
         )
         raise CompilescopeError(f"The sweep has no cell {name!r}.", remedy=f"It has {listed}.")
 

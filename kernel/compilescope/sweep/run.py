@@ -1,4 +1,4 @@
-"""A sweep that runs: hands cells to an executor, hears of them, keeps what is finished."""
+"""A running sweep: submits cells to an executor, follows them, and stores finished ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TRIES = 3
 
 _POLL_S = 0.2
 _ENDING_S = 15.0
-"""How long a sweep that was cancelled waits for its processes to be gone."""
+"""How long a cancelled sweep waits for its processes to end."""
 
 _log = logging.getLogger(__name__)
 _numbers = itertools.count(1)
@@ -133,9 +133,9 @@ class Running:
         kept = self._store.load()
         taken = []
         for cell in self.sweep.cells:
-            found = kept.get(cell.key)
-            if found is not None and found.serves(limits.timeout_s, limits.memory_bytes):
-                taken.append(self._put(cell.key, found.cell))
+            stored = kept.get(cell.key)
+            if stored is not None and stored.serves(limits.timeout_s, limits.memory_bytes):
+                taken.append(self._put(cell.key, stored.cell))
         if taken:
             self._tell(taken)
 
@@ -154,10 +154,10 @@ class Running:
         try:
             self._pending[self._executor.submit(run_cell, task)] = cell.key
         except Exception as error:  # noqa: BLE001 - an executor may refuse as it likes
-            self._finish(_lost(cell, error))
+            self._finish(_lost_cell(cell, error))
 
     def _hear(self, future: futures.Future[SweepCell], key: str) -> None:
-        """What became of a cell that is no longer pending."""
+        """Finishes a cell that is no longer pending."""
         cell = self._cell(key)
         if future.cancelled():
             error: BaseException | None = futures.CancelledError()
@@ -171,7 +171,7 @@ class Running:
             # `run_cell` raises nothing of the cell's: the worker died, or the way to it.
             self._submit(msgspec.structs.replace(cell, state="waiting"))
         else:
-            self._finish(_lost(cell, error))
+            self._finish(_lost_cell(cell, error))
 
     def _finish(self, result: SweepCell) -> None:
         cell = self._put(result.key, result)
@@ -205,7 +205,7 @@ class Running:
 
     def _end(self) -> None:
         """Has the executor and the running cells stop, and waits for them."""
-        # The folder stays meanwhile: a cell that an executor begins only now finds it without this.
+        # The folder stays: a cell that starts only now sees that the file is gone.
         (self._scratch / GO).unlink(missing_ok=True)
         for future in list(self._pending):
             if future.cancel():
@@ -227,15 +227,15 @@ class Running:
     def _cell(self, key: str) -> SweepCell:
         return self.sweep.cells[self._places[key]]
 
-    def _put(self, key: str, found: SweepCell) -> SweepCell:
+    def _put(self, key: str, finished: SweepCell) -> SweepCell:
         """Puts a cell into its place, under the name and the settings that it has in this sweep."""
         now = self._cell(key)
         cell = msgspec.structs.replace(
-            found,
+            finished,
             name=now.name,
             variant=now.variant,
             shape=now.shape,
-            arguments=found.arguments or now.arguments,
+            arguments=finished.arguments or now.arguments,
         )
         self.sweep.cells[self._places[key]] = cell
         return cell
@@ -264,12 +264,12 @@ class Running:
             _log.exception("Whoever follows a sweep failed.")
 
 
-def _lost(cell: SweepCell, error: BaseException) -> SweepCell:
-    said: Any = f"{type(error).__name__}: {error}".rstrip(": ")
+def _lost_cell(cell: SweepCell, error: BaseException) -> SweepCell:
+    error_text: Any = f"{type(error).__name__}: {error}".rstrip(": ")
     problem = Problem(
         severity="error",
         what="The executor lost it.",
-        why=f"{said[:500]}.",
+        why=f"{error_text[:500]}.",
         remedy="Its worker died, or cannot run it: it needs compilescope, and the same torch.",
     )
     return msgspec.structs.replace(cell, state="crashed", problem=problem)

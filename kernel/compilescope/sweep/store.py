@@ -1,4 +1,4 @@
-"""Finished cells, kept as lines of JSON, so that a sweep that was cut off can go on."""
+"""Finished cells, stored as lines of JSON, so that an interrupted sweep can be resumed."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class StoredCell(msgspec.Struct, kw_only=True):
     seconds: float = 0.0
 
     def serves(self, timeout_s: float | None, memory_bytes: float | None) -> bool:
-        """Whether it need not be run again. One that was ended may do with more."""
+        """Whether it need not be run again: a cell that hit a limit is, if the limit grew."""
         if self.cell.state == "timeout":
             return not _more(timeout_s, self.timeout_s)
         if self.cell.state == "memory":
             return not _more(memory_bytes, self.memory_bytes)
         if self.cell.problem is not None and self.cell.problem.what.startswith(FAULT):
-            # A fault of ours may be mended by now.
+            # A fault of compilescope's may be fixed by now.
             return False
         return self.cell.state in ("done", "failed", "crashed")
 

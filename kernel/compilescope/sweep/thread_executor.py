@@ -1,4 +1,4 @@
-"""Threads as an executor; they only wait for processes, and hold up nobody's exit."""
+"""An executor of daemon threads, which only wait for processes and do not delay Python's exit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sweep followed from the thread that asked for it, until it ends or is interrupted."""
+"""Follows a sweep from the calling thread, until it ends or is interrupted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def follow(
     show: Callable[[Progress], None],
     progress: Callable[[Sweep, SweepCell], None] | None = None,
 ) -> None:
-    """Waits for a sweep. An interrupt ends it: what is finished is in it, the rest cancelled.
+    """Waits for a sweep. An interrupt ends it: finished cells stay, the rest are cancelled.
 
     Parameters
     ----------
@@ -25,14 +25,14 @@ def follow(
     progress
         Called with each cell that has moved on. What it raises ends the sweep, and is passed on.
     """
-    told: dict[str, tuple[str, str]] = {}
+    last_states: dict[str, tuple[str, str]] = {}
     try:
         ended = False
         while not ended:
             ended = running.wait(_EVERY_S)
             show(_now(running.sweep))
             if progress is not None:
-                for cell in _moved(running.sweep, told):
+                for cell in _moved(running.sweep, last_states):
                     progress(running.sweep, cell)
     except KeyboardInterrupt:
         running.cancel()
@@ -53,8 +53,8 @@ def _now(sweep: Sweep) -> Progress:
     return Progress(step=step, fraction=finished / len(sweep.cells))
 
 
-def _moved(sweep: Sweep, told: dict[str, tuple[str, str]]) -> list[SweepCell]:
-    """The cells that are in another state than when this was last asked."""
-    moved = [cell for cell in sweep.cells if told.get(cell.key) != (cell.state, cell.step)]
-    told.update({cell.key: (cell.state, cell.step) for cell in moved})
+def _moved(sweep: Sweep, last_states: dict[str, tuple[str, str]]) -> list[SweepCell]:
+    """The cells whose state has changed since the last call."""
+    moved = [cell for cell in sweep.cells if last_states.get(cell.key) != (cell.state, cell.step)]
+    last_states.update({cell.key: (cell.state, cell.step) for cell in moved})
     return [cell for cell in moved if cell.state != "waiting"]

@@ -1,7 +1,7 @@
-"""A cell on the machine that an executor chose: a process of its own, and what became of it.
+"""Runs a cell in a process of its own, on the machine that an executor chose.
 
-What is sent there is a plain function and plain data, whatever the executor. No torch here: the
-executor's own process stays small, and lives on when a cell does not.
+A plain function and plain data are sent there, whatever the executor. This module does not import
+torch: the executor's own process stays small, and survives a cell that crashes.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class CellTask(msgspec.Struct, frozen=True, kw_only=True):
     scratch: str
     """A folder of the sweep's, for the steps of cells; perhaps of another machine."""
     attempt: str
-    """Different each time: an executor may take two calls with the same arguments for one."""
+    """Different each time: an executor may merge two calls with equal arguments."""
 
 
 class CellResult(msgspec.Struct, kw_only=True):
@@ -63,7 +63,7 @@ def run_cell(task: CellTask) -> SweepCell:
             try:
                 steps.write_text(step, encoding="utf-8")
             except OSError:
-                return  # what it does just now is nice to know, no more
+                return  # the current step is optional information
 
     def cancelled() -> bool:
         return visible and not (scratch / GO).exists()
@@ -96,8 +96,8 @@ def run_cell(task: CellTask) -> SweepCell:
 
 
 def _unfinished(task: CellTask, ended: Ended) -> SweepCell:
-    said = [line for line in ended.errors.splitlines() if line and not line.startswith(_NOISE)]
-    last = "\n".join(said[-_LAST_LINES:])
+    lines = [line for line in ended.errors.splitlines() if line and not line.startswith(_NOISE)]
+    last = "\n".join(lines[-_LAST_LINES:])
     if ended.how == "cancelled":
         return _over(task.cell, "cancelled", None)
     if ended.how == "timeout":

@@ -1,1 +1,1 @@
-"""Code for a GPU that is not there: made in a process of its own, which believes it has one."""
+"""Code for a GPU that is not present, generated in a separate process that emulates the device."""

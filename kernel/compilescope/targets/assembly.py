@@ -1,4 +1,4 @@
-"""A target's kernels compiled: every Triton kernel of a variant under every configuration."""
+"""Compiles a target's kernels: every Triton kernel of a variant under every configuration."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LIBRARY = "A library's kernel: its code is in the library, and is not compiled h
 NOT_TRITON = "It is no Triton kernel: only those are compiled for a target."
 
 LONG = 100_000
-"""Characters: longer texts are kept of one configuration only, or reports would be huge."""
+"""In characters: longer texts are kept for one configuration only, to limit the report's size."""
 
 
 def add_assembly(variant: VariantReport, pool: WorkerPool, monitor: Monitor) -> None:
-    """Compiles the Triton kernels of a target's variant, and puts what came of it into the report.
+    """Compiles the Triton kernels of a target's variant, and adds the results to the report.
 
-    Kernels that were compiled before are left as they are. What cannot be compiled says why.
+    Kernels that are compiled already stay unchanged. A kernel that cannot be compiled states why.
 
     Raises
     ------
@@ -33,7 +33,11 @@ def add_assembly(variant: VariantReport, pool: WorkerPool, monitor: Monitor) -> 
     """
     assert variant.target is not None, "it is a target's variant"
     wanted: dict[str, list[Kernel]] = {}
-    for kernel in (one for compilation in variant.compilations for one in compilation.kernels):
+    for kernel in (
+        compiled_kernel
+        for compilation in variant.compilations
+        for compiled_kernel in compilation.kernels
+    ):
         if kernel.language != "triton" or not kernel.source:
             library = kernel.language == "extern"
             kernel.absent["assembly"] = LIBRARY if library else NOT_TRITON
@@ -41,11 +45,11 @@ def add_assembly(variant: VariantReport, pool: WorkerPool, monitor: Monitor) -> 
             wanted.setdefault(kernel.source, []).append(kernel)
     if not wanted:
         return
-    asked = [AskedKernel(same[0].name, source) for source, same in wanted.items()]
-    payload = msgspec.msgpack.encode(AssemblyAsked(asked))
+    requested = [AskedKernel(same[0].name, source) for source, same in wanted.items()]
+    payload = msgspec.msgpack.encode(AssemblyAsked(requested))
     answer = pool.ask(variant.target.name, "assembly", payload, monitor)
-    given = msgspec.msgpack.decode(answer, type=AssemblyGiven)
-    for same, assembled in zip(wanted.values(), given.kernels, strict=True):
+    assemblies = msgspec.msgpack.decode(answer, type=AssemblyGiven)
+    for same, assembled in zip(wanted.values(), assemblies.kernels, strict=True):
         for kernel in same:
             _fill(kernel, assembled, variant.target.device)
         if "assembly" in same[0].absent:
@@ -55,15 +59,15 @@ def add_assembly(variant: VariantReport, pool: WorkerPool, monitor: Monitor) -> 
 
 
 def _fill(kernel: Kernel, assembled: AssembledKernel, device: Device) -> None:
-    """Puts into a kernel what was made of it."""
+    """Adds to a kernel its compiled forms."""
     assert device.build is not None, "a target has one"
     kernel.absent.pop("assembly", None)
-    kernel.configs = [_config(one, device.build) for one in assembled.configs]
+    kernel.configs = [_config(config, device.build) for config in assembled.configs]
     chosen = next(
         (n for n, kernel_config in enumerate(kernel.configs) if not kernel_config.why), None
     )
     if chosen is None:
-        reasons = [assembled.why, *(one.why for one in kernel.configs)]
+        reasons = [assembled.why, *(config.why for config in kernel.configs)]
         kernel.absent["assembly"] = next(
             filter(None, reasons), "torch has no configuration for it."
         )
@@ -78,17 +82,17 @@ def _fill(kernel: Kernel, assembled: AssembledKernel, device: Device) -> None:
     kernel.configs[chosen] = KernelConfig(name=usual.name, config=usual.config, usual=True)
 
 
-def _config(made: Assembled, build: Build) -> KernelConfig:
+def _config(assembled: Assembled, build: Build) -> KernelConfig:
     config = KernelConfig(
-        name=", ".join(f"{name}={value}" for name, value in made.config.items()),
-        config=made.config,
-        resources=made.resources,
-        absent=made.absent,
-        why=made.why,
+        name=", ".join(f"{name}={value}" for name, value in assembled.config.items()),
+        config=assembled.config,
+        resources=assembled.resources,
+        absent=assembled.absent,
+        why=assembled.why,
     )
-    if made.why:
+    if assembled.why:
         return config
-    counts = {name: int(value) for name, value in made.resources.items()}
+    counts = {name: int(value) for name, value in assembled.resources.items()}
     if "registers" in counts:
         filled = occupancy(
             build,
@@ -103,7 +107,7 @@ def _config(made: Assembled, build: Build) -> KernelConfig:
         config.limit = filled.limit
         config.why = "" if filled.blocks else _why(filled, counts, build)
     if not config.why:
-        config.assembly, config.assembly_lines = made.texts, made.lines
+        config.assembly, config.assembly_lines = assembled.texts, assembled.lines
     return config
 
 
@@ -119,7 +123,7 @@ def _shorten(config: KernelConfig) -> None:
 
 
 def _why(filled: Occupancy, counts: dict[str, int], build: Build) -> str:
-    """Why not even one block fits."""
+    """Why not a single block fits."""
     threads = counts["warps"] * build.warp_size
     needs = {
         "shared memory": (f"{counts['shared_bytes']:,} bytes", build.shared_per_block_bytes),
@@ -130,8 +134,8 @@ def _why(filled: Occupancy, counts: dict[str, int], build: Build) -> str:
         "threads": (f"{threads} threads", build.threads_per_block),
         "tensor memory": (f"{counts.get('tensor_columns', 0)} columns", 512),
     }
-    needed, there = needs[filled.limit]
-    return f"Out of {filled.limit}: a block needs {needed}, and there are {there:,}."
+    needed, available = needs[filled.limit]
+    return f"Out of {filled.limit}: a block needs {needed}, and there are {available:,}."
 
 
 def _problem(kernel: Kernel, device: Device) -> Problem:

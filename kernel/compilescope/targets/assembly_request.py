@@ -1,4 +1,4 @@
-"""What is asked of a target's process about its kernels' assembly, and what it answers."""
+"""Requests to a target's process for its kernels' assembly, and the answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class AssemblyAsked(msgspec.Struct):
 
 
 class Assembled(msgspec.Struct):
-    """What was made of a kernel under one configuration."""
+    """A kernel compiled under one configuration."""
 
     config: dict[str, str] = {}
     texts: dict[str, str] = {}
@@ -30,11 +30,11 @@ class Assembled(msgspec.Struct):
     resources: dict[str, float] = {}
     absent: dict[str, str] = {}
     why: str = ""
-    """Why nothing was made."""
+    """Why it was not compiled."""
 
 
 class AssembledKernel(msgspec.Struct):
-    """What was made of a kernel."""
+    """A kernel compiled under its configurations."""
 
     configs: list[Assembled] = []
     """In the order in which torch would try them."""

@@ -1,4 +1,4 @@
-"""What is asked of a target's process and of an interpreter to check kernels, as msgpack.
+"""Requests to a target's process and to an interpreter to check kernels, as msgpack.
 
 A question of kind ``graphs`` is a `GraphsAsked`, its answer a `GraphsGiven`; of kind ``check`` a
 `CheckAsked`, its answer a `CheckGiven`.
@@ -39,7 +39,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Of one launch."""
     launch_s: float = 15.0
     total_s: float = 120.0
-    """Of all kernels; what is begun then is ended."""
+    """For all kernels; a kernel that still runs then is stopped."""
 
 
 class CheckAsked(msgspec.Struct, kw_only=True):

@@ -1,4 +1,4 @@
-"""A target's kernels checked without the target: interpreted, and compared with operators."""
+"""Checks a target's kernels without the device: interprets them and compares with operators."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OTHER_BODY = (
 
 _KEPT = 8
 _given: OrderedDict[str, tuple[str, CheckGiven]] = OrderedDict()
-"""What the last checks gave: a variant that differs in the wrapper only shares another one's."""
+"""The last results: variants that differ only in the wrapper share them."""
 
 
 def add_check(
@@ -44,18 +44,18 @@ def add_check(
     call
         The subject's, as `packed_call.pack` made it.
     limits
-        How much is checked; what is beyond it says so.
+        How much is checked; kernels beyond the limits say so.
 
     Raises
     ------
     CompilescopeError
-        The target's process failed. That of the interpreter ends in kernels that are not checked,
-        and in a problem of the variant.
+        The target's process failed. A failure of the interpreter's process leaves the kernels
+        unchecked and becomes a problem of the variant.
     Cancelled
         The monitor was cancelled.
     """
     assert variant.target is not None, "it is a target's variant"
-    kernels = [one for compilation in variant.compilations for one in compilation.kernels]
+    kernels = [kernel for compilation in variant.compilations for kernel in compilation.kernels]
     wanted = []
     for kernel in kernels:
         if kernel.language == "triton" and kernel.source:
@@ -90,11 +90,11 @@ def _check(
     alike = msgspec.structs.replace(variant.requested, cpp_wrapper=False)
     packed = cloudpickle.dumps(alike)
     key = _key(call, packed, msgspec.msgpack.encode((variant.target.device, limits)))
-    before, given = _given.get(key, (variant.name, None))
+    before, checks = _given.get(key, (variant.name, None))
     missing = ""
-    if given is None or before == variant.name:
-        asked = GraphsAsked(variant=packed, call=call)
-        answer = pool.ask(variant.target.name, "graphs", msgspec.msgpack.encode(asked), monitor)
+    if checks is None or before == variant.name:
+        request = GraphsAsked(variant=packed, call=call)
+        answer = pool.ask(variant.target.name, "graphs", msgspec.msgpack.encode(request), monitor)
         graphs = msgspec.msgpack.decode(answer, type=GraphsGiven)
         missing = graphs.why
         check = CheckAsked(graphs=graphs.graphs, call=call, limits=limits)
@@ -104,14 +104,14 @@ def _check(
         except CompilescopeError as error:
             _fail(variant, kernels, error.problem)
             return
-        given = msgspec.msgpack.decode(answer, type=CheckGiven)
-        _given[key] = (variant.name, given)
+        checks = msgspec.msgpack.decode(answer, type=CheckGiven)
+        _given[key] = (variant.name, checks)
         while len(_given) > _KEPT:
             _given.popitem(last=False)
     for kernel in kernels:
-        found = given.checks.get(body(kernel.source))
+        verdict = checks.checks.get(body(kernel.source))
         why = missing or OTHER_BODY
-        kernel.check = found or KernelCheck(outcome="not checked", why=why)
+        kernel.check = verdict or KernelCheck(outcome="not checked", why=why)
     _tell(variant, kernels)
 
 

@@ -20,7 +20,7 @@ from ..torch_api.kernels.triton_versions import triton_of
 from ..torch_api.process import devices
 
 THIS = "this"
-"""The name by which the GPU of this machine is asked for."""
+"""The target name of this machine's GPU."""
 
 _custom: dict[str, Device] = {}
 _BUILD = frozenset(Build.__struct_fields__) - {"source"}
@@ -60,21 +60,21 @@ def names() -> list[str]:
 
 
 def titles() -> dict[str, str]:
-    """Name → what a target is called."""
-    found = {name: device.name for name, device in _all().items()}
-    return found | ({THIS: "this device"} if devices.has_gpu() else {})
+    """Name → a target's title."""
+    titles_by_name = {name: device.name for name, device in _all().items()}
+    return titles_by_name | ({THIS: "this device"} if devices.has_gpu() else {})
 
 
 def groups() -> dict[str, str]:
     """Name → the heading that a target is offered under."""
     vendors = {"cuda": "NVIDIA", "hip": "AMD"}
-    found = {
+    headings = {
         name: "your own"
         if name in _custom
         else vendors[device.build.backend if device.build else "cuda"]
         for name, device in _all().items()
     }
-    return found | ({THIS: "this machine"} if devices.has_gpu() else {})
+    return headings | ({THIS: "this machine"} if devices.has_gpu() else {})
 
 
 def add(name: str, *, like: str, **figures: Any) -> Device:
@@ -83,9 +83,9 @@ def add(name: str, *, like: str, **figures: Any) -> Device:
     Parameters
     ----------
     name
-        By which it is asked for. One that was added before is replaced.
+        The name of the target. An earlier one of this name is replaced.
     like
-        A target whose figures it has, but for those that are given.
+        A target whose figures are the defaults.
     **figures
         Fields of `devices.Build`, and ``bandwidth_bytes_per_s``, ``products``, ``vector``.
 
@@ -131,7 +131,7 @@ def add(name: str, *, like: str, **figures: Any) -> Device:
 
 
 def this_device() -> Device:
-    """The GPU of this machine, as torch describes it; what torch does not say is the vendor's.
+    """The GPU of this machine as torch describes it, completed with the vendor's figures.
 
     Raises
     ------
@@ -149,10 +149,10 @@ def this_device() -> Device:
 
 @functools.cache
 def unavailable() -> str:
-    """Why no code can be generated for a target here; empty where it can."""
+    """Why no code can be generated for a target here; empty if it can."""
     if platform.system() != "Linux" or platform.machine() not in ("x86_64", "AMD64"):
-        here = f"{platform.system()} on {platform.machine()}"
-        return f"Code for other GPUs is generated on Linux x86-64 only; this is {here}."
+        platform_name = f"{platform.system()} on {platform.machine()}"
+        return f"Code for other GPUs is generated on Linux x86-64 only; this is {platform_name}."
     if importlib.util.find_spec("triton") is None:
         version = triton_of(torch.__version__)
         package = f"triton=={version}" if version else "triton"
@@ -161,21 +161,23 @@ def unavailable() -> str:
 
 
 def _this_device() -> Device:
-    said = devices.first_gpu()
-    specified = catalogue.find(said.name)
-    alike = specified if specified is not None and specified.build else _same_kind(said.arch)
+    properties = devices.first_gpu()
+    specified = catalogue.find(properties.name)
+    alike = specified if specified is not None and specified.build else _same_kind(properties.arch)
     blocks = alike.build.blocks_per_multiprocessor if alike and alike.build else 16
-    figures = {name: getattr(said, name) for name in said.__struct_fields__ if name in _BUILD}
+    figures = {
+        name: getattr(properties, name) for name in properties.__struct_fields__ if name in _BUILD
+    }
     source = Source("torch's properties of the device", "")
     build = Build(**figures, blocks_per_multiprocessor=blocks, source=source)
     if specified is not None:
         return msgspec.structs.replace(specified, target=THIS, build=build)
     return Device(
-        name=said.name,
+        name=properties.name,
         target=THIS,
         build=build,
         torch_names=(),
-        bandwidth_bytes_per_s=said.bandwidth_bytes_per_s,
+        bandwidth_bytes_per_s=properties.bandwidth_bytes_per_s,
         products={},
         source=source,
     )
@@ -189,7 +191,7 @@ def _same_kind(arch: str) -> Device | None:
 
 
 def _check(device: Device) -> None:
-    """Refuses figures that no device has."""
+    """Raises for figures that no device has."""
     build = device.build
     assert build is not None, "it was made with one"
     values = {name: getattr(build, name) for name in _BUILD}

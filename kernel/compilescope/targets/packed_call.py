@@ -1,8 +1,8 @@
-"""A call on its way into a target's process, without its weights.
+"""Packs a call for a target's process, without its weights.
 
-Functions travel as in `subject.pickled_subject`. A tensor travels as what describes it (shape,
-strides, type, in which memory and where in it), and becomes one without data on the target's
-device: tied weights stay tied, views stay views.
+Functions are pickled as in `subject.pickled_subject`. A tensor is sent as a description (shape,
+strides, type, storage and offset), which becomes a tensor without data on the target's device:
+tied weights stay tied, views stay views.
 """
 
 from __future__ import annotations
@@ -228,23 +228,23 @@ def _device(name: str) -> torch.device:
 
 def _operators(pickler: _CallPickler) -> dict[str, bytes]:
     """Operators that travel as they are: those of notebooks that the call's code names."""
-    found: dict[str, bytes] = {}
+    pickled: dict[str, bytes] = {}
     while True:
         wanted = [
             name
             for name in custom.defined()
-            if name not in found and (name in pickler.operators or _names(name, pickler.names))
+            if name not in pickled and (name in pickler.operators or _names(name, pickler.names))
         ]
         if not wanted:
-            return found
+            return pickled
         for name in wanted:
             file = io.BytesIO()
-            own = _CallPickler(file)
-            own.dump(custom.definition_of(name))
-            found[name] = file.getvalue()
-            pickler.files |= own.files
-            pickler.names |= own.names
-            pickler.operators |= own.operators
+            operator_pickler = _CallPickler(file)
+            operator_pickler.dump(custom.definition_of(name))
+            pickled[name] = file.getvalue()
+            pickler.files |= operator_pickler.files
+            pickler.names |= operator_pickler.names
+            pickler.operators |= operator_pickler.operators
 
 
 def _names(operator: str, names: set[str]) -> bool:

@@ -58,8 +58,8 @@ def reduce_tensor(tensor: torch.Tensor) -> tuple[Any, ...]:
         Its shape alone does not describe it.
     """
     described = _described(tensor)
-    own = type(tensor) in (torch.Tensor, torch.nn.Parameter)
-    attributes = dict(tensor.__dict__) if own else {}
+    is_plain = type(tensor) in (torch.Tensor, torch.nn.Parameter)
+    attributes = dict(tensor.__dict__) if is_plain else {}
     grad = tensor.grad if tensor.is_leaf else None
     state = (attributes, grad) if attributes or grad is not None else None
     return (described,), state, None, None, _complete
@@ -140,12 +140,12 @@ class Rebuilding:
         if isinstance(described, View):
             with self._world.mode, torch.set_grad_enabled(described.requires_grad):
                 return described.base.as_strided(described.size, described.stride, described.offset)
-        made = described.subclass.__tensor_unflatten__(
+        subclass_tensor = described.subclass.__tensor_unflatten__(
             described.inner, described.context, described.size, described.stride
         )
         if described.parameter:
-            return torch.nn.Parameter(made, requires_grad=described.requires_grad)
-        return made.requires_grad_(described.requires_grad)  # type: ignore[no-any-return]
+            return torch.nn.Parameter(subclass_tensor, requires_grad=described.requires_grad)
+        return subclass_tensor.requires_grad_(described.requires_grad)  # type: ignore[no-any-return]
 
     def _plain(self, described: Plain) -> torch.Tensor:
         device = self.device(described.device).type
@@ -156,7 +156,7 @@ class Rebuilding:
                 size = self._shared[described.memory]
                 storage = self._storages[described.memory] = self._world.storage(size, device)
         with torch.inference_mode(described.inference):
-            made: torch.Tensor = self._world.tensor(
+            tensor: torch.Tensor = self._world.tensor(
                 described.size,
                 described.stride,
                 described.dtype,
@@ -166,8 +166,8 @@ class Rebuilding:
                 offset=described.offset,
             )
             if described.parameter:
-                return torch.nn.Parameter(made, requires_grad=described.requires_grad)
-            return made
+                return torch.nn.Parameter(tensor, requires_grad=described.requires_grad)
+            return tensor
 
 
 def _complete(tensor: torch.Tensor, state: tuple[dict[str, Any], torch.Tensor | None]) -> None:

@@ -90,23 +90,23 @@ def generate(
         for other in variants.values():
             if other.target:
                 pool.warm(other.target)
-        asked = SourcesAsked(name=name, variant=_pickled(variant), call=shipment.packed())
-        payload = msgspec.msgpack.encode(asked)
+        request = SourcesAsked(name=name, variant=_pickled(variant), call=shipment.packed())
+        payload = msgspec.msgpack.encode(request)
         answer = pool.ask(variant.target or "", "sources", payload, monitor)
     except CompilescopeError as error:
         return VariantReport(name=name, requested=variant, stage="failed", problems=[error.problem])
-    given = msgspec.msgpack.decode(answer, type=SourcesGiven)
-    failed = any(problem.severity == "error" for problem in given.problems)
+    generated = msgspec.msgpack.decode(answer, type=SourcesGiven)
+    failed = any(problem.severity == "error" for problem in generated.problems)
     return VariantReport(
         name=name,
         requested=variant,
         stage="failed" if failed else "sources",
-        config=given.config,
-        effective=given.effective,
-        cuda_graphs=given.cuda_graphs,
-        compilations=given.compilations,
-        target=_report(variant, device, given, shipment),
-        problems=given.problems,
+        config=generated.config,
+        effective=generated.effective,
+        cuda_graphs=generated.cuda_graphs,
+        compilations=generated.compilations,
+        target=_report(variant, device, generated, shipment),
+        problems=generated.problems,
     )
 
 
@@ -128,13 +128,13 @@ def refuse(variants: Mapping[str, Variant], what: str) -> None:
 
 
 def _report(
-    variant: Variant, device: Device, given: SourcesGiven, shipment: Shipment
+    variant: Variant, device: Device, generated: SourcesGiven, shipment: Shipment
 ) -> TargetReport:
-    here = known_devices.plain(variant.target or "") == known_devices.THIS
-    report = TargetReport(name=variant.target or "", device=device, is_here=here)
-    if given.compilations:
+    is_here = known_devices.plain(variant.target or "") == known_devices.THIS
+    report = TargetReport(name=variant.target or "", device=device, is_here=is_here)
+    if generated.compilations:
         report.estimate = estimate(
-            given.compilations, device, requested=variant, tf32=shipment.rounds_float32
+            generated.compilations, device, requested=variant, tf32=shipment.rounds_float32
         )
     else:
         report.absent["estimate"] = "Nothing was compiled."

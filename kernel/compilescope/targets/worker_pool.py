@@ -71,7 +71,7 @@ class WorkerPool:
             kind=kind,
             payload=payload,
             folder=str(Path.cwd()),
-            folders=[one for one in sys.path if one],
+            folders=[folder for folder in sys.path if folder],
         )
         monitor.check()
         while True:
@@ -134,10 +134,15 @@ class WorkerPool:
                 folder.mkdir(parents=True, exist_ok=True)
                 worker = self._workers[key] = WorkerProcess(role, device, folder)
             self._workers.move_to_end(key)
-            others = [(one, other) for one, other in self._workers.items() if one != key]
-            idle = [one for one, other in others if not other.lock.locked()]
+            others = [
+                (worker_key, other)
+                for worker_key, other in self._workers.items()
+                if worker_key != key
+            ]
+            idle = [worker_key for worker_key, other in others if not other.lock.locked()]
             superfluous += [
-                self._workers.pop(one) for one in idle[: max(0, len(self._workers) - AT_MOST)]
+                self._workers.pop(worker_key)
+                for worker_key in idle[: max(0, len(self._workers) - AT_MOST)]
             ]
         for other in superfluous:
             other.end()

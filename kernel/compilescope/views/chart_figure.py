@@ -58,15 +58,18 @@ class BarFigure(Figure):  # type: ignore[misc]
 
     def rows(self) -> list[Row]:
         """Return what the figure shows, with intervals in words."""
-        speedups = {each.y: each.text.partition(", ")[2] for each in self.layout.annotations}
+        speedups = {
+            annotation.y: annotation.text.partition(", ")[2]
+            for annotation in self.layout.annotations
+        }
         names = list(self.data[0].y)
         totals = [sum(bar.x[at] for bar in self.data) for at in range(len(names))]
         scale = _WIDTH / (max(totals) or 1)
         rows = []
         for at, name in enumerate(names):
             parts = [Part(_told(bar, at), scale * bar.x[at], _colour(bar, at)) for bar in self.data]
-            told = [part.told for part in parts] + [speedups.get(name, "")]
-            rows.append(Row(name, parts, ", ".join(filter(None, told))))
+            texts = [part.told for part in parts] + [speedups.get(name, "")]
+            rows.append(Row(name, parts, ", ".join(filter(None, texts))))
         return rows
 
 

@@ -83,7 +83,7 @@ def timings(report: Report) -> Figure | None:
             "arrayminus": [scale * (t.median_us - low) for t, (low, _) in bounded],
             "color": _INK,
         },
-        hovertext=[f"{name}: {_told(timing)}" for name, timing in timed],
+        hovertext=[f"{name}: {_time_text(timing)}" for name, timing in timed],
         hoverinfo="text",
     )
     figure = _figure([bar], f"latency of a call ({unit}), median and 95 % interval", len(timed))
@@ -165,11 +165,11 @@ def _figure(bars: list[object], title: str, rows: int) -> Figure:
     )
 
 
-def _told(timing: Timing) -> str:
+def _time_text(timing: Timing) -> str:
     return f"{wording.duration(timing.median_us)} ({wording.interval(timing)})"
 
 
 def _label(name: str, timing: Timing) -> str:
-    told = wording.duration(timing.median_us)
+    text = wording.duration(timing.median_us)
     speedup = wording.speedup(timing)
-    return told if name == timing.baseline or not speedup else f"{told}, {speedup}"
+    return text if name == timing.baseline or not speedup else f"{text}, {speedup}"

@@ -46,17 +46,19 @@ def reasons(recompile: Recompile) -> list[str]:
     """
     if not recompile.failures:
         return recompile.reasons
-    told = [(failure(one), one.compilation) for one in recompile.failures]
+    failures = [
+        (failure(guard_failure), guard_failure.compilation) for guard_failure in recompile.failures
+    ]
     seen: dict[str, str] = {}
-    for text, compilation in told:
+    for text, compilation in failures:
         seen.setdefault(text, compilation)
     return [f"{text}  ({compilation})" for text, compilation in seen.items()]
 
 
 def advice(recompile: Recompile) -> Iterator[tuple[str, str]]:
     """Yield what to change, and the code for it."""
-    for one in recompile.advice[:_ADVICE]:
-        yield one.what, one.code
+    for suggestion in recompile.advice[:_ADVICE]:
+        yield suggestion.what, suggestion.code
 
 
 def near_the_limit(recompile: Recompile) -> str:

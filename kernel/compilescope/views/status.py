@@ -27,9 +27,11 @@ def status(session: Session) -> str:
         if report.subject.kind == "watch":
             lines.append(f"  {headline(report)}")
             continue
-        told = [f"{variant.name} ({wording.stage(variant)})" for variant in compared(report)]
+        variants = [f"{variant.name} ({wording.stage(variant)})" for variant in compared(report)]
         where = wording.place(report.subject.where)
-        lines.append(f"  {report.subject.name} {f'({where})' if where else ''}: {', '.join(told)}")
+        lines.append(
+            f"  {report.subject.name} {f'({where})' if where else ''}: {', '.join(variants)}"
+        )
     return "\n".join(lines)
 
 

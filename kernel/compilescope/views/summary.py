@@ -8,24 +8,24 @@ from . import wording
 
 def environment(report: Report) -> str:
     """Return where the report was made, in one line."""
-    made = report.environment
+    made_with = report.environment
     known = [
-        f"compilescope {made.compilescope}" if made.compilescope else "",
-        f"torch {made.torch}" if made.torch else "",
-        f"triton {made.triton}" if made.triton else "",
-        f"Python {made.python}" if made.python else "",
-        ", ".join(made.gpus) or made.cpu,
-        wording.count(made.threads, "thread") if made.threads else "",
-        made.compiler,
+        f"compilescope {made_with.compilescope}" if made_with.compilescope else "",
+        f"torch {made_with.torch}" if made_with.torch else "",
+        f"triton {made_with.triton}" if made_with.triton else "",
+        f"Python {made_with.python}" if made_with.python else "",
+        ", ".join(made_with.gpus) or made_with.cpu,
+        wording.count(made_with.threads, "thread") if made_with.threads else "",
+        made_with.compiler,
     ]
     return " · ".join(part for part in known if part)
 
 
 def device(report: Report) -> str:
     """Return torch's version and the device where the report was made."""
-    made = report.environment
-    torch = f"torch {made.torch}" if made.torch else ""
-    return " · ".join(filter(None, [torch, made.gpus[0] if made.gpus else made.cpu]))
+    made_with = report.environment
+    torch = f"torch {made_with.torch}" if made_with.torch else ""
+    return " · ".join(filter(None, [torch, made_with.gpus[0] if made_with.gpus else made_with.cpu]))
 
 
 def problems(report: Report) -> list[tuple[str, Problem]]:
@@ -33,11 +33,11 @@ def problems(report: Report) -> list[tuple[str, Problem]]:
 
     The variants are ``""`` for a problem of the whole report, else names with commas between.
     """
-    found = [("", problem) for problem in report.problems]
+    all_problems = [("", problem) for problem in report.problems]
     for variant in report.variants:
-        found += [(variant.name, problem) for problem in variant.problems]
+        all_problems += [(variant.name, problem) for problem in variant.problems]
     once: dict[tuple[str, ...], tuple[list[str], Problem]] = {}
-    for name, problem in found:
+    for name, problem in all_problems:
         key = (problem.severity, problem.what, problem.why, problem.remedy, problem.detail)
         once.setdefault(key, ([], problem))[0].append(name)
     rank = {"error": 0, "warning": 1, "info": 2}

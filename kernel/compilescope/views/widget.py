@@ -132,20 +132,24 @@ class ReportWidget(widgets.VBox):  # type: ignore[misc]
             self._done(variant)
 
     def _done(self, variant: Variant) -> None:
-        made = next((one for one in self._report.variants if one.requested == variant), None)
+        generated = next(
+            (candidate for candidate in self._report.variants if candidate.requested == variant),
+            None,
+        )
         self.progress.layout.display = "none"
-        if made is None:
+        if generated is None:
             self._fail("This variant is not in the report.")
             return
-        figure = wording.duration(made.timing.median_us) if made.timing else ""
-        told = ", ".join(part for part in (wording.stage(made), figure) if part)
+        figure = wording.duration(generated.timing.median_us) if generated.timing else ""
+        summary = ", ".join(part for part in (wording.stage(generated), figure) if part)
         problems = [
-            Markup("<br>{} {}").format(problem.what, problem.remedy) for problem in made.problems
+            Markup("<br>{} {}").format(problem.what, problem.remedy)
+            for problem in generated.problems
         ]
         self.status.value = Markup("<b>{}</b>: {}{}").format(
-            made.name, told, Markup().join(problems)
+            generated.name, summary, Markup().join(problems)
         )
-        side = {"right": made.name} if variant.cpp_wrapper else {"left": made.name}
+        side = {"right": generated.name} if variant.cpp_wrapper else {"left": generated.name}
         self._show(self._report, **side)
 
     def _step(self, now: Progress) -> None:

@@ -18,10 +18,10 @@ MARKS = {"error": "error", "warning": "warning", "info": "note"}
 
 def interval(timing: Timing) -> str:
     """Return the 95 % interval of the median, low to high; what else it is comes first."""
-    told = time_range(timing.interval_us)
+    bounds = time_range(timing.interval_us)
     if len(timing.samples_us) == 1:
         return interval_title(timing)
-    return f"{interval_title(timing)} {told}" if is_few(timing) else told
+    return f"{interval_title(timing)} {bounds}" if is_few(timing) else bounds
 
 
 def time_range(interval_us: tuple[float, float]) -> str:
@@ -32,8 +32,8 @@ def time_range(interval_us: tuple[float, float]) -> str:
 
 def speedup(timing: Timing) -> str:
     """Return how many times faster than the baseline; empty where there is no baseline."""
-    found = over_baseline(timing)
-    return "" if found is None else found.text
+    ratio = over_baseline(timing)
+    return "" if ratio is None else ratio.text
 
 
 def seconds(variant: VariantReport) -> str:
@@ -69,31 +69,31 @@ def switches(variant: Variant) -> str:
     """Return a variant's switches, those that differ from the default alone."""
     if variant.backend is None:
         return "no torch.compile"
-    told: list[str] = []
+    parts: list[str] = []
     if variant.backend != "inductor":
-        told.append(f"backend={variant.backend}")
+        parts.append(f"backend={variant.backend}")
     if variant.mode is not None:
-        told.append(f"mode={variant.mode}")
+        parts.append(f"mode={variant.mode}")
     if variant.cpp_wrapper:
-        told.append("cpp_wrapper")
+        parts.append("cpp_wrapper")
     if variant.dynamic is not None:
-        told.append(f"dynamic={variant.dynamic}")
+        parts.append(f"dynamic={variant.dynamic}")
     if variant.fullgraph:
-        told.append("fullgraph")
-    told += [f"{key}={_told(value)}" for key, value in variant.options.items()]
+        parts.append("fullgraph")
+    parts += [f"{key}={_value_text(value)}" for key, value in variant.options.items()]
     if variant.target is not None:
-        told.append(f"target={variant.target}")
-    return ", ".join(told) or "defaults"
+        parts.append(f"target={variant.target}")
+    return ", ".join(parts) or "defaults"
 
 
 def settings(report: Report, variant: VariantReport) -> str:
     """Return a variant's switches, and whether the user's own ``torch.compile`` has them."""
-    told = switches(variant.requested)
+    text = switches(variant.requested)
     is_written = report.subject.written == variant.name
-    return f"{told} ({AS_WRITTEN})" if is_written and variant.name != AS_WRITTEN else told
+    return f"{text} ({AS_WRITTEN})" if is_written and variant.name != AS_WRITTEN else text
 
 
-def _told(value: object) -> str:
+def _value_text(value: object) -> str:
     """Return a setting's value; a function by its name, which is all that a report keeps of it."""
     return str(value) if is_reference(value) else repr(value)
 

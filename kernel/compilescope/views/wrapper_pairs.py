@@ -84,7 +84,7 @@ def _target(report: Report, *names: str | None) -> str | None:
 def _other(report: Report, target: str | None) -> str | None:
     """Another target that the report has; None where there is none."""
     targets = (variant.requested.target for variant in compared(report) if variant.compilations)
-    return next((one for one in targets if one is not None and one != target), None)
+    return next((other for other in targets if other is not None and other != target), None)
 
 
 def _sides(
@@ -122,8 +122,10 @@ def _order(key: tuple[str, str]) -> tuple[list[int], str]:
 
 def compilations(report: Report) -> list[tuple[VariantReport, Compilation]]:
     """Return every compilation once, with the first variant that has it, in torch's order."""
-    found: dict[str, tuple[VariantReport, Compilation]] = {}
+    first_variants: dict[str, tuple[VariantReport, Compilation]] = {}
     for variant in compared(report):
         for compilation in variant.compilations:
-            found.setdefault(compilation.id, (variant, compilation))
-    return [found[key] for key in sorted(found, key=lambda key: _order((key, "")))]
+            first_variants.setdefault(compilation.id, (variant, compilation))
+    return [
+        first_variants[key] for key in sorted(first_variants, key=lambda key: _order((key, "")))
+    ]

@@ -74,7 +74,9 @@ class WatchLog:
         """Notes that a call of the user's failed in torch.compile or in what it generated."""
         with self._lock:
             same = [
-                one for one in self._raised if (one.what, one.why) == (problem.what, problem.why)
+                known
+                for known in self._raised
+                if (known.what, known.why) == (problem.what, problem.why)
             ]
             if not same and len(self._raised) < _MOST_RAISED:
                 self._raised.append(problem)
@@ -184,7 +186,7 @@ class WatchLog:
         span = group.records[0].time_s - 1.0, group.records[-1].time_s + 1.0
         loose = [record for record in self.stream.loose if span[0] <= record.time_s <= span[1]]
         records = [*self.stream.shared, *loose, *group.records]
-        found = assemble(
+        assembled = assemble(
             records,
             variant=self._variant.name,
             nodes=group.nodes,
@@ -192,7 +194,7 @@ class WatchLog:
             files=loaded_files(),
         )
         return next(
-            (compilation for compilation in found if compilation.id == group.id),
+            (compilation for compilation in assembled if compilation.id == group.id),
             Compilation(id=group.id),
         )
 

@@ -30,8 +30,12 @@ def held_bytes(compilation: Compilation) -> int:
     size += sum(len(guard.expression) for guard in compilation.guards)
     size += _PHASE_BYTES * _count(compilation.phases)
     size += sum(len(event.detail) for event in compilation.cache)
-    for each in compilation.breaks:
-        size += 300 * (1 + len(each.stack)) + len(each.reason) + len(each.explanation)
+    for graph_break in compilation.breaks:
+        size += (
+            300 * (1 + len(graph_break.stack))
+            + len(graph_break.reason)
+            + len(graph_break.explanation)
+        )
     return size
 
 

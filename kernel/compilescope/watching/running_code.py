@@ -23,14 +23,14 @@ class Watched(msgspec.Struct, kw_only=True):
 
     def compilations(self, name: str) -> list[Compilation]:
         """The compilations that took place, as those of a variant of this name."""
-        found = assemble(
+        assembled = assemble(
             renumber(self.records), variant=name, nodes=self.nodes, files=loaded_files()
         )
         counted = {new: old for old, new in numbers(self.records).items()}
-        for compilation in found:
+        for compilation in assembled:
             if counted.get(compilation.id, compilation.id) != compilation.id:
                 compilation.torch_id = counted[compilation.id]
-        return found
+        return assembled
 
 
 @contextmanager

@@ -61,7 +61,7 @@ def lengths(inspection: Inspection) -> dict[str, tuple[int, int]]:
 def test_what_is_built_is_measured_beside_eager_and_gone_on_with() -> None:
     _, inspection = inspected(variants=BOTH)
     states: list[str] = []
-    measure(inspection, told=lambda: states.append(inspection.measurement.state))
+    measure(inspection, on_news=lambda: states.append(inspection.measurement.state))
     first = inspection.measurement
     assert list(dict.fromkeys(states)) == ["building", "warming", "running", "done"]
     assert first.rounds > 0
@@ -304,7 +304,7 @@ def test_an_error_of_the_subject_ends_it_and_loses_no_sample() -> None:
     measure(inspection)
     rounds = inspection.measurement.rounds
     told = failing.after_more_rounds(inspection, RuntimeError("enough"))
-    measure(inspection, seconds=60, told=told)
+    measure(inspection, seconds=60, on_news=told)
     standing = inspection.measurement
     assert standing.state == "paused"
     assert standing.rounds > rounds

@@ -1,4 +1,4 @@
-"""What differs between two variants beside kernels: settings, graphs, wrappers, guards, breaks."""
+"""Differences between two variants in settings, graphs, wrappers, guards and graph breaks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EFFECTS = {
     "fullgraph": ("fullgraph",),
     "backend": ("backend",),
 }
-"""Switch → the settings in `VariantReport.effective` that tell what came of it."""
+"""Switch → the settings in `VariantReport.effective` that report its effect."""
 
 
 def switches(baseline: Variant, variant: Variant) -> list[str]:
@@ -33,7 +33,7 @@ def switches(baseline: Variant, variant: Variant) -> list[str]:
 
 
 def other_changes(baseline: VariantReport, variant: VariantReport) -> Iterator[Change]:
-    """Everything that differs but kernels."""
+    """Yield every difference except those of kernels."""
     yield from _settings(baseline, variant)
     if len(baseline.compilations) != len(variant.compilations):
         yield Change(
@@ -100,7 +100,7 @@ def _value(switch: str, value: Any) -> str:
 
 
 def in_vain(variant: VariantReport, switches: Sequence[str]) -> list[str]:
-    """What of some switches is not in effect as it was asked for."""
+    """The settings of these switches that torch did not apply as requested."""
     settings = [name for switch in switches for name in _EFFECTS.get(switch, ())]
     return [
         setting.setting
@@ -110,7 +110,7 @@ def in_vain(variant: VariantReport, switches: Sequence[str]) -> list[str]:
 
 
 def _deviations(effective: Sequence[Effective], settings: Sequence[str]) -> str:
-    """What came of a switch, where torch did something else than was asked for."""
+    """What torch did instead, for settings that it did not apply as requested."""
     deviations = [
         f"{setting.setting} ({setting.requested}): {setting.actual}. {setting.why}".strip()
         for setting in effective
@@ -120,7 +120,7 @@ def _deviations(effective: Sequence[Effective], settings: Sequence[str]) -> str:
 
 
 def _effects(left: Sequence[Effective], right: Sequence[Effective]) -> Iterator[Change]:
-    """What came of settings that were asked for alike, or of none that was asked for."""
+    """Different effects of settings that both variants request alike, or that neither requests."""
     reported = {*(name for names in _EFFECTS.values() for name in names), *_NOT_REPORTED}
     known = {setting.setting: setting for setting in left}
     for setting in right:
@@ -136,7 +136,7 @@ def _effects(left: Sequence[Effective], right: Sequence[Effective]) -> Iterator[
 
 
 _NOT_REPORTED = ("vector instructions",)
-"""Known once a variant has been built, so that two may differ in that alone."""
+"""Known only after a build: a built variant and one that is not built would always differ here."""
 
 
 def _graphs(baseline: Compilation, compilation: Compilation) -> Iterator[Change]:
@@ -198,7 +198,7 @@ def _nodes(graph: Graph, only: Counter[str]) -> str:
 
 
 def _resized(left: Graph, right: Graph) -> tuple[str, str] | None:
-    """The first node of other sizes in two graphs of the same operations."""
+    """The first node whose sizes differ, in two graphs of the same operations."""
     known = {node.name: node.shape for node in left.nodes}
     for node in right.nodes:
         before = known.get(node.name)

@@ -1,4 +1,4 @@
-"""Which kernel of a variant does the work of which kernel of another."""
+"""Pair the kernels of two variants that do the same work."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Pair = tuple[Kernel | None, Kernel | None]
 
 
 def pair_kernels(baseline: Sequence[Kernel], kernels: Sequence[Kernel]) -> list[Pair]:
-    """Pair the kernels of one graph, in this variant's order; then what only the baseline has.
+    """Pair the kernels of one graph, in this variant's order; the baseline's unmatched ones follow.
 
-    What is surest comes first: the same code for the same nodes, the same code, the same nodes, the
-    most nodes in common, and last the same operators in their order.
+    The most certain matches are made first: same code and nodes, same code, same nodes, most nodes
+    in common, and last the same operators in the same order.
     """
     mine, theirs = list(range(len(kernels))), list(range(len(baseline)))
     partners: dict[int, int] = {}
@@ -46,7 +46,7 @@ def pair_kernels(baseline: Sequence[Kernel], kernels: Sequence[Kernel]) -> list[
 
 
 def what(kernel: Kernel) -> str:
-    """What a kernel does: its code but for its name, or the operator that a library carries out."""
+    """What a kernel computes: its code without its name, or the operator of a library call."""
     return operator(kernel.name) if kernel.language == "extern" else body(kernel) or kernel.name
 
 
@@ -57,7 +57,7 @@ def _nodes(kernel: Kernel) -> frozenset[str] | None:
 def _match_overlaps(
     baseline: Sequence[Kernel], kernels: Sequence[Kernel], partners: dict[int, int]
 ) -> None:
-    """Pair what has most nodes in common, as far as nobody has it yet."""
+    """Pair the kernels still unmatched that share the most nodes."""
     taken = set(partners.values())
     owners: dict[str, list[int]] = defaultdict(list)
     for index, kernel in enumerate(baseline):

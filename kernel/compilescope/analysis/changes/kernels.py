@@ -20,22 +20,22 @@ _LANGUAGES = {
 }
 _SYMBOL = re.compile(r"\bks\d+\b")
 _EVIDENCE = {"mix-order reduction": "MixOrderReductionGrid", "decompose_k": "decompose_k"}
-"""Fusion → what stands in the source of a kernel that it made."""
+"""Fusion → text that occurs in the source of the kernels that it produces."""
 _LONG = 3000
 _SHOWN = 3
 
 
 class Context(NamedTuple):
-    """What is known of two variants beside their kernels."""
+    """What distinguishes two variants apart from their kernels."""
 
     fusions: Sequence[str]
-    """Those that are off under one of the two only."""
+    """Fusions that are off in exactly one of the two."""
     asked: str
     """The settings in which they differ."""
 
 
 def kernel_changes(baseline: VariantReport, variant: VariantReport) -> list[KernelChange]:
-    """Pair the kernels of every compilation that both have, by its id and direction."""
+    """Pair the kernels of the two variants, by compilation and direction."""
     changes: list[KernelChange] = []
     context = Context(_fusions(baseline, variant), _differing_settings(baseline, variant))
     known = {compilation.id: compilation for compilation in baseline.compilations}
@@ -102,7 +102,7 @@ def _change(pair: Pair, pairs: Sequence[Pair], context: Context) -> KernelChange
 
 
 def count_lines(theirs: Kernel, ours: Kernel) -> int:
-    """Count the lines that differ between two kernels, one that was changed once."""
+    """Count the lines that differ between two kernels; a changed line counts once."""
     left, right = body_lines(theirs), body_lines(ours)
     if max(len(left), len(right)) > _LONG:
         return max(len(set(left) - set(right)), len(set(right) - set(left)))
@@ -121,7 +121,7 @@ def _where_work_went(
     fusions: Sequence[str],
     partner: Kernel | None = None,
 ) -> str:
-    """Who does on the other side what a kernel does; nothing where that is its partner alone."""
+    """Which kernels of the other variant do this kernel's work; empty if only its partner does."""
     nodes = set(kernel.nodes)
     if not nodes:
         return ""
@@ -171,7 +171,7 @@ def _blamed(kernels: Sequence[Kernel], fusions: Sequence[str]) -> Iterator[str]:
 
 
 def _fusions(baseline: VariantReport, variant: VariantReport) -> list[str]:
-    """The fusions that are off under one of the two only."""
+    """The fusions that are off in exactly one of the two."""
     off = [set(_off(variant_report.effective)) for variant_report in (baseline, variant)]
     return sorted(off[0] ^ off[1])
 
@@ -183,7 +183,7 @@ def _off(effective: Sequence[Effective]) -> Iterator[str]:
 
 
 def _why_code_differs(theirs: Kernel, ours: Kernel, differing_settings: str) -> str:
-    """What can be told of two codes for the same nodes."""
+    """Why two kernels for the same nodes have different code, as far as the code shows it."""
     symbols = [
         sorted(set(_SYMBOL.findall("\n".join(body_lines(kernel))))) for kernel in (theirs, ours)
     ]
@@ -204,7 +204,7 @@ def _why_code_differs(theirs: Kernel, ours: Kernel, differing_settings: str) -> 
 
 
 def _differing_settings(baseline: VariantReport, variant: VariantReport) -> str:
-    """The settings in which two variants differ, as one reads them."""
+    """The settings in which two variants differ, as text."""
     settings = [
         f"{field}={getattr(variant.requested, field)}"
         for field in variant.requested.__struct_fields__

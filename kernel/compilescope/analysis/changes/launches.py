@@ -1,4 +1,4 @@
-"""How two kernels of the same code are launched, where that differs."""
+"""Differences in the launch of two kernels with the same code."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def launching(theirs: Kernel, ours: Kernel) -> str:
 
 
 def _alignments(left: Mapping[str, str], right: Mapping[str, str]) -> Iterator[str]:
-    """Which pointers count as aligned on one side only, where the hints differ in nothing else."""
+    """Pointers that are hinted as aligned on one side only, if the hints differ in nothing else."""
     theirs, ours = _hints(left), _hints(right)
     if theirs is None or ours is None or left.get("signature") != right.get("signature"):
         return
@@ -51,7 +51,7 @@ def _alignments(left: Mapping[str, str], right: Mapping[str, str]) -> Iterator[s
 
 
 def _hints(settings: Mapping[str, str]) -> set[tuple[int, str, int]] | None:
-    """What Triton is told of arguments, by their places; None where it is not in the form known."""
+    """Triton's hints on arguments, by position; None if they are not in the known form."""
     try:
         [hints] = ast.literal_eval(settings.get("configs", ""))
         return {(place, name, value) for (place,), hint in hints.items() for name, value in hint}
@@ -65,7 +65,7 @@ def _some(texts: Sequence[str]) -> str:
 
 
 def launch_settings(source: str) -> dict[str, str]:
-    """What stands above a Triton kernel for its launch: name → value, as text."""
+    """The launch settings in the decorators of a Triton kernel: name → value, as text."""
     if "@triton.jit" not in source:
         return {}
     try:

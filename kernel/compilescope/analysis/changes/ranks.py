@@ -1,4 +1,4 @@
-"""Where the reports of one run's ranks differ, and which of that may hang or go wrong."""
+"""Differences between the ranks of one run, and which of them may hang or corrupt data."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _ADDRESS = re.compile(r"\b(?:0x[0-9a-f]+|\d{9,})\b")
 _PATH = re.compile(r"(?:/[\w.+-]+){2,}")
 Key = TypeVar("Key", bound=Hashable)
 _MOST = 4
-"""How many guards are told of each side."""
+"""How many guards of each side are listed."""
 _LONG = 300
 
 
 def compare(reports: Sequence[Report]) -> None:
-    """Fills in what each rank has otherwise than the first, and the first otherwise than any.
+    """Fill in how each rank differs from the first, and the first from any other.
 
     Parameters
     ----------
@@ -136,8 +136,8 @@ def _of_compilations(
 
 
 _ARTIFACTS = {"python": "the Python wrapper", "cpp": "the C++ wrapper"}
-"""What is compared of a graph's code. Of the Python around a C++ wrapper the kernels are, by
-themselves; and ranks compile nothing ahead of time."""
+"""The code that is compared. The kernels in the Python around a C++ wrapper are compared
+separately; ranks compile nothing ahead of time."""
 
 
 def _codes(
@@ -152,7 +152,7 @@ def _codes(
 
 
 def _graphs(code: Code) -> Iterator[tuple[str, Code]]:
-    """The code of every graph, by where it is: DistributedDataParallel's buckets make several."""
+    """The code of every graph, by its place: DistributedDataParallel's buckets make several."""
     backward = ", backward," if code.direction == "backward" else ""
     for number, graph_code in enumerate([code, *code.others], start=1):
         yield f"{backward or ','} graph {number}," if number > 1 else backward, graph_code
@@ -205,7 +205,7 @@ def _of_guards(
 def _in_order(
     variant: str, collectives: Sequence[Collective], other_collectives: Sequence[Collective]
 ) -> Iterator[RankDifference]:
-    """The first place at which two ranks call something else."""
+    """The first position at which two ranks call different collectives."""
     calls = [_describe(collective) for collective in collectives if collective.variant == variant]
     other_calls = [
         _describe(collective) for collective in other_collectives if collective.variant == variant
@@ -233,7 +233,7 @@ def _describe(collective: Collective) -> str:
 
 
 class RankTexts:
-    """A rank's texts without what is the rank's own: its device's number, addresses, folders.
+    """Replaces what is specific to a rank in its texts: device index, addresses, folders.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ class RankTexts:
         )
 
     def __call__(self, text: str) -> str:
-        """The text with a placeholder for each of these."""
+        """The text with placeholders in their place."""
         text = _PATH.sub("…", _ADDRESS.sub("…", text))
         return self._own.sub(r"\1N", text) if self._own is not None else text
 

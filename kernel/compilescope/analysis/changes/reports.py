@@ -15,7 +15,7 @@ from ..figures.wording import duration
 _LANGUAGES = {"cpp": "C++", "triton": "Triton", "extern": "extern"}
 
 BACKEND_HASH = re.compile(r"'backend_hash': '\w*'")
-"""In a Triton kernel's source: of the installed Triton, another with every version."""
+"""In a Triton kernel's source: the hash of the installed Triton, which changes with its version."""
 _Contents = Counter[tuple[str, str]]
 
 
@@ -30,12 +30,12 @@ class LatencyChange(Struct):
 
     @property
     def is_slower(self) -> bool:
-        """Whether it takes longer for certain: the intervals do not touch."""
+        """Whether the call is certainly slower: the intervals do not overlap."""
         return self.after_interval_us[0] > self.before_interval_us[1]
 
     @property
     def is_faster(self) -> bool:
-        """Whether it takes less for certain."""
+        """Whether the call is certainly faster."""
         return self.after_interval_us[1] < self.before_interval_us[0]
 
 
@@ -49,7 +49,7 @@ class VariantDifference(Struct):
     gone: list[str] = []
     """Graph breaks, recompiles, functions and kernels that only the first report has."""
     new: list[str] = []
-    """Those that only the second has."""
+    """The same, of the second report."""
     changed: list[str] = []
     """Kernels of the same operators with other code."""
 
@@ -66,7 +66,7 @@ class ReportDifference(Struct):
 def report_difference(before: Report, after: Report) -> ReportDifference:
     """Compare two reports, variant by variant.
 
-    Variants of the same name are partners; where each report has a single one, so are these.
+    Variants of the same name are paired; if each report has a single variant, those two are.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def _latency(before: VariantReport, after: VariantReport) -> LatencyChange | Non
         before_interval_us=before.timing.interval_us,
         after_interval_us=after.timing.interval_us,
     )
-    # Measured in two runs, perhaps on two machines: no ratio, which would look exact.
+    # Two runs, perhaps on two machines: a ratio would look more exact than it is.
     verdict = "no clear difference"
     if change.is_slower or change.is_faster:
         verdict = "slower" if change.is_slower else "faster"
@@ -147,7 +147,7 @@ def _listed(labels: Counter[str]) -> list[str]:
 
 
 def _contents(variant: VariantReport) -> _Contents:
-    """What a variant holds: in words, and by what it is known again."""
+    """What a variant contains: a label of each thing, and the key that identifies it."""
     things: list[tuple[str, str]] = []
     for compilation in variant.compilations:
         frame = _place(compilation.frame)
@@ -167,7 +167,7 @@ def _contents(variant: VariantReport) -> _Contents:
 def kernel_differences(
     before: Sequence[Kernel], after: Sequence[Kernel]
 ) -> tuple[list[str], list[str], list[str]]:
-    """Kernels that only the first compilation has, only the second, and those of other code."""
+    """Kernels that only the first compilation has, only the second has, and whose code changed."""
     sides = [
         Counter((_kernel_label(kernel), _code(kernel)) for kernel in side)
         for side in (before, after)
@@ -191,9 +191,9 @@ def _operator(name: str) -> str:
 
 
 def _code(kernel: Kernel) -> str:
-    """A kernel's code without its name, which is numbered and changes when one comes before.
+    """A kernel's code without its name and without the hash of the installed Triton.
 
-    Nor with the hash of the installed Triton.
+    The name contains a number, which changes when a kernel is added before it.
     """
     return BACKEND_HASH.sub("", kernel.source.replace(kernel.name, ""))
 

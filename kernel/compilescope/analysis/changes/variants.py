@@ -12,7 +12,7 @@ from .beside_kernels import count_of, in_vain, other_changes, switches
 from .kernels import kernel_changes
 
 _AOT_ID = re.compile(r"^# AOT ID:.*$", re.MULTILINE)
-"""torch counts what it compiles."""
+"""It contains torch's count of compilations."""
 
 _INDUCTOR = {
     "wrappers": "the wrappers",
@@ -21,11 +21,11 @@ _INDUCTOR = {
     "autotunings": "autotuning",
     "crossings": "operators that are called through Python",
 }
-"""What Inductor alone gives."""
+"""What only Inductor provides."""
 
 
 def note_changes(report: Report, name: str) -> None:
-    """Works out anew what changed, for a variant and for those that are compared with it.
+    """Recompute the changes of a variant, and of those that are compared with it.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ def note_changes(report: Report, name: str) -> None:
 
 
 def baseline_of(variant: VariantReport, variants: Sequence[VariantReport]) -> VariantReport | None:
-    """The variant to compare with: of the earlier ones for the same device the one most like it.
+    """The variant to compare with: the most similar earlier one for the same device.
 
-    Of several the one that differs in ``cpp_wrapper`` alone, then the first.
+    Among equally similar ones, the one that differs only in ``cpp_wrapper``, then the first.
     """
     if not _is_comparable(variant):
         return None
@@ -85,7 +85,7 @@ def compare(baseline: VariantReport, variant: VariantReport) -> Changes:
 
 
 def only_inductor(variant: VariantReport) -> list[str]:
-    """What a variant lacks since its back end is another than Inductor; empty of Inductor's own.
+    """What a variant lacks because its back end is not Inductor; empty for Inductor.
 
     What ``aot_compile`` returned may be Inductor's, and has a back end of another name.
     """

@@ -25,10 +25,10 @@ def counts(variant: VariantReport) -> dict[str, int]:
     compilations = variant.compilations
     return {
         "compilations": len(compilations),
-        "recompiles": sum(each.recompile is not None for each in compilations),
+        "recompiles": sum(compilation.recompile is not None for compilation in compilations),
         "graph breaks": len(variant.breaks),
-        "kernels": sum(kernel_count(each) for each in compilations),
-        "guards": sum(guard_count(each) for each in compilations),
+        "kernels": sum(kernel_count(compilation) for compilation in compilations),
+        "guards": sum(guard_count(compilation) for compilation in compilations),
     }
 
 

@@ -22,15 +22,15 @@ def paybacks(variant: VariantReport) -> list[Payback]:
     if speedup.standing in ("noisy", "few"):
         return []
     saved_us = timing.median_us * (timing.ratio - 1)
-    found = []
+    results = []
     caches: tuple[Literal["cold", "warm"], ...] = ("cold", "warm")
     for cache in caches:
         seconds = first_call_s(variant, cache)
         if seconds is not None:
             pays = saved_us > 0 and timing.differs is not False
             calls = seconds * 1e6 / saved_us if pays else None
-            found.append(Payback(cache=cache, compile_s=seconds, saved_us=saved_us, calls=calls))
-    return found
+            results.append(Payback(cache=cache, compile_s=seconds, saved_us=saved_us, calls=calls))
+    return results
 
 
 def first_call_s(variant: VariantReport, cache: Literal["cold", "warm"]) -> float | None:
@@ -43,5 +43,5 @@ def first_call_s(variant: VariantReport, cache: Literal["cold", "warm"]) -> floa
             and startup.first_call_s is not None
         ):
             return startup.first_call_s
-    here = variant.compile_time if cache == "cold" else variant.warm_compile_time
-    return here.total_s if here is not None else None
+    measured = variant.compile_time if cache == "cold" else variant.warm_compile_time
+    return measured.total_s if measured is not None else None

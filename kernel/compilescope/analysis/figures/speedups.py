@@ -16,7 +16,7 @@ _ALIKE = 1.1
 further does not tell: there may be a difference that matters."""
 
 
-def speedup(found: Ratio, over: str) -> Speedup:
+def speedup(measured: Ratio, over: str) -> Speedup:
     """A ratio and its interval as they are shown.
 
     Parameters
@@ -26,28 +26,28 @@ def speedup(found: Ratio, over: str) -> Speedup:
     over
         The other variant's name.
     """
-    low, high = found.interval
-    told = Speedup(ratio=found.value, interval=found.interval, over=over)
-    told.detail = (
-        f"{_faster(found.value)} than {over}; 99 % interval: {_faster(low)} to {_faster(high)}"
+    low, high = measured.interval
+    shown = Speedup(ratio=measured.value, interval=measured.interval, over=over)
+    shown.detail = (
+        f"{_faster(measured.value)} than {over}; 99 % interval: {_faster(low)} to {_faster(high)}"
     )
     wide = low <= 0 or high / low > _WIDE
-    if found.differs is None:
-        told.standing, told.text = "few", "too few rounds"
+    if measured.differs is None:
+        shown.standing, shown.text = "few", "too few rounds"
     elif wide and not (low >= _CLEAR or high <= 1 / _CLEAR):
-        told.standing, told.text = "noisy", "too noisy to judge"
-    elif not found.differs and low >= 1 / _ALIKE and high <= _ALIKE:
-        told.standing, told.text = "same", "no difference"
-    elif not found.differs:
-        told.standing, told.text = "noisy", "too noisy to judge"
+        shown.standing, shown.text = "noisy", "too noisy to judge"
+    elif not measured.differs and low >= 1 / _ALIKE and high <= _ALIKE:
+        shown.standing, shown.text = "same", "no difference"
+    elif not measured.differs:
+        shown.standing, shown.text = "noisy", "too noisy to judge"
     elif wide:
         least = low if low > 1 else high
-        told.standing = "faster" if low > 1 else "slower"
-        told.text = f"at least {_faster(least)}"
+        shown.standing = "faster" if low > 1 else "slower"
+        shown.text = f"at least {_faster(least)}"
     else:
-        told.standing = "faster" if found.value >= 1 else "slower"
-        told.text = _faster(found.value)
-    return told
+        shown.standing = "faster" if measured.value >= 1 else "slower"
+        shown.text = _faster(measured.value)
+    return shown
 
 
 def over_baseline(timing: Timing) -> Speedup | None:
@@ -58,13 +58,13 @@ def over_baseline(timing: Timing) -> Speedup | None:
     return speedup(Ratio(timing.ratio, interval, timing.differs), timing.baseline)
 
 
-def between(one: VariantReport, other: VariantReport) -> Speedup | None:
+def between(variant: VariantReport, other: VariantReport) -> Speedup | None:
     """How fast a variant is beside another; None where either was not timed, or elsewhere.
 
     Over eager it is the figure of its timing. Of two others it is the same estimate, from the
     rounds that both took part in; where they share none, it follows from what each is to eager.
     """
-    mine, others = one.timing, other.timing
+    mine, others = variant.timing, other.timing
     if mine is None or others is None or mine.device != others.device:
         return None
     if other.requested.backend is None or other.name == mine.baseline:
@@ -79,8 +79,8 @@ def between(one: VariantReport, other: VariantReport) -> Speedup | None:
     )
     if mine.turns and mine.turns == others.turns and pairs:
         return speedup(ratio(*zip(*pairs, strict=True)), other.name)
-    found = _by_baseline(mine, others)
-    return None if found is None else speedup(found, other.name)
+    indirect = _by_baseline(mine, others)
+    return None if indirect is None else speedup(indirect, other.name)
 
 
 def is_noisy(interval_us: tuple[float, float]) -> bool:

@@ -44,17 +44,17 @@ def find_decompositions(
     (``original_aten``), and the node of Dynamo's graph that it comes from. Passes are read from the
     graphs before and after them.
     """
-    found = _Found()
+    collector = _Found()
     dynamo = {node.name: node for node in graphs["dynamo"].nodes} if "dynamo" in graphs else {}
     for stage in _STAGES:
         if stage in graphs:
             nodes = collected(graphs[stage].text)
             trails = nodes.trails if isinstance(nodes, NotedNodes) else {}
-            _traced(stage, _calls(graphs[stage].nodes), trails, dynamo, found)
+            _traced(stage, _calls(graphs[stage].nodes), trails, dynamo, collector)
     for before, after in _PASSES:
         if before in graphs and after in graphs:
-            _passed(graphs[before], graphs[after], found)
-    return found.all()
+            _passed(graphs[before], graphs[after], collector)
+    return collector.all()
 
 
 class _Found:
@@ -100,7 +100,7 @@ def _traced(
     nodes: Sequence[Node],
     trails: Mapping[str, Trail],
     dynamo: Mapping[str, Node],
-    found: _Found,
+    collector: _Found,
 ) -> None:
     """What AOTAutograd's tracing made of the operators."""
     backward = stage == "backward"
@@ -115,22 +115,24 @@ def _traced(
             by_origin.setdefault(origins, []).append(node)
         if trail is not None and trail.original:
             groups.setdefault((origins, trail.original), []).append(node)
-    for origins, made in by_origin.items():
+    for origins, group in by_origin.items():
         sources = [dynamo[name] for name in origins if name in dynamo]
-        originals = [trails[node.name].original for node in made if node.name in trails]
-        into = [_short(one) for one in originals if one] or [_short(node.target) for node in made]
+        originals = [trails[node.name].original for node in group if node.name in trails]
+        into = [_short(original) for original in originals if original] or [
+            _short(node.target) for node in group
+        ]
         operator = " + ".join(dict.fromkeys(node.target for node in sources))
         if not sources or (not backward and _alike(operator, into)):
             continue
         by: By = "autograd" if backward else "dispatch" if any(originals) else "unknown"
-        found.add(operator, into, by, stage, sources, made, UNKNOWN if by == "unknown" else "")
-    for (_, original), made in groups.items():
-        into = list(dict.fromkeys(_short(node.target) for node in made))
+        collector.add(operator, into, by, stage, sources, group, UNKNOWN if by == "unknown" else "")
+    for (_, original), group in groups.items():
+        into = list(dict.fromkeys(_short(node.target) for node in group))
         if into == [_short(original)]:
             continue
         # Nodes of one operator are calls of their own; of several they are one call.
-        for part in [[node] for node in made] if len(into) == 1 else [made]:
-            found.add(_short(original), into, "decomposition", stage, [], part)
+        for part in [[node] for node in group] if len(into) == 1 else [group]:
+            collector.add(_short(original), into, "decomposition", stage, [], part)
 
 
 def _alike(operator: str, into: Sequence[str]) -> bool:
@@ -139,7 +141,7 @@ def _alike(operator: str, into: Sequence[str]) -> bool:
     return {name.rpartition(".")[2].strip("_") for name in into} == {last}
 
 
-def _passed(before: Graph, after: Graph, found: _Found) -> None:
+def _passed(before: Graph, after: Graph, collector: _Found) -> None:
     """What passes changed: nodes that went, and those that came in their place."""
     old, new = _calls(before.nodes), _calls(after.nodes)
     kept = {(n.name, n.target) for n in old} & {(n.name, n.target) for n in new}
@@ -148,18 +150,18 @@ def _passed(before: Graph, after: Graph, found: _Found) -> None:
     for node in came.pop((), []):
         came.setdefault(_place_of(node, gone), []).append(node)
     for origins in dict.fromkeys((*gone, *came)):
-        went, there = _without_renamed(gone.get(origins, []), came.get(origins, []))
+        went, arrived = _without_renamed(gone.get(origins, []), came.get(origins, []))
         operator = " + ".join(dict.fromkeys(_short(node.target) for node in went))
-        into = [_short(node.target) for node in there]
-        if went or there:
-            why = "" if went and there else REMOVED if went else ADDED
-            found.add(operator, into, "pass", after.stage, went, there, why)
+        into = [_short(node.target) for node in arrived]
+        if went or arrived:
+            why = "" if went and arrived else REMOVED if went else ADDED
+            collector.add(operator, into, "pass", after.stage, went, arrived, why)
 
 
 def _place_of(node: Node, gone: Mapping[tuple[str, ...], Sequence[Node]]) -> tuple[str, ...]:
     """Of a node without origins, those of the nodes that went and read what it reads."""
     for origins, went in gone.items():
-        if any(set(one.inputs) & set(node.inputs) for one in went):
+        if any(set(gone_node.inputs) & set(node.inputs) for gone_node in went):
             return origins
     return ()
 
@@ -176,7 +178,7 @@ def _without_renamed(went: Sequence[Node], came: Sequence[Node]) -> tuple[list[N
     left = list(came)
     really: list[Node] = []
     for node in went:
-        same = next((one for one in left if one.target == node.target), None)
+        same = next((candidate for candidate in left if candidate.target == node.target), None)
         if same is None:
             really.append(node)
         else:

@@ -140,9 +140,9 @@ class _Reader:
         offset = statement[: start + 1].count("\n")
         position = 0
         for parameter in split_list(inside):
-            found = inside.find(parameter, position)
-            if found >= 0:
-                position = found
+            at_position = inside.find(parameter, position)
+            if at_position >= 0:
+                position = at_position
             match = _PARAMETER.match(parameter)
             if match is None or match.group(1) == "self":
                 continue

@@ -229,10 +229,10 @@ def _convolution_backward(out: Shape, arguments: Sequence[Shape | None]) -> int 
 
 def _attention(forward: bool, first: int) -> Callable[[Shape, Sequence[Shape | None]], int | None]:
     def count(out: Shape, arguments: Sequence[Shape | None]) -> int | None:
-        found = list(arguments[first : first + 3])
-        if len(found) < 3 or any(shape is None or len(shape) < 3 for shape in found):
+        shapes = list(arguments[first : first + 3])
+        if len(shapes) < 3 or any(shape is None or len(shape) < 3 for shape in shapes):
             return None
-        query, key, value = (shape for shape in found if shape is not None)
+        query, key, value = (shape for shape in shapes if shape is not None)
         pairs = math.prod(query[:-1]) * key[-2]
         wide, deep = query[-1], value[-1]
         return 2 * pairs * (wide + deep) if forward else 2 * pairs * (3 * wide + 2 * deep)

@@ -94,16 +94,16 @@ class _Finder:
     def stage(self, stage: str, graph: Graph) -> None:
         """Fill in one stage; those before it must be there."""
         trails, ids = self._noted(graph)
-        found: dict[object, list[str]] = {}
+        by_identity: dict[object, list[str]] = {}
         for node in graph.nodes:
             origins = self._of(stage, node, trails.get(node.name))
             node.origins = origins
             if origins:
-                found[_identity(node)] = origins
+                by_identity[_identity(node)] = origins
                 for number in ids:
                     self.resolved[number, node.name] = origins
         # A backward begins from the joint graph again, not from what the forward became.
-        self.earlier = {**self.earlier, **found}
+        self.earlier = {**self.earlier, **by_identity}
 
     def _of(self, stage: str, node: Node, trail: Trail | None) -> list[str]:
         if stage in _BEFORE_AOT:

@@ -73,10 +73,10 @@ class Provenance:
         names: list[str] = []
         whole = True
         for name in comments.source_nodes:
-            found = [name] if name in self.nodes else []
-            found += self.pre_to_post.get(name, ())
-            whole = whole and bool(found)
-            names += found
+            post_grad_names = [name] if name in self.nodes else []
+            post_grad_names += self.pre_to_post.get(name, ())
+            whole = whole and bool(post_grad_names)
+            names += post_grad_names
         last = comments.aten[-1] + "." if comments.aten else ""
         targets = (_short(self.nodes[name].target) for name in names if name in self.nodes)
         return names if whole or any(target.startswith(last) for target in targets) else []
@@ -86,13 +86,13 @@ class Provenance:
 
         The calling lines matter where the model is a library's: only they are the user's own.
         """
-        own = [self.nodes[name].sources for name in names if name in self.nodes]
+        stacks = [self.nodes[name].sources for name in names if name in self.nodes]
         traces = [read_stack(trace) for trace in self.stacks.get(key) or ()]
-        if not any(own) and not any(traces) and mark.comments:
+        if not any(stacks) and not any(traces) and mark.comments:
             named = mark.comments.source_nodes
-            own = [self.earlier[name].sources for name in named if name in self.earlier]
-        inner = [stack[-1:] for stack in own if stack] or [stack[-1:] for stack in traces]
-        outer = [reversed(stack[:-1]) for stack in (*own, *traces)]
+            stacks = [self.earlier[name].sources for name in named if name in self.earlier]
+        inner = [stack[-1:] for stack in stacks if stack] or [stack[-1:] for stack in traces]
+        outer = [reversed(stack[:-1]) for stack in (*stacks, *traces)]
         return list(dict.fromkeys(line for stack in (*inner, *outer) for line in stack))
 
 

@@ -35,23 +35,26 @@ def repeated_blocks(compilation: Compilation) -> Blocks | None:
     graph = _graph(compilation)
     if graph is None:
         return None
-    nodes = [one for one in graph.nodes if one.op not in ("placeholder", "output", "get_attr")]
-    found: dict[str, dict[int, list[Node]]] = {}
+    nodes = [node for node in graph.nodes if node.op not in ("placeholder", "output", "get_attr")]
+    by_path: dict[str, dict[int, list[Node]]] = {}
     for node in nodes:
         for match in _INDEX.finditer(node.module or ""):
             path = (node.module or "")[: match.start(1)].rstrip(".")
-            found.setdefault(path, {}).setdefault(int(match[1]), []).append(node)
+            by_path.setdefault(path, {}).setdefault(int(match[1]), []).append(node)
     best: Blocks | None = None
-    for path, blocks in found.items():
+    for path, blocks in by_path.items():
         alike: dict[tuple[str, ...], list[int]] = {}
-        for index, own in blocks.items():
-            does = tuple(f"{one.target} {_within(one, path, index)}" for one in own)
+        for index, block_nodes in blocks.items():
+            does = tuple(
+                f"{block_node.target} {_within(block_node, path, index)}"
+                for block_node in block_nodes
+            )
             alike.setdefault(does, []).append(index)
         same = max(alike.values(), key=len)
-        own = [node for index in same for node in blocks[index]]
-        share = len(own) / len(nodes)
+        block_nodes = [node for index in same for node in blocks[index]]
+        share = len(block_nodes) / len(nodes)
         if len(same) >= _LEAST and (best is None or share > best.share):
-            best = Blocks(path, _type(own, path, same[0]), len(same), share)
+            best = Blocks(path, _type(block_nodes, path, same[0]), len(same), share)
     return best
 
 

@@ -1,4 +1,4 @@
-"""A recompile → what to change so that it does not take place, as code to paste.
+"""Advice that removes a recompile, as code to paste.
 
 Only what `tests/kernel/inspection/test_advice.py` applies and finds to remove the recompile is
 advised.
@@ -48,12 +48,12 @@ def advise(
     seen
         Those of the failures that an earlier recompile of the frame had too.
     became
-        What is a symbol from this compilation on (``L['x'].size()[0]``): all that changed, of which
-        torch names only the guard that failed first.
+        Sources that became symbols in this compilation (``L['x'].size()[0]``): everything that
+        changed, while torch names only the guard that failed first.
     """
     adviser = _Adviser(frame, caller, settings, became)
     advices: dict[str, Advice] = {}
-    # A guard that failed before led to a newer compilation, whose guard is the one that matters.
+    # A guard that failed before led to a newer compilation, so that compilation's guard counts.
     fresh = [failed for failed in failures if failed[1] not in seen]
     for reason, failure in fresh:
         for advice in adviser.on(reason, failure):
@@ -143,9 +143,9 @@ class _Adviser:
         yield from self._dynamic()
 
     def _mark_dynamic(self, failure: Failure) -> Iterator[Advice]:
-        """Of every size that changed; nothing where a number changed too.
+        """Advice for every size that changed; none if a number changed too.
 
-        A size that is marked while another is a constant may not be free to vary: an error.
+        Marking a size raises an error if it depends on another size that is a constant.
         """
         sizes = {(failure.source, failure.dimension): failure}
         for source in self.became:

@@ -1,4 +1,4 @@
-"""The names that a compiled function and its arguments go by where it is called."""
+"""The names of a compiled function and its arguments at the call site."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SELF = "self"
 
 
 class Passed(NamedTuple):
-    """What a caller passes for a parameter, and the way from there to what is guarded."""
+    """What a caller passes for a parameter, and the path from it to the guarded value."""
 
     parameter: str
     expression: str
@@ -34,7 +34,7 @@ class Passed(NamedTuple):
 
 @dataclass(frozen=True)
 class Names:
-    """How to speak of a compiled function to the one who wrote the call."""
+    """A compiled function and its arguments, as the author of the call names them."""
 
     function: str
     """As it is defined; empty where the caller cannot name it so: a method, a lambda."""
@@ -67,7 +67,7 @@ class Names:
             return Passed(name, name, rest)
         passed = self.arguments.get(name)
         if passed is None:
-            # Where the call is known, a parameter that is not in it cannot be spoken of there.
+            # If the call is known, a parameter that it does not pass has no name there.
             return Passed(name, name, rest) if self.call is None and name != self.owner else None
         return Passed(name, ast.unparse(passed), rest)
 

@@ -1,8 +1,8 @@
-"""A compiled kernel's text in each form: freed of debug information, which becomes a map of lines.
+"""A compiled kernel's text in each form, its debug information turned into a map of lines.
 
-Each reader gives the text to show and, for each of its lines, the line of the kernel's source that
-it came from; 0 where none is known. What was inlined from another file (Triton's own library,
-Inductor's helpers) counts as the line of the kernel that called it.
+Each reader returns the text to show and, for each of its lines, the line of the kernel's source
+that it came from; 0 if unknown. Code inlined from another file (Triton's own library, Inductor's
+helpers) is attributed to the line of the kernel that called it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def read(form: str, text: str, file: str, ptx: Listing | None = None) -> Listing
     file
         The name of the kernel's source, without folders.
     ptx
-        The kernel's PTX, for SASS: its instructions name the lines of that.
+        The kernel's PTX, for SASS: SASS instructions refer to lines of the PTX.
     """
     if form == "sass":
         return _sass(text, file, ptx)
@@ -43,7 +43,7 @@ def read(form: str, text: str, file: str, ptx: Listing | None = None) -> Listing
 
 
 def _gather(kept: Sequence[tuple[str, int] | None]) -> Listing:
-    """The lines to show: None for one to leave out."""
+    """The lines to show; None marks a line to leave out."""
     shown = [numbered for numbered in kept if numbered is not None]
     while shown and not shown[-1][0].strip():
         shown.pop()
@@ -76,7 +76,8 @@ class _Locations:
         """The line of the kernel's source that a location, innermost first, is or was called at."""
         if _LOC_NAME.match(location):
             if location not in self._known:
-                # A location refers to earlier ones only; the depth is for text that is damaged.
+                # A location refers to earlier ones only; the depth limit guards against damaged
+                # text.
                 text = self._texts.get(location, "")
                 self._known[location] = self.line(text, depth + 1) if depth < 100 else 0
             return self._known[location]
@@ -116,7 +117,7 @@ def _mlir(text: str, file: str) -> Listing:
 
 
 def _without_locations(line: str) -> tuple[str, str]:
-    """A line without its locations, and what the last of them holds."""
+    """A line without its locations, and the content of the last one."""
     shown, last, position = "", "", 0
     while (match := _LOC_BEGINS.search(line, position)) is not None:
         end, depth, quoted = match.end(), 1, False
@@ -161,7 +162,7 @@ class _Metadata:
         return 0
 
     def lists(self, line: str) -> bool:
-        """Whether a line of text is a list of debug metadata, the types of a function's say."""
+        """Whether a line is a list of debug metadata, such as the types of a function."""
         match = _LIST.match(line)
         return match is not None and all(
             element == "null" or element[1:] in self._nodes

@@ -1,4 +1,4 @@
-"""The TMA descriptors that Triton kernels go through: their shape, their block, who builds them."""
+"""The TMA descriptors that Triton kernels use: their shape, their block, and who builds them."""
 
 from __future__ import annotations
 
@@ -59,15 +59,14 @@ def find_descriptors(kernel: Kernel, wrappers: Sequence[str]) -> list[Descriptor
     kernel
         With its source and its launches.
     wrappers
-        The texts in which it may be launched. What it is launched with, where all launches agree,
-        says what its arguments are.
+        The wrappers that may launch it. Arguments on which all launches agree identify the
+        kernel's parameters.
 
     Returns
     -------
     list of Descriptor
-        Those that the wrapper passes, then those that the kernel makes itself, in the order of
-        their lines. What an expression in them comes to is told where the source says it, else the
-        expression.
+        Those that the wrapper passes, then those that the kernel makes itself, in line order. An
+        expression is replaced by its value if the source determines it.
     """
     try:
         tree = ast.parse(kernel.source)
@@ -82,7 +81,7 @@ def find_descriptors(kernel: Kernel, wrappers: Sequence[str]) -> list[Descriptor
     for block in _CONSTANTS.findall(kernel.source):
         known |= dict(_ITEM.findall(block))
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    descriptors = list(_passed(signature, passed, launches, functions))
+    descriptors = list(_host_descriptors(signature, passed, launches, functions))
     for function in functions:
         descriptors += _Function(function, known, signature).made()
     why = _LOWERED if _is_without(kernel.source) else ""
@@ -111,7 +110,7 @@ def _launched(kernel: Kernel, wrappers: Sequence[str]) -> Iterator[Launched]:
 
 
 def _agreed(signature: Mapping[str, str], calls: Sequence[Sequence[str]]) -> dict[str, str]:
-    """Parameter → what every launch gives it."""
+    """Parameter → the argument that every launch passes for it."""
     names = [name for name, kind in signature.items() if kind != "constexpr"]
     launches = [dict(zip(names, call, strict=False)) for call in calls]
     return {
@@ -121,13 +120,13 @@ def _agreed(signature: Mapping[str, str], calls: Sequence[Sequence[str]]) -> dic
     }
 
 
-def _passed(
+def _host_descriptors(
     signature: Mapping[str, str],
     passed: Mapping[str, str],
     launches: Sequence[Launched],
     functions: Sequence[ast.FunctionDef],
 ) -> Iterator[Descriptor]:
-    """Those that are arguments of the kernel."""
+    """The descriptors that are arguments of the kernel."""
     for name, kind in signature.items():
         host = _HOST.match(kind)
         if host is None and kind != "nvTmaDesc":
@@ -145,7 +144,7 @@ def _passed(
 
 
 def _complete(descriptor: Descriptor, variable: str, lines: Sequence[str]) -> None:
-    """Adds what the wrapper builds a descriptor of, from the lines above its launch."""
+    """Completes a descriptor from the wrapper's lines above the launch."""
     text = "\n".join(lines)
     name = re.escape(variable)
     # Since torch 2.15 it is cleared where it is declared.
@@ -243,7 +242,7 @@ class _Function:
         return [ast.unparse(reduced)]
 
     def _reduced(self, node: ast.expr, depth: int = 0) -> ast.expr:
-        """What an expression comes to: names looked up, a choice that is known made."""
+        """Simplifies an expression: looks up names and resolves conditions that are known."""
         if depth > _DEEPEST:
             return node
         if isinstance(node, ast.Name) and node.id in self.values:

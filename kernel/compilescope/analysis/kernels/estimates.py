@@ -1,8 +1,8 @@
 """What one launch of a kernel reads, writes and computes, from the shapes of its graph nodes.
 
-These are estimates: a buffer counts once and whole, whatever the caches of the machine make of it,
-and a value that several kernels compute anew counts in each. They are exact where each kernel reads
-each of its buffers once.
+These are estimates: a buffer counts once and as a whole, regardless of the machine's caches, and a
+value that several kernels recompute counts in each. They are exact if each kernel reads each of its
+buffers once.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def estimate(
             )
             if named and not names:
                 kernel.absent |= dict.fromkeys(_FIELDS, ONLY_LAYOUT.format(named[0]))
-            launch.estimated_bytes = _told(graph.bytes_of, names, kernel, "estimated_bytes")
-            launch.estimated_operations = _told(
+            launch.estimated_bytes = _estimate(graph.bytes_of, names, kernel, "estimated_bytes")
+            launch.estimated_operations = _estimate(
                 graph.operations_of, names, kernel, "estimated_operations"
             )
         kernel.estimated_for = graph.used
@@ -92,7 +92,7 @@ def summarize(kernel: Kernel) -> None:
             kernel.absent.setdefault(field, NO_NODES)
 
 
-def _told(
+def _estimate(
     count: Callable[[Sequence[str]], int], names: Sequence[str], kernel: Kernel, field: str
 ) -> float | None:
     if not names:
@@ -112,7 +112,7 @@ class Traffic:
     nodes
         The graph's, after the post-grad passes.
     groups
-        The nodes of each launch: a value that all that use it compute anew is not written.
+        The nodes of each launch: a value that all its users recompute is not written.
     hints
         The values that symbols had when torch compiled.
     """
@@ -130,9 +130,9 @@ class Traffic:
                 self.homes.setdefault(name, []).append(group)
 
     def called(self, names: Iterable[str], kernel: str) -> list[str]:
-        """Of the nodes that a library call is named for, the one that it is.
+        """Of the nodes in a library call's name, the one that it computes.
 
-        The others feed it: Inductor computes them in the kernels before.
+        The others are its inputs, which Inductor computes in earlier kernels.
         """
         owners = [self._owner(self.nodes[name]) for name in names]
         owners = [node for node in owners if node.op != "placeholder" and not self.is_view(node)]
@@ -142,10 +142,11 @@ class Traffic:
         return [node.name for node in (same or products or owners)[-1:]]
 
     def computed(self, names: Iterable[str], elsewhere: Collection[str]) -> list[str]:
-        """Of the nodes that a kernel is named for, those that it computes.
+        """Of the nodes in a kernel's name, those that it computes.
 
-        A product that a library computes is also named by the kernels that prepare its inputs. A
-        node with several results is the one of them all.
+        Kernels that prepare the inputs of a library's product are also named for that product. A
+        node
+        with several results counts as one.
         """
         owners = {self._owner(self.nodes[name]).name: None for name in names}
         kept = [
@@ -186,7 +187,7 @@ class Traffic:
                 for result in self.results(node):
                     if self.leaves(result, inside):
                         written[result.name] = self._bytes(result, self._count(result))
-        # Of a buffer that is read in parts, no more than the whole.
+        # A buffer that is read in parts counts at most as a whole.
         whole = {name: self._whole(self.nodes[name]) for name in read}
         looked = sum(min(sum(parts.values()), whole[name]) for name, parts in read.items())
         return looked + sum(written.values())
@@ -232,7 +233,7 @@ class Traffic:
         ]
 
     def _base(self, node: Node) -> tuple[Node, int]:
-        """The buffer that a value lies in, and how many of its elements are looked at."""
+        """The buffer that holds a value, and how many of its elements are accessed."""
         count = self._count(node) if node.shape is not None else None
         while self.is_view(node):
             source = self.nodes.get(node.inputs[0]) if node.inputs else None
@@ -247,13 +248,13 @@ class Traffic:
         return node, count
 
     def _owner(self, node: Node) -> Node:
-        """The node that computes a value: of one of several results, the one of them all."""
+        """The node that computes a value; for a single result, the node with all results."""
         if node.target in _ITEM and node.inputs and not self.is_view(node):
             return self.nodes.get(node.inputs[0], node)
         return node
 
     def is_view(self, node: Node) -> bool:
-        """Whether a value is a part or another form of one that is there already."""
+        """Whether a value is a view of an existing one."""
         if node.op != "call_function" or operator_name(node.target) not in VIEWS:
             return False
         if node.target not in _ITEM:
@@ -270,7 +271,7 @@ class Traffic:
         return [node] if node.shape is not None else []
 
     def leaves(self, node: Node, inside: frozenset[str]) -> bool:
-        """Whether somebody outside reads a value instead of computing it again."""
+        """Whether a node outside reads the value instead of recomputing it."""
         pending = list(node.users)
         while pending:
             name = pending.pop()

@@ -1,4 +1,4 @@
-"""What was put into one kernel, and the bytes that this saves."""
+"""What is fused into each kernel, and how many bytes the fusion saves."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def add_fusions(
 
     Notes
     -----
-    What is saved is what the kernel's operators would move if each were a kernel of its own, less
-    what the kernel moves: each value inside is not written and not read by those that use it, and
-    an input that several operators use is read once.
+    The saving is the traffic of the kernel's operators as separate kernels, minus the kernel's own
+    traffic: intermediate values are neither written nor read, and an input that several operators
+    use is read once.
     """
     external = library_nodes(kernels, groups)
     fused = Traffic(nodes, groups.values(), hints)

@@ -1,4 +1,4 @@
-"""How a kernel's work is spread: the launch grid of Triton, the loops of C++."""
+"""How a kernel's work is distributed: Triton's launch grid, the loops of C++."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_LOOPS = 4
 
 
 def grid_of(language: str, source: str, launch: str) -> str:
-    """Say how one kernel's work is spread.
+    """Describe how one kernel's work is distributed.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def _triton(source: str, launch: str) -> str:
     if signature and call:
         start = call.end() - 1
         values = split_list(launch[start + 1 : closing(launch, start) - 1])
-        # Block sizes are the kernel's own affair: the wrapper does not pass them.
+        # The wrapper does not pass block sizes.
         names = [name for name, _ in _ARGUMENT.findall(signature.group(1)) if not name.isupper()]
         for name, value in zip(names, values, strict=False):
             if name.endswith("numel"):

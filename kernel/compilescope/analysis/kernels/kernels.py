@@ -113,7 +113,7 @@ def _origin(calls: Sequence[Mark], definition: Definition | None, provenance: Pr
 
 
 def _or(origin: Origin, defined: Origin) -> Origin:
-    """A launch's origin; what it lacks, as far as its kernel's definition says it.
+    """A launch's origin, completed from its kernel's definition.
 
     One kernel's source may serve several places of the graph. Its definition names the nodes of the
     first of these only, so a launch that knows its own source lines keeps them.

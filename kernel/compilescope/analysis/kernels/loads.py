@@ -1,4 +1,4 @@
-"""How each kernel came to be there: what was told while a variant was compiled and called."""
+"""How each kernel was compiled and loaded, from the records of a variant's compile and calls."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _DRAWN: dict[str, LoadStep] = {
     "autotune": "autotune",
     "run": "first_run",
 }
-"""What is told → the step of the time line."""
+"""Recorded event → the step of the timeline."""
 
 
 @dataclass
 class _Steps:
-    """What was told of one kernel's library or autotuner."""
+    """The records of one kernel's library or autotuner."""
 
     kernel: str = ""
     triton: bool = False
@@ -53,7 +53,7 @@ def read_loads(
     begun_s: float,
     phases_s: float | None = None,
 ) -> list[KernelLoad]:
-    """How the kernels of a variant came to be there.
+    """How the kernels of a variant were compiled and loaded.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ def read_loads(
     Returns
     -------
     list of KernelLoad
-        In the order in which they began. A kernel that several compilations share was compiled
-        once: it is told of each.
+        In the order of their start. A kernel that several compilations share was compiled once,
+        and is listed for each.
     """
     first, later = _gathered(records), _gathered(again)
     warm = {(later_steps.kernel, key): later_steps for key, later_steps in later.items()}
@@ -125,7 +125,7 @@ def _named(
         return [(by_id.get(compile_id), kernel) for compile_id, _, kernel in pairs]
     if not steps.kernel:
         return []  # a precompiled header: no kernel's
-    # What is compiled at its first launch does not know for which compilation.
+    # A kernel that is compiled at its first launch does not record its compilation.
     having = [
         compilation
         for compilation in compilations
@@ -164,7 +164,7 @@ def _load(
 
 
 def _complete(load: KernelLoad, steps: _Steps, compilation: Compilation | None) -> None:
-    """Adds what torch itself says of a Triton kernel that another process compiled."""
+    """Adds torch's own figures for a Triton kernel that another process compiled."""
     kernels = compilation.kernels if compilation else []
     kernel = next((candidate for candidate in kernels if candidate.name == load.kernel), None)
     compile_us = kernel.resources.get("compile_us") if kernel else None
@@ -195,7 +195,7 @@ def _total(steps: _Steps, what: str) -> float | None:
 
 
 def _own_run_us(steps: _Steps) -> float | None:
-    """The first launch, without what was done within it: compiled, loaded, tuned."""
+    """The time of the first launch, without compiling, loading and tuning within it."""
     runs: Sequence[Mapping[str, Any]] = steps.steps.get("run", ())
     if not runs:
         return None

@@ -21,10 +21,10 @@ def add_modules(compilation: Compilation) -> None:
 
 
 def link_to_call(compilation: Compilation, call: SourceLine) -> None:
-    """Leads kernels to the line of the call, where no node has a line of the user's.
+    """Attributes kernels to the line of the call if no node has a line of the user's.
 
-    So it is where all that runs is torch's own, as in a bare ``nn.Sequential``: torch leaves its
-    own modules' lines out.
+    This happens if only torch's own code runs, as in a bare ``nn.Sequential``: torch leaves the
+    lines of its own modules out.
     """
     nodes = [node for graph in compilation.graphs.values() for node in graph.nodes]
     if not nodes or any(node.sources for node in nodes):

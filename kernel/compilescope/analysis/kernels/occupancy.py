@@ -1,4 +1,4 @@
-"""How many blocks of a kernel a multiprocessor holds at a time, and what keeps it from more.
+"""How many blocks of a kernel are resident on a multiprocessor, and what limits them.
 
 The rules are those of CUDA's occupancy calculator for compute capabilities from 8.0 on, and those
 of LLVM's AMDGPU back end for CDNA.
@@ -15,19 +15,19 @@ _PARTITIONS = 4
 SIMDs, on AMD."""
 
 _WARP_REGISTERS = 256
-"""NVIDIA: registers are given to a warp in units of so many."""
+"""NVIDIA: the allocation unit of a warp's registers."""
 _SHARED_UNIT, _SHARED_RESERVED = 128, 1024
-"""NVIDIA: bytes of shared memory; the driver takes some for itself, of each block."""
+"""NVIDIA: the allocation unit of shared memory, and what the driver reserves per block (bytes)."""
 _MOST_REGISTERS = 255
 
 _TENSOR_COLUMNS = 512
 """NVIDIA: columns of a multiprocessor's tensor memory, from compute capability 10.0 on."""
 
 _VECTOR_UNIT = 8
-"""AMD: vector registers are given to a thread in units of so many."""
+"""AMD: the allocation unit of a thread's vector registers."""
 _LDS_UNIT = 512
 _SCALAR_WAVES = ((80, 10), (88, 9), (100, 8), (112, 7))
-"""AMD: so many scalar registers at most → waves that a SIMD can hold."""
+"""AMD: maximum number of scalar registers → waves that a SIMD can hold."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,12 @@ def occupancy(
         A block's; the last are of tensor memory.
     """
     held = build.threads_per_multiprocessor // build.warp_size
-    # The first of several that are equal is named: where all threads are there, no more can be.
+    # Of equal limits the first is named: threads, if the multiprocessor is full.
     limits = {"threads": held // warps if warps * build.warp_size <= build.threads_per_block else 0}
     if build.backend == "hip":
         limits["registers"] = _amd_registers(build, registers, scalar_registers, warps)
         limits["shared memory"] = _amd_shared(build, shared_bytes)
-        # A block of one wave needs no barrier, and those are what there are so few of.
+        # A block of one wave needs no barrier, and the number of barriers is what limits blocks.
         limits["blocks"] = build.blocks_per_multiprocessor if warps > 1 else held
     else:
         limits["registers"] = _nvidia_registers(build, registers, warps)

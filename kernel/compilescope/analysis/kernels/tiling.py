@@ -1,4 +1,4 @@
-"""How a kernel's iterations are cut up: loops, tiles, vectors, threads."""
+"""How a kernel's iterations are divided: loops, tiles, vectors, threads."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def add_tilings(kernels: Sequence[Kernel]) -> None:
 
 
 def add_chosen(kernels: Sequence[Kernel], autotunings: Sequence[Autotuning]) -> None:
-    """Put in the blocks that torch chose by measuring, where it did."""
+    """Insert the block sizes that torch chose by autotuning, if it did."""
     chosen = {
         tuning.kernel: choice.config
         for tuning in autotunings

@@ -23,7 +23,7 @@ _ORDER = {
 
 @dataclass
 class Unit:
-    """What torch said of one graph on its way through Inductor."""
+    """The records of one graph on its way through Inductor."""
 
     records: dict[str, Record] = field(default_factory=dict)
 
@@ -66,7 +66,7 @@ class Unit:
 def gather(records: Sequence[Record]) -> list[Unit]:
     """Part a compilation's records into units, in order: in training, forward then backward.
 
-    torch names no graph, but it always goes the same way, so a record that would be a step back
+    torch does not name the graphs, but its steps have a fixed order, so a record of an earlier step
     begins the next unit.
     """
     units: list[Unit] = []

@@ -90,23 +90,23 @@ class _Reader:
 
     def statement(self, text: str, line: int) -> None:
         ledger = self.ledger
-        if given := _INPUT.match(text):
-            ledger.given(given.group(1), line)
+        if input_match := _INPUT.match(text):
+            ledger.given(input_match.group(1), line)
         elif array := _ARRAY.match(text):
             self.arrays[array.group(1)] = _plain(array.group(2)).replace("nullptr", _EMPTY)
         elif check := _CHECK.match(text):
             parts = _arguments(text)
             sizes = [items_of(_plain(part)) for part in parts[1:3]]
-            ledger.described(check.group(1), sizes, line, given=parts[-1] == '"input"')
+            ledger.described(check.group(1), sizes, line, is_input=parts[-1] == '"input"')
         elif returned := _RETURN.match(text):
             for storage in ledger.scope.get(returned.group(1), ())[:1]:
                 storage.returned = True
         elif text.startswith("// reuse", text.rfind("// ")):
             self._reuse(text, line)
-        elif found := _POOL.search(text):
-            self._from_pool(text, found.start(), line)
-        elif found := _ALLOC.search(text):
-            self._allocate(text, found.start(), line)
+        elif allocation := _POOL.search(text):
+            self._from_pool(text, allocation.start(), line)
+        elif allocation := _ALLOC.search(text):
+            self._allocate(text, allocation.start(), line)
         elif assign := _ASSIGN.search(text):
             ledger.hold(assign.group(2), ledger.scope.get(assign.group(1), ()))
         elif move := _MOVE.match(text):

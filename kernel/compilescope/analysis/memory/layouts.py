@@ -92,9 +92,9 @@ def _moved(memory: Memory, nodes: Mapping[str, Node], moving: set[str]) -> Itera
 def _same(buffer: Buffer, memory: Memory) -> Buffer | None:
     """What a buffer is a copy of: there already, as large, in other strides."""
     for other in memory.buffers:
-        there = other is not buffer and (other.born < buffer.born or other.kind == "input")
+        exists = other is not buffer and (other.born < buffer.born or other.kind == "input")
         alike = other.shape == buffer.shape and other.dtype == buffer.dtype
-        if there and alike and other.stride != buffer.stride and other.dies >= buffer.born:
+        if exists and alike and other.stride != buffer.stride and other.dies >= buffer.born:
             return other
     return None
 

@@ -117,14 +117,14 @@ class _Reader:
         if checks := size_checks(text):
             for check in checks:
                 sizes = [check.shape, check.strides]
-                ledger.described(check.tensor, sizes, line, given=check.is_input)
+                ledger.described(check.tensor, sizes, line, is_input=check.is_input)
         elif deleted := _DELETE.match(text):
             for name in deleted.group(1).split(","):
                 ledger.drop(name.strip())
         elif reuse := _REUSE.match(text):
             parts = split_list(reuse.group(3).strip(", "))
-            own = (items_of(parts[0]), items_of(parts[1])) if len(parts) > 1 else None
-            ledger.rename(reuse.group(1), reuse.group(2), line, own)
+            new_layout = (items_of(parts[0]), items_of(parts[1])) if len(parts) > 1 else None
+            ledger.rename(reuse.group(1), reuse.group(2), line, new_layout)
         elif region := self.launches.get(end):
             self._launch(text, line, region)
         elif alloc := _ALLOC.match(text):
@@ -137,11 +137,13 @@ class _Reader:
             ledger.hold(item.group(1), ledger.scope[slot])
         elif item:
             ledger.item(item.group(1), item.group(2), item.group(3), line)
-        elif made := _LIST.match(text):
+        elif list_match := _LIST.match(text):
             held = [
-                storage for name in split_list(made.group(2)) for storage in self._storages(name)
+                storage
+                for name in split_list(list_match.group(2))
+                for storage in self._storages(name)
             ]
-            ledger.hold(made.group(1), held)
+            ledger.hold(list_match.group(1), held)
         elif copy := _COPY.match(text):
             ledger.step(f"{copy.group(1)}.copy_", "", text)
         elif (called := _CALLED.match(text)) and self._called(called):
@@ -229,7 +231,9 @@ def _indent(line: str) -> int:
 
 def _allocated(match: re.Match[str], text: str, line: int) -> Storage:
     parts = _arguments(text, match.end() - 1)
-    dtype = next((found.group(1) for part in parts[2:] if (found := _TYPE.search(part))), "")
+    dtype = next(
+        (type_match.group(1) for part in parts[2:] if (type_match := _TYPE.search(part))), ""
+    )
     device = next((part for part in parts[2:] if part.startswith("device=")), "")
     return Storage(
         match.group(1),

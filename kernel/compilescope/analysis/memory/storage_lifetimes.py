@@ -142,7 +142,7 @@ class StorageTracker:
     ) -> None:
         """The step that just ran gave a result: of one tensor, or of several."""
         if operator_name(target) in VIEWS:
-            sources = [one for used in _words(text) for one in self.scope.get(used, ())][:1]
+            sources = [storage for used in _words(text) for storage in self.scope.get(used, ())][:1]
             if sources:
                 self.hold(name, sources)
                 return
@@ -160,14 +160,16 @@ class StorageTracker:
         if len(held) > 1 or first.shape is not None:
             self.hold(name, held[int(index) : int(index) + 1])
             return
-        one = first.items.get(index)
-        if one is None:
-            one = Storage(name, first.born, line, nodes=first.nodes, place=index)
-            first.items[index] = one
-            self._named(name, one, line, one.born)
-        self.hold(name, [one])
+        item_storage = first.items.get(index)
+        if item_storage is None:
+            item_storage = Storage(name, first.born, line, nodes=first.nodes, place=index)
+            first.items[index] = item_storage
+            self._named(name, item_storage, line, item_storage.born)
+        self.hold(name, [item_storage])
 
-    def described(self, name: str, sizes: Sequence[list[str]], line: int, *, given: bool) -> None:
+    def described(
+        self, name: str, sizes: Sequence[list[str]], line: int, *, is_input: bool
+    ) -> None:
         """The wrapper checks the sizes and strides of a value.
 
         Parameters
@@ -175,7 +177,7 @@ class StorageTracker:
         given
             Whether it is an input; else it is what an operator gave.
         """
-        if name not in self.scope and not given:
+        if name not in self.scope and not is_input:
             self.result(name, line)
         for storage in self.scope.get(name, ())[:1]:
             if storage.shape is None:
@@ -217,9 +219,9 @@ class StorageTracker:
 
     def enter(self, argument: str) -> None:
         """A function is called with a list, which it empties."""
-        given = self.scope.get(argument, [])
+        storages = self.scope.get(argument, [])
         self.scopes.append({})
-        self.hold("args", given)
+        self.hold("args", storages)
         inner = self.scopes.pop()
         self.drop(argument)
         self.scopes.append(inner)

@@ -37,8 +37,8 @@ def find_memory(compilation: Compilation, hints: Hints) -> list[Memory]:
         artifact = "python" if code.python is not None else "cpp"
         text = code.python if code.python is not None else code.cpp
         if text is not None:
-            own = nodes.get(_name_of(code, artifact), {})
-            memories.append(_memory(code, text, artifact, list(own.values()), hints))
+            graph_nodes = nodes.get(_name_of(code, artifact), {})
+            memories.append(_memory(code, text, artifact, list(graph_nodes.values()), hints))
     return memories
 
 
@@ -64,13 +64,13 @@ def _memory(code: Code, text: str, artifact: str, nodes: Sequence[Node], hints: 
         keys=ledger.keys,
     )
     storages = list(dict.fromkeys(name.storage for name in ledger.names))
-    sizes = {id(one): one.bytes(hints, memory.assumed) for one in storages}
+    sizes = {id(storage): storage.bytes(hints, memory.assumed) for storage in storages}
     _add_peaks(memory, storages, sizes, len(ledger.steps))
     memory.peak_unfused_bytes = unfused_peak(nodes, hints, memory.assumed) if nodes else None
     launches = {region.key: region for region in regions if region.kind == "launch"}
     memory.buffers = _buffers(ledger, sizes, launches)
-    own = [one for one in storages if one.owned and not one.items]
-    memory.how = _how(own, sizes)
+    owned = [storage for storage in storages if storage.owned and not storage.items]
+    memory.how = _how(owned, sizes)
     return memory
 
 
@@ -90,7 +90,9 @@ def _add_peaks(
     for storage in storages:
         if storage.inside is not None:
             memory.peak_without_reuse_bytes += (sizes[id(storage)] or 0) * len(storage.names)
-    pools = {id(one.inside): one.inside for one in storages if one.inside is not None}
+    pools = {
+        id(storage.inside): storage.inside for storage in storages if storage.inside is not None
+    }
     memory.peak_without_reuse_bytes -= sum(sizes.get(id(pool)) or 0 for pool in pools.values())
     memory.live_bytes = live
     memory.peak_bytes = max(live, default=0.0)
@@ -154,7 +156,7 @@ def _nodes(
     names = list(storage.nodes) or (region.nodes if region else [])
     inside = set(names)
     shape = name.sizes[0] if name.sizes else storage.shape
-    known = [ledger.nodes[one] for one in names if one in ledger.nodes]
+    known = [ledger.nodes[node_name] for node_name in names if node_name in ledger.nodes]
     known += [
         ledger.nodes[user]
         for node in known

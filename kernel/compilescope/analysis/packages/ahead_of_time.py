@@ -94,7 +94,11 @@ def read(text: str, variant: str = "") -> tuple[list[Region], list[Kernel]]:
 def _pair(code: Code, regions: Sequence[Region]) -> None:
     """Gives launches ahead of time the keys of those that do the same in the code."""
     partners = next(
-        (found for name in ("cpp", "python") if (found := _launches(code.regions.get(name, ())))),
+        (
+            launches
+            for name in ("cpp", "python")
+            if (launches := _launches(code.regions.get(name, ())))
+        ),
         [],
     )
     ours = _launches(regions)
@@ -106,8 +110,8 @@ def _pair(code: Code, regions: Sequence[Region]) -> None:
         places = list(zip(range(start, end), range(mine, mine_end), strict=False))
         if tag != "equal":
             places = list(_similar(*names, range(start, end), range(mine, mine_end)))
-        for theirs, own in places:
-            region, partner = ours[own], partners[theirs]
+        for theirs, own_index in places:
+            region, partner = ours[own_index], partners[theirs]
             region.key = partner.key
             region.nodes, region.sources = partner.nodes, partner.sources
 

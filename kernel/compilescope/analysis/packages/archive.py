@@ -111,13 +111,13 @@ def _read(archive: zipfile.ZipFile, path: Path) -> list[Package]:
     shared = Package(path=path.name, bytes=path.stat().st_size)
     if len(listed) > MOST_FILES:
         shared.absent["files"] = MORE.format(count=len(listed), most=MOST_FILES)
-    found: dict[str, Package] = {}
+    by_model: dict[str, Package] = {}
     left = TEXTS_BYTES
     for info in listed[:MOST_FILES]:
         name = info.filename.removeprefix(root)
         file = describe(name, info.file_size)
         model = _model(name)
-        package = found.setdefault(model, Package(model=model)) if model else shared
+        package = by_model.setdefault(model, Package(model=model)) if model else shared
         if file.language:
             if info.file_size > min(TEXT_BYTES, left):
                 package.absent[name] = NOT_READ.format(
@@ -131,16 +131,16 @@ def _read(archive: zipfile.ZipFile, path: Path) -> list[Package]:
                 left -= info.file_size
         file.language = file.language or "text"
         package.files.append(file)
-    if not found:
+    if not by_model:
         shared.model = ""
         shared.absent["code"] = "Nothing in it was compiled: it has no folder data/aotinductor."
         _fill(shared, shared.files)
         return [shared]
-    for package in found.values():
+    for package in by_model.values():
         package.path, package.bytes = shared.path, shared.bytes
         package.absent = {**shared.absent, **package.absent}
         _fill(package, [*package.files, *shared.files])
-    return list(found.values())
+    return list(by_model.values())
 
 
 def describe(name: str, size: int) -> PackageFile:
@@ -194,7 +194,7 @@ def _fill(package: Package, files: Sequence[PackageFile]) -> None:
 
 
 def _metadata(files: Iterable[PackageFile]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    metadata: dict[str, str] = {}
     for file in files:
         if file.kind != "metadata" or file.text is None:
             continue
@@ -204,10 +204,10 @@ def _metadata(files: Iterable[PackageFile]) -> dict[str, str]:
             except (ValueError, RecursionError):
                 continue  # the file is listed with its text
             if isinstance(read, dict):
-                found |= {str(key): str(value) for key, value in read.items()}
+                metadata |= {str(key): str(value) for key, value in read.items()}
         elif file.language == "text":
-            found[PurePosixPath(file.path).name] = file.text.strip()[:200]
-    return found
+            metadata[PurePosixPath(file.path).name] = file.text.strip()[:200]
+    return metadata
 
 
 def _text(stream: IO[bytes], size: int) -> str:

@@ -26,10 +26,10 @@ _UNBOUNDED = 2**62
 
 def constants(text: str) -> list[Constant]:
     """The tensors that the model carries, in their order."""
-    found: dict[int, dict[str, str]] = {}
+    by_number: dict[int, dict[str, str]] = {}
     for number, field, value in _CONSTANT.findall(text):
-        found.setdefault(int(number), {})[field] = value.strip()
-    return [_constant(fields) for _, fields in sorted(found.items())]
+        by_number.setdefault(int(number), {})[field] = value.strip()
+    return [_constant(fields) for _, fields in sorted(by_number.items())]
 
 
 def _constant(fields: dict[str, str]) -> Constant:
@@ -39,7 +39,7 @@ def _constant(fields: dict[str, str]) -> Constant:
         name=fields.get("name", "").strip('"'),
         original=fields.get("original_fqn", "").strip('"'),
         dtype=dtype.group(1) if dtype else "",
-        shape=[int(one) for one in re.findall(r"\d{1,19}", fields.get("shape", ""))],
+        shape=[int(digits) for digits in re.findall(r"\d{1,19}", fields.get("shape", ""))],
         bytes=int(size) if re.fullmatch("[0-9]{1,19}", size) else None,
         folded=fields.get("from_folded") == "true",
     )
@@ -99,7 +99,7 @@ def build(text: str) -> list[str]:
 def device(texts: Iterable[str]) -> str:
     """What the code runs on, by the headers that it includes; empty where none says so."""
     for text in texts:
-        found = _DEVICE.search(text)
-        if found:
-            return found.group(1)
+        match = _DEVICE.search(text)
+        if match:
+            return match.group(1)
     return ""

@@ -34,8 +34,8 @@ def environment_of(records: Sequence[Record]) -> Environment:
                     environment.python or _text(metrics, "python_version").partition(" ")[0]
                 )
         elif record.name == "fx_graph_runnable" and record.payload:
-            told = _TORCH.search(record.payload)
-            environment.torch = environment.torch or (told[1] if told else "")
+            version_line = _TORCH.search(record.payload)
+            environment.torch = environment.torch or (version_line[1] if version_line else "")
             environment.gpus = environment.gpus or _gpus(record.payload)
     return environment
 
@@ -46,8 +46,10 @@ def device_of(records: Sequence[Record]) -> str:
     for record in records:
         if record.event == "describe_tensor":
             detail = record.metadata.get(record.event)
-            told = _DEVICE.match(_text(detail, "device")) if isinstance(detail, dict) else None
-            types |= {told[1]} if told else set()
+            device_type = (
+                _DEVICE.match(_text(detail, "device")) if isinstance(detail, dict) else None
+            )
+            types |= {device_type[1]} if device_type else set()
     types.discard("meta")
     return min(types, key=lambda kind: (kind == "cpu", kind), default="")
 
@@ -62,12 +64,12 @@ def _gpus(text: str) -> list[str]:
 
 def _object(payload: str | None) -> dict[str, Any]:
     try:
-        found = decoded(payload or "{}")
+        value = decoded(payload or "{}")
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _text(values: dict[str, Any], name: str) -> str:
-    found = values.get(name)
-    return found if isinstance(found, str) else ""
+    value = values.get(name)
+    return value if isinstance(value, str) else ""

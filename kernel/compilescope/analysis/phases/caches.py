@@ -19,20 +19,20 @@ def parse_cache(name: str, payload: str | None) -> CacheEvent | None:
         return None
     cache, outcome = match.groups()
     try:
-        found = decoded(payload or "{}")
+        logged = decoded(payload or "{}")
     except ValueError:
-        found = {"text": payload}
-    if not isinstance(found, dict):
-        found = {"text": found}
+        logged = {"text": payload}
+    if not isinstance(logged, dict):
+        logged = {"text": logged}
     detail = (
-        found.get("cache_bypass_reason")
-        or found.get("cache_status_detailed")
-        or found.get("text")
+        logged.get("cache_bypass_reason")
+        or logged.get("cache_status_detailed")
+        or logged.get("text")
         or ""
     )
     return CacheEvent(
         cache=_TITLES.get(cache, cache),
         outcome=cast(Literal["hit", "miss", "bypass"], outcome),
-        key=str(found.get("key") or ""),
+        key=str(logged.get("key") or ""),
         detail=str(detail),
     )

@@ -61,21 +61,21 @@ def _waits_for_triton(compilation: Compilation) -> bool:
 def _add(phase: Phase, outer: str, parts: dict[str, float], part_of: Mapping[str, str]) -> None:
     part = part_of.get(phase.name, outer)
     # What other threads do meanwhile takes nothing from the time that was waited for.
-    own = [child for child in phase.children if child.track == phase.track]
-    inside = union_us(own)
+    same_track = [child for child in phase.children if child.track == phase.track]
+    inside = union_us(same_track)
     parts[part] = parts.get(part, 0.0) + max(phase.duration_us - inside, 0.0)
     if part == "cpp_build":
         # Builds side by side would be counted twice; the span around them is what the user waited.
         parts[part] += inside
         return
-    for child in own:
+    for child in same_track:
         _add(child, part, parts, part_of)
 
 
 def union_us(phases: Iterable[Phase]) -> float:
     """The wall-clock time that at least one of the spans covers (µs)."""
     covered, end = 0.0, float("-inf")
-    for phase in sorted(phases, key=lambda one: one.start_us):
+    for phase in sorted(phases, key=lambda span: span.start_us):
         start = max(phase.start_us, end)
         stop = phase.start_us + phase.duration_us
         if stop > start:

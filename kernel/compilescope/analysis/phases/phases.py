@@ -65,9 +65,9 @@ def _trees(records: Sequence[Record]) -> dict[str, list[Phase]]:
             instants.append(_Root(phase, owner, record.thread))
         elif event.kind == "E":
             ended = _close(stack, event, owner)
-            roots += [_Root(one.phase, one.owner, record.thread) for one in ended]
+            roots += [_Root(closed.phase, closed.owner, record.thread) for closed in ended]
     for thread, stack in stacks.items():
-        roots += [_Root(one.phase, one.owner, thread) for one in _abandon(stack)]
+        roots += [_Root(abandoned.phase, abandoned.owner, thread) for abandoned in _abandon(stack)]
     trees = _plant(roots, instants)
     if not any(record.compile_id == LOOSE for record in records):
         trees.pop(LOOSE, None)
@@ -128,7 +128,7 @@ def _plant(roots: Sequence[_Root], instants: Sequence[_Root]) -> dict[str, list[
     trees: dict[str, list[Phase]] = {}
     loose: list[_Root] = []
     home: dict[str, int] = {}
-    for root in sorted(roots, key=lambda one: one.phase.start_us):
+    for root in sorted(roots, key=lambda root: root.phase.start_us):
         if root.owner is None:
             loose.append(root)
             continue
@@ -154,10 +154,10 @@ def _plant(roots: Sequence[_Root], instants: Sequence[_Root]) -> dict[str, list[
     return trees
 
 
-def _overlap(one: Phase, other: Phase) -> bool:
+def _overlap(phase: Phase, other: Phase) -> bool:
     return (
-        one.start_us < other.start_us + other.duration_us
-        and other.start_us < one.start_us + one.duration_us
+        phase.start_us < other.start_us + other.duration_us
+        and other.start_us < phase.start_us + phase.duration_us
     )
 
 
@@ -176,17 +176,17 @@ def _close(stack: list[_Open], event: _Event, owner: str | None) -> list[_Open]:
     at = next((i for i in named if owner in (None, stack[i].owner)), None)
     if at is None:
         return []
-    for one in stack[at:]:
-        one.phase.duration_us = max(0.0, event.stamp - one.phase.start_us)
+    for open_phase in stack[at:]:
+        open_phase.phase.duration_us = max(0.0, event.stamp - open_phase.phase.start_us)
     stack[at].phase.detail = stack[at].phase.detail or event.detail
     return _pop(stack, at)
 
 
 def _abandon(stack: list[_Open]) -> list[_Open]:
     """Phases that never ended (an exception, a cut trace) reach to the end of what they hold."""
-    latest = max((_last_end(one.phase) for one in stack), default=0.0)
-    for one in stack:
-        one.phase.duration_us = max(0.0, latest - one.phase.start_us)
+    latest = max((_last_end(open_phase.phase) for open_phase in stack), default=0.0)
+    for open_phase in stack:
+        open_phase.phase.duration_us = max(0.0, latest - open_phase.phase.start_us)
     return _pop(stack, 0)
 
 
@@ -203,12 +203,12 @@ def _pop(stack: list[_Open], at: int) -> list[_Open]:
     """
     outermost = []
     while len(stack) > at:
-        one = stack.pop()
-        around = next((other for other in reversed(stack) if other.owner == one.owner), None)
+        popped = stack.pop()
+        around = next((other for other in reversed(stack) if other.owner == popped.owner), None)
         if around is None:
-            outermost.append(one)
+            outermost.append(popped)
         else:
-            around.phase.children.append(one.phase)
+            around.phase.children.append(popped.phase)
     return outermost
 
 

@@ -33,39 +33,45 @@ def read_breaks(records: Sequence[Record], frame: SourceLine | None) -> list[Bre
     frame
         The function that was compiled.
     """
-    begun: dict[int, float] = {}
+    attempt_starts: dict[int, float] = {}
     for record in records:
         if record.event != "chromium_event":
-            begun.setdefault(record.attempt, record.time_s)
+            attempt_starts.setdefault(record.attempt, record.time_s)
     failed = any(record.name == "dynamo_error" for record in records)
     breaks: list[Break] = []
     for record in records:
         if record.name != "dynamo_graph_break_reason" or not record.payload:
             continue
-        one = parse_break(record.payload)
+        graph_break = parse_break(record.payload)
         given_up = f"Graph Break Reason: {_GIVEN_UP}" in record.payload
-        if given_up or failed or record.attempt + 1 in begun:
+        if given_up or failed or record.attempt + 1 in attempt_starts:
             # Without another attempt, what was traced up to the break is kept, and nothing lost.
-            one.duration_us = round((record.time_s - begun[record.attempt]) * 1e6, 1)
-        one.eager = _whole(frame) if given_up else _statement(one, frame)
-        known = next((other for other in breaks if same_break(other, one)), None)
+            graph_break.duration_us = round(
+                (record.time_s - attempt_starts[record.attempt]) * 1e6, 1
+            )
+        graph_break.eager = _whole(frame) if given_up else _statement(graph_break, frame)
+        known = next((other for other in breaks if same_break(other, graph_break)), None)
         if known is None:
-            breaks.append(one)
+            breaks.append(graph_break)
         else:
-            known.duration_us = (known.duration_us or 0.0) + (one.duration_us or 0.0)
-            known.eager = one.eager
+            known.duration_us = (known.duration_us or 0.0) + (graph_break.duration_us or 0.0)
+            known.eager = graph_break.eager
     return breaks
 
 
-def same_break(one: Break, other: Break) -> bool:
+def same_break(graph_break: Break, other: Break) -> bool:
     """Whether two are the same break, met twice: the same reason at the same line."""
-    return break_key(one) == break_key(other)
+    return break_key(graph_break) == break_key(other)
 
 
-def break_key(one: Break) -> tuple[str, str, int]:
+def break_key(graph_break: Break) -> tuple[str, str, int]:
     """What is equal for the same break, met twice."""
-    where = one.where
-    return one.reason.partition("\n")[0], where.file if where else "", where.line if where else 0
+    where = graph_break.where
+    return (
+        graph_break.reason.partition("\n")[0],
+        where.file if where else "",
+        where.line if where else 0,
+    )
 
 
 def plain_function(name: str) -> str:
@@ -81,15 +87,15 @@ def resumed_at(name: str) -> int | None:
     return int(match.group(2)) if match else None
 
 
-def line_of(one: Break, frame: SourceLine | None) -> SourceLine | None:
+def line_of(graph_break: Break, frame: SourceLine | None) -> SourceLine | None:
     """The line of the compiled function at which a break came, be it in a function it calls."""
-    for place in one.stack:
+    for place in graph_break.stack:
         if frame and (place.file, plain_function(place.function)) == (
             frame.file,
             plain_function(frame.function),
         ):
             return place
-    return one.where
+    return graph_break.where
 
 
 def _whole(frame: SourceLine | None) -> str:
@@ -99,8 +105,8 @@ def _whole(frame: SourceLine | None) -> str:
     return f"all of {name}" if line is None else f"{name} from line {line} on"
 
 
-def _statement(one: Break, frame: SourceLine | None) -> str:
-    place = line_of(one, frame)
+def _statement(graph_break: Break, frame: SourceLine | None) -> str:
+    place = line_of(graph_break, frame)
     if place is None:
         return ""
     return place.code.strip() or f"line {place.line}"
@@ -125,23 +131,23 @@ def parse_break(text: str) -> Break:
     for line in lines[:end]:
         place = _PLACE.match(line)
         found_link = _LINK.search(line)
-        begun = _FIELD.match(line)
+        field_start = _FIELD.match(line)
         if place and where is None:
             where = SourceLine(file=place.group(1), line=int(place.group(2)))
         elif found_link:
             link, current = link or found_link.group(1), None
         elif line.startswith(_ANOTHER):
             current = None
-        elif begun:
-            current = begun.group(1)
-            fields[current].append(begun.group(2))
+        elif field_start:
+            current = field_start.group(1)
+            fields[current].append(field_start.group(2))
         elif current:
             fields[current][-1] += "\n" + line
         else:
             stated = _REASON.match(line)
-            said = stated.group(1) if stated else line.strip()
-            if said:
-                reason.append(said)
+            stripped = stated.group(1) if stated else line.strip()
+            if stripped:
+                reason.append(stripped)
     stack = _below_us(read_stack(_user_stack(lines)))
     if where and stack:
         same = [frame for frame in stack if (frame.file, frame.line) == (where.file, where.line)]

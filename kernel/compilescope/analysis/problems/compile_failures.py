@@ -54,16 +54,20 @@ def _problem(
         return generated
     kind = str(metrics["fail_type"]).rpartition(".")[2]
     frame = _frame(record.compile_id or "", known)
-    told = parse_break(reason)
-    errors = [each.payload for each in group if each.name == "dynamo_error" and each.payload]
+    parsed = parse_break(reason)
+    errors = [
+        record_of_group.payload
+        for record_of_group in group
+        if record_of_group.name == "dynamo_error" and record_of_group.payload
+    ]
     backward = record.event == "bwd_compilation_metrics"
     subject = f"{'The backward of ' if backward else ''}{record.compile_id or 'A compilation'}"
     first = _first_sentence(reason)
     problem = Problem(
         severity="error",
         what=f"{subject} failed: {kind}{first and f': {first}'}",
-        why=told.explanation or "\n".join(reason.splitlines()[1:4]).strip(),
-        remedy=" ".join(told.hints) or _BISECT,
+        why=parsed.explanation or "\n".join(reason.splitlines()[1:4]).strip(),
+        remedy=" ".join(parsed.hints) or _BISECT,
         where=_place(metrics, frame),
         detail="\n\n".join(dict.fromkeys([reason, *errors])).strip(),
         facts={"compilation": record.compile_id or "", "fail_type": kind},

@@ -29,25 +29,25 @@ def place(problem: Problem, compilations: Sequence[Compilation]) -> None:
     """
     if not problem.facts:
         return
-    found = next(_places(problem.facts, compilations), None)
-    if found is None:
+    site = next(_places(problem.facts, compilations), None)
+    if site is None:
         return
     facts = problem.facts
-    lines = _text(found).split("\n")
+    lines = _text(site).split("\n")
     facts |= {
-        "compilation": found.compilation.id,
-        "direction": found.code.direction,
-        "artifact": found.artifact,
-        "wrapper_line": str(found.line),
+        "compilation": site.compilation.id,
+        "direction": site.code.direction,
+        "artifact": site.artifact,
+        "wrapper_line": str(site.line),
     }
-    facts.setdefault("text", lines[found.line - 1].strip())
-    tensor = facts.get("tensor") or _tensor(facts, lines[found.line - 1])
+    facts.setdefault("text", lines[site.line - 1].strip())
+    tensor = facts.get("tensor") or _tensor(facts, lines[site.line - 1])
     if tensor:
         facts["tensor"] = tensor
-    _wanted(facts, lines[found.line - 1])
-    region = _region(found, lines, tensor, facts.get("operator", ""))
-    kernel = _kernel(found.compilation, facts.get("kernel") or (region.kernel if region else None))
-    nodes = _nodes(found, region, kernel, facts)
+    _complete_shapes(facts, lines[site.line - 1])
+    region = _region(site, lines, tensor, facts.get("operator", ""))
+    kernel = _kernel(site.compilation, facts.get("kernel") or (region.kernel if region else None))
+    nodes = _nodes(site, region, kernel, facts)
     operators = list(dict.fromkeys(filter(None, map(_target, nodes))))
     if operators:
         facts.setdefault("operator", ", ".join(operators))
@@ -68,14 +68,14 @@ def _kernel(compilation: Compilation, name: str | None) -> Kernel | None:
 
 
 def _nodes(
-    found: _Found, region: Region | None, kernel: Kernel | None, facts: dict[str, str]
+    site: _Found, region: Region | None, kernel: Kernel | None, facts: dict[str, str]
 ) -> list[Node]:
     """The nodes of the last graph that the line is for.
 
     Those that torch noted, where it did; else those of the operator, or of the operators that make
     up the kernel's name.
     """
-    graphs = found.compilation.graphs
+    graphs = site.compilation.graphs
     graph = next((graphs[stage] for stage in _LAST if stage in graphs), None)
     if graph is None:
         return []
@@ -106,7 +106,9 @@ _LAST = ("post_grad", "before_post_grad", "inference", "forward")
 
 
 def _places(facts: dict[str, str], compilations: Sequence[Compilation]) -> Iterator[_Found]:
-    every = [(one, code) for one in compilations for code in _codes(one.code)]
+    every = [
+        (compilation, code) for compilation in compilations for code in _codes(compilation.code)
+    ]
     ran = _written(facts.get("wrapper", ""))
     # Another text is another wrapper, however much alike: what was compiled before may not be here.
     for compilation, code in [pair for pair in every if not ran or _is_in(pair[1], ran)]:
@@ -173,10 +175,10 @@ def _assertion(facts: dict[str, str], lines: list[str]) -> int | None:
     return hits[0] if hits else None
 
 
-def _dimensions(told: str) -> dict[int, tuple[str, str]]:
+def _dimensions(message: str) -> dict[int, tuple[str, str]]:
     """Dimension → size and stride, as a message has them."""
-    found = re.findall(r"dim (\d+): size (-?\d+), stride (-?\d+)", told)
-    return {int(dim): (size, stride) for dim, size, stride in found}
+    matches = re.findall(r"dim (\d+): size (-?\d+), stride (-?\d+)", message)
+    return {int(dim): (size, stride) for dim, size, stride in matches}
 
 
 def _fits(check: SizeCheck, wanted: dict[int, tuple[str, str]]) -> bool:
@@ -199,19 +201,19 @@ def _check(facts: dict[str, str], line: str) -> SizeCheck | None:
     return next((check for check in checks if _fits(check, wanted)), checks[0] if checks else None)
 
 
-def _wanted(facts: dict[str, str], line: str) -> None:
+def _complete_shapes(facts: dict[str, str], line: str) -> None:
     """Say the whole shape where the message has only the dimensions that differ."""
     check = _check(facts, line)
     if check is None or not check.shape or facts.get("kind") not in ("shape", "stride"):
         return
-    sizes, strides = ([_number(name) for name in each] for each in (check.shape, check.strides))
-    got, steps = list(sizes), list(strides)
+    sizes, strides = ([_number(name) for name in layout] for layout in (check.shape, check.strides))
+    actual_sizes, actual_strides = list(sizes), list(strides)
     for dim, (size, stride) in _dimensions(facts["found"]).items():
-        if dim < len(got):
-            got[dim], steps[dim] = size, stride
+        if dim < len(actual_sizes):
+            actual_sizes[dim], actual_strides[dim] = size, stride
     facts["expected"] = f"({', '.join(sizes)}), strides ({', '.join(strides)})"
     if facts["found"].startswith("dim "):
-        facts["found"] = f"({', '.join(got)}), strides ({', '.join(steps)})"
+        facts["found"] = f"({', '.join(actual_sizes)}), strides ({', '.join(actual_strides)})"
 
 
 def _containing(lines: list[str], pattern: str) -> list[int]:
@@ -225,8 +227,8 @@ def _nearest(hits: list[int], facts: dict[str, str]) -> int | None:
     return min(hits, key=lambda hit: abs(hit - near))
 
 
-def _text(found: _Found) -> str:
-    return str(getattr(found.code, found.artifact))
+def _text(site: _Found) -> str:
+    return str(getattr(site.code, site.artifact))
 
 
 def _tensor(facts: dict[str, str], line: str) -> str:
@@ -238,12 +240,12 @@ def _tensor(facts: dict[str, str], line: str) -> str:
     return next((name for name in match.groups() if name), "") if match else ""
 
 
-def _region(found: _Found, lines: list[str], tensor: str, operator: str) -> Region | None:
+def _region(site: _Found, lines: list[str], tensor: str, operator: str) -> Region | None:
     """The launch that the line belongs to."""
     launches = [
-        region for region in found.code.regions.get(found.artifact, []) if region.kind == "launch"
+        region for region in site.code.regions.get(site.artifact, []) if region.kind == "launch"
     ]
-    inside = [launch for launch in launches if launch.start <= found.line <= launch.end]
+    inside = [launch for launch in launches if launch.start <= site.line <= launch.end]
     if inside:
         return inside[0]
     either = (operator, operator.replace("::", "."))
@@ -253,7 +255,7 @@ def _region(found: _Found, lines: list[str], tensor: str, operator: str) -> Regi
         if any(name in f"{launch.label} {launch.kernel}" for name in either)
     ]
     if operator and calls:
-        return next((call for call in reversed(calls) if call.end < found.line), calls[0])
+        return next((call for call in reversed(calls) if call.end < site.line), calls[0])
     if not tensor:
         return None
     naming = re.compile(rf"\b{re.escape(tensor)}\b")
@@ -263,8 +265,8 @@ def _region(found: _Found, lines: list[str], tensor: str, operator: str) -> Regi
         if any(naming.search(line) for line in lines[launch.start - 1 : launch.end])
     ]
     # What is checked was made before; what is allocated is filled after.
-    before = [region for region in about if region.end < found.line]
-    after = [region for region in about if region.start > found.line]
-    if size_checks(lines[found.line - 1].strip()) and before:
+    before = [region for region in about if region.end < site.line]
+    after = [region for region in about if region.start > site.line]
+    if size_checks(lines[site.line - 1].strip()) and before:
         return before[-1]
     return next(iter(after + before), None)

@@ -22,35 +22,35 @@ def distinct_breaks(compilations: Sequence[Compilation]) -> list[DistinctBreak]:
     that it ended and of what was compiled from behind it on. Before and after it are graphs: a
     compilation that captured none costs, and is not named.
     """
-    found: dict[tuple[str, str, int], DistinctBreak] = {}
+    distinct: dict[tuple[str, str, int], DistinctBreak] = {}
     paid: dict[tuple[str, str, int], set[str]] = {}
     for index, compilation in enumerate(compilations):
         for graph_break in compilation.breaks:
             after = _after(graph_break, compilation, compilations[index + 1 :])
             graph_break.resumed = after[0].id if after else ""
             key = break_key(graph_break)
-            if key in found:
-                found[key].count += 1
+            if key in distinct:
+                distinct[key].count += 1
             else:
-                found[key] = DistinctBreak(cause=graph_break)
-            _add(found[key], graph_break, compilation, after, paid.setdefault(key, set()))
+                distinct[key] = DistinctBreak(cause=graph_break)
+            _add(distinct[key], graph_break, compilation, after, paid.setdefault(key, set()))
             if graph_break.eager and not _compiled_inside(
                 graph_break, compilation, compilations[index + 1 :]
             ):
-                _append(found[key].eager, graph_break.eager)
-    return list(found.values())
+                _append(distinct[key].eager, graph_break.eager)
+    return list(distinct.values())
 
 
 def _add(
     whole: DistinctBreak,
-    one: Break,
+    graph_break: Break,
     compilation: Compilation,
     after: Sequence[Compilation],
     paid: set[str],
 ) -> None:
     if _has_graph(compilation):
         _append(whole.before, compilation.id)
-    costs = [one.duration_us]
+    costs = [graph_break.duration_us]
     for resumed in after:
         if _has_graph(resumed):
             _append(whole.after, resumed.id)
@@ -66,9 +66,11 @@ def _has_graph(compilation: Compilation) -> bool:
     return "dynamo" in compilation.graphs or compilation.counts.get("graphs", 0) > 0
 
 
-def _after(one: Break, compilation: Compilation, later: Sequence[Compilation]) -> list[Compilation]:
+def _after(
+    graph_break: Break, compilation: Compilation, later: Sequence[Compilation]
+) -> list[Compilation]:
     """What was compiled from behind a break on: the frames that resume its function there."""
-    place, frame = line_of(one, compilation.frame), compilation.frame
+    place, frame = line_of(graph_break, compilation.frame), compilation.frame
     if place is None or frame is None:
         return []
     name = plain_function(frame.function)
@@ -82,21 +84,24 @@ def _after(one: Break, compilation: Compilation, later: Sequence[Compilation]) -
     ]
 
 
-def _compiled_inside(one: Break, compilation: Compilation, later: Sequence[Compilation]) -> bool:
+def _compiled_inside(
+    graph_break: Break, compilation: Compilation, later: Sequence[Compilation]
+) -> bool:
     """Whether the called function that holds the break was then compiled by itself.
 
     What runs in eager is told there, and is less than the call.
     """
-    if one.where is None or line_of(one, compilation.frame) == one.where:
+    if graph_break.where is None or line_of(graph_break, compilation.frame) == graph_break.where:
         return False
     return any(
         other.frame is not None
-        and (other.frame.file, other.frame.function) == (one.where.file, one.where.function)
-        and any(break_key(one) == break_key(again) for again in other.breaks)
+        and (other.frame.file, other.frame.function)
+        == (graph_break.where.file, graph_break.where.function)
+        and any(break_key(graph_break) == break_key(again) for again in other.breaks)
         for other in later
     )
 
 
-def _append(found: list[str], text: str) -> None:
-    if text not in found:
-        found.append(text)
+def _append(texts: list[str], text: str) -> None:
+    if text not in texts:
+        texts.append(text)

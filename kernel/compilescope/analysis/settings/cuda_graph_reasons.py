@@ -98,7 +98,7 @@ def read_skip(reason: str, compilation: str = "") -> Skip:
     reason
         As torch logs it; it may end in a stack of the user's code.
     """
-    text = _said(reason)
+    text = _essential(reason)
     meaning = next(
         (known_meaning for key, known_meaning in _MEANINGS.items() if key in text), Meaning("", "")
     )
@@ -114,7 +114,7 @@ def read_skip(reason: str, compilation: str = "") -> Skip:
     )
 
 
-def _said(reason: str) -> str:
+def _essential(reason: str) -> str:
     """The reason without what comes before it at every time, and without the stack."""
     for end in _FOUND:
         reason = reason.partition(end)[0]

@@ -48,23 +48,23 @@ def read_decisions(records: Sequence[Record], compilation: Compilation) -> list[
     compilation
         With its graphs, code, kernels and autotunings.
     """
-    found = []
+    decisions = []
     for record in records:
         if record.name == DECISION and record.payload:
-            said = decoded(record.payload)
-            name = said.pop("node")
-            decision = Decision(**said)
+            facts = decoded(record.payload)
+            name = facts.pop("node")
+            decision = Decision(**facts)
             if decision.kernel:
-                found.append(_placed_at_kernel(decision, compilation))
+                decisions.append(_placed_at_kernel(decision, compilation))
             else:
-                found.append(_placed(decision, [name], compilation))
-    return _merged(found)
+                decisions.append(_placed(decision, [name], compilation))
+    return _merged(decisions)
 
 
 def add_choices(compilation: Compilation, build: Build) -> None:
     """Adds what follows from the graphs and the candidates of a compilation for a target."""
-    found = [*_attention(compilation, build), *_convolutions(compilation, build)]
-    compilation.decisions += _merged(found)
+    choices = [*_attention(compilation, build), *_convolutions(compilation, build)]
+    compilation.decisions += _merged(choices)
     compilation.decisions += list(_algorithms(compilation))
 
 
@@ -78,15 +78,15 @@ def _attention(compilation: Compilation, build: Build) -> Iterator[Decision]:
             yield _placed(_dispatch(_SDPA, _FUSED[kind], rules[kind]), [node.name], compilation)
     for node in _nodes(compilation, "dynamo"):
         if node.target.endswith(_SDPA) and node.name not in fused:
-            made = [one for one in _nodes(compilation, "post_grad") if node.name in one.origins]
-            names = [one.name for one in made]
+            parts = [part for part in _nodes(compilation, "post_grad") if node.name in part.origins]
+            names = [part.name for part in parts]
             yield _placed(_dispatch(_SDPA, _MATH, _RULES["math"]), names, compilation)
 
 
 def _fused(node: Node) -> str:
     """Which fused kernel a node is the forward of; empty for none."""
     name = node.target.removeprefix("torch.ops.aten.").partition(".")[0]
-    return next((one for one in _FUSED if name == f"_scaled_dot_product_{one}_attention"), "")
+    return next((kind for kind in _FUSED if name == f"_scaled_dot_product_{kind}_attention"), "")
 
 
 def _convolutions(compilation: Compilation, build: Build) -> Iterator[Decision]:
@@ -149,7 +149,9 @@ def _placed(decision: Decision, names: Sequence[str], compilation: Compilation) 
 
 def _placed_at_kernel(decision: Decision, compilation: Compilation) -> Decision:
     """The decision with the nodes, lines and sources of the kernel that it is about."""
-    kernel = next((one for one in compilation.kernels if one.name == decision.kernel), None)
+    kernel = next(
+        (candidate for candidate in compilation.kernels if candidate.name == decision.kernel), None
+    )
     if kernel is not None:
         decision.direction = kernel.direction
         decision.nodes, decision.sources = list(kernel.nodes), list(kernel.sources)
@@ -175,7 +177,7 @@ def _lines(compilation: Compilation, code: Code, names: set[str]) -> dict[str, l
         for kernel in compilation.kernels
         for launch in kernel.launches
     }
-    found: dict[str, list[int]] = {}
+    by_artifact: dict[str, list[int]] = {}
     for artifact, regions in code.regions.items():
         launches = [
             region
@@ -183,27 +185,27 @@ def _lines(compilation: Compilation, code: Code, names: set[str]) -> dict[str, l
             if region.kind == "launch" and names.intersection(region.nodes)
         ]
         # A library's call rather than the kernels that prepare its inputs.
-        calls = [one for one in launches if not (one.kernel or "").startswith("triton_")]
+        calls = [launch for launch in launches if not (launch.kernel or "").startswith("triton_")]
         if launches:
-            found[artifact] = [
+            by_artifact[artifact] = [
                 lines.get((artifact, call.key), call.start) for call in calls or launches
             ]
-    return found
+    return by_artifact
 
 
 def _merged(decisions: Iterable[Decision]) -> list[Decision]:
     """The same decision for several nodes is one."""
-    found: dict[tuple[str, ...], Decision] = {}
+    by_key: dict[tuple[str, ...], Decision] = {}
     for decision in decisions:
         key = (decision.kind, decision.operator, decision.chosen, decision.rule, decision.direction)
-        known = found.setdefault(key, decision)
+        known = by_key.setdefault(key, decision)
         if known is not decision:
             known.nodes += [name for name in decision.nodes if name not in known.nodes]
             known.sources += [line for line in decision.sources if line not in known.sources]
             for artifact, lines in decision.lines.items():
                 both = {*known.lines.get(artifact, []), *lines}
                 known.lines[artifact] = sorted(both)
-    return list(found.values())
+    return list(by_key.values())
 
 
 def _nodes(compilation: Compilation, stage: str) -> list[Node]:

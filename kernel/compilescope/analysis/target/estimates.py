@@ -68,7 +68,7 @@ def estimate(
     tf32
         Whether float32 products may be rounded to TF32.
     """
-    found = Estimate()
+    total = Estimate()
     starts = 0.0
     artifacts: set[Artifact] = set()
     for compilation in compilations:
@@ -77,23 +77,23 @@ def estimate(
         _fill(compilation, artifact, device, tf32)
         counted = [launch for _, launch in launches_of(compilation)]
         for launch in counted:
-            found.bytes += launch.estimated_bytes or 0.0
-            found.operations += launch.estimated_operations or 0.0
+            total.bytes += launch.estimated_bytes or 0.0
+            total.operations += launch.estimated_operations or 0.0
             if launch.estimated_us is None:
-                found.unknown += 1
+                total.unknown += 1
             else:
-                found.kernels_us += launch.estimated_us
-        found.launches += len(counted)
+                total.kernels_us += launch.estimated_us
+        total.launches += len(counted)
         starts += (
             REPLAY_US * _graphs(compilation, artifact)
             if _replays(requested, artifact)
             else LAUNCH_US[artifact] * len(counted)
         )
-    found.launch_us = starts
-    if found.launches and found.unknown <= MOST_UNKNOWN * found.launches:
-        found.call_us = max(found.kernels_us, found.launch_us)
-    found.how = _how(device, artifacts, requested, tf32)
-    return found
+    total.launch_us = starts
+    if total.launches and total.unknown <= MOST_UNKNOWN * total.launches:
+        total.call_us = max(total.kernels_us, total.launch_us)
+    total.how = _how(device, artifacts, requested, tf32)
+    return total
 
 
 def _fill(compilation: Compilation, artifact: Artifact, device: Device, tf32: bool) -> None:
@@ -102,9 +102,9 @@ def _fill(compilation: Compilation, artifact: Artifact, device: Device, tf32: bo
         reasons = []
         for launch in kernel.launches:
             parts = launch.key.split(":")
-            own = nodes.get(parts[1], {}) if len(parts) > 1 else {}
+            graph_nodes = nodes.get(parts[1], {}) if len(parts) > 1 else {}
             launch.estimated_us, launch.estimated_bound = None, ""
-            reason = _put(launch, kernel, groups.get(launch.key, ()), own, device, tf32)
+            reason = _put(launch, kernel, groups.get(launch.key, ()), graph_nodes, device, tf32)
             if reason:
                 reasons.append(reason)
         kernel.absent.pop(_FIELD, None)
@@ -149,16 +149,16 @@ def _factor_dtype(names: Sequence[str], nodes: Mapping[str, Node]) -> str:
 
     The shortest type of their matrices; a mask is none of these.
     """
-    found: list[str] = []
+    dtypes: list[str] = []
     for name in names:
         node = nodes.get(name)
         if node is None or not is_product(node.target):
             continue
-        for given in node.inputs:
-            other = nodes.get(given)
+        for input_name in node.inputs:
+            other = nodes.get(input_name)
             if other is not None and len(other.shape or ()) >= _MATRIX and other.dtype in BYTES:
-                found.append(other.dtype)
-    matrices = [dtype for dtype in found if dtype != "bool"]
+                dtypes.append(other.dtype)
+    matrices = [dtype for dtype in dtypes if dtype != "bool"]
     return min(matrices, key=BYTES.__getitem__) if matrices else ""
 
 
@@ -175,8 +175,8 @@ def _replays(requested: Variant | None, artifact: Artifact) -> bool:
     """Whether CUDA graphs start the kernels. torch drops them under a C++ wrapper."""
     if requested is None or artifact == "cpp":
         return False
-    asked = requested.options.get("triton.cudagraphs")
-    return bool(asked) if asked is not None else requested.mode in _GRAPHS
+    requested_graphs = requested.options.get("triton.cudagraphs")
+    return bool(requested_graphs) if requested_graphs is not None else requested.mode in _GRAPHS
 
 
 def _graphs(compilation: Compilation, artifact: Artifact) -> int:
@@ -192,11 +192,11 @@ def _how(device: Device, artifacts: set[Artifact], requested: Variant | None, tf
     )
     if any(_replays(requested, artifact) for artifact in artifacts):
         return f"{text} Starting: {REPLAY_US:g} µs a graph, replayed as a CUDA graph."
-    told = " and ".join(
+    overheads = " and ".join(
         f"{LAUNCH_US[artifact]:g} µs a launch from {_WRAPPERS[artifact]}"
         for artifact in sorted(artifacts)
     )
-    return f"{text} Starting: {told}, as on the host of an H200." if told else text
+    return f"{text} Starting: {overheads}, as on the host of an H200." if overheads else text
 
 
 _WRAPPERS: dict[Artifact, str] = {"python": "Python", "cpp": "C++"}

@@ -64,9 +64,9 @@ def closing(text: str, start: int) -> int:
 
 def names(expression: str, known: set[str] | dict[str, object]) -> list[str]:
     """The known names that an expression uses, in order, each once; keywords are not uses."""
-    found: dict[str, None] = {}
+    used: dict[str, None] = {}
     for match in _NAME.finditer(expression):
         name = match.group()
         if name in known and not expression.startswith(" = ", match.end()):
-            found[name] = None
-    return list(found)
+            used[name] = None
+    return list(used)

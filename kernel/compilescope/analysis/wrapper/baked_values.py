@@ -35,8 +35,8 @@ def add_baked(kernels: Sequence[Kernel]) -> None:
         if kernel.source and kernel.language in ("triton", "cpp"):
             read = _triton if kernel.language == "triton" else _cpp
             unique: dict[tuple[str, str, str], Baked] = {}
-            for one in read(kernel.source):
-                unique.setdefault((one.kind, one.name, one.value), one)
+            for baked in read(kernel.source):
+                unique.setdefault((baked.kind, baked.name, baked.value), baked)
             kernel.baked = list(unique.values())[:_MOST]
 
 

@@ -50,7 +50,7 @@ def _of_graph(
         if operator_of(node) == _WAIT:
             continue
         line = _nth(launches, calls, node)
-        wait = next((one for one in waits if node.name in one.inputs), None)
+        wait = next((waiting for waiting in waits if node.name in waiting.inputs), None)
         waited = _nth(launches, calls, wait) if wait is not None else None
         yield Collective(
             operator=node.target.removeprefix("torch.ops."),
@@ -66,7 +66,7 @@ def _of_graph(
             line=line,
             waited=waited,
             between=_between(launches, line, waited),
-            sources=_own(node.sources),
+            sources=_user_lines(node.sources),
         )
 
 
@@ -100,13 +100,13 @@ def _between(launches: Sequence[Region], line: int | None, waited: int | None) -
 
 
 def _group(node: Node) -> str:
-    found = _GROUP.search(node.args)
-    return found[1] if found else ""
+    match = _GROUP.search(node.args)
+    return match[1] if match else ""
 
 
 def _reduction(node: Node) -> str:
-    found = _REDUCTION.search(node.args)
-    return found[1] if found else ""
+    match = _REDUCTION.search(node.args)
+    return match[1] if match else ""
 
 
 def _bytes(node: Node) -> float | None:
@@ -116,7 +116,7 @@ def _bytes(node: Node) -> float | None:
     return float(size * math.prod(map(int, node.shape)))
 
 
-def _own(sources: Sequence[SourceLine]) -> list[SourceLine]:
+def _user_lines(sources: Sequence[SourceLine]) -> list[SourceLine]:
     """The lines of the user's code: those of torch's own functions lead to them."""
-    own = [line for line in sources if not _LIBRARY.search(line.file)]
-    return own or list(sources)
+    user_lines = [line for line in sources if not _LIBRARY.search(line.file)]
+    return user_lines or list(sources)

@@ -36,7 +36,7 @@ class _Scanner:
     def run(self) -> list[Mark]:
         number = 0
         include: int | None = None
-        begun: tuple[int, str] | None = None
+        opened: tuple[int, str] | None = None
         entry: tuple[int, int] | None = None
         prefix: int | None = None
         while number < len(self.lines):
@@ -53,11 +53,11 @@ class _Scanner:
                 if not self.lines[end].startswith(") {}"):
                     entry = (number, end)
                 number = end + 1
-                include = begun = None
+                include = opened = None
                 continue
             host = _HOST.match(line)
             if host:
-                begun = (number, host.group(1))
+                opened = (number, host.group(1))
                 self.kernels.add(host.group(1))
                 after = self._raw_string_end(number)
                 if after > number:
@@ -69,8 +69,8 @@ class _Scanner:
                 kernel = _KERNEL.match(f"{line.rstrip()} {self.lines[number + 1]}")
                 include = prefix
             if kernel:
-                number = self._definition(kernel, number, include, begun) + 1
-                begun = None
+                number = self._definition(kernel, number, include, opened) + 1
+                opened = None
             else:
                 number += 1
             if line.strip():
@@ -104,7 +104,7 @@ class _Scanner:
         match: re.Match[str],
         number: int,
         include: int | None,
-        begun: tuple[int, str] | None,
+        opened: tuple[int, str] | None,
     ) -> int:
         """Mark the function that begins here if it is a kernel's; return its last line."""
         line = self.lines[number]
@@ -126,9 +126,11 @@ class _Scanner:
         name = caller.group(1) if caller else match.group(1)
         if not caller and not line.startswith(('extern "C"', "TORCH_EXPORT")):
             return end
-        if caller and begun is None:
-            begun = (number, name)
-        first = begun[0] if begun and begun[1] == name else number if include is None else include
+        if caller and opened is None:
+            opened = (number, name)
+        first = (
+            opened[0] if opened and opened[1] == name else number if include is None else include
+        )
         self.kernels.add(name)
         source = self.embedded.get(name, (first + 1, end + 1))
         self.marks.append(

@@ -85,18 +85,18 @@ def wrapped_name(match: re.Match[str]) -> str:
 def _grouped(
     calls: Iterator[tuple[str, int, str, str]], artifact: str, direction: Direction
 ) -> list[Crossing]:
-    found: dict[str, Crossing] = {}
+    by_operator: dict[str, Crossing] = {}
     for operator, line, why, remedy in calls:
-        if operator not in found:
-            found[operator] = Crossing(
+        if operator not in by_operator:
+            by_operator[operator] = Crossing(
                 operator=operator,
                 artifact="cpp" if artifact == "cpp" else "python",
                 direction=direction,
                 why=why,
                 remedy=remedy,
             )
-        found[operator].lines.append(line)
-    return list(found.values())
+        by_operator[operator].lines.append(line)
+    return list(by_operator.values())
 
 
 def _in_cpp(text: str, written: Callable[[str], str | None]) -> Iterator[tuple[str, int, str, str]]:

@@ -33,7 +33,7 @@ def pair(python: Compilation, cpp: Compilation) -> None:
     or the same operator. Where a fusion is off under ``cpp_wrapper`` the sequences of launches are
     aligned instead; those without a partner get keys that occur on one side only.
     """
-    before = [_keys(one) for one in (python, cpp)]
+    before = [_keys(compilation) for compilation in (python, cpp)]
     for left, right in _directions(python, cpp):
         ours = _launches(left, "python", python.kernels)
         theirs = _launches(right, "cpp", cpp.kernels)
@@ -181,8 +181,8 @@ def _exchange(python: Compilation, cpp: Compilation) -> None:
             for launch in kernel.launches
             if launch.artifact == ("cpp" if theirs is cpp else "python")
         }
-        own = "python" if ours is python else "cpp"
+        artifact = "python" if ours is python else "cpp"
         for kernel in ours.kernels:
-            kept = [launch for launch in kernel.launches if launch.artifact == own]
+            kept = [launch for launch in kernel.launches if launch.artifact == artifact]
             partners = [foreign[launch.key] for launch in kept if launch.key in foreign]
             kernel.launches = kept + partners

@@ -98,9 +98,9 @@ class _Scanner:
         while last > body and not self.lines[last - 1].strip():
             last -= 1
         marks = self.functions.setdefault(name, [])
-        found = Body(self.lines, name, self.kernels, self.functions)
-        marks += found.run(body, last)
-        self.calls[name] = found.calls
+        body_marks = Body(self.lines, name, self.kernels, self.functions)
+        marks += body_marks.run(body, last)
+        self.calls[name] = body_marks.calls
         if marks or name == "call":
             self.marks.append(Mark("entry", number + 1, last, label=name, call=number + 1))
             self.marks += marks

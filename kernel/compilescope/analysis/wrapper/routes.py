@@ -75,8 +75,8 @@ def find_routes(compilation: Compilation) -> list[Route]:
     """
     device = device_of(compilation)
     written = functools.cache(lambda operator: python_kernel(operator, device))
-    kernels = {(one.name, one.direction): one for one in compilation.kernels}
-    found: dict[tuple[str, str, str, str], Route] = {}
+    kernels = {(kernel.name, kernel.direction): kernel for kernel in compilation.kernels}
+    by_key: dict[tuple[str, str, str, str], Route] = {}
     for code in codes_of(compilation):
         artifact: Literal["python", "cpp"] = "cpp" if code.cpp else "python"
         text = code.cpp or code.python
@@ -91,8 +91,8 @@ def find_routes(compilation: Compilation) -> list[Route]:
             if reached is None:
                 continue
             key = (reached.operator, artifact, code.direction, reached.via)
-            if key not in found:
-                found[key] = Route(
+            if key not in by_key:
+                by_key[key] = Route(
                     operator=reached.operator,
                     registered=_registered(kernel, reached.operator, written),
                     artifact=artifact,
@@ -102,9 +102,9 @@ def find_routes(compilation: Compilation) -> list[Route]:
                     remedy=reached.remedy,
                     where=_where(kernel, reached.operator, code, device),
                 )
-            found[key].lines.append(_call_line(region, lines, kernel.name))
-            found[key].gil += reached.gil
-    return list(found.values())
+            by_key[key].lines.append(_call_line(region, lines, kernel.name))
+            by_key[key].gil += reached.gil
+    return list(by_key.values())
 
 
 def _reached(
@@ -153,7 +153,7 @@ def _in_python(kernel: Kernel, written: Callable[[str], str | None]) -> _Reached
 def _operator(kernel: Kernel) -> str:
     """The operator's name as the dispatcher has it, as far as the code tells."""
     node = NODE.match(kernel.name)
-    item = node or next((match for one in kernel.ops if (match := _ITEM.match(one))), None)
+    item = node or next((match for op in kernel.ops if (match := _ITEM.match(op))), None)
     if item is None:
         return kernel.name
     return dispatcher_name(*item.groups())
@@ -189,9 +189,9 @@ def _where(kernel: Kernel, operator: str, code: Code, device: str) -> SourceLine
 def _call_line(region: Region, lines: list[str], name: str) -> int:
     """The line of the call itself: what stands around it gets its arguments ready."""
     numbers = [
-        one
-        for one in range(region.start, region.end + 1)
-        if not lines[one - 1].lstrip().startswith(("#", "//"))
+        number
+        for number in range(region.start, region.end + 1)
+        if not lines[number - 1].lstrip().startswith(("#", "//"))
     ]
     for number in numbers:
         line = lines[number - 1]

@@ -38,15 +38,15 @@ def size_checks(statement: str) -> list[SizeCheck]:
         In the order of the statement; none if it checks something else, or nothing. Numbers as
         they stand there: C++ has an L after them.
     """
-    found = _CHECK.search(statement)
-    if not found:
+    match = _CHECK.search(statement)
+    if not match:
         return []
-    start = found.end() - 1
+    start = match.end() - 1
     parts = split_list(statement[start + 1 : closing(statement, start) - 1])
     if len(parts) < _LEAST:
         return []
     columns = (
-        [items_of(part) for part in parts[:3]] if found["several"] else [[p] for p in parts[:3]]
+        [items_of(part) for part in parts[:3]] if match["several"] else [[p] for p in parts[:3]]
     )
     is_input = parts[-1] in ("'input'", '"input"')
     return [

@@ -50,8 +50,8 @@ def find_steps(compilation: Compilation) -> list[Steps]:
             if text is None:
                 continue
             steps = steps_of(text, artifact, code.regions.get(artifact, ()), name)
-            made = Steps(artifact=artifact, direction=code.direction, steps=steps)
-            stepss.append(_with_times(made, known.get(_place(made))))
+            found_steps = Steps(artifact=artifact, direction=code.direction, steps=steps)
+            stepss.append(_with_times(found_steps, known.get(_place(found_steps))))
     return stepss
 
 
@@ -73,7 +73,7 @@ def steps_of(
     steps: list[Step] = []
     for region in regions:
         if region.kind == "entry":
-            inner = [one for one in regions if one.kind not in ("entry", "kernel")]
+            inner = [other for other in regions if other.kind not in ("entry", "kernel")]
             steps += _Function(lines, artifact, region, inner, name).run()
     return sorted(steps, key=lambda step: step.start)
 
@@ -87,13 +87,13 @@ def _place(steps: Steps) -> tuple[str, str, tuple[tuple[int, int], ...]]:
     return steps.artifact, steps.direction, tuple((step.start, step.end) for step in steps.steps)
 
 
-def _with_times(made: Steps, known: Steps | None) -> Steps:
+def _with_times(fresh: Steps, known: Steps | None) -> Steps:
     """The steps as they are now, with the times of the same steps."""
     if known is None:
-        return made
-    for step, timed in zip(made.steps, known.steps, strict=True):
+        return fresh
+    for step, timed in zip(fresh.steps, known.steps, strict=True):
         step.us, step.interval_us, step.how = timed.us, timed.interval_us, timed.how
-    return msgspec.structs.replace(known, steps=made.steps)
+    return msgspec.structs.replace(known, steps=fresh.steps)
 
 
 @dataclass
@@ -211,9 +211,9 @@ class _Function:
             last.end = end
             last.labels += [label for label in labels if label not in last.labels]
             return
-        own = kind not in _ROWS and region is not None
-        key = region.key if own and region is not None else self._row_key(kind)
-        self._rows.append(_Row(kind, start, end, key, labels, region if own else None))
+        has_region = kind not in _ROWS and region is not None
+        key = region.key if has_region and region is not None else self._row_key(kind)
+        self._rows.append(_Row(kind, start, end, key, labels, region if has_region else None))
         if kind in ("launch", "call") and region is not None:
             self._anchor, self._counts = region.key.rpartition(":")[2], {}
         elif self._scope and text == "}":
@@ -247,18 +247,18 @@ class _Function:
             return known or (shim[1] or f"{shim[2]}.item" if shim else "")
         if kind == "entry":
             return self._entry.label
-        found = None
+        match = None
         if kind == "free":
-            found = _FREED.match(text)
+            match = _FREED.match(text)
         elif kind == "check":
-            found = _CHECKED.match(text)
+            match = _CHECKED.match(text)
         elif kind in ("constant", "view", "allocation"):
-            found = _NAMED.match(text)
+            match = _NAMED.match(text)
         elif kind == "other":
-            found = _CALLEE.match(text) or _CONTROL.match(text)
-        if found is None:
+            match = _CALLEE.match(text) or _CONTROL.match(text)
+        if match is None:
             return ""
-        return next((group for group in found.groups() if group), "branch")
+        return next((group for group in match.groups() if group), "branch")
 
     def _step(self, row: _Row) -> Step:
         labels = row.labels[:_MOST_NAMES]

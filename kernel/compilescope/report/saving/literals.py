@@ -78,7 +78,7 @@ def argument(line: str) -> str:
     return f"{name}: {', '.join([*tensors, _LEFT_OUT])}"
 
 
-def _each(clean: Callable[[str], str]) -> Callable[[Any], Any]:
+def _cleaner(clean: Callable[[str], str]) -> Callable[[Any], Any]:
     def cleaned(value: Any) -> Any:
         if isinstance(value, str):
             return clean(_LONG_LINE.sub(_LEFT_OUT, value))
@@ -120,7 +120,9 @@ def without_literals(value: dict[str, Any]) -> dict[str, Any]:
     for marks, fields in _FIELDS:
         if marks <= value.keys():
             value = value | {
-                name: _each(clean)(value[name]) for name, clean in fields.items() if name in value
+                name: _cleaner(clean)(value[name])
+                for name, clean in fields.items()
+                if name in value
             }
     if {"severity", "facts"} <= value.keys() and _EXCEPTION.search(
         value["facts"].get("fail_type", "")

@@ -167,7 +167,7 @@ class Parts:
             rest = {at.STUBBED: 1.0}
             for frame in frames:
                 if frame.parent is None:
-                    _add(rest, self._guarded(frame), -frame.calls)
+                    _add(rest, self._guarded_terms(frame), -frame.calls)
             for unit in units:
                 if unit.frame is None:
                     _add(rest, self._top(unit), -unit.runs)
@@ -181,13 +181,13 @@ class Parts:
         names = [at.DIRECT] if whole else [at.DIRECT, at.GUARDED]
         return all(name.format(frame.compile_id) in self._samples for name in names)
 
-    def _guarded(self, frame: Frame) -> _Terms:
+    def _guarded_terms(self, frame: Frame) -> _Terms:
         return {at.GUARDED.format(frame.compile_id): 1.0, at.NOTHING: -1.0}
 
     def _frame(self, frame: Frame, whole: bool) -> list[Layer]:
         direct: _Terms = {at.DIRECT.format(frame.compile_id): 1.0, at.NOTHING: -1.0}
         guards: _Terms = {}
-        _add(guards, {at.STUBBED: 1.0} if whole else self._guarded(frame), frame.calls)
+        _add(guards, {at.STUBBED: 1.0} if whole else self._guarded_terms(frame), frame.calls)
         _add(guards, direct, -frame.calls)
         bytecode: _Terms = {}
         _add(bytecode, direct, frame.calls)
@@ -196,7 +196,7 @@ class Parts:
             _add(bytecode, self._top(unit), -unit.runs)
         inner = [child for child in self._recording.frames if child.parent is frame]
         for child in inner:
-            _add(bytecode, self._guarded(child), -child.calls)
+            _add(bytecode, self._guarded_terms(child), -child.calls)
         name = frame.compile_id
         broken = bool(inner) or name in self._breaks
         whole_aot = all(f"aot {unit.name}" in self._samples for unit in units)

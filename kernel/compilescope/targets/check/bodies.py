@@ -1,4 +1,4 @@
-"""What makes two kernels the same, whichever wrapper they stand in."""
+"""Identifies equal kernels across wrappers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _NAME = re.compile(r"^def (\w+)\(", re.MULTILINE)
 
 def body(source: str) -> str:
     """A kernel's function without its name; all of the source where there is none."""
-    _, found, function = source.partition("@triton.jit")
+    _, decorator, function = source.partition("@triton.jit")
     name = _NAME.search(function)
-    if not found or name is None:
+    if not decorator or name is None:
         return source.strip()
     lines = re.sub(rf"\b{re.escape(name[1])}\b", "kernel", function).strip().splitlines()
     return "\n".join(line.rstrip() for line in lines)

@@ -1,4 +1,4 @@
-"""What a wrapper's variables become, write by write."""
+"""The buffers that a wrapper's variables hold after each write."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from ...torch_api.targets.lowered import LoweredBuffer, LoweredGraph, Shape
 
 
 def writes(graph: LoweredGraph) -> dict[str, list[LoweredBuffer]]:
-    """Variable → what it becomes by each write, in turn; a buffer's node is empty for no node's."""
+    """Variable → the buffer after each write, in order; its node is empty if it holds no node."""
     order = {node.name: place for place, node in enumerate(graph.nodes)}
     shapes = {node.name: node.value for node in graph.nodes if isinstance(node.value, Shape)}
-    found: dict[str, list[LoweredBuffer]] = {}
+    by_variable: dict[str, list[LoweredBuffer]] = {}
     buffers = list(graph.buffers.values())
     for buffer in buffers:
         if not buffer.mutates:
-            found.setdefault(buffer.name, []).append(buffer)
+            by_variable.setdefault(buffer.name, []).append(buffer)
     for buffer in buffers:
         if not buffer.mutates:
             continue
         node = buffer.node or last(buffer.origins, order)
-        earlier = found.setdefault(_written(buffer, graph), [])
+        earlier = by_variable.setdefault(_written(buffer, graph), [])
         for place, lowered_buffer in enumerate(earlier):
-            # A copy that is written to later goes by the name of what comes of it.
+            # A copy that is written to later has the name of the final result.
             if lowered_buffer.node and lowered_buffer.node in buffer.origins:
                 node = lowered_buffer.node
                 earlier[place] = dataclasses.replace(lowered_buffer, node="")
         earlier.append(dataclasses.replace(buffer, node=node))
-    return {name: [_fitting(turn, shapes) for turn in turns] for name, turns in found.items()}
+    return {name: [_fitting(turn, shapes) for turn in turns] for name, turns in by_variable.items()}
 
 
 def last(names: Sequence[str], order: Mapping[str, int]) -> str:

@@ -1,4 +1,4 @@
-"""Example inputs of a graph: random numbers, and integers that are in range where they index."""
+"""Example inputs of a graph: random numbers, and integers within range where they are indices."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def input_of(
     if bounds:
         size = max(1, min(bound.size for bound in bounds))
         if positive:
-            # Whatever is added to them, or they are multiplied with, before they index.
+            # Also through additions and multiplications before the indexing.
             return integers(shape, 0, (size - 1) // 8, generator)
         from_end = all(bound.from_end for bound in bounds) and shape.dtype != torch.uint8
         return integers(shape, -size if from_end else 0, size - 1, generator)
@@ -95,7 +95,7 @@ class _Bound(NamedTuple):
 
 
 def _bounds(graph: LoweredGraph, name: str) -> Iterator[_Bound]:
-    """How far the values may go: the sizes of what they index."""
+    """The bounds of the values: the sizes that they index."""
     nodes = {node.name: node for node in graph.nodes}
     reached, behind = {name}, [name]
     while behind:

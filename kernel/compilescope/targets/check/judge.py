@@ -1,10 +1,10 @@
 """Runs a graph's wrapper on the CPU and compares each Triton kernel with its operators.
 
-A launch is judged by itself: its kernel runs under Triton's interpreter on the tensors that arrive
-there, and the nodes that it computes are computed from the same tensors by torch's operators. Where
-a result is no node of the graph (the partial sums of a split reduction), it is judged by what is
-made of it, and both kernels share the verdict. What a kernel should have computed takes the place
-of what it did where it was not run or differs, so that no later launch is judged by its fault.
+Each launch is checked by itself: its kernel runs under Triton's interpreter on its actual inputs,
+and torch's operators compute its nodes from the same inputs. A result that is no node of the graph
+(the partial sums of a split reduction) is checked through the launches that read it, and these
+kernels share the verdict. If a kernel was not run or differs, its result is replaced by the
+expected one, so that its error does not affect later launches.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ class Judge:
     Parameters
     ----------
     folder
-        Where kernels' sources are put.
+        Where kernel sources are written.
     until
-        When all has to be done, by ``time.monotonic``.
+        The deadline, by ``time.monotonic``.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class Judge:
     def launch(self, kernel: str, names: Sequence[str], args: Sequence[Any]) -> None:
         """A launch: run, compared, and put right where it was not."""
         self._launches[kernel] = self._launches.get(kernel, 0) + 1
-        before = {at: copied(one) for at, one in enumerate(args) if isinstance(one, torch.Tensor)}
+        before = {at: copied(arg) for at, arg in enumerate(args) if isinstance(arg, torch.Tensor)}
         source = self._variables.read([names[at] for at in before])
         fault = ""
         why = self._refused(kernel, source)
@@ -242,9 +242,9 @@ class Judge:
                 verdicts.append(self._put_right(argument, tensor, source, ran=True))
                 continue
             if buffer is None or not buffer.node:
-                made = Source(set(source.nodes), {*source.kernels, kernel})
-                made.unknown = kernel if why else ""
-                self._variables.come_from(name, made)
+                drawn_from = Source(set(source.nodes), {*source.kernels, kernel})
+                drawn_from.unknown = kernel if why else ""
+                self._variables.come_from(name, drawn_from)
                 continue
             try:
                 verdicts.append(self._put_right(buffer.node, tensor, source, ran=not why))
@@ -274,10 +274,10 @@ class Judge:
                 if not isinstance(shape, Shape) or shape.size != tuple(tensor.shape):
                     continue
                 try:
-                    own = self._own.value(ref.name, known)
+                    reference = self._own.value(ref.name, known)
                 except NoReferenceError:
                     continue
-                if own.dtype == tensor.dtype and torch.equal(own, tensor):
+                if reference.dtype == tensor.dtype and torch.equal(reference, tensor):
                     return ref.name
         return ""
 
@@ -285,19 +285,19 @@ class Judge:
         self, node: str, tensor: torch.Tensor, source: Source, *, ran: bool
     ) -> KernelCheck:
         known = self._variables.values(source)
-        own = _like(self._own.value(node, known), tensor).to(tensor.dtype)
+        reference = _like(self._own.value(node, known), tensor).to(tensor.dtype)
         if not ran:
-            tensor.copy_(own)
+            tensor.copy_(reference)
             return not_checked("")
-        check = self._compared(node, own, tensor, source, known)
+        check = self._compared(node, reference, tensor, source, known)
         if check.outcome == "differs":
-            tensor.copy_(own)
+            tensor.copy_(reference)
         return check
 
     def _compared(
         self,
         node: str,
-        own: torch.Tensor,
+        reference: torch.Tensor,
         actual: torch.Tensor,
         source: Source,
         known: dict[str, Any],
@@ -306,8 +306,8 @@ class Judge:
         try:
             wide = _like(self._wide.value(node, known), actual)
         except NoReferenceError:
-            wide, how = numerics.wide(own), HOW_OWN
-        check = verdict(node, own, actual, wide, self._variables.largest(source))
+            wide, how = numerics.wide(reference), HOW_OWN
+        check = verdict(node, reference, actual, wide, self._variables.largest(source))
         check.how, check.launches = how, 1
         return check
 
@@ -320,8 +320,8 @@ class Judge:
         if source.kernels and not source.unknown:
             known = self._variables.values(source)
             try:
-                own = _like(self._own.value(buffer.node, known), value).to(value.dtype)
-                check = self._compared(buffer.node, own, value, source, known)
+                reference = _like(self._own.value(buffer.node, known), value).to(value.dtype)
+                check = self._compared(buffer.node, reference, value, source, known)
             except NoReferenceError as error:
                 check = not_checked(str(error))
             if check.outcome == "differs":
@@ -333,11 +333,11 @@ class Judge:
         self._variables.hold(name, buffer.node, value)
 
     def _tell(self, kernel: str, verdicts: list[KernelCheck], source: Source) -> None:
-        told = self.checks.setdefault(kernel, [])
+        kernel_checks = self.checks.setdefault(kernel, [])
         if verdicts:
-            told.append(worst(verdicts))
-            if told[-1].outcome != "not checked":
-                self._share(told[-1], source.kernels - {kernel}, kernel)
+            kernel_checks.append(worst(verdicts))
+            if kernel_checks[-1].outcome != "not checked":
+                self._share(kernel_checks[-1], source.kernels - {kernel}, kernel)
 
     def _share(self, check: KernelCheck, kernels: set[str], other: str) -> None:
         """Tells a verdict of the kernels too that worked for what it is on."""

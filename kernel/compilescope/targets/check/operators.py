@@ -1,4 +1,4 @@
-"""A subject's own operators, where its kernels are interpreted: as in the target's process."""
+"""Loads a subject's own operators in the interpreter's process, as in the target's process."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import msgspec
 from ...torch_api.operators import custom
 
 
-class _Own(msgspec.Struct):
-    """What a packed call (`targets.packed_call.pack`) brings along of operators."""
+class _OperatorDefinitions(msgspec.Struct):
+    """The operator definitions in a packed call (`targets.packed_call.pack`)."""
 
     files: dict[str, str]
     libraries: list[str]
@@ -20,14 +20,14 @@ class _Own(msgspec.Struct):
 
 
 def load(call: bytes) -> None:
-    """Loads them. The results of one that cannot be are drawn later, and that is told."""
-    own = msgspec.msgpack.decode(call, type=_Own)
-    for library in own.libraries:
+    """Loads them. If one cannot be loaded, its results are random later, and the check says so."""
+    definitions = msgspec.msgpack.decode(call, type=_OperatorDefinitions)
+    for library in definitions.libraries:
         if library not in _loaded:
             _load(library)
-    for name, text in own.files.items():
+    for name, text in definitions.files.items():
         linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
-    for name, definition in own.operators.items():
+    for name, definition in definitions.operators.items():
         if _defined.get(name) != definition:
             _define(name, definition)
 
@@ -38,7 +38,7 @@ def why_missing(name: str) -> str:
 
 
 def _load(library: str) -> None:
-    # Which operators it would have is not known: those that are missing say that they are.
+    # Its operators are unknown: each missing one is reported when it is called.
     with contextlib.suppress(OSError):
         custom.load(library)
         _loaded.add(library)
@@ -50,10 +50,10 @@ def _define(name: str, definition: bytes) -> None:
         custom.define(pickle.loads(definition))
         _defined[name] = definition
     except Exception as error:  # noqa: BLE001 - whatever a definition of the user's raises
-        _failed[name] = _told(error)
+        _failed[name] = _reason(error)
 
 
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     if type(error) is LookupError:
         # `targets.packed_call` makes tensors for a target's world, and there is none here.
         return "it holds a tensor, and the values of tensors do not travel"

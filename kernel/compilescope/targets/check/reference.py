@@ -1,4 +1,4 @@
-"""What a graph's nodes are, computed by torch's own operators: in float64, or as they stand."""
+"""Computes a graph's nodes with torch's own operators: in float64, or in the graph's types."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NUMBERS = (bool, int, float)
 
 
 class NoReferenceError(Exception):
-    """The nodes cannot be computed here; says why, in a sentence's end."""
+    """The nodes cannot be computed here; the message is the end of a sentence that says why."""
 
 
 class Reference:
@@ -44,7 +44,7 @@ class Reference:
         self._order = {node.name: place for place, node in enumerate(graph.nodes)}
         self._wide = wide
         self.lanes = False
-        """How random numbers come out: see `torch_api.targets.interpreter.random_numbers`."""
+        """How random numbers are generated: see `torch_api.targets.interpreter.random_numbers`."""
 
     def value(self, name: str, known: Mapping[str, Any]) -> Any:
         """One node's value.
@@ -81,7 +81,7 @@ class Reference:
         if node.op != "call_function":
             raise NoReferenceError(f"the value of {node.name} is not known there")
         args = [_filled_in(arg, values) for arg in node.args]
-        kwargs = {name: _filled_in(one, values) for name, one in node.kwargs.items()}
+        kwargs = {name: _filled_in(kwarg, values) for name, kwarg in node.kwargs.items()}
         target: Named = node.target
         special = self._special(target)
         if special is not None:
@@ -90,7 +90,7 @@ class Reference:
             if target.name in ("view.dtype", "view_as_real.default", "view_as_complex.default"):
                 raise NoReferenceError(f"{target.name} looks at a number's bits")
             args = [_widened_type(arg) for arg in args]
-            kwargs = {name: _widened_type(one) for name, one in kwargs.items()}
+            kwargs = {name: _widened_type(kwarg) for name, kwarg in kwargs.items()}
         function = _function(target)
         try:
             return self._widened(function(*_spared(function, args), **kwargs))
@@ -103,7 +103,7 @@ class Reference:
             ) from error
 
     def _special(self, target: Named) -> Callable[..., Any] | None:
-        """Operators of Inductor's own: random numbers as they have to come out of the kernel."""
+        """Inductor's own operators: random numbers as the kernel has to generate them."""
         if target.module != "prims":
             return None
         known: dict[str, Callable[..., Any]] = {
@@ -131,9 +131,9 @@ class Reference:
         placeholders = [node.name for node in inner.nodes if node.op == "placeholder"]
         output = next(node for node in inner.nodes if node.op == "output")
         wanted = [ref.name for ref in refs(output.args)]
-        given = dict(zip(placeholders, args, strict=True))
+        inner_inputs = dict(zip(placeholders, args, strict=True))
         reference = Reference(inner, wide=self._wide)
-        return _filled_in(output.args[0], reference._values(wanted, given))
+        return _filled_in(output.args[0], reference._values(wanted, inner_inputs))
 
     def _widened(self, value: Any) -> Any:
         if not self._wide:
@@ -160,9 +160,11 @@ def _filled_in(value: Any, values: Mapping[str, Any]) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(_filled_in(item, values) for item in value)
     if isinstance(value, dict):
-        return {name: _filled_in(one, values) for name, one in value.items()}
+        return {name: _filled_in(item, values) for name, item in value.items()}
     if isinstance(value, slice):
-        return slice(*[_filled_in(one, values) for one in (value.start, value.stop, value.step)])
+        return slice(
+            *[_filled_in(bound, values) for bound in (value.start, value.stop, value.step)]
+        )
     return value
 
 
@@ -198,8 +200,8 @@ def _spared(function: Any, args: list[Any]) -> list[Any]:
         for argument in schema.arguments
     ]
     return [
-        one.clone() if is_written and isinstance(one, torch.Tensor) else one
-        for one, is_written in zip(args, [*written, *[False] * len(args)], strict=False)
+        arg.clone() if is_written and isinstance(arg, torch.Tensor) else arg
+        for arg, is_written in zip(args, [*written, *[False] * len(args)], strict=False)
     ]
 
 

@@ -18,10 +18,10 @@ class Source:
         self.nodes = nodes or set()
         self.kernels = kernels or set()
         self.unknown = ""
-        """What should have made it and was not run; empty if all was."""
+        """The kernel that should have made it but was not run; empty if all were run."""
 
     def add(self, other: Source) -> None:
-        """Takes in what another one was made from."""
+        """Adds the nodes and kernels of another source."""
         self.nodes |= other.nodes
         self.kernels |= other.kernels
         self.unknown = self.unknown or other.unknown
@@ -84,7 +84,7 @@ class Variables:
         return turns.pop(0) if turns else None
 
     def hold(self, name: str, node: str, tensor: torch.Tensor) -> None:
-        """A variable has a node's value now."""
+        """Notes that a variable now holds a node's value."""
         self._behind.pop(name, None)
         self._holds[name] = node
         value = tensor.detach().clone()
@@ -94,12 +94,12 @@ class Variables:
         self._known[node] = value
 
     def come_from(self, name: str, source: Source) -> None:
-        """A variable has a value now that is no node's."""
+        """Notes that a variable now holds a value that is no node's."""
         self._holds.pop(name, None)
         self._behind[name] = source
 
     def rename(self, name: str, old: str) -> None:
-        """A variable has another one's value."""
+        """Notes that a variable now holds another one's value."""
         if old in self._holds:
             self._holds[name] = self._holds[old]
         if old in self._behind:
@@ -115,7 +115,9 @@ def copied(value: Any) -> Any:
     return torch.empty(0, dtype=value.dtype).set_(memory, *layout)
 
 
-def same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether the memories of two tensors are alike; NaN is not equal to itself."""
-    bits = [torch.empty(0, dtype=torch.uint8).set_(each.untyped_storage()) for each in (one, other)]
+def same_bits(left: torch.Tensor, right: torch.Tensor) -> bool:
+    """Whether two tensors have the same bits; a comparison by value would fail for NaN."""
+    bits = [
+        torch.empty(0, dtype=torch.uint8).set_(side.untyped_storage()) for side in (left, right)
+    ]
     return torch.equal(*bits)

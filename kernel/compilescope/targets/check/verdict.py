@@ -1,4 +1,4 @@
-"""Whether a result of a kernel is what its operators give."""
+"""Compares a kernel's result with the result of its operators."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ _COARSE = {
     torch.float8_e5m2: 0.25,
     torch.float8_e5m2fnuz: 0.25,
 }
-"""Types that no tolerance of torch's is for → the distance of neighbours."""
+"""Types without a tolerance in torch → the relative distance of neighbouring values."""
 _ROUNDINGS = 8.0
-"""How many times the inputs' last digit in float32 one of few results may be off. Where sums cancel
-eager's own error says how far, but of few it may be none by chance."""
+"""The error allowed for results with few elements, in units of the inputs' float32 epsilon. If sums
+cancel, eager's own error is the measure, but with few elements it may be zero by chance."""
 _FEW = 500
 _MOST_CANCELLED = 1e-3
-"""How much of the largest result that may be."""
+"""The most that this may be, relative to the largest result."""
 
 
 def verdict(
-    node: str, own: torch.Tensor, actual: torch.Tensor, wide: torch.Tensor, inputs: float
+    node: str, reference: torch.Tensor, actual: torch.Tensor, wide: torch.Tensor, inputs: float
 ) -> KernelCheck:
-    """One result against what it should be.
+    """Compare one result with the expected one.
 
-    Numbers that are not floating agree where they are those of the operators, in either precision.
+    Integers agree if they equal the operators' result in either precision.
 
     Parameters
     ----------
     node
         Whose value it is.
-    own, wide
+    reference, wide
         The operators' result in the types of the graph, and in float64.
     inputs
         The largest magnitude among what the kernel read.
     """
-    if own.dtype in _COARSE:
-        check, ok = _coarse(own, actual)
-    elif own.dtype.is_floating_point or own.dtype.is_complex:
-        check, ok = _floating(own, actual, wide, inputs)
+    if reference.dtype in _COARSE:
+        check, ok = _coarse(reference, actual)
+    elif reference.dtype.is_floating_point or reference.dtype.is_complex:
+        check, ok = _floating(reference, actual, wide, inputs)
     else:
-        ok = torch.equal(own, actual) or torch.equal(wide.to(own.dtype), actual)
-        off = (own != actual).double().mean().item() if own.numel() else 0.0
+        ok = torch.equal(reference, actual) or torch.equal(wide.to(reference.dtype), actual)
+        off = (reference != actual).double().mean().item() if reference.numel() else 0.0
         check = KernelCheck(outcome="agrees", error=off, tolerance=0.0)
     if not ok:
         check.outcome = "differs"
-        check.why = _where(node, own, actual)
+        check.why = _where(node, reference, actual)
     return check
 
 
@@ -80,12 +80,12 @@ def summary(checks: Sequence[KernelCheck]) -> KernelCheck:
 
 
 def worst(checks: Sequence[KernelCheck]) -> KernelCheck:
-    """One that differs before one that agrees before one that was not checked.
+    """The worst check: differing before agreeing before unchecked.
 
-    One that agrees says why, where others were not checked.
+    If some were not checked, an agreeing one says so in ``why``.
     """
     ranks = {"differs": 0, "agrees": 1, "not checked": 2}
-    kernel_check = min(checks, key=lambda one: (ranks[one.outcome], -(one.error or 0.0)))
+    kernel_check = min(checks, key=lambda check: (ranks[check.outcome], -(check.error or 0.0)))
     others = [check.why for check in checks if check.outcome == "not checked"]
     if kernel_check.outcome == "agrees" and others and not kernel_check.why:
         kernel_check = msgspec.structs.replace(
@@ -94,18 +94,18 @@ def worst(checks: Sequence[KernelCheck]) -> KernelCheck:
     return kernel_check
 
 
-def _coarse(own: torch.Tensor, actual: torch.Tensor) -> tuple[KernelCheck, bool]:
-    step = _COARSE[own.dtype]
-    right, tensor = own.float(), actual.float()
+def _coarse(reference: torch.Tensor, actual: torch.Tensor) -> tuple[KernelCheck, bool]:
+    step = _COARSE[reference.dtype]
+    right, tensor = reference.float(), actual.float()
     ok = torch.allclose(tensor, right, rtol=step, atol=step / 64, equal_nan=True)
     error = _largest((tensor - right).abs()) / (_largest(right.abs()) or 1.0)
     return KernelCheck(outcome="agrees", error=error, tolerance=step), ok
 
 
 def _floating(
-    own: torch.Tensor, actual: torch.Tensor, wide: torch.Tensor, inputs: float
+    reference: torch.Tensor, actual: torch.Tensor, wide: torch.Tensor, inputs: float
 ) -> tuple[KernelCheck, bool]:
-    right, tensor, eager = numerics.wide(wide), numerics.wide(actual), numerics.wide(own)
+    right, tensor, eager = numerics.wide(wide), numerics.wide(actual), numerics.wide(reference)
     scale = _largest(right.abs())
     finite = right.isfinite() & tensor.isfinite()
     same = (tensor == eager) | (tensor.isnan() & eager.isnan()) | (tensor == right)
@@ -113,15 +113,15 @@ def _floating(
     errors = torch.where(finite, (tensor - right).abs(), 0.0)
     rounding = numerics.TOLERANCES[torch.float32].relative
     last_digit = torch.finfo(torch.float32).eps
-    if own.dtype in (torch.float64, torch.complex128):
+    if reference.dtype in (torch.float64, torch.complex128):
         rounding, last_digit = 1e-12, torch.finfo(torch.float64).eps
-    allowed = numerics.TOLERANCES[own.dtype].relative * right.abs().nan_to_num()
+    allowed = numerics.TOLERANCES[reference.dtype].relative * right.abs().nan_to_num()
     allowed = allowed + rounding * scale
-    if own.numel() <= _FEW:
+    if reference.numel() <= _FEW:
         allowed = allowed + min(_ROUNDINGS * last_digit * inputs, _MOST_CANCELLED * scale)
     near = bool((errors <= allowed).all())
     theirs, ours = rounding_errors.spread(tensor, right), rounding_errors.spread(eager, right)
-    factor = _factor(own)
+    factor = _factor(reference)
     as_good = theirs.largest <= factor * ours.largest and theirs.typical <= factor * ours.typical
     at = int(errors.argmax()) if errors.numel() else 0
     limit = allowed.reshape(-1)[at].item() if errors.numel() else 0.0
@@ -133,12 +133,16 @@ def _floating(
     return check, not odd and (near or as_good)
 
 
-def _factor(own: torch.Tensor) -> float:
-    """How many times eager's error a kernel's may be."""
+def _factor(reference: torch.Tensor) -> float:
+    """The factor by which a kernel's error may exceed eager's."""
     few = rounding_errors.FACTORS_OF_FEW
-    factor = next((factor for most, factor in few if own.numel() <= most), rounding_errors.FACTOR)
+    factor = next(
+        (factor for most, factor in few if reference.numel() <= most), rounding_errors.FACTOR
+    )
     return (
-        max(factor, rounding_errors.FACTOR_OF_HALF) if own.dtype in rounding_errors.FAR else factor
+        max(factor, rounding_errors.FACTOR_OF_HALF)
+        if reference.dtype in rounding_errors.FAR
+        else factor
     )
 
 
@@ -147,20 +151,20 @@ def _largest(magnitudes: torch.Tensor) -> float:
     return float(finite.max().item()) if finite.numel() else 0.0
 
 
-def _where(node: str, own: torch.Tensor, actual: torch.Tensor) -> str:
-    """The first element that differs most."""
-    right, tensor = numerics.wide(own).reshape(-1), numerics.wide(actual).reshape(-1)
+def _where(node: str, reference: torch.Tensor, actual: torch.Tensor) -> str:
+    """The element with the largest difference, the first if several are equal."""
+    right, tensor = numerics.wide(reference).reshape(-1), numerics.wide(actual).reshape(-1)
     off = (right - tensor).abs()
     off = torch.where(off.isnan() & ~(right.isnan() & tensor.isnan()), math.inf, off.nan_to_num())
     at = int(off.argmax())
     place = []
-    for size in reversed(own.shape):
+    for size in reversed(reference.shape):
         place.append(at % size)
         at //= size
     index = tuple(reversed(place))
-    return f"{node}{list(index)} is {_said(actual[index])} instead of {_said(own[index])}"
+    return f"{node}{list(index)} is {_text(actual[index])} instead of {_text(reference[index])}"
 
 
-def _said(value: torch.Tensor) -> str:
+def _text(value: torch.Tensor) -> str:
     number = value.item()
     return f"{number:.6g}" if isinstance(number, float) else str(number)

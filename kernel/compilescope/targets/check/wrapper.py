@@ -1,7 +1,7 @@
-"""A Python wrapper made for a GPU, rewritten so that it runs on the CPU and asks for each step.
+"""Rewrites a Python wrapper for a GPU to run on the CPU, with callbacks for each step.
 
-What it allocates lies in the CPU's memory; launches of its kernels, calls of library operators and
-new names for buffers go through a `Host`, which learns the names of the variables.
+Its buffers are allocated on the CPU. Kernel launches, calls of library operators and new names for
+buffers go through a `Host`, which receives the names of the variables.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _HOST = "_compilescope_host"
 
 
 class Host(Protocol):
-    """What a wrapper is run by."""
+    """Carries out the steps of a wrapper."""
 
     def launch(self, kernel: str, names: Sequence[str], args: Sequence[Any]) -> None:
         """A kernel's launch; the names are those of the arguments, empty for other expressions."""
@@ -46,7 +46,7 @@ class Definition(NamedTuple):
 
 
 class Wrapper:
-    """A wrapper's text, taken apart."""
+    """A parsed wrapper."""
 
     def __init__(self, text: str) -> None:
         tree = ast.parse(text)
@@ -56,9 +56,9 @@ class Wrapper:
         """Kernels of another kind → what made them."""
         kept: list[ast.stmt] = []
         for statement in tree.body:
-            made = _made_by_async_compile(statement)
-            if made is not None:
-                self._define(*made)
+            definition = _made_by_async_compile(statement)
+            if definition is not None:
+                self._define(*definition)
             elif not _is_dropped(statement):
                 kept.append(statement)
         tree.body = kept
@@ -106,7 +106,7 @@ def _made_by_async_compile(statement: ast.stmt) -> tuple[str, str, ast.Call] | N
 
 
 def _is_dropped(statement: ast.stmt) -> bool:
-    """Imports, names for parts of torch, and what only runs on its own."""
+    """Whether a statement is left out: imports, bare expressions, what the host replaces."""
     if isinstance(statement, (ast.Import, ast.ImportFrom, ast.If, ast.Delete)):
         return True
     if isinstance(statement, ast.Expr):
@@ -194,12 +194,12 @@ def _variable(value: ast.expr) -> str:
 
 def _variables(value: ast.expr) -> ast.List:
     """All variables that a call or an item is given, in the order in which they stand there."""
-    given = [value.value] if isinstance(value, ast.Subscript) else []
+    arguments = [value.value] if isinstance(value, ast.Subscript) else []
     if isinstance(value, ast.Call):
-        given = [*value.args, *[keyword.value for keyword in value.keywords]]
+        arguments = [*value.args, *[keyword.value for keyword in value.keywords]]
     flat = [
         item
-        for node in given
+        for node in arguments
         for item in (node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node])
     ]
     return ast.List([ast.Constant(name) for node in flat if (name := _variable(node))], ast.Load())

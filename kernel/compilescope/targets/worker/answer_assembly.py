@@ -32,15 +32,15 @@ from ..assembly_request import AskedKernel, Assembled, AssembledKernel, Assembly
 from . import assembly_cache, forks
 from .pretend_device import PretendDevice
 
-_RESULT, _SAID = "result", "said"
+_RESULT, _OUTPUT = "result", "said"
 _REASON = re.compile(r"^.*(?:rror:|ERROR|UNREACHABLE|Assertion).*$", re.M)
 
 
 def answer(world: PretendDevice, payload: bytes, step: Callable[[str], None]) -> bytes:
     """The answer to an `AssemblyAsked`."""
-    asked = msgspec.msgpack.decode(payload, type=AssemblyAsked)
+    request = msgspec.msgpack.decode(payload, type=AssemblyAsked)
     with _workplace() as folder:
-        kernels = _Assembly(world, asked.kernels, folder, step).run()
+        kernels = _Assembly(world, request.kernels, folder, step).run()
     return msgspec.msgpack.encode(AssemblyGiven(kernels=kernels))
 
 
@@ -98,7 +98,7 @@ class _Assembly:
     def __init__(
         self,
         world: PretendDevice,
-        asked: list[AskedKernel],
+        kernels: list[AskedKernel],
         folder: Path,
         step: Callable[[str], None],
     ) -> None:
@@ -109,7 +109,7 @@ class _Assembly:
         self._jobs: deque[_Job] = deque()
         self._kernels = [
             _Kernel(asked_kernel.name, asked_kernel.source, folder / str(number))
-            for number, asked_kernel in enumerate(asked)
+            for number, asked_kernel in enumerate(kernels)
         ]
         self._finished = 0
 
@@ -149,9 +149,9 @@ class _Assembly:
             for place in range(len(kernel.made), len(kernel.loaded.configs)):
                 key = _key(kernel, kernel.loaded.configs[place])
                 job = _Job(kernel, place, self._kept / key if key else None)
-                found = assembly_cache.read(job.kept) if job.kept else None
-                kernel.made.append(found)
-                if found is None:
+                cached = assembly_cache.read(job.kept) if job.kept else None
+                kernel.made.append(cached)
+                if cached is None:
                     self._jobs.append(job)
             if any(compilation is None for compilation in kernel.made):
                 return
@@ -164,18 +164,20 @@ class _Assembly:
                 return
             kernel.loaded.configs += added
 
-    def _more(self, loaded: assembly.Loaded, made: list[Assembled]) -> list[Any]:
+    def _more(self, loaded: assembly.Loaded, assembled: list[Assembled]) -> list[Any]:
         """What torch would try next, after these."""
         assert self._world.device.build is not None, "a target has one"
         room = self._world.device.build.shared_per_block_bytes
         taken = [
-            compilation.resources["shared_bytes"] for compilation in made if not compilation.why
+            compilation.resources["shared_bytes"]
+            for compilation in assembled
+            if not compilation.why
         ]
         if taken and min(taken) > room:
             return assembly.unpipelined(loaded)
         registers = {
             place: int(compilation.resources["registers"])
-            for place, compilation in enumerate(made)
+            for place, compilation in enumerate(assembled)
             if "registers" in compilation.resources
         }
         return assembly.scaled(loaded, registers)
@@ -183,17 +185,17 @@ class _Assembly:
     def _done(self, job: _Job, failure: str) -> None:
         result = job.folder / _RESULT
         if failure:
-            made = Assembled(assembly.describe(job.config), why=f"The compiler {failure}.")
+            assembled = Assembled(assembly.describe(job.config), why=f"The compiler {failure}.")
         else:
-            found = assembly_cache.read(result)
-            assert found is not None, "the fork has written it whole, or it would have failed"
-            made = found
-        if made.why:
-            made.why = f"{made.why} {_said(job.folder)}".rstrip()
-        elif job.kept and not made.absent:
+            result_read = assembly_cache.read(result)
+            assert result_read is not None, "the fork has written it whole, or it would have failed"
+            assembled = result_read
+        if assembled.why:
+            assembled.why = f"{assembled.why} {_compiler_output(job.folder)}".rstrip()
+        elif job.kept and not assembled.absent:
             shutil.move(result, job.kept)
         shutil.rmtree(job.folder, ignore_errors=True)
-        job.kernel.made[job.place] = made
+        job.kernel.made[job.place] = assembled
         if all(compilation is not None for compilation in job.kernel.made):
             self._plan(job.kernel)
             self._step(
@@ -205,12 +207,12 @@ def _work(job: _Job) -> None:
     """Compiles a kernel under one configuration, in a fork."""
     assert job.kernel.loaded is not None, "it has configurations"
     job.folder.mkdir()
-    said = os.open(job.folder / _SAID, os.O_WRONLY | os.O_CREAT)
-    os.dup2(said, 1)
-    os.dup2(said, 2)
+    log = os.open(job.folder / _OUTPUT, os.O_WRONLY | os.O_CREAT)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
     os.environ["TRITON_CACHE_DIR"] = str(job.folder / "triton")
     compiled = assembly.compile_config(job.kernel.loaded, job.config)
-    made = Assembled(
+    assembled = Assembled(
         assembly.describe(job.config),
         resources=compiled.resources,
         absent=compiled.absent,
@@ -220,19 +222,19 @@ def _work(job: _Job) -> None:
     for form in FORMS:
         if form in compiled.texts:
             listing = read(form, compiled.texts[form], assembly.FILE, ptx)
-            made.texts[form], made.lines[form] = listing.text, listing.lines
+            assembled.texts[form], assembled.lines[form] = listing.text, listing.lines
             ptx = listing if form == "ptx" else ptx
-    (job.folder / _RESULT).write_bytes(assembly_cache.pack(made))
+    (job.folder / _RESULT).write_bytes(assembly_cache.pack(assembled))
 
 
-def _said(folder: Path) -> str:
+def _compiler_output(folder: Path) -> str:
     """What a compiler wrote of why it failed: LLVM ends a process without raising anything."""
     try:
-        text = (folder / _SAID).read_text(encoding="utf-8", errors="replace")
+        text = (folder / _OUTPUT).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    found = _REASON.search(text)
-    return found.group().strip() if found else ""
+    match = _REASON.search(text)
+    return match.group().strip() if match else ""
 
 
 def _key(kernel: _Kernel, config: Any) -> str:
@@ -244,10 +246,10 @@ def _key(kernel: _Kernel, config: Any) -> str:
     versions = (_own_code(), torch.__version__, triton.__version__)
     described = assembly.describe(config)
     try:
-        said = repr((versions, described, assembly.identity(kernel.loaded, config)))
+        identity = repr((versions, described, assembly.identity(kernel.loaded, config)))
     except Exception:  # noqa: BLE001 - whatever Triton raises
         return ""
-    return hashlib.sha256(said.encode()).hexdigest()
+    return hashlib.sha256(identity.encode()).hexdigest()
 
 
 @functools.cache

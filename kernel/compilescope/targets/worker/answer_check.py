@@ -32,25 +32,25 @@ _SEED = 20240229
 def answer(world: Any, payload: bytes, step: Callable[[str], None]) -> bytes:
     """The answer to a `CheckAsked`."""
     _install()
-    asked = msgspec.msgpack.decode(payload, type=CheckAsked)
-    graphs: list[LoweredGraph] = pickle.loads(asked.graphs)
-    if asked.call:
-        operators.load(asked.call)
-    until = time.monotonic() + asked.limits.total_s
-    found: dict[str, list[KernelCheck]] = {}
+    request = msgspec.msgpack.decode(payload, type=CheckAsked)
+    graphs: list[LoweredGraph] = pickle.loads(request.graphs)
+    if request.call:
+        operators.load(request.call)
+    until = time.monotonic() + request.limits.total_s
+    by_body: dict[str, list[KernelCheck]] = {}
     saved: dict[str, dict[str, Any]] = {}
     with temporary("check") as folder:
         for number, graph in enumerate(graphs):
             place = folder / str(number)
             place.mkdir()
-            given = saved.get(graph.compile_id, {}) if graph.backward else {}
-            checks, results = _checked(graph, given, place, asked.limits, until, step)
+            saved_inputs = saved.get(graph.compile_id, {}) if graph.backward else {}
+            checks, results = _checked(graph, saved_inputs, place, request.limits, until, step)
             if not graph.backward:
                 saved[graph.compile_id] = results
             definitions = Wrapper(graph.wrapper).kernels
             for name, definition in definitions.items():
-                found.setdefault(body(definition.source), []).append(checks[name])
-    verdicts = {text: summary(checks) for text, checks in found.items()}
+                by_body.setdefault(body(definition.source), []).append(checks[name])
+    verdicts = {text: summary(checks) for text, checks in by_body.items()}
     return msgspec.msgpack.encode(CheckGiven(checks=verdicts))
 
 
@@ -62,7 +62,7 @@ def _install() -> None:
 
 def _checked(
     graph: LoweredGraph,
-    given: dict[str, Any],
+    saved_inputs: dict[str, Any],
     folder: Path,
     limits: Limits,
     until: float,
@@ -74,12 +74,12 @@ def _checked(
     if why:
         return {name: not_checked(why) for name in kernels}, {}
     checks, results, doubtful = _run(
-        graph, given, folder / "normal", limits, until, step, positive=False
+        graph, saved_inputs, folder / "normal", limits, until, step, positive=False
     )
     if doubtful:
         # A logarithm of what is negative, too large an index: small positive numbers tell more.
         again, positive, _ = _run(
-            graph, given, folder / "positive", limits, until, step, positive=True
+            graph, saved_inputs, folder / "positive", limits, until, step, positive=True
         )
         checks |= {name: again[name] for name in doubtful}
         results = results or positive
@@ -88,7 +88,7 @@ def _checked(
 
 def _run(
     graph: LoweredGraph,
-    given: dict[str, Any],
+    saved_inputs: dict[str, Any],
     folder: Path,
     limits: Limits,
     until: float,
@@ -105,20 +105,20 @@ def _run(
             continue
         if isinstance(node.value, Shape):
             value = input_of(graph, node, generator, positive=positive)
-            earlier = given.get(node.name)
+            earlier = saved_inputs.get(node.name)
             if isinstance(earlier, torch.Tensor) and _alike(earlier, node.value):
                 value = earlier
             inputs[node.name] = value
         else:
-            inputs[node.name] = given.get(node.name, node.value)
+            inputs[node.name] = saved_inputs.get(node.name, node.value)
     ended = ""
     outputs: tuple[Any, ...] = ()
     try:
         with torch.no_grad():
             outputs = judge.run(inputs)
     except Exception as error:  # noqa: BLE001 - it is told with the kernels behind it
-        said = f"{type(error).__name__}: {first_sentence(error)}"
-        ended = f"the wrapper cannot be run up to it here: {said}"
+        reason = f"{type(error).__name__}: {first_sentence(error)}"
+        ended = f"the wrapper cannot be run up to it here: {reason}"
     checks = {}
     for name in judge.wrapper.kernels:
         if name in judge.checks:
@@ -150,7 +150,7 @@ def _alike(tensor: torch.Tensor, shape: Shape) -> bool:
 def _too_large(graph: LoweredGraph, limits: Limits) -> str:
     shapes = [node.value for node in graph.nodes if node.op == "placeholder"]
     shapes += [buffer.shape for buffer in graph.buffers.values()]
-    count = sum(math.prod(one.size) for one in shapes if isinstance(one, Shape))
+    count = sum(math.prod(shape.size) for shape in shapes if isinstance(shape, Shape))
     if count > limits.elements:
         return (
             f"the graph's tensors have {count:,} elements; the limit is {limits.elements:,}. "

@@ -26,14 +26,14 @@ from .pretend_device import PretendDevice
 
 def answer(world: PretendDevice, payload: bytes, step: Callable[[str], None]) -> bytes:
     """The answer to a `GraphsAsked`."""
-    asked = msgspec.msgpack.decode(payload, type=GraphsAsked)
-    variant: Variant = pickle.loads(asked.variant)
-    packed_call.put_in_force(asked.call)
-    captured = captured_for(world, asked.call, variant, step)
+    request = msgspec.msgpack.decode(payload, type=GraphsAsked)
+    variant: Variant = pickle.loads(request.variant)
+    packed_call.put_in_force(request.call)
+    captured = captured_for(world, request.call, variant, step)
     step("generating the Python wrapper")
     with gc_disabled():
-        given = captured.context.copy().run(_generate, captured, variant, world)
-    return msgspec.msgpack.encode(given)
+        graphs = captured.context.copy().run(_generate, captured, variant, world)
+    return msgspec.msgpack.encode(graphs)
 
 
 def _generate(captured: Captured, variant: Variant, world: PretendDevice) -> GraphsGiven:

@@ -29,32 +29,32 @@ _captures: dict[tuple[str, Key], Captured] = {}
 
 def answer(world: PretendDevice, payload: bytes, step: Callable[[str], None]) -> bytes:
     """The answer to a `SourcesAsked`."""
-    asked = msgspec.msgpack.decode(payload, type=SourcesAsked)
-    variant: Variant = pickle.loads(asked.variant)
+    request = msgspec.msgpack.decode(payload, type=SourcesAsked)
+    variant: Variant = pickle.loads(request.variant)
     # Also where the capture is there already: torch's settings count for the code too.
-    packed_call.put_in_force(asked.call)
-    captured = captured_for(world, asked.call, variant, step)
+    packed_call.put_in_force(request.call)
+    captured = captured_for(world, request.call, variant, step)
     step("generating code")
-    made = sources.generate(captured, asked.name, variant, world.settings())
+    generated = sources.generate(captured, request.name, variant, world.settings())
     assert world.device.build is not None, "else it would be no target"
-    for compilation in made.compilations:
+    for compilation in generated.compilations:
         add_choices(compilation, world.device.build)
-    problems = made.problems
+    problems = generated.problems
     if captured.problem is not None:
         problems.insert(0, of_absence(captured.problem))
     else:
-        problems += remarks(made.compilations)
+        problems += remarks(generated.compilations)
     inductor = variant.backend == "inductor"
-    given = SourcesGiven(
-        compilations=made.compilations,
+    response = SourcesGiven(
+        compilations=generated.compilations,
         problems=problems,
-        effective=made.effective,
-        cuda_graphs=made.cuda_graphs,
+        effective=generated.effective,
+        cuda_graphs=generated.cuda_graphs,
         config=compile_variant.differing_settings(compile_variant.settings_of(variant))
         if inductor
         else {},
     )
-    return msgspec.msgpack.encode(given)
+    return msgspec.msgpack.encode(response)
 
 
 def captured_for(
@@ -65,11 +65,16 @@ def captured_for(
     captured = _captures.pop(key, None)
     if captured is None:
         step("running the subject under Dynamo")
-        made = packed_call.unpack(call, world)
-        code_copies = CodeCopies(functions_of(made.fn, made.args, made.kwargs))
+        call_parts = packed_call.unpack(call, world)
+        code_copies = CodeCopies(functions_of(call_parts.fn, call_parts.args, call_parts.kwargs))
         # So that what a graph makes on the device takes no memory either.
         captured = capture(
-            made.fn, made.args, made.kwargs, variant, code_copies, within=lambda: world.mode
+            call_parts.fn,
+            call_parts.args,
+            call_parts.kwargs,
+            variant,
+            code_copies,
+            within=lambda: world.mode,
         )
     _captures[key] = captured
     for oldest in list(_captures)[:-_KEPT]:

@@ -18,9 +18,9 @@ _LEFT = 0.8
 """Of what is allowed: so much is left where it was too much, so that it seldom is."""
 
 
-def pack(made: Assembled) -> bytes:
+def pack(assembled: Assembled) -> bytes:
     """What is put into a file."""
-    return zlib.compress(msgspec.msgpack.encode(made), 1)
+    return zlib.compress(msgspec.msgpack.encode(assembled), 1)
 
 
 def read(file: Path) -> Assembled | None:
@@ -40,16 +40,16 @@ def prune(folder: Path, most_bytes: float = MOST_BYTES) -> None:
     Other processes may read, write and prune meanwhile: what is gone for one of them is compiled
     again.
     """
-    found: list[tuple[float, int, str]] = []
+    files: list[tuple[float, int, str]] = []
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             with contextlib.suppress(OSError):
                 status = entry.stat()
-                found.append((status.st_mtime, status.st_size, entry.path))
-    total = sum(size for _, size, _ in found)
+                files.append((status.st_mtime, status.st_size, entry.path))
+    total = sum(size for _, size, _ in files)
     if total <= most_bytes:
         return
-    for _, size, path in sorted(found):
+    for _, size, path in sorted(files):
         if total <= _LEFT * most_bytes:
             return
         with contextlib.suppress(OSError):

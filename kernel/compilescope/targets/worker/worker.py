@@ -86,7 +86,7 @@ class Worker:
     def _answered(self, question: Question) -> Message:
         if self._clean.is_outdated():
             return Outdated()
-        sys.path += [one for one in question.folders if one not in sys.path]
+        sys.path += [folder for folder in question.folders if folder not in sys.path]
         with contextlib.suppress(OSError):
             os.chdir(question.folder)
         try:

@@ -42,31 +42,33 @@ _OWN = {GUARD_FILTER, *([AOTI] if hasattr(torch, "_TorchCompileAOTInductorWrappe
 def settings_of(variant: Variant) -> dict[str, Any]:
     """The Inductor settings that a variant stands for."""
     mode = {} if variant.mode in (None, "default") else inductor.list_mode_options(variant.mode)
-    options = {name: resolve(one) for name, one in variant.options.items() if name not in _OWN}
+    options = {name: resolve(value) for name, value in variant.options.items() if name not in _OWN}
     return {**mode, "cpp_wrapper": variant.cpp_wrapper, **options, **PROVENANCE}
 
 
 def given_by(variant: Variant) -> dict[str, Any]:
     """What `compile_callable` is given for a variant."""
-    given: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "backend": resolve(variant.backend),
         "dynamic": variant.dynamic,
         "fullgraph": variant.fullgraph,
     }
-    own = {name: resolve(one) for name, one in variant.options.items() if name in _OWN}
+    compile_options = {
+        name: resolve(value) for name, value in variant.options.items() if name in _OWN
+    }
     if variant.backend == "inductor":
-        given["settings"] = {**settings_of(variant), **own}
+        arguments["settings"] = {**settings_of(variant), **compile_options}
     elif variant.options:
-        given["settings"] = resolve(variant.options)
+        arguments["settings"] = resolve(variant.options)
     else:
-        given["mode"] = variant.mode
-    return given
+        arguments["mode"] = variant.mode
+    return arguments
 
 
 def guard_filter(variant: Variant) -> dict[str, Any]:
     """The filter of a variant's guards, as an option; empty where there is none."""
-    found = variant.options.get(GUARD_FILTER)
-    return {} if found is None else {GUARD_FILTER: resolve(found)}
+    filter_option = variant.options.get(GUARD_FILTER)
+    return {} if filter_option is None else {GUARD_FILTER: resolve(filter_option)}
 
 
 def compile_callable(
@@ -151,13 +153,13 @@ def differing_settings(settings: dict[str, Any]) -> dict[str, str]:
     with config.patch(settings):
         # By value: torch's _is_default() takes any setting that was ever set for a differing one.
         return {
-            name: _told(value)
+            name: _value_text(value)
             for name, value in config.get_config_copy().items()
             if name not in PROVENANCE and value != config._config[name].default
         }
 
 
-def _told(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """A setting's value as text; of a function its name, as its place in memory says nothing."""
     referred = refer(value)
     return name_of(referred) if is_reference(referred) else repr(value)

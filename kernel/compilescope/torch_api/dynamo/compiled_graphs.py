@@ -61,8 +61,8 @@ class KeptGraph(msgspec.Struct, kw_only=True):
     def inner(self) -> Inner:
         """The generated wrapper, which Inductor's entry calls."""
         cell = self._cell()
-        found: Inner = self.graph.current_callable if cell is None else cell.cell_contents
-        return found
+        wrapper: Inner = self.graph.current_callable if cell is None else cell.cell_contents
+        return wrapper
 
     @inner.setter
     def inner(self, value: Inner) -> None:
@@ -74,13 +74,17 @@ class KeptGraph(msgspec.Struct, kw_only=True):
 
     def _cell(self) -> Any:
         """Where the wrapper hangs, if something that Inductor put around it calls it."""
-        cell, found = None, self.graph.current_callable
-        while isinstance(found, types.FunctionType) and found.__module__.startswith(_INDUCTOR):
-            around = dict(zip(found.__code__.co_freevars, found.__closure__ or (), strict=True))
+        cell, function = None, self.graph.current_callable
+        while isinstance(function, types.FunctionType) and function.__module__.startswith(
+            _INDUCTOR
+        ):
+            around = dict(
+                zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+            )
             inside = next((around[name] for name in _INSIDE if name in around), None)
             if inside is None:
                 break
-            cell, found = inside, inside.cell_contents
+            cell, function = inside, inside.cell_contents
         return cell
 
 
@@ -155,8 +159,10 @@ def managers(frames: Iterable[KeptFrame]) -> dict[str, Any]:
 
 def detached(outputs: Any) -> Any:
     """What a wrapper returned, its tensors detached: they stay as they are."""
-    found = [output.detach() if isinstance(output, torch.Tensor) else output for output in outputs]
-    return tuple(found) if isinstance(outputs, tuple) else found
+    tensors = [
+        output.detach() if isinstance(output, torch.Tensor) else output for output in outputs
+    ]
+    return tuple(tensors) if isinstance(outputs, tuple) else tensors
 
 
 def stand_in(outputs: Sequence[Any], *, fresh: bool) -> Inner:

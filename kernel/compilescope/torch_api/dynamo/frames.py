@@ -65,17 +65,17 @@ class Observer:
     holds the frames that it saw, and so their values, until it is dropped.
     """
 
-    def __init__(self, made: Mapping[int, types.CodeType]) -> None:
-        self._made = made
+    def __init__(self, compiled_code: Mapping[int, types.CodeType]) -> None:
+        self._made = compiled_code
         self._seen: dict[types.FrameType, FrameCall] = {}
         self._thread = threading.get_ident()
 
     def frame(self) -> FrameCall | None:
         """The innermost compiled frame that this is called from."""
         innermost = sys._current_frames().get(self._thread)
-        found = [frame for frame in _stack(innermost) if id(frame.f_code) in self._made]
+        frames = [frame for frame in _stack(innermost) if id(frame.f_code) in self._made]
         call: FrameCall | None = None
-        for frame in reversed(found):
+        for frame in reversed(frames):
             if frame not in self._seen:
                 self._seen[frame] = _call_of(frame, call)
             call = self._seen[frame]
@@ -183,8 +183,8 @@ def recorded(call: FrameCall, sink: Callable[[tuple[Any, ...]], None]) -> Iterat
 
 def graph_function(call: FrameCall) -> Callable[..., Any] | None:
     """What the frame calls as its graph, without what keeps Dynamo out of it."""
-    found = call.namespace.get(call.graph_name() or "")
-    inner = getattr(found, "_torchdynamo_orig_callable", found)
+    function = call.namespace.get(call.graph_name() or "")
+    inner = getattr(function, "_torchdynamo_orig_callable", function)
     return inner if callable(inner) else None
 
 
@@ -232,10 +232,10 @@ class BackwardCall:
 
     def renew(self) -> bool:
         """Runs the forward anew; whether that gave a context."""
-        found = self._forward()
-        if found is None:
+        forward_result = self._forward()
+        if forward_result is None:
             return False
-        self._context, self._output = found
+        self._context, self._output = forward_result
         self._backward = function_of(self._context).backward
         return True
 

@@ -52,9 +52,9 @@ class KeptCode:
         """What is compiled from now on belongs to this build."""
         self._build = build
 
-    def note(self, code: types.CodeType, made: types.CodeType) -> None:
-        """Dynamo has compiled ``code``: it runs as ``made`` from now on."""
-        self._makers[id(made)] = self._build
+    def note(self, code: types.CodeType, compiled: types.CodeType) -> None:
+        """Dynamo has compiled ``code``: it runs as ``compiled`` from now on."""
+        self._makers[id(compiled)] = self._build
         if self.has(code):
             self.compiled += 1
 
@@ -66,9 +66,9 @@ class KeptCode:
         """Notes code that something was compiled for, to be cleared with the others."""
         self._compiled[id(code)] = code
 
-    def put_aside(self, made: types.CodeType, hooks: Iterable[Any]) -> None:
+    def put_aside(self, compiled: types.CodeType, hooks: Iterable[Any]) -> None:
         """Takes over the globals that Dynamo made for a compilation, with its hooks for them."""
-        build = self._makers.get(id(made), self._build)
+        build = self._makers.get(id(compiled), self._build)
         names = self._names.setdefault(build, [])
         for hook in hooks:
             if hook.name in hook.scope:

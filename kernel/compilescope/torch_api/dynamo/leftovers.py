@@ -126,18 +126,18 @@ def forgotten() -> Iterator[None]:
             seen = getattr(getattr(convert_frame, tracker, None), "seen", [])
             seen[:] = [reference for reference in seen if reference() is not None]
         for module, path in _MEMOS:
-            found: Any = sys.modules.get(module)
+            memo: Any = sys.modules.get(module)
             for part in path.split("."):
-                found = getattr(found, part, None)
-            if hasattr(found, "cache_clear"):
-                found.cache_clear()
+                memo = getattr(memo, part, None)
+            if hasattr(memo, "cache_clear"):
+                memo.cache_clear()
 
 
 def _metric_edits() -> list[Any]:
     """Where each metric of this thread was set: torch only ever adds to it."""
     context: Any = getattr(dynamo_utils, "get_metrics_context", lambda: None)()
-    found = getattr(context, "_edits", None)
-    return found if isinstance(found, list) else []
+    edits = getattr(context, "_edits", None)
+    return edits if isinstance(edits, list) else []
 
 
 def _cache(original: Any, self: Any, *args: Any, **named: Any) -> str:

@@ -109,15 +109,17 @@ def _remove_globals(
     """
     manager = dynamo_utils.CleanupManager.instance
     for key, reference in list(manager.refs.items()):
-        made = reference() if reference is not before.get(key) else None
-        original = dynamo_utils.orig_code_map.get(made) if made is not None else None
-        if made is None or original is None:
+        compiled_code = reference() if reference is not before.get(key) else None
+        original = (
+            dynamo_utils.orig_code_map.get(compiled_code) if compiled_code is not None else None
+        )
+        if compiled_code is None or original is None:
             continue
         if kept.has(original):
-            cleanups, manager[made] = manager[made], []
-            kept.put_aside(made, cleanups)
+            cleanups, manager[compiled_code] = manager[compiled_code], []
+            kept.put_aside(compiled_code, cleanups)
         elif id(original) in originals:
-            cleanups, manager[made] = manager[made], []
+            cleanups, manager[compiled_code] = manager[compiled_code], []
             for cleanup in cleanups:
                 cleanup()
 
@@ -165,8 +167,8 @@ def _process_wide() -> list[Any]:
         "graph_break_reasons",
         "_compilation_metrics",
     )
-    found = [getattr(dynamo_utils, name, None) for name in names]
-    return [value for value in found if value is not None]
+    containers = [getattr(dynamo_utils, name, None) for name in names]
+    return [value for value in containers if value is not None]
 
 
 def _inductor_metrics() -> Callable[[], None]:
@@ -178,8 +180,8 @@ def _inductor_metrics() -> Callable[[], None]:
 
     def restore() -> None:
         vars(metrics).update(counts)
-        for one in lists:
-            one()
+        for restore_list in lists:
+            restore_list()
 
     return restore
 

@@ -98,7 +98,7 @@ def is_torchs_alone(module: Any, values: Sequence[Any]) -> bool:
     """
     if not isinstance(module, torch.nn.Module) or _has_modes() or not all(map(_is_plain, values)):
         return False
-    return all(_is_torchs(each, each is module) for each in module.modules())
+    return all(_is_torchs(submodule, submodule is module) for submodule in module.modules())
 
 
 def _is_torchs(module: torch.nn.Module, is_entered: bool) -> bool:

@@ -44,16 +44,16 @@ def written(fn: Callable[..., Any]) -> Written | None:
         return None
     hooks = getattr(context, "_hooks", None)
     guard_filter = getattr(hooks, "guard_filter_fn", None)
-    given = _given(eval_frame.innermost_backend(callback))
+    settings = _given(eval_frame.innermost_backend(callback))
     if guard_filter is not None:
-        given["options"][compile_variant.GUARD_FILTER] = guard_filter
+        settings["options"][compile_variant.GUARD_FILTER] = guard_filter
     variant = Variant(
-        backend=refer(given["backend"]),
-        mode=given["mode"],
-        cpp_wrapper=given["cpp_wrapper"],
+        backend=refer(settings["backend"]),
+        mode=settings["mode"],
+        cpp_wrapper=settings["cpp_wrapper"],
         dynamic=getattr(context, "_dynamic", None),
         fullgraph=bool(getattr(context, "fullgraph", False)),
-        options=refer(given["options"]),
+        options=refer(settings["options"]),
     )
     shapes = getattr(context, "_shapes_spec", None)
     return Written(variant, ("shapes_spec",) if shapes is not None else ())
@@ -84,15 +84,19 @@ def _given(backend: Any) -> dict[str, Any]:
     if isinstance(backend, torch._TorchCompileInductorWrapper):
         return _given_to_inductor(backend)
     if isinstance(backend, torch._TorchCompileWrapper):
-        name, function, given = backend.compiler_name, backend.compiler_fn, backend.kwargs
+        name, function, backend_settings = (
+            backend.compiler_name,
+            backend.compiler_fn,
+            backend.kwargs,
+        )
     else:
-        name, function, given = getattr(backend, "__name__", ""), backend, {}
+        name, function, backend_settings = getattr(backend, "__name__", ""), backend, {}
     named = name in compile_variant.backends() and lookup_backend(name) is function
     return {
         "backend": name if named else function,
-        "mode": given.get("mode"),
+        "mode": backend_settings.get("mode"),
         "cpp_wrapper": named and name == "inductor" and _cpp_wrapper({}),
-        "options": dict(given.get("options") or {}),
+        "options": dict(backend_settings.get("options") or {}),
     }
 
 
@@ -101,7 +105,7 @@ def _given_to_inductor(backend: Any) -> dict[str, Any]:
     is_aoti = type(backend).__name__ == "_TorchCompileAOTInductorWrapper"
     if is_aoti:
         # It adds these two by itself.
-        options = {name: one for name, one in options.items() if name not in _OF_AOTI}
+        options = {name: value for name, value in options.items() if name not in _OF_AOTI}
     # torch takes a mode or options, and keeps a mode's options in its place.
     alike = (
         mode

@@ -22,11 +22,11 @@ def explain(error: BaseException) -> Problem | None:
     if not isinstance(error, exc.BackendCompilerFailed) or name in (None, "inductor"):
         return None
     inner = error.inner_exception
-    told = _first_line(inner)
+    message = _first_line(inner)
     if isinstance(inner, ImportError):
         what = f"The back end {name!r} needs a package that is not installed."
         remedy = "Install the package, or choose another back end."
-    elif isinstance(inner, TypeError) and _MISSING.search(told):
+    elif isinstance(inner, TypeError) and _MISSING.search(message):
         what = f"The back end {name!r} cannot be chosen by its name alone."
         remedy = "It is one of torch's own tools: choose another back end."
     else:
@@ -37,7 +37,7 @@ def explain(error: BaseException) -> Problem | None:
     return Problem(
         severity="error",
         what=what,
-        why=f"It raised {type(inner).__name__}: {told}",
+        why=f"It raised {type(inner).__name__}: {message}",
         remedy=remedy,
         detail=message_of(error),
     )

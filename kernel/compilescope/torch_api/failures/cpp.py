@@ -75,7 +75,7 @@ def _called(frames: traceback.StackSummary) -> str:
 
 def _python_line(cause: str) -> SourceLine | None:
     """Where an operator written in Python raised, by what torch keeps of its exception."""
-    found = _PYTHON_LINE.search(cause)
-    if found is None or found[1].startswith(str(_TORCH)):
+    match = _PYTHON_LINE.search(cause)
+    if match is None or match[1].startswith(str(_TORCH)):
         return None
-    return SourceLine(file=found[1], line=int(found[2]), function=found[3])
+    return SourceLine(file=match[1], line=int(match[2]), function=match[3])

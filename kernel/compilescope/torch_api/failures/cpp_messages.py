@@ -137,8 +137,14 @@ def _assertion(match: re.Match[str], cause: str) -> Problem:
     """A tensor has other sizes or strides than the generated code was made for."""
     operator = _plain(match["operator"])
     differences = [
-        (int(one["dim"]), one["size"], one["wanted"], one["stride"], one["step"])
-        for one in _DIMENSION.finditer(match["checks"])
+        (
+            int(dimension["dim"]),
+            dimension["size"],
+            dimension["wanted"],
+            dimension["stride"],
+            dimension["step"],
+        )
+        for dimension in _DIMENSION.finditer(match["checks"])
     ]
     shape = any(size != wanted for _, size, wanted, _, _ in differences) or not differences
     facts = {
@@ -156,25 +162,25 @@ def _assertion(match: re.Match[str], cause: str) -> Problem:
             "Report it to PyTorch: a guard should have had it compiled anew.",
             facts,
         )
-    told = f"Its {facts['found']}; the generated code expects {facts['expected']}."
+    explanation = f"Its {facts['found']}; the generated code expects {facts['expected']}."
     if not differences:
-        told = f"{facts['found'][0].upper()}{facts['found'][1:]}."
-    return _departs(operator, other, told, facts)
+        explanation = f"{facts['found'][0].upper()}{facts['found'][1:]}."
+    return _departs(operator, other, explanation, facts)
 
 
-def _departs(operator: str, other: str, told: str, facts: dict[str, str]) -> Problem:
+def _departs(operator: str, other: str, explanation: str, facts: dict[str, str]) -> Problem:
     """An operator's result is not what the graph was made for."""
     if _is_own(operator):
         return _problem(
             f"{operator} returned a tensor {other} than its fake implementation says.",
-            f"{told} Code is generated from what the fake implementation returns.",
+            f"{explanation} Code is generated from what the fake implementation returns.",
             f"Have the fake implementation (register_fake) of {operator} return what the operator "
             "returns. torch.library.opcheck(operator, args) checks it.",
             facts,
         )
     return _problem(
         f"{operator} returned a tensor {other} than torch's meta function says.",
-        told,
+        explanation,
         "Report it to PyTorch; until then keep the call out with torch.compiler.disable.",
         facts,
     )
@@ -183,13 +189,13 @@ def _departs(operator: str, other: str, told: str, facts: dict[str, str]) -> Pro
 def _other_type(match: re.Match[str], cause: str) -> Problem:
     """An operator made a tensor of another type than the generated code was made for."""
     operator = _plain(match["operator"])
-    found = match["found"]
-    if not found:
+    type_name = match["found"]
+    if not type_name:
         code = int(match["code"])
-        found = _TYPES[code] if code < len(_TYPES) else f"type {code}"
-    facts = {"operator": operator, "expected": match["wanted"], "found": found, "kind": "type"}
-    told = f"It is of {found}; the generated code expects {match['wanted']}."
-    return _departs(operator, "of another type", told, facts)
+        type_name = _TYPES[code] if code < len(_TYPES) else f"type {code}"
+    facts = {"operator": operator, "expected": match["wanted"], "found": type_name, "kind": "type"}
+    explanation = f"It is of {type_name}; the generated code expects {match['wanted']}."
+    return _departs(operator, "of another type", explanation, facts)
 
 
 def _failed_call(match: re.Match[str], cause: str) -> Problem:
@@ -303,13 +309,13 @@ def _missing_header(match: re.Match[str], cause: str) -> Problem:
     facts = {"header": header, "file": match["file"], "line": match["line"]}
     return _problem(
         f"The C++ compiler does not find the header {header}.",
-        _whose(header)[0],
-        f"{_whose(header)[1]} {DOCTOR}",
+        _cause_and_remedy(header)[0],
+        f"{_cause_and_remedy(header)[1]} {DOCTOR}",
         facts,
     )
 
 
-def _whose(header: str) -> tuple[str, str]:
+def _cause_and_remedy(header: str) -> tuple[str, str]:
     if header == "Python.h":
         return (
             "It comes with Python's development files, which are not installed.",
@@ -372,5 +378,5 @@ def _is_own(operator: str) -> bool:
 
 def _first(text: str) -> str:
     """The message's first line, without what C++ puts before and after it."""
-    line = next((one.strip() for one in text.splitlines() if one.strip()), "")
+    line = next((text_line.strip() for text_line in text.splitlines() if text_line.strip()), "")
     return re.sub(r"^\[enforce fail at [^\]]*\]\s*(?:\.\s*)?", "", line)

@@ -96,8 +96,8 @@ def of_torch(error: BaseException) -> Problem | None:
         if generated is not None:
             return generated
         for kind, describe in _KINDS:
-            if isinstance(cause, kind) and (found := describe(cause)) is not None:
-                return found
+            if isinstance(cause, kind) and (problem := describe(cause)) is not None:
+                return problem
     if isinstance(error, dynamo.TorchDynamoException):
         return _internal(error, message_of(error))
     return None
@@ -293,8 +293,8 @@ def _unwritten(error: BaseException, output: str) -> str:
     if named:
         return named.group(1)
     command = " ".join(getattr(error, "cmd", None) or []).split()
-    asked = [file for option, file in itertools.pairwise(command) if option == "-o"]
-    return asked[-1] if asked else _fullest()
+    outputs = [file for option, file in itertools.pairwise(command) if option == "-o"]
+    return outputs[-1] if outputs else _fullest()
 
 
 def _full(path: str, why: str, *, detail: str) -> Problem:
@@ -323,7 +323,7 @@ def _fullest() -> str:
     from ..process.caches import folder
 
     folders = [path for path in (folder(), Path(tempfile.gettempdir())) if path.is_dir()]
-    return str(min(folders, key=lambda one: shutil.disk_usage(one).free, default=folder()))
+    return str(min(folders, key=lambda path: shutil.disk_usage(path).free, default=folder()))
 
 
 def _disk(error: BaseException) -> Problem | None:
@@ -409,5 +409,5 @@ def _first_line(error: BaseException) -> str:
 
 
 def _after(label: str, text: str) -> str:
-    found = re.search(rf"^\s*{re.escape(label)}(.*)$", text, re.MULTILINE)
-    return found.group(1) if found else ""
+    match = re.search(rf"^\s*{re.escape(label)}(.*)$", text, re.MULTILINE)
+    return match.group(1) if match else ""

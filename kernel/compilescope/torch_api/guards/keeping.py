@@ -81,8 +81,8 @@ class KeptGuards(msgspec.Struct, kw_only=True):
 
     def globals(self) -> dict[str, Any]:
         """The globals of the frame: the user's own dictionary."""
-        found: dict[str, Any] = (self.manager.global_scope or {}).get("G", {})
-        return found
+        namespace: dict[str, Any] = (self.manager.global_scope or {}).get("G", {})
+        return namespace
 
     def scope(self, f_locals: dict[str, Any]) -> dict[str, Any]:
         """The names that a guard's expression uses, for these values of the frame."""
@@ -115,7 +115,7 @@ def keeping(sink: Callable[[KeptGuards], None], *, values: bool = False) -> Iter
 
     token = _sink.set(keep)
     try:
-        with patched(guards.CheckFunctionManager, "__init__", _made):
+        with patched(guards.CheckFunctionManager, "__init__", _report_build):
             yield
     finally:
         _sink.reset(token)
@@ -124,7 +124,7 @@ def keeping(sink: Callable[[KeptGuards], None], *, values: bool = False) -> Iter
 _ARGUMENTS = ("f_code", "output_graph")
 
 
-def _made(original: Any, self: Any, *args: Any, **more: Any) -> None:
+def _report_build(original: Any, self: Any, *args: Any, **more: Any) -> None:
     original(self, *args, **more)
     sink = _sink.get()
     named = {**dict(zip(_ARGUMENTS, args, strict=False)), **more}
@@ -166,8 +166,8 @@ def _helpers(manager: Any) -> dict[str, Any]:
     for child in manager.root.get_child_managers():
         if child.get_source() != "G":
             continue
-        for one in child.get_child_managers():
-            name = one.get_source().removeprefix("G['").removesuffix("']")
+        for accessor in child.get_child_managers():
+            name = accessor.get_source().removeprefix("G['").removesuffix("']")
             value = namespace.get(name)
             dunder = name.startswith("__")
             passing = isinstance(value, (weakref.ref, types.ModuleType))
@@ -229,5 +229,5 @@ def global_modes() -> str:
     """The global modes in force that guards check, as torch dumps them; empty if it does not."""
     state: Any = guards_in_c.GlobalStateGuard()
     dump = getattr(state, "__getstate__", None)
-    found = dump() if dump is not None else ""
-    return found if isinstance(found, str) else ""
+    dumped = dump() if dump is not None else ""
+    return dumped if isinstance(dumped, str) else ""

@@ -124,15 +124,15 @@ class Clone:
         ValueError
             This torch makes clones in another order.
         """
-        asked: list[Any] = []
+        cloned: list[Any] = []
 
         def note(manager: Any) -> bool:
-            asked.append(manager)
+            cloned.append(manager)
             return True
 
         root = nodes[0].manager.clone_manager(note)
-        if len(asked) != len(nodes) or any(
-            one is not node.manager for one, node in zip(asked, nodes, strict=True)
+        if len(cloned) != len(nodes) or any(
+            manager is not node.manager for manager, node in zip(cloned, nodes, strict=True)
         ):
             raise ValueError("This torch clones guard trees in another order.")
         return cls(nodes, root, [0], 1, len(nodes))

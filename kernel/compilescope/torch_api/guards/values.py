@@ -40,15 +40,15 @@ def values_of(nodes: Sequence[TreeNode], f_locals: dict[str, Any], f_globals: An
 def _below(value: Any, accessor: str, f_globals: Any) -> Any:
     if value is NoValue:
         return NoValue
-    found = _ACCESSOR.match(accessor)
+    match = _ACCESSOR.match(accessor)
     role, _, index = accessor.partition(" ")
     try:
         if role in ("key", "value") and index.isdigit():
             items = dict.keys(value) if role == "key" else dict.values(value)
             return next(itertools.islice(items, int(index), None))
-        if found is None:
+        if match is None:
             return NoValue
-        kind, argument = found.group(1), found.group(2) or ""
+        kind, argument = match.group(1), match.group(2) or ""
         if kind == "GlobalsGuardAccessor":
             return f_globals
         known = _ACCESS.get(kind)
@@ -58,8 +58,8 @@ def _below(value: Any, accessor: str, f_globals: Any) -> Any:
 
 
 def _local(value: Any, argument: str) -> Any:
-    found = _KEY.match(argument)
-    return value[ast.literal_eval(found.group(1))] if found else NoValue
+    match = _KEY.match(argument)
+    return value[ast.literal_eval(match.group(1))] if match else NoValue
 
 
 def _item(value: Any, argument: str) -> Any:

@@ -265,18 +265,18 @@ def _put_off(result: Any) -> bool:
 
 
 def _names(nodes: Iterable[Any]) -> tuple[str, ...]:
-    return tuple(_told(node, _name) for node in nodes)
+    return tuple(_text_or_empty(node, _name) for node in nodes)
 
 
 def _device(nodes: Iterable[Any]) -> str:
-    return next((_told(node, _device_type) for node in nodes), "")
+    return next((_text_or_empty(node, _device_type) for node in nodes), "")
 
 
 def _describe(node: Any) -> str:
-    return _told(node, _tensor)
+    return _text_or_empty(node, _tensor)
 
 
-def _told(node: Any, text: Callable[[Any], str]) -> str:
+def _text_or_empty(node: Any, text: Callable[[Any], str]) -> str:
     """Inductor's nodes of unusual kinds lack some of this; then it is left out."""
     try:
         return text(node)

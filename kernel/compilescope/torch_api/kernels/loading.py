@@ -66,13 +66,13 @@ def watched(modules: list[types.ModuleType]) -> Iterator[None]:
         autotuner = _autotuner()
         if autotuner is not None:
             run = _Runs()
-            for name, told in (
+            for name, observer in (
                 ("_precompile_worker", _compiled_triton),
                 ("_make_launchers", _loaded_triton),
                 ("autotune_to_one_config", _tuned),
                 ("run", run),
             ):
-                stack.enter_context(patched(autotuner, name, told))
+                stack.enter_context(patched(autotuner, name, observer))
         yield
 
 
@@ -115,14 +115,14 @@ class _Launches:
 
 
 def _timer(function: Callable[..., Any], name: str, key: str) -> Callable[..., Any]:
-    told = False
+    is_timed = False
 
     def launch(*args: Any) -> Any:
-        nonlocal told
+        nonlocal is_timed
         sink = current_sink()
-        if told or sink is None:
+        if is_timed or sink is None:
             return function(*args)
-        told = True
+        is_timed = True
         with _step(sink, "run", kernel=name, key=key):
             return function(*args)
 
@@ -195,11 +195,11 @@ class _Runs:
 def _step(
     sink: Sink, what: str, *, owner: Any = None, kernel: str = "", key: str = ""
 ) -> Iterator[None]:
-    start, begun = time.time(), time.perf_counter()
+    start, start_counter = time.time(), time.perf_counter()
     try:
         yield
     finally:
-        us = (time.perf_counter() - begun) * 1e6
+        us = (time.perf_counter() - start_counter) * 1e6
         _tell(sink, what, owner=owner, kernel=kernel, key=key, start=start, us=us)
 
 
@@ -221,7 +221,7 @@ def _tell(
         key = f"{kernel} {id(owner)}"
         compile_id = getattr(owner, "compile_id", None)
     _, metadata = identity("artifact", {"name": KERNEL_LOAD, "encoding": "json"}, compile_id)
-    said = {
+    facts = {
         "what": what,
         "kernel": kernel,
         "key": key,
@@ -232,4 +232,4 @@ def _tell(
         "compiling": CompileContext.current_compile_id() is not None,
         "thread": threading.current_thread() is not threading.main_thread(),
     }
-    sink(Event(metadata, json.dumps(said), time.time(), threading.get_ident()))
+    sink(Event(metadata, json.dumps(facts), time.time(), threading.get_ident()))

@@ -69,7 +69,7 @@ class Span:
     @property
     def is_replayed(self) -> bool:
         """Whether a CUDA graph started its work."""
-        return any(one.replayed for one in self.work)
+        return any(work.replayed for work in self.work)
 
 
 @dataclass
@@ -119,7 +119,7 @@ def read_calls(events: Sequence[Event], sources: Sequence[str]) -> list[Profiled
         (event for event in events if event.kind == "host"),
         key=lambda event: (event.start_ns, -event.ns),
     )
-    calls = [ProfiledCall(one.start_ns, one.ns) for one in host if one.name == CALL]
+    calls = [ProfiledCall(event.start_ns, event.ns) for event in host if event.name == CALL]
     runs = _runs(host, sources)
     _add_work(runs, events, host)
     for run in runs:

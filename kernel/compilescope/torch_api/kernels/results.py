@@ -90,14 +90,14 @@ class Findings:
 
 
 @contextlib.contextmanager
-def lowerings(found: list[Lowered]) -> Iterator[None]:
+def lowerings(lowered: list[Lowered]) -> Iterator[None]:
     """Collects what Inductor lowers to Python wrappers in the block."""
     from torch._inductor.graph import GraphLowering
 
     def codegen(original: Callable[..., Any], self: Any) -> Any:
-        made = original(self)
-        found.append(_lowered(self, made[0].value))
-        return made
+        generated = original(self)
+        lowered.append(_lowered(self, generated[0].value))
+        return generated
 
     with patched(GraphLowering, "codegen", codegen):
         yield
@@ -135,7 +135,9 @@ def record_kernel_results(
 
     def call(original: Callable[..., Any], self: Any, inputs: Any) -> Any:
         text = str(getattr(self, "source_code", ""))
-        graph = next((one for one in lowered if one.text and one.text in text), None)
+        graph = next(
+            (candidate for candidate in lowered if candidate.text and candidate.text in text), None
+        )
         if done or graph is None:
             if not done:
                 findings.failures.append("A graph has no Python wrapper to look into.")
@@ -306,8 +308,8 @@ def _interpreted(
 ) -> dict[str, Value]:
     """The values of the nodes that buffers hold, for these inputs, which stay as they are."""
     names = {*graph.origins.values(), *graph.written}
-    copies = [one.clone() if isinstance(one, torch.Tensor) else one for one in inputs]
-    devices = sorted({one.device.index for one in copies if _on_gpu(one)})
+    copies = [value.clone() if isinstance(value, torch.Tensor) else value for value in inputs]
+    devices = sorted({copy.device.index for copy in copies if _on_gpu(copy)})
     # The graph may draw random numbers, and the wrapper is to draw the same.
     with torch.random.fork_rng(devices), with_double_precision() as mode:
         interpreter = _Interpreter(graph.graph, names, mode, room)
@@ -328,7 +330,9 @@ def _lowered(graph: Any, text: str) -> Lowered:
         node = buffer.get_origin_node() if hasattr(buffer, "get_origin_node") else None
         if node is None:
             continue
-        inputs = [one for one in buffer.get_mutation_names() if one in graph.graph_inputs]
+        inputs = [
+            mutated for mutated in buffer.get_mutation_names() if mutated in graph.graph_inputs
+        ]
         if inputs:
             written[node.name] = inputs[0]
         elif not isinstance(buffer, ir.NopKernel):

@@ -107,7 +107,7 @@ class Profiler:
         self.calls += read_calls(events, sources)
 
     def _called(self, original: Callable[..., Any], graph: Any, *args: Any, **kwargs: Any) -> Any:
-        known = (place for place, one in enumerate(self._graphs) if one is graph)
+        known = (place for place, known_graph in enumerate(self._graphs) if known_graph is graph)
         number = next(known, len(self._graphs))
         if number == len(self._graphs):
             self._graphs.append(graph)
@@ -133,32 +133,32 @@ def _calibrate() -> None:
                     pass
 
 
-def _events(found: Iterable[Any]) -> Iterator[Event]:
-    for one in found:
-        on_host = one.device_type() == DeviceType.CPU
-        name, activity = one.name(), _activity(one)
+def _events(raw_events: Iterable[Any]) -> Iterator[Event]:
+    for raw in raw_events:
+        on_host = raw.device_type() == DeviceType.CPU
+        name, activity = raw.name(), _activity(raw)
         if on_host:
             kind: Literal["host", "launch", "device"]
             kind = "launch" if _is_runtime(name, activity) else "host"
-        elif _is_work(one, name, activity):
+        elif _is_work(raw, name, activity):
             kind = "device"
         else:
             continue
         yield Event(
             name,
-            one.start_ns(),
-            one.duration_ns(),
-            one.start_thread_id(),
+            raw.start_ns(),
+            raw.duration_ns(),
+            raw.start_thread_id(),
             kind,
-            one.correlation_id(),
-            one.linked_correlation_id(),
+            raw.correlation_id(),
+            raw.linked_correlation_id(),
         )
 
 
 def _activity(event: Any) -> str:
     tell = getattr(event, "activity_type", None)
-    told = tell() if tell is not None else None
-    return told if isinstance(told, str) else ""  # a number, where it has no name yet
+    kind = tell() if tell is not None else None
+    return kind if isinstance(kind, str) else ""  # a number, where it has no name yet
 
 
 def _is_runtime(name: str, activity: str) -> bool:
@@ -172,8 +172,10 @@ def _is_work(event: Any, name: str, activity: str) -> bool:
     """Whether an event of the device is work, and not a range of the host's shown there again."""
     if activity:
         return activity in _WORK or activity.endswith("kernel")
-    told = getattr(event, "is_user_annotation", None)
-    return not (told is not None and told()) and not name.startswith(("## Call ", "compilescope "))
+    is_annotation = getattr(event, "is_user_annotation", None)
+    return not (is_annotation is not None and is_annotation()) and not name.startswith(
+        ("## Call ", "compilescope ")
+    )
 
 
 _QUIETEST = "6"

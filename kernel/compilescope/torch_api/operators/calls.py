@@ -41,8 +41,10 @@ class Made(NamedTuple):
     @property
     def on_gpu(self) -> bool:
         """Whether it is given a tensor on a GPU."""
-        given = (*self.args, *self.kwargs.values())
-        return any(isinstance(one, torch.Tensor) and one.is_cuda for one in given)
+        arguments = (*self.args, *self.kwargs.values())
+        return any(
+            isinstance(argument, torch.Tensor) and argument.is_cuda for argument in arguments
+        )
 
     def __call__(self) -> Any:
         """Calls it as a Python wrapper does."""
@@ -58,7 +60,7 @@ def recorded(wanted: Collection[str]) -> Iterator[dict[str, Made]]:
     wanted
         Names with their overloads, where they have one: ``demo::scale``, ``aten::sort.stable``.
     """
-    found: dict[str, Made] = {}
+    calls: dict[str, Made] = {}
 
     class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         def __torch_dispatch__(
@@ -71,12 +73,12 @@ def recorded(wanted: Collection[str]) -> Iterator[dict[str, Made]]:
             schema = func._schema
             overload = f".{schema.overload_name}" if schema.overload_name else ""
             name = f"{schema.name}{overload}"
-            if name in wanted and name not in found:
-                found[name] = Made(func, tree_map(_copy, args), tree_map(_copy, dict(kwargs or {})))
+            if name in wanted and name not in calls:
+                calls[name] = Made(func, tree_map(_copy, args), tree_map(_copy, dict(kwargs or {})))
             return func(*args, **(kwargs or {}))
 
     with Recorder():  # type: ignore[no-untyped-call]
-        yield found
+        yield calls
 
 
 def _copy(value: Any) -> Any:
@@ -84,12 +86,12 @@ def _copy(value: Any) -> Any:
 
 
 @contextlib.contextmanager
-def timed_inside(made: Made) -> Iterator[list[int]]:
+def timed_inside(operator_call: Made) -> Iterator[list[int]]:
     """How long each call of the Python function behind an operator takes (ns), in the block.
 
     Empty where ``torch.library.custom_op`` does not know the function.
     """
-    definition: Any = custom_ops.OPDEFS.get(made.name)
+    definition: Any = custom_ops.OPDEFS.get(operator_call.name)
     functions = getattr(definition, "_backend_fns", None)
     spent: list[int] = []
     if not functions:
@@ -116,9 +118,9 @@ def _timed(function: Callable[..., Any], spent: list[int]) -> Callable[..., Any]
     return call
 
 
-def is_python(made: Made) -> bool:
+def is_python(operator_call: Made) -> bool:
     """Whether the function behind an operator is known to be Python's."""
-    return made.name in custom_ops.OPDEFS
+    return operator_call.name in custom_ops.OPDEFS
 
 
 class Dispatched:
@@ -130,26 +132,27 @@ class Dispatched:
         It takes or returns what has no place in 64 bits here: a list, a string, a device.
     """
 
-    def __init__(self, made: Made) -> None:
-        schema = made.operator._schema
+    def __init__(self, operator_call: Made) -> None:
+        schema = operator_call.operator._schema
         self._names = schema.name.encode(), schema.overload_name.encode()
-        given = _in_order(schema, made.args, made.kwargs)
-        if any(str(one.type) != "Tensor" for one in schema.returns):
+        arguments = _in_order(schema, operator_call.args, operator_call.kwargs)
+        if any(str(returned.type) != "Tensor" for returned in schema.returns):
             raise TypeError("It returns something else than tensors.")
         self._values = [
-            _packed(one, str(spec.type)) for one, spec in zip(given, schema.arguments, strict=True)
+            _packed(argument, str(spec.type))
+            for argument, spec in zip(arguments, schema.arguments, strict=True)
         ]
-        tensors = [one for one in given if isinstance(one, torch.Tensor)]
+        tensors = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
         # The handles stay the capsules': each call is given new ones, which it takes over.
         self._capsules = torch._C._aoti.unsafe_alloc_void_ptrs_from_tensors(tensors)
         handles = iter([_pointer(capsule) for capsule in self._capsules])
         self._places = [
             (place, next(handles))
-            for place, one in enumerate(given)
-            if isinstance(one, torch.Tensor)
+            for place, argument in enumerate(arguments)
+            if isinstance(argument, torch.Tensor)
         ]
         self._outputs = len(schema.returns)
-        self._stack: Any = (ctypes.c_uint64 * max(len(given), self._outputs))()
+        self._stack: Any = (ctypes.c_uint64 * max(len(arguments), self._outputs))()
         self._library = _library()
 
     def close(self) -> None:
@@ -207,9 +210,9 @@ def _pointer(capsule: Any) -> int:
 
 def _in_order(schema: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
     """What every argument of the schema is given."""
-    given = list(args)
-    rest = schema.arguments[len(given) :]
-    return [*given, *(kwargs.get(spec.name, spec.default_value) for spec in rest)]
+    arguments = list(args)
+    rest = schema.arguments[len(arguments) :]
+    return [*arguments, *(kwargs.get(spec.name, spec.default_value) for spec in rest)]
 
 
 def _packed(value: Any, kind: str) -> int:

@@ -51,8 +51,10 @@ def is_definition(value: object) -> bool:
 
 def defined() -> list[str]:
     """The names of all operators that Python code defined here and torch can trace."""
-    own = [name for name, made in OPDEFS.items() if not _is_torchs(made._init_fn)]
-    return [*own, *(name for name in _traced() if name not in OPDEFS)]
+    defined_here = [
+        name for name, definition in OPDEFS.items() if not _is_torchs(definition._init_fn)
+    ]
+    return [*defined_here, *(name for name in _traced() if name not in OPDEFS)]
 
 
 def definition_of(name: str) -> Definition:
@@ -65,14 +67,14 @@ def definition_of(name: str) -> Definition:
     """
     if name not in OPDEFS:
         return _by_schema(name)
-    made: Any = OPDEFS[name]
+    definition: Any = OPDEFS[name]
     return Definition(
         name=name,
-        schema=made._schema,
-        function=made._init_fn,
-        fake=made._abstract_fn,
-        setup_context=made._setup_context_fn,
-        backward=made._backward_fn,
+        schema=definition._schema,
+        function=definition._init_fn,
+        fake=definition._abstract_fn,
+        setup_context=definition._setup_context_fn,
+        backward=definition._backward_fn,
     )
 
 
@@ -87,14 +89,14 @@ def define(definition: Definition) -> None:
         for argument in parsed.arguments
         if argument.alias_info and argument.alias_info.is_write
     ]
-    made = torch.library.custom_op(
+    operator = torch.library.custom_op(
         definition.name, definition.function, mutates_args=changed, schema=definition.schema
     )
     if definition.fake is not None:
-        made.register_fake(definition.fake)
+        operator.register_fake(definition.fake)
     if definition.backward is not None:
-        made.register_autograd(definition.backward, setup_context=definition.setup_context)
-    _made[definition.name] = made
+        operator.register_autograd(definition.backward, setup_context=definition.setup_context)
+    _made[definition.name] = operator
 
 
 def find(name: str) -> Any:

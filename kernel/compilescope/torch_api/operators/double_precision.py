@@ -82,22 +82,22 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}
-        given = [leaf for leaf in tree_leaves((args, kwargs)) if _accompanied(leaf)]
+        inputs = [leaf for leaf in tree_leaves((args, kwargs)) if _accompanied(leaf)]
         # Before the operator runs: it may write to what it is given.
-        wide = {id(one): self._view(one) for one in given}
+        wide = {id(tensor): self._view(tensor) for tensor in inputs}
         written = arguments_written(func, args, kwargs)
         result = func(*args, **kwargs)
-        made = [
+        created = [
             leaf
             for leaf in tree_leaves(result)
             if _accompanied(leaf) and id(leaf) not in wide and self._key(leaf) not in self._wide
         ]
-        if not made and not written:
+        if not created and not written:
             return result  # a view, or of integers
         if torch.Tag.nondeterministic_seeded in func.tags and not _draws_nothing(
             func, args, kwargs
         ):
-            self._drawn(func, args, kwargs, result, written)
+            self._keep_random(func, args, kwargs, result, written)
             return result
         try:
             wider = func(*_widened(args, wide), **_widened(kwargs, wide))
@@ -105,15 +105,17 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
             raise
         except Exception:  # noqa: BLE001 - any operator's own
             self.alone.add(func.name())
-            for one in (*made, *written):
-                self._put(one, one)
+            for tensor in (*created, *written):
+                self._put(tensor, tensor)
             return result
-        for one, other in zip(tree_leaves(result), tree_leaves(wider), strict=True):
-            if any(one is each for each in made) and isinstance(other, torch.Tensor):
-                self._put(one, other)
+        for output, other in zip(tree_leaves(result), tree_leaves(wider), strict=True):
+            if any(output is new_tensor for new_tensor in created) and isinstance(
+                other, torch.Tensor
+            ):
+                self._put(output, other)
         return result
 
-    def _drawn(
+    def _keep_random(
         self, func: Any, args: Any, kwargs: Any, result: Any, written: list[torch.Tensor]
     ) -> None:
         """What is drawn has no other value in double precision."""
@@ -139,7 +141,7 @@ class DoublePrecision(TorchDispatchMode):  # type: ignore[no-untyped-call]
         key = self._key(tensor)
         if key not in self._wide:
             self._widen(tensor, key)
-        return _seen(self._wide[key][1], tensor)
+        return _view_in_double(self._wide[key][1], tensor)
 
     def _widen(self, tensor: torch.Tensor, key: int, *, overwritten: bool = False) -> None:
         """Makes the storage in double precision, from what the tensor's own holds.
@@ -207,7 +209,7 @@ def _accompanied(value: object) -> bool:
     )
 
 
-def _seen(storage: torch.UntypedStorage, tensor: torch.Tensor) -> torch.Tensor:
+def _view_in_double(storage: torch.UntypedStorage, tensor: torch.Tensor) -> torch.Tensor:
     """A tensor over the storage in double precision, as ``tensor`` is over its own."""
     wide = torch.empty(0, dtype=WIDER[tensor.dtype], device=tensor.device)
     wide.set_(storage, tensor.storage_offset(), tensor.size(), tensor.stride())
@@ -235,10 +237,16 @@ def _widened(values: Any, wide: Mapping[int, torch.Tensor | None]) -> Any:
 
     def widen(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
-            found = wide.get(id(value))
+            wide_tensor = wide.get(id(value))
             # Without elements it has no storage to be known by, but its type counts.
-            empty = found is None and value.dtype in WIDER and value.numel() == 0
-            return value.to(WIDER[value.dtype]) if empty else value if found is None else found
+            empty = wide_tensor is None and value.dtype in WIDER and value.numel() == 0
+            return (
+                value.to(WIDER[value.dtype])
+                if empty
+                else value
+                if wide_tensor is None
+                else wide_tensor
+            )
         return WIDER.get(value, value) if isinstance(value, torch.dtype) else value
 
     return tree_map(widen, values)
@@ -246,13 +254,13 @@ def _widened(values: Any, wide: Mapping[int, torch.Tensor | None]) -> Any:
 
 def _draws_nothing(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
     """Whether an operator that may draw random numbers is told to drop nothing."""
-    given = {
+    arguments = {
         argument.name: args[place] if place < len(args) else kwargs.get(argument.name)
         for place, argument in enumerate(func._schema.arguments)
     }
     return (
-        given.get("dropout_p") == 0.0
-        or given.get("dropout") == 0.0
-        or given.get("train") is False
-        or given.get("training") is False
+        arguments.get("dropout_p") == 0.0
+        or arguments.get("dropout") == 0.0
+        or arguments.get("train") is False
+        or arguments.get("training") is False
     )

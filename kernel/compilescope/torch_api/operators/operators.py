@@ -40,7 +40,7 @@ def python_kernel(operator: str, device: str) -> str | None:
     place = _of_device(places, device)
     if place is None:
         return "" if places else None
-    return _told(operator, place) if _PYTHON.search(place) else ""
+    return _describe(operator, place) if _PYTHON.search(place) else ""
 
 
 def place_of(operator: str, device: str) -> tuple[str, int, str] | None:
@@ -86,7 +86,7 @@ def _code(operator: str) -> types.CodeType | None:
     return code if isinstance(code, types.CodeType) else None
 
 
-def _told(operator: str, place: str) -> str:
+def _describe(operator: str, place: str) -> str:
     code = _code(operator)
     if code is None:
         file, _, line = place.rpartition(":")

@@ -45,19 +45,19 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}
-        given = [each for each in tree_leaves((args, kwargs)) if _is_rounded(each)]
+        inputs = [leaf for leaf in tree_leaves((args, kwargs)) if _is_rounded(leaf)]
         result = func(*args, **kwargs)
         # What is made of no tensor is a constant, or drawn.
-        if not given or torch.Tag.nondeterministic_seeded in func.tags:
+        if not inputs or torch.Tag.nondeterministic_seeded in func.tags:
             return result
-        storages = {each.untyped_storage()._cdata for each in given}
+        storages = {tensor.untyped_storage()._cdata for tensor in inputs}
         changed = [
-            each
-            for each in tree_leaves(result)
-            if _is_rounded(each) and each.untyped_storage()._cdata not in storages
+            leaf
+            for leaf in tree_leaves(result)
+            if _is_rounded(leaf) and leaf.untyped_storage()._cdata not in storages
         ]
-        for each in (*changed, *filter(_is_rounded, arguments_written(func, args, kwargs))):
-            self._round(each)
+        for tensor in (*changed, *filter(_is_rounded, arguments_written(func, args, kwargs))):
+            self._round(tensor)
         return result
 
     def _round(self, tensor: torch.Tensor) -> None:

@@ -15,7 +15,7 @@ import torch
 def sharded_modules(objects: Iterable[object]) -> list[Any]:
     """Those of the objects that ``fully_shard`` was applied to."""
     cls: Any = getattr(sys.modules.get("torch.distributed.fsdp"), "FSDPModule", None)
-    return [] if cls is None else [one for one in objects if issubclass(type(one), cls)]
+    return [] if cls is None else [module for module in objects if issubclass(type(module), cls)]
 
 
 def reshard(modules: Iterable[Any]) -> None:

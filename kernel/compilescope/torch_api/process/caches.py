@@ -83,14 +83,14 @@ def own_folder() -> Path:
 
 
 def _is_this_users(folder: Path) -> bool:
-    found = folder.lstat()
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+    status = folder.lstat()
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
 
 
 def triton_folder() -> Path:
     """Triton's cache folder, of kernels that Inductor has it compile; perhaps not there yet."""
-    given = os.environ.get(_TRITON_FOLDER)
-    return Path(given) if given else folder() / "triton"
+    configured = os.environ.get(_TRITON_FOLDER)
+    return Path(configured) if configured else folder() / "triton"
 
 
 def new_folder() -> Path:
@@ -126,8 +126,8 @@ _MEMORIES = ("cache", "_cache", "modules_no_attr")
 
 def _in_memory() -> list[dict[Any, Any]]:
     owners = utils._registered_caches
-    found = [getattr(owner, name, None) for owner in owners for name in _MEMORIES]
-    return [cache for cache in found if isinstance(cache, dict)]
+    candidates = [getattr(owner, name, None) for owner in owners for name in _MEMORIES]
+    return [cache for cache in candidates if isinstance(cache, dict)]
 
 
 def _forget_path() -> None:

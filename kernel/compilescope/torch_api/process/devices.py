@@ -39,23 +39,27 @@ def has_gpu() -> bool:
 
 def first_gpu() -> Properties:
     """The first GPU that is visible. Initialises CUDA."""
-    said: Any = torch.cuda.get_device_properties(0)
+    properties: Any = torch.cuda.get_device_properties(0)
     hip = torch.version.hip is not None
-    arch = said.gcnArchName.split(":")[0] if hip else f"{said.major * 10 + said.minor}"
-    clock_khz = getattr(said, "memory_clock_rate", 0)
-    bus_bits = getattr(said, "memory_bus_width", 0)
+    arch = (
+        properties.gcnArchName.split(":")[0]
+        if hip
+        else f"{properties.major * 10 + properties.minor}"
+    )
+    clock_khz = getattr(properties, "memory_clock_rate", 0)
+    bus_bits = getattr(properties, "memory_bus_width", 0)
     return Properties(
-        name=said.name,
+        name=properties.name,
         backend="hip" if hip else "cuda",
         arch=arch,
-        warp_size=said.warp_size,
-        multiprocessors=said.multi_processor_count,
-        registers_per_multiprocessor=said.regs_per_multiprocessor,
-        threads_per_multiprocessor=said.max_threads_per_multi_processor,
-        threads_per_block=getattr(said, "max_threads_per_block", 1024),
-        shared_per_multiprocessor_bytes=said.shared_memory_per_multiprocessor,
-        shared_per_block_bytes=said.shared_memory_per_block_optin,
-        l2_bytes=said.L2_cache_size,
-        memory_bytes=said.total_memory,
+        warp_size=properties.warp_size,
+        multiprocessors=properties.multi_processor_count,
+        registers_per_multiprocessor=properties.regs_per_multiprocessor,
+        threads_per_multiprocessor=properties.max_threads_per_multi_processor,
+        threads_per_block=getattr(properties, "max_threads_per_block", 1024),
+        shared_per_multiprocessor_bytes=properties.shared_memory_per_multiprocessor,
+        shared_per_block_bytes=properties.shared_memory_per_block_optin,
+        l2_bytes=properties.L2_cache_size,
+        memory_bytes=properties.total_memory,
         bandwidth_bytes_per_s=2.0 * clock_khz * 1e3 * bus_bits / 8,
     )

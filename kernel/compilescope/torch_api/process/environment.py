@@ -36,7 +36,7 @@ def environment() -> Environment:
     """
     return Environment(
         torch=str(torch.__version__),
-        triton=next((found for name in _TRITON if (found := _version(name))), None),
+        triton=next((version for name in _TRITON if (version := _version(name))), None),
         python=platform.python_version(),
         platform=_platform(),
         cpu=_cpu(),

@@ -42,10 +42,10 @@ def patched(owner: type | ModuleType, name: str, replacement: Callable[..., Any]
                 del _held[key]
 
 
-def _replaced(found: Any, original: Callable[..., Any], replacement: Callable[..., Any]) -> Any:
-    """What to put in the place of ``found``, as the owner's dictionary has it."""
-    if isinstance(found, classmethod):
-        function = found.__func__
+def _replaced(current: Any, original: Callable[..., Any], replacement: Callable[..., Any]) -> Any:
+    """What to put in the place of ``current``, as the owner's dictionary has it."""
+    if isinstance(current, classmethod):
+        function = current.__func__
 
         @functools.wraps(function)
         def call_of_class(cls: type, *args: Any, **kwargs: Any) -> Any:
@@ -57,4 +57,4 @@ def _replaced(found: Any, original: Callable[..., Any], replacement: Callable[..
     def call(*args: Any, **kwargs: Any) -> Any:
         return replacement(original, *args, **kwargs)
 
-    return staticmethod(call) if isinstance(found, staticmethod) else call
+    return staticmethod(call) if isinstance(current, staticmethod) else call

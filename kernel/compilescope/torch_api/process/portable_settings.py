@@ -17,15 +17,15 @@ _MODULES = ("torch._inductor.config", "torch._dynamo.config", "torch._functorch.
 
 def changed_settings() -> dict[str, dict[str, Any]]:
     """Config module → its settings that are not torch's defaults here."""
-    found = {}
+    changed = {}
     for name in _MODULES:
         config: Any = importlib.import_module(name)
-        found[name] = {
+        changed[name] = {
             setting: value
             for setting, value in config.get_config_copy().items()
             if value != config._config[setting].default
         }
-    return {name: settings for name, settings in found.items() if settings}
+    return {name: settings for name, settings in changed.items() if settings}
 
 
 def settings() -> dict[str, dict[str, Any]]:

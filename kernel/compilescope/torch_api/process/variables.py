@@ -45,18 +45,18 @@ def set_here() -> dict[str, str]:
 
 def unread(names: list[str]) -> list[str]:
     """Which of the names torch's own prefixes have, but torch does not know."""
-    asked = [name for name in names if name.startswith(_OWNED)]
-    return [name for name in asked if name not in known()] if asked else []
+    owned = [name for name in names if name.startswith(_OWNED)]
+    return [name for name in owned if name not in known()] if owned else []
 
 
 @functools.cache
 def known() -> frozenset[str]:
     """The names under torch's own prefixes that its text has."""
-    found: set[str] = set()
+    names: set[str] = set()
     for part in _PARTS:
         for file in (Path(torch.__file__).parent / part).rglob("*.py"):
-            found.update(_NAME.findall(file.read_text(encoding="utf-8", errors="replace")))
-    return frozenset(found)
+            names.update(_NAME.findall(file.read_text(encoding="utf-8", errors="replace")))
+    return frozenset(names)
 
 
 def switched_off() -> str:

@@ -44,7 +44,7 @@ def stand_in(build: Build) -> None:
     except (OSError, RuntimeError, subprocess.SubprocessError) as error:
         raise CompilescopeError(
             "Code for a GPU that is not there cannot be generated.",
-            f"What stands in for the GPU's runtime cannot be built: {_told(error)}.",
+            f"What stands in for the GPU's runtime cannot be built: {_first_line(error)}.",
             "It takes a C++ compiler, as torch.compile does on the CPU: install g++, or name one "
             "in CXX.",
         ) from error
@@ -109,7 +109,7 @@ def _command(compiler: str, library: str) -> list[str]:
     ]
 
 
-def _told(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     if isinstance(error, subprocess.CalledProcessError):
         lines: list[str] = [line for line in error.stderr.splitlines() if "error" in line]
         return (lines or [str(error)])[0]

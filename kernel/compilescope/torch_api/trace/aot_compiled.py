@@ -82,13 +82,15 @@ class AotCompiled(msgspec.Struct, frozen=True):
     def refusal(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
         """Which guard does not hold for a call, in torch's words; empty where one function's do."""
         reason = ""
-        own = (self.call.model,) if hasattr(self.call, "model") else ()
+        model_argument = (self.call.model,) if hasattr(self.call, "model") else ()
         for function in self.functions:
             manager = function._artifacts.guard_manager
             if manager is None or not getattr(function, "_guard_check_enabled", True):
                 return ""
             # Asked as torch words it, which counts nothing in the live tree.
-            answer = manager.check_verbose(function.prepare_f_locals(*own, *args, **kwargs))
+            answer = manager.check_verbose(
+                function.prepare_f_locals(*model_argument, *args, **kwargs)
+            )
             if answer.result:
                 return ""
             reason = reason or "; ".join(map(str, answer.verbose_code_parts)) or _UNNAMED
@@ -153,9 +155,9 @@ _UNNAMED = "torch does not say which"
 
 def _globals(function: Any) -> dict[str, Any]:
     """The globals it was compiled with or loaded with; without those, what its code holds."""
-    given: dict[str, Any] | None = getattr(function, "_extra_globals", None)
+    extra_globals: dict[str, Any] | None = getattr(function, "_extra_globals", None)
     held: dict[str, Any] = function.fn.__globals__
-    return held if given is None else given
+    return held if extra_globals is None else extra_globals
 
 
 def _cells(function: Any) -> dict[str, types.CellType]:

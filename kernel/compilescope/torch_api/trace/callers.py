@@ -78,13 +78,16 @@ def _span(frame: types.FrameType) -> list[int | None] | None:
 
 def _outside(frame: types.FrameType | None, compiled: dict[str, Any]) -> types.FrameType | None:
     """The innermost frame that is neither torch's nor the one that is being compiled."""
-    own = (compiled.get("name"), compiled.get("line"))
+    compiled_function = (compiled.get("name"), compiled.get("line"))
     while frame is not None and not frame.f_code.co_filename.startswith(_TORCH):
         frame = frame.f_back  # the handler that was sent the event
     while frame is not None:
         code = frame.f_code
         ours = code.co_filename.startswith(_OURS)
-        if not code.co_filename.startswith(_TORCH) and (code.co_name, code.co_firstlineno) != own:
+        if (
+            not code.co_filename.startswith(_TORCH)
+            and (code.co_name, code.co_firstlineno) != compiled_function
+        ):
             return None if ours else frame
         frame = frame.f_back
     return None

@@ -45,8 +45,8 @@ def original(fn: Callable[..., Any]) -> Callable[..., Any]:
     if isinstance(fn, types.FunctionType) and fn.__code__.co_filename == _WRAPPERS:
         attributes = vars(fn)
         if not attributes.get("_torchdynamo_disable"):
-            found: Callable[..., Any] = attributes.get("_torchdynamo_orig_callable", fn)
-            return found
+            inner_function: Callable[..., Any] = attributes.get("_torchdynamo_orig_callable", fn)
+            return inner_function
     if isinstance(fn, types.FunctionType) and fn.__code__.co_filename == _INLINE:
         # What torch.compile puts around a function whose file it would skip (torch.no_grad's).
         wrapped: Callable[..., Any] = vars(fn).get("__wrapped__", fn)

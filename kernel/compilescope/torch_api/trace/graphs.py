@@ -155,14 +155,14 @@ _FRAME = re.compile(r'^\s*File "(?P<file>[^"]*)", line (?P<line>\d+), in (?P<fun
 
 def source_lines(stack_trace: str) -> list[SourceLine]:
     """The frames of a formatted traceback, innermost last."""
-    found: list[SourceLine] = []
+    frames: list[SourceLine] = []
     lines = stack_trace.splitlines()
     for number, line in enumerate(lines):
         if match := _FRAME.match(line):
             code = lines[number + 1].strip() if number + 1 < len(lines) else ""
             if _FRAME.match(code):
                 code = ""
-            found.append(
+            frames.append(
                 SourceLine(
                     file=match["file"],
                     line=int(match["line"]),
@@ -170,7 +170,7 @@ def source_lines(stack_trace: str) -> list[SourceLine]:
                     code=code,
                 )
             )
-    return found
+    return frames
 
 
 def _target(node: FxNode) -> str:

@@ -79,4 +79,4 @@ def _gather(sources: Sequence[Any], past: list[tuple[int, str]]) -> None:
             place = (getattr(source, "graph_id", 0), str(getattr(source, "name", "")))
             if place not in past:
                 past.append(place)
-        level = [one for source in level for one in getattr(source, "from_node", None) or ()]
+        level = [origin for source in level for origin in getattr(source, "from_node", None) or ()]

@@ -70,10 +70,10 @@ def _looks(module: GraphModule, options: dict[str, Any]) -> Any:
     ):
         raise _UnknownError
     # Only symbolic sizes are printed in another way for it.
-    asked = {name: value for name, value in options.items() if name != "fast_sympy_print"}
+    relevant = {name: value for name, value in options.items() if name != "fast_sympy_print"}
     nodes = [_node(node) for node in graph.nodes]
     name: str = module._get_name()  # type: ignore[no-untyped-call]
-    return name, generator._func_name, asked, nodes
+    return name, generator._func_name, relevant, nodes
 
 
 def _node(node: Node) -> tuple[Any, ...]:

@@ -43,10 +43,10 @@ def timed() -> Iterator[None]:
     """Times what torch does not, for whoever listens to the trace in this context."""
     with contextlib.ExitStack() as stack:
         for module, owner, name in _FUNCTIONS:
-            found = _owner(module, owner, name)
-            if found is not None:
+            patched_owner = _owner(module, owner, name)
+            if patched_owner is not None:
                 span = functools.partial(_timed, f"{owner}.{name}")
-                stack.enter_context(patched(found, name, span))
+                stack.enter_context(patched(patched_owner, name, span))
         builder = _owner("torch._inductor.cpp_builder", "CppBuilder", "build")
         if builder is not None:
             stack.enter_context(patched(builder, "build", _build))
@@ -58,10 +58,10 @@ def timed() -> Iterator[None]:
 
 def _owner(module: str, owner: str, name: str) -> type | None:
     try:
-        found = getattr(importlib.import_module(module), owner, None)
+        attribute = getattr(importlib.import_module(module), owner, None)
     except ImportError:
         return None
-    return found if isinstance(found, type) and name in vars(found) else None
+    return attribute if isinstance(attribute, type) and name in vars(attribute) else None
 
 
 def _timed(name: str, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -93,8 +93,8 @@ def current_sink() -> Sink | None:
     """
     sink = _sink.get()
     if sink is None and _inspections and is_foreign():
-        found = next(iter(_inspections.copy()), None)
-        return found.sink if isinstance(found, _Handler) else None
+        handler = next(iter(_inspections.copy()), None)
+        return handler.sink if isinstance(handler, _Handler) else None
     return sink
 
 

@@ -19,14 +19,14 @@ MARKS: dict[CheckState, str] = {
 
 def summary(checkup: Checkup) -> str:
     """Return how many checks came out how, in one line."""
-    told = [
+    counts = [
         wording.count(number, state) if state in ("problem", "warning") else f"{number} {state}"
         for state in STATES
         if (number := checkup.count(state))
     ]
     if checkup.waiting:
-        told.append(f"still looking at: {', '.join(checkup.waiting)}")
-    return ", ".join(told)
+        counts.append(f"still looking at: {', '.join(checkup.waiting)}")
+    return ", ".join(counts)
 
 
 def text(checkup: Checkup) -> str:
@@ -59,10 +59,10 @@ def html(checkup: Checkup) -> str:
 
 def by_subject(checkup: Checkup) -> dict[str, list[Check]]:
     """Return the checks under their subjects, in the order in which they stand."""
-    found: dict[str, list[Check]] = {}
+    grouped: dict[str, list[Check]] = {}
     for check in checkup.checks:
-        found.setdefault(check.subject, []).append(check)
-    return found
+        grouped.setdefault(check.subject, []).append(check)
+    return grouped
 
 
 def _lines(check: Check, width: int) -> list[str]:

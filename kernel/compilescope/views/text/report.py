@@ -73,7 +73,7 @@ def render(report: Report, *, width: int = 100, color: bool = False, name: str =
         for variant in package.packaged(report)
         if variant.package is not None
     ]
-    blocks += [_target(*one, paint, width) for one in target_rows.targeted(report)]
+    blocks += [_target(*targeted, paint, width) for targeted in target_rows.targeted(report)]
     for variant, compilation in compilations(report):
         blocks.append(_compilation(compilation, f"  (as in {variant.name})", paint, width))
     written = as_written(report)
@@ -103,8 +103,8 @@ def _head(report: Report, paint: _Paint) -> Iterator[str]:
 
 
 def _problems(report: Report, paint: _Paint, width: int) -> Iterator[str]:
-    found = problems(report)
-    for variant, problem in found[:_SHOWN_PROBLEMS]:
+    listed = problems(report)
+    for variant, problem in listed[:_SHOWN_PROBLEMS]:
         mark = paint(problem.severity, f"{wording.MARKS[problem.severity]}:")
         where = wording.place(problem.where)
         scope = f"[{variant}] " if variant else ""
@@ -113,8 +113,8 @@ def _problems(report: Report, paint: _Paint, width: int) -> Iterator[str]:
             yield f"  {problem.where.line} | {problem.where.code}"
         yield from _wrapped(problem.why, width, "  ")
         yield from _wrapped(problem.remedy, width, "  → ")
-    if len(found) > _SHOWN_PROBLEMS:
-        yield f"… and {wording.count(len(found) - _SHOWN_PROBLEMS, 'more problem')}: .problems"
+    if len(listed) > _SHOWN_PROBLEMS:
+        yield f"… and {wording.count(len(listed) - _SHOWN_PROBLEMS, 'more problem')}: .problems"
 
 
 def _result(report: Report, paint: _Paint) -> Iterator[str]:
@@ -124,21 +124,21 @@ def _result(report: Report, paint: _Paint) -> Iterator[str]:
 
 def _follows(report: Report, paint: _Paint, width: int) -> Iterator[str]:
     """Yield what follows from the result: what limits a call, what to change, what happened."""
-    found = conclude(report)
-    if found.wrapper is not None:
-        told = f"{found.wrapper.headline} {found.wrapper.text}".strip()
-        yield from _wrapped(told, width, "C++ wrapper?  ")
-    if found.limit is not None:
-        parts = ", ".join(part.text for part in found.limit.parts)
-        told = f"{found.limit.headline} {parts or found.limit.text}".strip()
-        yield from _wrapped(told, width, "limits?       ")
-    for number, suggestion in enumerate(found.suggestions, 1):
+    overview = conclude(report)
+    if overview.wrapper is not None:
+        sentence = f"{overview.wrapper.headline} {overview.wrapper.text}".strip()
+        yield from _wrapped(sentence, width, "C++ wrapper?  ")
+    if overview.limit is not None:
+        parts = ", ".join(part.text for part in overview.limit.parts)
+        sentence = f"{overview.limit.headline} {parts or overview.limit.text}".strip()
+        yield from _wrapped(sentence, width, "limits?       ")
+    for number, suggestion in enumerate(overview.suggestions, 1):
         basis = f" ({suggestion.basis})" if suggestion.basis != "unknown" else ""
         gain = f": {suggestion.gain}{basis}" if suggestion.gain else ""
         yield from _wrapped(f"{suggestion.what}{gain}", width, f"{number}. ")
         for line in suggestion.code.splitlines():
             yield f"   {paint('dim', line)}"
-    yield from _wrapped(" \u00b7 ".join(count.text for count in found.counts), width, "")
+    yield from _wrapped(" \u00b7 ".join(count.text for count in overview.counts), width, "")
 
 
 def _variants(report: Report, paint: _Paint) -> Iterator[str]:
@@ -176,19 +176,19 @@ def _table(rows: Sequence[Sequence[str]], paint: _Paint) -> Iterator[str]:
 
 
 def _watched(report: Report, paint: _Paint) -> Iterator[str]:
-    found = watch.rows(report)
+    rows = watch.rows(report)
     yield paint("bold", watch.headline(report))
-    if len(found) > _SHOWN_WATCHED:
+    if len(rows) > _SHOWN_WATCHED:
         yield f"the last {_SHOWN_WATCHED}; all of them: .compilations"
-    yield from _table([watch.HEADS, *found[-_SHOWN_WATCHED:]], paint)
+    yield from _table([watch.HEADS, *rows[-_SHOWN_WATCHED:]], paint)
 
 
 def _deviations(report: Report, paint: _Paint, width: int) -> Iterator[str]:
-    for variant, one in deviations.deviations(report):
-        asked = f"{one.setting}: asked for {one.requested}, got {one.actual}"
-        yield f"{paint('warning', 'differs:')} [{variant.name}] {asked}"
-        yield from _wrapped(one.why, width, "  ")
-        yield from _wrapped(one.remedy, width, "  → ")
+    for variant, deviation in deviations.deviations(report):
+        difference = f"{deviation.setting}: asked for {deviation.requested}, got {deviation.actual}"
+        yield f"{paint('warning', 'differs:')} [{variant.name}] {difference}"
+        yield from _wrapped(deviation.why, width, "  ")
+        yield from _wrapped(deviation.remedy, width, "  → ")
 
 
 def _routes(report: Report, paint: _Paint) -> Iterator[str]:
@@ -220,11 +220,13 @@ def _deploy(variant: VariantReport, paint: _Paint, width: int) -> Iterator[str]:
         yield from _wrapped(line, width, "  ")
 
 
-def _package(variant: VariantReport, made: Package, paint: _Paint, width: int) -> Iterator[str]:
-    yield paint("bold", package.headline(variant, made))
-    for line in package.lines(made):
+def _package(
+    variant: VariantReport, built_package: Package, paint: _Paint, width: int
+) -> Iterator[str]:
+    yield paint("bold", package.headline(variant, built_package))
+    for line in package.lines(built_package):
         yield from _wrapped(line, width, "  ")
-    rows = package.entries(made)
+    rows = package.entries(built_package)
     if rows:
         yield from (f"  {line}" for line in _table([package.ENTRIES, *rows], paint))
 
@@ -324,8 +326,8 @@ def _kernel(kernel: Kernel) -> str:
     ops = f": {', '.join(kernel.ops)}" if kernel.ops else ""
     fused = ", ".join(plans.fusion(kernel))
     of = f"of {', '.join(kernel.modules[:4])}" if kernel.modules else ""
-    told = [f"{kernel.name} ({language}{called}){ops}", of, fused]
-    return ". ".join(one for one in [*told, routes.descriptors(kernel.descriptors)] if one)
+    parts = [f"{kernel.name} ({language}{called}){ops}", of, fused]
+    return ". ".join(part for part in [*parts, routes.descriptors(kernel.descriptors)] if part)
 
 
 def _wrapped(text: str, width: int, first: str) -> Iterator[str]:
@@ -343,15 +345,15 @@ def _wrapped(text: str, width: int, first: str) -> Iterator[str]:
 
 def _next(report: Report, name: str, paint: _Paint) -> Iterator[str]:
     steps = [(f'{name}.save("report.html")', "everything, in one file")]
-    found = [compilation for _, compilation in compilations(report)]
+    all_compilations = [compilation for _, compilation in compilations(report)]
     with_code = [
         pair.compilation for pair in pairs(report) if pair.right and pair.right.artifact == "cpp"
     ]
-    for compilation in [one for one in found if one.kernels][:1]:
-        one = f'{name}.compilation("{compilation.id}")'
-        steps.append((f"{one}.kernels[0].source", "a kernel"))
+    for compilation in [candidate for candidate in all_compilations if candidate.kernels][:1]:
+        expression = f'{name}.compilation("{compilation.id}")'
+        steps.append((f"{expression}.kernels[0].source", "a kernel"))
         if compilation.id in with_code:
-            steps.append((f"{one}.code.cpp", "the C++ wrapper"))
+            steps.append((f"{expression}.code.cpp", "the C++ wrapper"))
     steps += _compiled(report, name)
     size = max(len(step) for step, _ in steps)
     for step, meaning in steps:
@@ -364,6 +366,6 @@ def _compiled(report: Report, name: str) -> Iterator[tuple[str, str]]:
         for compilation in variant.compilations:
             for at, kernel in enumerate(compilation.kernels):
                 for form in target_rows.forms(kernel)[-1:]:
-                    one = f'{name}.compilation("{compilation.id}", "{variant.name}")'
-                    yield f'{one}.kernels[{at}].assembly["{form}"]', FORMS[form][0]
+                    expression = f'{name}.compilation("{compilation.id}", "{variant.name}")'
+                    yield f'{expression}.kernels[{at}].assembly["{form}"]', FORMS[form][0]
                     return

@@ -14,19 +14,19 @@ def render(report: Report) -> str:
     return "\n".join([head, *(sweep(report.sweep) if report.sweep is not None else [])])
 
 
-def sweep(found: Sweep) -> list[str]:
+def sweep(result: Sweep) -> list[str]:
     """Return the lines of a sweep: its cells, then what it came to."""
-    lines = [sweep_rows.headline(found)]
+    lines = [sweep_rows.headline(result)]
     lines += [
         f"{wording.MARKS[problem.severity]}: {problem.what} {problem.why}".rstrip()
-        for problem in found.problems
+        for problem in result.problems
     ]
-    rows = [sweep_rows.HEAD, *sweep_rows.rows(found)]
+    rows = [sweep_rows.HEAD, *sweep_rows.rows(result)]
     kept = [column for column in zip(*rows, strict=True) if any(column[1:])]
     widths = [max(map(len, column)) for column in kept]
     lines += [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in zip(*kept, strict=True)
     ]
-    said = sweep_rows.verdict(found)
-    return [*lines, "", said, found.code] if said else lines
+    verdict = sweep_rows.verdict(result)
+    return [*lines, "", verdict, result.code] if verdict else lines

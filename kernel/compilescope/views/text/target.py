@@ -25,13 +25,13 @@ def lines(variant: VariantReport, target: TargetReport) -> Iterator[tuple[str, s
     checked = target_rows.checked(variant)
     if checked:
         yield "  ", checked
-    found = target_rows.decisions(variant)
-    for one in found[:_SHOWN_DECISIONS]:
-        yield "  decided: ", target_rows.decided(one)
-        for reason in target_rows.reasons(one):
+    decisions = target_rows.decisions(variant)
+    for decision in decisions[:_SHOWN_DECISIONS]:
+        yield "  decided: ", target_rows.decided(decision)
+        for reason in target_rows.reasons(decision):
             yield "    ", reason
-    if len(found) > _SHOWN_DECISIONS:
-        more = wording.count(len(found) - _SHOWN_DECISIONS, "more decision")
+    if len(decisions) > _SHOWN_DECISIONS:
+        more = wording.count(len(decisions) - _SHOWN_DECISIONS, "more decision")
         yield "  ", f"… and {more}: .decisions"
     for what, why in target.absent.items():
         yield "  ", f"no {what}: {why}"
