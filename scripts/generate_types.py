@@ -231,6 +231,7 @@ def generate() -> str:
                 constant("PACKAGE_VERSION", _package()),
                 constant("REQUESTS_TARGET", messages.REQUESTS_TARGET),
                 constant("EVENTS_TARGET", messages.EVENTS_TARGET),
+                constant("CONDITIONS_TITLE", report.CONDITIONS_TITLE),
                 constant("FEWEST_FOR_INTERVAL", FEWEST_FOR_INTERVAL),
             ]
         ),

@@ -5,6 +5,7 @@ export const PROTOCOL_VERSION = 1;
 export const PACKAGE_VERSION = '0.1.0';
 export const REQUESTS_TARGET = 'compilescope.requests';
 export const EVENTS_TARGET = 'compilescope.events';
+export const CONDITIONS_TITLE = 'Any change to these makes the call recompile';
 export const FEWEST_FOR_INTERVAL = 6;
 
 /**
@@ -167,7 +168,7 @@ export const WRAPPER_LANGUAGES: Record<string, string> = {
  */
 export const PARTS = {
   kernels: ['kernels', 'decisions'],
-  guards: ['guards', 'guard_tree'],
+  guards: ['guards', 'guard_tree', 'conditions'],
   phases: ['phases', 'warm_phases'],
   autotunings: ['autotunings'],
   crossings: ['crossings', 'routes'],
@@ -637,6 +638,7 @@ export interface Compilation {
   memory: Memory[];
   layouts: LayoutChange[];
   decompositions: Decomposition[];
+  conditions: Condition[];
   raw: RawEvent[];
 }
 
@@ -716,6 +718,16 @@ export interface CompileTime {
   total_s: number;
   parts: Record<string, number>;
   cold: boolean;
+}
+
+/**
+ * What must stay as it is for a compilation to be reused, in plain words.
+ */
+export interface Condition {
+  name: string;
+  requirement: string;
+  guard: number | null;
+  failed: boolean;
 }
 
 /**
@@ -1109,6 +1121,7 @@ export interface Guard {
   hits: number | null;
   fails: number | null;
   why: string;
+  failed: boolean;
 }
 
 /**

@@ -245,13 +245,16 @@ class Report(Struct, kw_only=True):
         try:
             told = redact(msgspec.to_builtins(self._without_quotes(), enc_hook=repr))
             # Its sentences quote what is left out here: they are made anew of what remains.
-            return msgspec.convert(told | {"overview": None}, Report)
+            report = msgspec.convert(told | {"overview": None}, Report)
         except RecursionError:
             raise CompilescopeError(
                 "The report cannot be redacted.",
                 "It is nested too deep, as no report of compilescope's is.",
                 "Save it as it is, or make it again.",
             ) from None
+        for compilation in report.compilations:
+            completing["conditions"](compilation)
+        return report
 
     def _without_quotes(self) -> Report:
         """The report with nothing in its trace's summary that quotes graphs and guards."""
@@ -362,6 +365,10 @@ def conclude(report: Report) -> Overview:
     """Works out anew what a report comes to, and leaves it in the report."""
     report.overview = found = concluding["overview"](report)
     return found
+
+
+completing: dict[str, Callable[[Compilation], None]] = LateTable()
+"""What fills in "conditions", where a file of an earlier version has none: the analysis too."""
 
 
 renderers: dict[str, Callable[[Report], str]] = LateTable()

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from ..errors import CompilescopeError
-from ..report import SCHEMA_VERSION, Report
+from ..report import SCHEMA_VERSION, Report, completing
 from .given_files import given_path, reading
 from .packed_graphs import unpack_compilations
 
@@ -83,4 +83,7 @@ def from_json(text: str | bytes, name: str = "The text") -> Report:
             f"{name} is damaged.", f"{error}.", "Write the report again."
         ) from None
     unpack_compilations((variant.name, variant.compilations) for variant in report.variants)
+    for compilation in report.compilations:
+        if compilation.guards and not compilation.conditions:
+            completing["conditions"](compilation)
     return report
