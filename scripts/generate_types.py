@@ -24,7 +24,6 @@ STUDIES_DOC = ROOT / "docs" / "studies.md"
 sys.path.insert(0, str(ROOT / "kernel"))
 
 from compilescope import report
-from compilescope.analysis.figures.intervals import FEWEST_FOR_INTERVAL
 from compilescope.comms import messages
 from compilescope.studies.table import STUDIES
 
@@ -232,7 +231,6 @@ def generate() -> str:
                 constant("REQUESTS_TARGET", messages.REQUESTS_TARGET),
                 constant("EVENTS_TARGET", messages.EVENTS_TARGET),
                 constant("CONDITIONS_TITLE", report.CONDITIONS_TITLE),
-                constant("FEWEST_FOR_INTERVAL", FEWEST_FOR_INTERVAL),
             ]
         ),
         titles(

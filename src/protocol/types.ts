@@ -6,7 +6,6 @@ export const PACKAGE_VERSION = '0.1.0';
 export const REQUESTS_TARGET = 'compilescope.requests';
 export const EVENTS_TARGET = 'compilescope.events';
 export const CONDITIONS_TITLE = 'Any change to these makes the call recompile';
-export const FEWEST_FOR_INTERVAL = 6;
 
 /**
  * Stage of a graph → its title, in the order in which torch makes them.
@@ -59,22 +58,22 @@ export const LAYER_KINDS: Record<string, string> = {
   kernels: 'kernels',
   idle: 'waiting',
   eager: 'eager',
-  other: 'not told apart'
+  other: 'not attributed'
 };
 
 /**
  * Kind of a wrapper's step → its title.
  */
 export const STEP_KINDS: Record<string, string> = {
-  entry: 'entry: inputs unpacked',
-  check: 'inputs checked',
+  entry: 'entry',
+  check: 'input checks',
   constant: 'constants and sizes',
   stream: 'device and stream',
   allocation: 'allocation',
   view: 'view',
-  load: 'kernel loaded',
+  load: 'kernel load',
   launch: 'kernel launch',
-  call: 'operator called',
+  call: 'extern call',
   free: 'free',
   return: 'return',
   other: 'other'
@@ -2005,6 +2004,7 @@ export interface Series {
   host_us: number | null;
   device_us: number | null;
   running: RatioAtRound[];
+  few: boolean;
 }
 
 /**
@@ -2412,6 +2412,7 @@ export interface Timing {
   turns: string;
   first_round: number;
   running: RatioAtRound[];
+  few: boolean;
 }
 
 /**

@@ -39,7 +39,7 @@ def _series(name: str, series: Series, since: int, rounds: int) -> messages.Seri
         found.calls_per_sample, found.warmup_calls = timing.calls_per_sample, timing.warmup_calls
         found.settled, found.device = timing.settled, timing.device
         found.host_us, found.device_us = timing.host_us, timing.device_us
-        found.running = timing.running
+        found.running, found.few = timing.running, timing.few
     return found
 
 

@@ -103,6 +103,7 @@ from .timings import Speedup as Speedup
 from .timings import Startup as Startup
 from .timings import Timing as Timing
 from .timings import Verdict as Verdict
+from .timings import too_few as too_few
 from .variant import Variant as Variant
 from .wrapper_steps import STEP_KINDS as STEP_KINDS
 from .wrapper_steps import Descriptor as Descriptor
