@@ -2263,6 +2263,7 @@ export interface Sweep {
   pareto: string[];
   code: string;
   codes: Record<string, string>;
+  verdicts: Record<string, string>;
   problems: Problem[];
 }
 

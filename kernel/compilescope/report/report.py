@@ -367,8 +367,9 @@ def conclude(report: Report) -> Overview:
     return found
 
 
-completing: dict[str, Callable[[Compilation], None]] = LateTable()
-"""What fills in "conditions", where a file of an earlier version has none: the analysis too."""
+completing: dict[str, Callable[[Any], None]] = LateTable()
+"""What fills in fields that a file of an earlier version lacks: the "conditions" of a compilation,
+the "verdicts" of a sweep. The analysis puts itself here too."""
 
 
 renderers: dict[str, Callable[[Report], str]] = LateTable()

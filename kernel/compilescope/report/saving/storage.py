@@ -85,17 +85,19 @@ def from_json(text: str | bytes, name: str = "The text") -> Report:
             f"{name} is damaged.", f"{error}.", "Write the report again."
         ) from None
     unpack_compilations((variant.name, variant.compilations) for variant in report.variants)
-    _complete(report)
+    complete(report)
     return report
 
 
-def _complete(report: Report) -> None:
-    """Fill in what files of earlier versions lack."""
+def complete(report: Report) -> None:
+    """Fill in what a file of an earlier version lacks, in place."""
     for compilation in report.compilations:
         if compilation.guards and not compilation.conditions:
             completing["conditions"](compilation)
     for timing in _timings(report):
-        timing.few = too_few(timing.samples_us)
+        timing.few = timing.few or too_few(timing.samples_us)
+    if report.sweep is not None and not report.sweep.verdicts:
+        completing["verdicts"](report.sweep)
 
 
 def _timings(report: Report) -> Iterator[Timing]:

@@ -28,5 +28,5 @@ def sweep(found: Sweep) -> list[str]:
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in zip(*kept, strict=True)
     ]
-    said = sweep_rows.verdict(found)
-    return [*lines, "", said, found.code] if said else lines
+    said = sweep_rows.verdicts(found)
+    return [*lines, "", *said, found.code] if said else lines
