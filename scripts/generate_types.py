@@ -24,7 +24,6 @@ STUDIES_DOC = ROOT / "docs" / "studies.md"
 sys.path.insert(0, str(ROOT / "kernel"))
 
 from compilescope import report
-from compilescope.analysis.figures.intervals import FEWEST_FOR_INTERVAL
 from compilescope.comms import messages
 from compilescope.studies.table import STUDIES
 
@@ -231,7 +230,7 @@ def generate() -> str:
                 constant("PACKAGE_VERSION", _package()),
                 constant("REQUESTS_TARGET", messages.REQUESTS_TARGET),
                 constant("EVENTS_TARGET", messages.EVENTS_TARGET),
-                constant("FEWEST_FOR_INTERVAL", FEWEST_FOR_INTERVAL),
+                constant("CONDITIONS_TITLE", report.CONDITIONS_TITLE),
             ]
         ),
         titles(

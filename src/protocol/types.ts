@@ -5,7 +5,7 @@ export const PROTOCOL_VERSION = 1;
 export const PACKAGE_VERSION = '0.1.0';
 export const REQUESTS_TARGET = 'compilescope.requests';
 export const EVENTS_TARGET = 'compilescope.events';
-export const FEWEST_FOR_INTERVAL = 6;
+export const CONDITIONS_TITLE = 'Any change to these makes the call recompile';
 
 /**
  * Stage of a graph → its title, in the order in which torch makes them.
@@ -58,22 +58,22 @@ export const LAYER_KINDS: Record<string, string> = {
   kernels: 'kernels',
   idle: 'waiting',
   eager: 'eager',
-  other: 'not told apart'
+  other: 'not attributed'
 };
 
 /**
  * Kind of a wrapper's step → its title.
  */
 export const STEP_KINDS: Record<string, string> = {
-  entry: 'entry: inputs unpacked',
-  check: 'inputs checked',
+  entry: 'entry',
+  check: 'input checks',
   constant: 'constants and sizes',
   stream: 'device and stream',
   allocation: 'allocation',
   view: 'view',
-  load: 'kernel loaded',
+  load: 'kernel load',
   launch: 'kernel launch',
-  call: 'operator called',
+  call: 'extern call',
   free: 'free',
   return: 'return',
   other: 'other'
@@ -167,7 +167,7 @@ export const WRAPPER_LANGUAGES: Record<string, string> = {
  */
 export const PARTS = {
   kernels: ['kernels', 'decisions'],
-  guards: ['guards', 'guard_tree'],
+  guards: ['guards', 'guard_tree', 'conditions'],
   phases: ['phases', 'warm_phases'],
   autotunings: ['autotunings'],
   crossings: ['crossings', 'routes'],
@@ -637,6 +637,7 @@ export interface Compilation {
   memory: Memory[];
   layouts: LayoutChange[];
   decompositions: Decomposition[];
+  conditions: Condition[];
   raw: RawEvent[];
 }
 
@@ -716,6 +717,16 @@ export interface CompileTime {
   total_s: number;
   parts: Record<string, number>;
   cold: boolean;
+}
+
+/**
+ * What must stay as it is for a compilation to be reused, in plain words.
+ */
+export interface Condition {
+  name: string;
+  requirement: string;
+  guard: number | null;
+  failed: boolean;
 }
 
 /**
@@ -1109,6 +1120,7 @@ export interface Guard {
   hits: number | null;
   fails: number | null;
   why: string;
+  failed: boolean;
 }
 
 /**
@@ -1992,6 +2004,7 @@ export interface Series {
   host_us: number | null;
   device_us: number | null;
   running: RatioAtRound[];
+  few: boolean;
 }
 
 /**
@@ -2250,6 +2263,7 @@ export interface Sweep {
   pareto: string[];
   code: string;
   codes: Record<string, string>;
+  verdicts: Record<string, string>;
   problems: Problem[];
 }
 
@@ -2399,6 +2413,7 @@ export interface Timing {
   turns: string;
   first_round: number;
   running: RatioAtRound[];
+  few: boolean;
 }
 
 /**

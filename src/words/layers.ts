@@ -1,4 +1,3 @@
-import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Layer } from '../protocol/types';
 import { LAYER_KINDS } from '../protocol/types';
 
@@ -8,34 +7,10 @@ import { LAYER_KINDS } from '../protocol/types';
 export const LAYER_ORDER = Object.keys(LAYER_KINDS) as Layer['kind'][];
 
 /**
- * What a layer is called, in the reader's language.
+ * What a layer is called.
  */
-export function layerTitle(
-  kind: Layer['kind'],
-  trans: TranslationBundle
-): string {
-  switch (kind) {
-    case 'guards':
-      return trans.__('Dynamo entry and guards');
-    case 'bytecode':
-      return trans.__('Dynamo bytecode');
-    case 'aot':
-      return trans.__('AOTAutograd runtime');
-    case 'inductor':
-      return trans.__('Inductor entry');
-    case 'wrapper':
-      return trans.__('wrapper');
-    case 'launches':
-      return trans.__('kernel launches');
-    case 'kernels':
-      return trans.__('kernels');
-    case 'idle':
-      return trans.__('waiting');
-    case 'eager':
-      return trans.__('eager');
-    case 'other':
-      return trans.__('not attributed');
-  }
+export function layerTitle(kind: Layer['kind']): string {
+  return LAYER_KINDS[kind];
 }
 
 /**

@@ -8,6 +8,7 @@ from compilescope.report import (
     Code,
     Compilation,
     CompileTime,
+    Condition,
     Effective,
     Environment,
     Failure,
@@ -103,6 +104,7 @@ def compilation(code: Code, *, kernel: str = "cpp_fused_add_0") -> Compilation:
             )
         ],
         guards=[Guard(expression="check_tensor(L['x'])", type="TENSOR_MATCH", origin=CELL)],
+        conditions=[Condition("1 weight", "the same type, shape, strides and device")],
         breaks=[
             Break(
                 reason="Call to print",

@@ -17,6 +17,7 @@ export function guardOf(change: Partial<Guard> = {}): Guard {
     hits: null,
     fails: null,
     why: '',
+    failed: false,
     ...change
   };
 }
@@ -65,7 +66,8 @@ export function manyGuards(count: number): Compilation {
         manager,
         origin,
         cost_ns: layer / 2,
-        fails: layer % 100 === 7 ? 2 : 0
+        fails: layer % 100 === 7 ? 2 : 0,
+        failed: layer % 100 === 7
       }),
       guardOf({
         expression: `${source}.training == False`,

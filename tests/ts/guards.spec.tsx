@@ -1,9 +1,7 @@
 import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 import { act } from 'react';
-import { nullTranslator } from '@jupyterlab/translation';
 import { GuardsView } from '../../src/panels/guards';
-import { conditionsOf } from '../../src/panels/guards/conditions';
 import { DEFAULT_OPTIONS, filterOf } from '../../src/panels/guards/filter';
 import {
   arrange,
@@ -36,77 +34,18 @@ const TREE = [
   managerOf({ source: "L['self'].w", parent: 2, cost_ns: 50, fails: 3 })
 ];
 const GUARDS = [
-  guardOf({ expression: 'x', manager: 1, cost_ns: 10 }),
+  guardOf({ expression: 'x', manager: 1, cost_ns: 10, failed: true }),
   guardOf({ expression: 'global', manager: 0, cost_ns: 5, source: '' }),
   guardOf({
     expression: 'w',
     manager: 3,
     cost_ns: 40,
     source: "L['self'].w",
-    language: 'python'
+    language: 'python',
+    failed: true
   }),
   guardOf({ expression: 'lost', source: '' })
 ];
-
-describe('what would make a call recompile', () => {
-  const tensor = (source: string, rest: string) =>
-    guardOf({
-      source,
-      expression: `check_tensor(${source}, Tensor, DispatchKeySet(CPU), torch.float32, device=None, ${rest})`
-    });
-  const told = (guards: ReturnType<typeof guardOf>[], failed = -1) =>
-    conditionsOf(
-      guards,
-      index => index === failed,
-      nullTranslator.load('')
-    ).map(each => [each.name, each.must, each.hasFailed]);
-
-  it('is said in plain words, inputs first', () => {
-    const weight = "L['self']._modules['up']._parameters['weight']";
-    const guards = [
-      guardOf({ type: 'GLOBAL_STATE', source: '', expression: 'state' }),
-      tensor(weight, 'requires_grad=False, size=[8], stride=[1]'),
-      guardOf({
-        type: 'EQUALS_MATCH',
-        source: "L['rate']",
-        expression: "L['rate'] == 0.1"
-      }),
-      guardOf({ type: 'ID_MATCH', source: "G['f']", expression: 'id' }),
-      guardOf({
-        type: 'SHAPE_ENV',
-        source: '',
-        expression: "2 <= L['x'].size()[0]"
-      }),
-      tensor("L['x']", 'requires_grad=True, size=[None, 16], stride=[16, 1]'),
-      tensor("L['y']", 'requires_grad=False, size=[4, 3], stride=[1, 4]'),
-      guardOf({
-        type: 'LENGTH_CHECK',
-        source: "L['xs']",
-        expression: "len(L['xs']) == 2"
-      })
-    ];
-    expect(told(guards, 6)).toEqual([
-      ['x', 'float32[*, 16], * is any size, requires_grad=True', false],
-      ['y', 'float32[4, 3], strides 1, 4', true],
-      ['rate', '0.1', false],
-      ['', '2 <= x.size(0)', false],
-      ['xs', '2 items', false],
-      ['1 weight', 'the same type, shape, strides and device', false],
-      [
-        'torch’s state',
-        'gradient mode, autocast, default device and the like',
-        false
-      ],
-      ['1 other guard', 'the same modules, functions, types and hooks', false]
-    ]);
-  });
-
-  it('leaves out no guard that it cannot read', () => {
-    expect(told([guardOf({ expression: 'check_tensor(odd)' })])).toEqual([
-      ['1 weight', 'the same type, shape, strides and device', false]
-    ]);
-  });
-});
 
 describe('the rows of guards', () => {
   const entries = entriesOf(GUARDS);
@@ -139,7 +78,7 @@ describe('the rows of guards', () => {
       ...each,
       parent: (index + 1) % TREE.length
     }));
-    const found = entriesOf(GUARDS, circle);
+    const found = entriesOf(GUARDS);
     expect(flatten(treeOf(found, circle), () => true).length).toBeGreaterThan(
       GUARDS.length
     );
@@ -199,7 +138,7 @@ describe('the rows of guards', () => {
 
 describe('the filter of guards', () => {
   const kept = (change: Partial<typeof DEFAULT_OPTIONS>) =>
-    entriesOf(GUARDS, TREE)
+    entriesOf(GUARDS)
       .filter(filterOf({ ...DEFAULT_OPTIONS, ...change }, g => g === GUARDS[0]))
       .map(each => each.guard.expression);
 
@@ -209,7 +148,6 @@ describe('the filter of guards', () => {
 
   it('knows languages, failures and the selection', () => {
     expect(kept({ language: 'python' })).toEqual(['w']);
-    // torch counts at the nodes, here: one of the guards there it was.
     expect(kept({ failing: true })).toEqual(['x', 'w']);
     expect(kept({ selected: true })).toEqual(['x']);
   });
@@ -324,6 +262,39 @@ describe('GuardsView', () => {
   afterEach(() => {
     act(() => view.dispose());
     height.mockRestore();
+  });
+
+  it('begins with what would make the call recompile', async () => {
+    const inputs = Array.from({ length: 10 }, (_, guard) => ({
+      name: `x${guard}`,
+      requirement: 'float32[8]',
+      guard,
+      failed: guard === 0
+    }));
+    const group = { name: '2 weights', requirement: 'the same', guard: null };
+    const { guards } = manyGuards(10);
+    await show(
+      fullCompilation({
+        guards,
+        conditions: [...inputs, { ...group, failed: false }]
+      })
+    );
+    const [answer] = all('.jp-Compilescope-guardAnswer');
+    const names = () =>
+      [...answer.querySelectorAll('dt')].map(each => each.textContent);
+    expect(names()).toEqual([
+      ...inputs.slice(0, 8).map(each => each.name),
+      '2 weights'
+    ]);
+    expect(answer.querySelector('dd')!.textContent).toBe(
+      'float32[8]has failed'
+    );
+    await click([...answer.querySelectorAll('button')].at(-1)!);
+    expect(names()).toHaveLength(11);
+    await click(answer.querySelectorAll('dt button')[3]);
+    expect(all('.jp-Compilescope-guardDetails')[0].textContent).toContain(
+      guards[3].expression
+    );
   });
 
   it('draws what is in sight of 5,000 guards', async () => {

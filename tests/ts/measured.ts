@@ -35,6 +35,7 @@ export function series(name: string, change: Partial<Series> = {}): Series {
     host_us: null,
     device_us: null,
     running: [],
+    few: false,
     ...change
   } as Series;
 }
@@ -78,6 +79,7 @@ export function timing(change: Partial<Timing> = {}): Timing {
     turns: '',
     first_round: 0,
     running: [],
+    few: false,
     ...change
   } as Timing;
 }

@@ -89,6 +89,7 @@ export function fullCompilation(
     memory: [],
     layouts: [],
     decompositions: [],
+    conditions: [],
     ...change
   } as Compilation;
 }

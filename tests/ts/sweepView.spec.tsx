@@ -4,7 +4,7 @@ import { NO_CHOICES } from '../../src/model/variants';
 import { SweepBody } from '../../src/panels/sweep/body';
 import { parseOptions } from '../../src/panels/sweep/options';
 import { paretoOf } from '../../src/panels/sweep/pareto';
-import { standingOf, verdictOf } from '../../src/panels/sweep/phrases';
+import { standingOf } from '../../src/panels/sweep/phrases';
 import type { IForm } from '../../src/panels/sweep/plan';
 import { durationOf, firstForm, planOf } from '../../src/panels/sweep/plan';
 import { rowsOf } from '../../src/panels/sweep/rows';
@@ -98,43 +98,6 @@ describe('parseOptions', () => {
 
   it('takes nothing that it cannot read', () => {
     expect(() => parseOptions('a=f(x)', trans)).toThrow('“f(x)” is no value');
-  });
-});
-
-describe('verdictOf', () => {
-  const say = (found: Sweep) => {
-    const rows = rowsOf(found);
-    return verdictOf(
-      rows.find(row => row.isWinner)!,
-      rows,
-      trans
-    );
-  };
-  const winners = { '': 'key of cpp' };
-
-  it('names a winner that the intervals allow', () => {
-    expect(
-      say(sweep([done('cpp', 50, 6.5), done('python', 80, 2)], { winners }))
-    ).toBe(
-      'cpp is fastest: 50.0 µs per call. It is 2.00× faster than eager. Its first call takes 6.50 s.'
-    );
-  });
-
-  it('does not where they overlap, whatever eager does', () => {
-    const cpp = done('cpp', 99, 6.5, {});
-    expect(say(sweep([cpp, done('python', 102, 2)], { winners }))).toContain(
-      'No clear winner: the 95 % intervals of cpp and python overlap'
-    );
-    expect(say(sweep([cpp], { winners }))).toContain(
-      'Against eager: no difference.'
-    );
-  });
-
-  it('counts no rival that is wrong', () => {
-    const wrong = done('python', 51, 2, { accurate: false });
-    expect(say(sweep([done('cpp', 50, 6.5), wrong], { winners }))).toContain(
-      'Only cpp is measured'
-    );
   });
 });
 

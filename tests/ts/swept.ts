@@ -89,6 +89,7 @@ export function sweep(cells: SweepCell[], change: Partial<Sweep> = {}): Sweep {
     pareto: [],
     code: '',
     codes: {},
+    verdicts: {},
     problems: [],
     ...change
   };

@@ -11,6 +11,7 @@ from .generated_code import Generated, generate
 from .graphs.decompositions import find_decompositions
 from .graphs.origins import find_origins
 from .graphs.stages import GraphReader, read_stages
+from .guards.conditions import add_conditions
 from .guards.frames import files_of, frame_of
 from .guards.guard_tree import parse_guards
 from .guards.recompiles import Memory, follow, parse_recompile
@@ -110,6 +111,7 @@ def _compilation(
         known = [*files, *_graph_files(compilation)]
         parsed = parse_guards(guards[-1].payload or "", known)
         compilation.guards, compilation.guard_tree = parsed.guards, parsed.managers
+        add_conditions(compilation)
     compilation.autotunings = read_autotunings(records, compilation.kernels)
     add_compile_times(compilation.kernels, records)
     add_chosen(compilation.kernels, compilation.autotunings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..analysis.figures.wording import count, duration
+from ..analysis.figures.wording import count
 from ..report.traces import (
     CompilationChange,
     CompilationLine,
@@ -12,6 +12,7 @@ from ..report.traces import (
     TimeChange,
     TraceDifference,
 )
+from ..report.units import duration
 from . import diff, trace_text
 
 _SHOWN = 20

@@ -5,9 +5,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from ..analysis.figures.wording import count, duration
+from ..analysis.figures.wording import count
 from ..report import Environment, Problem, SourceLine
 from ..report.traces import CompilationLine, LostTime, ProcessSummary, Stacks, TraceSummary
+from ..report.units import duration
 from .terminal import Paint
 
 _WIDTH = 100

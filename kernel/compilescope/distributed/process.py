@@ -24,7 +24,7 @@ from ..builds.built_variants import EAGER
 from ..inspection.inspection import Inspection
 from ..processes.child import ChildProcess, serve
 from ..progress.progress import Monitor, Progress
-from ..report import Report, Timing
+from ..report import Report, Timing, too_few
 from ..report.problem import Problem
 from ..report.ranks import Rank
 from ..report.variant import Variant
@@ -183,6 +183,7 @@ def _in_step(
             median_us=statistics.median(taken),
             interval_us=median_interval(taken),
             samples_us=taken,
+            few=too_few(taken),
             warmup_calls=WARM_UP,
             device="cuda" if on_gpu else "cpu",
             threads=torch.get_num_threads(),

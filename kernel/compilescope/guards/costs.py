@@ -6,6 +6,7 @@ import itertools
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ..analysis.guards.conditions import add_conditions
 from ..measure.guard_costs import GuardCosts, measure_guards
 from ..report import Compilation, Guard, GuardManager
 from ..torch_api.guards.keeping import KeptGuards
@@ -66,6 +67,7 @@ def _put(compilation: Compilation, costs: GuardCosts) -> None:
         for index, guard in enumerate(guards):
             if guard is not None:
                 guard.cost_ns = costs.guards.get((number, index))
+    add_conditions(compilation)
 
 
 def add_fails(compilation: Compilation, kept: KeptGuards) -> None:
@@ -75,6 +77,7 @@ def add_fails(compilation: Compilation, kept: KeptGuards) -> None:
     for node, place, guards in _matched(compilation, nodes_of(kept.manager.root)):
         if place is not None:
             _put_fails(compilation.guard_tree[place], node, guards)
+    add_conditions(compilation)
 
 
 def _put_fails(manager: GuardManager, node: TreeNode, guards: Sequence[Guard | None]) -> None:

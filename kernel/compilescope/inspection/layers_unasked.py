@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from ..analysis.figures.wording import duration
 from ..analysis.overview.variants import current
 from ..measure.layers import SECONDS
 from ..report import Report
+from ..report.units import duration
 
 BREAKDOWN = ("layers",)
 AFFORDABLE_S = 15.0

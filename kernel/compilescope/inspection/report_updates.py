@@ -64,7 +64,7 @@ def _drop_guards(failed: VariantReport) -> None:
         has_code = bool(compilation.code.python or compilation.code.cpp)
         is_failed = len(compilations) == 1 or failed.requested.backend == "inductor"
         if is_failed and not has_code and compilation.guards:
-            compilation.guards, compilation.guard_tree = [], []
+            compilation.guards, compilation.guard_tree, compilation.conditions = [], [], []
             compilation.absent["guards"] = _NOT_INSTALLED
 
 

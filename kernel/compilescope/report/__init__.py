@@ -1,6 +1,7 @@
 """A report: everything known of a subject under some variants, as plain typed structs."""
 
 from .artifacts import COMPILATION_PARTS as COMPILATION_PARTS
+from .artifacts import CONDITIONS_TITLE as CONDITIONS_TITLE
 from .artifacts import GUARD_TYPES as GUARD_TYPES
 from .artifacts import PARTS as PARTS
 from .artifacts import PHASE_KINDS as PHASE_KINDS
@@ -12,6 +13,7 @@ from .artifacts import CacheEvent as CacheEvent
 from .artifacts import Choice as Choice
 from .artifacts import Code as Code
 from .artifacts import Compilation as Compilation
+from .artifacts import Condition as Condition
 from .artifacts import Crossing as Crossing
 from .artifacts import Direction as Direction
 from .artifacts import Effective as Effective
@@ -71,6 +73,7 @@ from .report import Options as Options
 from .report import Report as Report
 from .report import Subject as Subject
 from .report import VariantReport as VariantReport
+from .report import completing as completing
 from .report import conclude as conclude
 from .report import concluding as concluding
 from .report import is_record as is_record
@@ -100,6 +103,7 @@ from .timings import Speedup as Speedup
 from .timings import Startup as Startup
 from .timings import Timing as Timing
 from .timings import Verdict as Verdict
+from .timings import too_few as too_few
 from .variant import Variant as Variant
 from .wrapper_steps import STEP_KINDS as STEP_KINDS
 from .wrapper_steps import Descriptor as Descriptor

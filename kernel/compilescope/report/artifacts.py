@@ -210,6 +210,21 @@ class Guard(Struct):
     fails: int | None = None
     why: str = ""
     """What made torch add it, where that can be told."""
+    failed: bool = False
+    """Whether it has failed; of guards that torch counts together, whether any of them has."""
+
+
+class Condition(Struct):
+    """What must stay as it is for a compilation to be reused, in plain words."""
+
+    name: str
+    """As the user writes it (``x``, ``self.training``); of a group how many guards it has."""
+    requirement: str
+    """What it must be: ``float32[16, 32]``, ``0.1``."""
+    guard: int | None = None
+    """The guard's place in `Compilation.guards`; None for a group of them."""
+    failed: bool = False
+    """Whether the guard, or one of the group, has failed."""
 
 
 class Break(Struct):
@@ -413,6 +428,8 @@ class Compilation(Struct):
     memory: Annotated[list[Memory], Part("memory")] = []
     layouts: Annotated[list[LayoutChange], Part("memory")] = []
     decompositions: Annotated[list[Decomposition], Part("decompositions")] = []
+    conditions: Annotated[list[Condition], Part("guards")] = []
+    """What its guards ask for: the call's inputs, then values, then groups of guards."""
     raw: list[RawEvent] = []
     """Of a trace: the rest of what torch logged."""
 
@@ -490,6 +507,10 @@ GUARD_TYPES: dict[str, str] = {
     "SYMBOLIC_SHAPE_GUARD": "The code holds for dynamic sizes that stand in this relation.",
 }
 """Type of a guard → what makes torch add one; types that a newer torch has may be missing."""
+
+
+CONDITIONS_TITLE = "Any change to these makes the call recompile"
+"""What stands above a compilation's conditions, in every view."""
 
 
 class Effective(Struct):

@@ -251,13 +251,16 @@ class Report(Struct, kw_only=True):
         try:
             redacted_report = redact(msgspec.to_builtins(self._without_quotes(), enc_hook=repr))
             # Its sentences quote what is left out here: they are made anew of what remains.
-            return msgspec.convert(redacted_report | {"overview": None}, Report)
+            report = msgspec.convert(redacted_report | {"overview": None}, Report)
         except RecursionError:
             raise CompilescopeError(
                 "The report cannot be redacted.",
                 "It is nested too deep, as no report of compilescope's is.",
                 "Save it as it is, or make it again.",
             ) from None
+        for compilation in report.compilations:
+            completing["conditions"](compilation)
+        return report
 
     def _without_quotes(self) -> Report:
         """The report with nothing in its trace's summary that quotes graphs and guards."""
@@ -368,6 +371,11 @@ def conclude(report: Report) -> Overview:
     """Works out anew what a report comes to, and leaves it in the report."""
     report.overview = overview = concluding["overview"](report)
     return overview
+
+
+completing: dict[str, Callable[[Any], None]] = LateTable()
+"""What fills in fields that a file of an earlier version lacks: the "conditions" of a compilation,
+the "verdicts" of a sweep. The analysis puts itself here too."""
 
 
 renderers: dict[str, Callable[[Report], str]] = LateTable()

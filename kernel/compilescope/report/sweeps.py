@@ -81,4 +81,6 @@ class Sweep(Struct, kw_only=True):
     """The winner, to paste."""
     codes: dict[str, str] = {}
     """Shape → its winner, to paste."""
+    verdicts: dict[str, str] = {}
+    """Shape → which cell is fastest, no more than what the intervals allow, in words."""
     problems: list[Problem] = []

@@ -6,6 +6,7 @@ text says otherwise, and intervals are 95 % confidence intervals.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from .problem import Problem, Struct
@@ -36,7 +37,7 @@ LAYER_KINDS: dict[LayerKind, str] = {
     "kernels": "kernels",
     "idle": "waiting",
     "eager": "eager",
-    "other": "not told apart",
+    "other": "not attributed",
 }
 """Kind → its title, from the outside in. bytecode: what Dynamo rewrote of the function, but for the
 graphs in it. inductor: from AOTAutograd to the wrapper. wrapper: the generated one itself.
@@ -84,6 +85,15 @@ class RatioAtRound(Struct):
     """99 %."""
 
 
+FEWEST_FOR_INTERVAL = 6
+"""Samples below which no interval of the median reaches 95 %."""
+
+
+def too_few(samples_us: Sequence[float]) -> bool:
+    """Whether there are too few samples for an interval. Samples that are not kept were enough."""
+    return 0 < len(samples_us) < FEWEST_FOR_INTERVAL
+
+
 class Timing(Struct):
     """How long a call takes once compiled."""
 
@@ -128,6 +138,8 @@ class Timing(Struct):
     running: list[RatioAtRound] = []
     """How the ratio came to be: from the eighth shared round on, each with at least 5 % more rounds
     than the one before."""
+    few: bool = False
+    """There are too few samples for an interval: ``interval_us`` is all that was seen."""
 
 
 class Layer(Struct):

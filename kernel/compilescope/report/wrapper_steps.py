@@ -24,21 +24,22 @@ StepKind = Literal[
     "other",
 ]
 STEP_KINDS: dict[StepKind, str] = {
-    "entry": "entry: inputs unpacked",
-    "check": "inputs checked",
+    "entry": "entry",
+    "check": "input checks",
     "constant": "constants and sizes",
     "stream": "device and stream",
     "allocation": "allocation",
     "view": "view",
-    "load": "kernel loaded",
+    "load": "kernel load",
     "launch": "kernel launch",
-    "call": "operator called",
+    "call": "extern call",
     "free": "free",
     "return": "return",
     "other": "other",
 }
-"""Kind of a step → title, in the order of a call. check: sizes, strides and alignment of inputs.
-call: an operator that is no generated kernel, through a library or through the dispatcher."""
+"""Kind of a step → title, in the order of a call. entry: inputs unpacked. check: sizes, strides
+and alignment of inputs. call: an operator that is no generated kernel, through a library or
+through the dispatcher."""
 
 
 class Step(Struct):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ..analysis.overview.sweep_verdicts import add_verdicts, is_candidate, latency_us
 from ..report.sweeps import Sweep, SweepCell
 
 
 def rank(sweep: Sweep) -> None:
-    """Fills in a sweep's winners and its Pareto set."""
+    """Fills in a sweep's winners, its Pareto set and its verdicts."""
     shapes = list(dict.fromkeys(cell.shape for cell in sweep.cells))
     sweep.winners = {
         shape: best.key
@@ -23,16 +24,12 @@ def rank(sweep: Sweep) -> None:
         for shape in shapes
         for key in pareto([cell for cell in sweep.cells if cell.shape == shape])
     ]
-
-
-def counts(cell: SweepCell) -> bool:
-    """Whether a cell can win: it was measured, and is not known to be wrong."""
-    return cell.state == "done" and cell.timing is not None and cell.accurate is not False
+    add_verdicts(sweep)
 
 
 def winner(cells: Sequence[SweepCell]) -> SweepCell | None:
     """The fastest of the cells that count; of several, the first."""
-    return min(filter(counts, cells), key=latency_us, default=None)
+    return min(filter(is_candidate, cells), key=latency_us, default=None)
 
 
 def overall_winner(cells: Sequence[SweepCell]) -> SweepCell | None:
@@ -44,7 +41,7 @@ def overall_winner(cells: Sequence[SweepCell]) -> SweepCell | None:
     """
     best: dict[str, float] = {}
     by_variant: dict[str, list[SweepCell]] = {}
-    for cell in filter(counts, cells):
+    for cell in filter(is_candidate, cells):
         best[cell.shape] = min(best.get(cell.shape, math.inf), latency_us(cell))
         by_variant.setdefault(cell.name, []).append(cell)
     most = max(map(len, by_variant.values()), default=0)
@@ -65,17 +62,12 @@ def pareto(cells: Sequence[SweepCell]) -> list[str]:
 
     Beaten is what another is no worse than in both and better than in one.
     """
-    rivals = list(filter(counts, cells))
+    rivals = list(filter(is_candidate, cells))
     return [
         rival.key
         for rival in rivals
         if not any(_beats(other, rival) for other in rivals if other is not rival)
     ]
-
-
-def latency_us(cell: SweepCell) -> float:
-    """A call's time."""
-    return cell.timing.median_us if cell.timing is not None else math.inf
 
 
 def compile_s(cell: SweepCell) -> float:

@@ -23,6 +23,8 @@ class Limits(NamedTuple):
     target_kernels: int = NO_LIMIT
     """Rows of a target's table of kernels."""
     graph_lines: int = NO_LIMIT
+    conditions: int = NO_LIMIT
+    """Of inputs and values, what must stay as it is; groups of guards apart."""
     guards: int = NO_LIMIT
     problems: int = NO_LIMIT
     compilations: int = NO_LIMIT
@@ -40,6 +42,7 @@ CELL = Limits(
     assembly_lines=0,
     target_kernels=20,
     graph_lines=30,
+    conditions=8,
     guards=20,
     problems=3,
     compilations=2,

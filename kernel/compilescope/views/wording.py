@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from ..analysis.figures.intervals import interval_title, is_few
+from ..analysis.figures.intervals import interval_title
 from ..analysis.figures.speedups import over_baseline
 from ..analysis.figures.wording import count as count
-from ..analysis.figures.wording import duration as duration
 from ..report import AS_WRITTEN, Report, SourceLine, Timing, VariantReport
 from ..report.references import is_reference
+from ..report.units import duration as duration
 from ..report.variant import Variant
 
 MARKS = {"error": "error", "warning": "warning", "info": "note"}
@@ -21,7 +21,7 @@ def interval(timing: Timing) -> str:
     bounds = time_range(timing.interval_us)
     if len(timing.samples_us) == 1:
         return interval_title(timing)
-    return f"{interval_title(timing)} {bounds}" if is_few(timing) else bounds
+    return f"{interval_title(timing)} {bounds}" if timing.few else bounds
 
 
 def time_range(interval_us: tuple[float, float]) -> str:

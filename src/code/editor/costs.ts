@@ -138,11 +138,11 @@ function costText(
     us === null
       ? trans.__(
           '%1: not measured, this path was not executed',
-          kindTitle(kind, trans)
+          kindTitle(kind)
         )
       : trans.__(
           '%1: %2 of host time per call, %3 of all steps',
-          kindTitle(kind, trans),
+          kindTitle(kind),
           formatMicroseconds(us),
           share
         ),

@@ -16,7 +16,6 @@ import type {
   VariantSummary
 } from '../../protocol/types';
 import { STAGES, WRAPPER_LANGUAGES, WRAPPERS } from '../../protocol/types';
-import { knownInterval } from '../intervals';
 import {
   artifactName,
   compiledOf,
@@ -172,7 +171,7 @@ function variantSummary(variant: VariantReport): VariantSummary {
     requested: variant.requested,
     stage: variant.stage,
     median_us: timing?.median_us ?? null,
-    interval_us: knownInterval(timing),
+    interval_us: timing && !timing.few ? timing.interval_us : null,
     speedup: timing?.speedup ?? null,
     compile_s: variant.compile_time?.total_s ?? null,
     accurate: accuracy.length > 0 ? accuracy.every(each => each.ok) : null,

@@ -86,7 +86,7 @@ function Legend(
           {kinds.map(kind => (
             <li key={kind}>
               <span className={kindClass(kind)} aria-hidden="true" />
-              {kindTitle(kind, trans)}{' '}
+              {kindTitle(kind)}{' '}
               <span className="jp-Compilescope-code-legendTime">
                 {onSides(({ steps }) => sumOf(kind, steps).us)}
               </span>

@@ -186,7 +186,7 @@ function toldText(
   ];
   return trans.__(
     'Host time of the step “%1”: %2',
-    kindTitle(kind, trans),
+    kindTitle(kind),
     sides.filter(Boolean).join(', ')
   );
 }

@@ -21,34 +21,11 @@ export function kindOf(kind: string): string {
 }
 
 /**
- * What a kind is called, in the reader's language.
+ * What a kind is called.
  */
 export function kindTitle(kind: string, trans: TranslationBundle): string {
-  switch (kindOf(kind)) {
-    case 'dynamo':
-      return trans.__('Dynamo');
-    case 'guards':
-      return trans.__('guards');
-    case 'aot_autograd':
-      return trans.__('AOTAutograd');
-    case 'passes':
-      return trans.__('graph passes');
-    case 'lowering':
-      return trans.__('lowering');
-    case 'scheduling':
-      return trans.__('scheduling');
-    case 'code_generation':
-      return trans.__('code generation');
-    case 'autotuning':
-      return trans.__('autotuning');
-    case 'triton':
-      return trans.__('Triton');
-    case 'cpp_build':
-      return trans.__('C++ build');
-    case 'cache':
-      return trans.__('caches');
-    case 'load':
-      return trans.__('loading');
+  const known = kindOf(kind);
+  switch (known) {
     case 'compile':
       return trans.__('kernel compiled');
     case 'autotune':
@@ -58,7 +35,7 @@ export function kindTitle(kind: string, trans: TranslationBundle): string {
     case 'later_run':
       return trans.__('later run of a kernel');
     default:
-      return trans.__('other');
+      return PHASE_KINDS[known];
   }
 }
 

@@ -1,7 +1,8 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
+import type { Condition } from '../../protocol/types';
+import { CONDITIONS_TITLE } from '../../protocol/types';
 import { Badge } from '../common';
-import type { ICondition } from './conditions';
 
 /**
  * So many are shown at first.
@@ -12,7 +13,7 @@ const FEW = 8;
  * What would make the call recompile, before the guards one by one.
  */
 export function Answer(props: {
-  conditions: readonly ICondition[];
+  conditions: readonly Condition[];
   chosen: number | null;
   onChoose: (guard: number) => void;
   trans: TranslationBundle;
@@ -26,9 +27,7 @@ export function Answer(props: {
   const shown = isWhole || left <= 1 ? single : single.slice(0, FEW);
   return (
     <section className="jp-Compilescope-guardAnswer" aria-labelledby={heading}>
-      <h3 id={heading}>
-        {trans.__('Any change to these makes the call recompile')}
-      </h3>
+      <h3 id={heading}>{CONDITIONS_TITLE}</h3>
       <dl>
         {[...shown, ...groups].map(each => (
           <React.Fragment key={each.guard ?? each.name}>
@@ -43,13 +42,17 @@ export function Answer(props: {
                   title={trans.__('Show this guard')}
                   onClick={() => onChoose(each.guard!)}
                 >
-                  {each.name || trans.__('sizes')}
+                  {each.name}
                 </button>
               )}
             </dt>
             <dd className={each.guard === null ? 'jp-mod-group' : undefined}>
-              {each.guard === null ? each.must : <code>{each.must}</code>}
-              {each.hasFailed && (
+              {each.guard === null ? (
+                each.requirement
+              ) : (
+                <code>{each.requirement}</code>
+              )}
+              {each.failed && (
                 <Badge kind="error">{trans.__('has failed')}</Badge>
               )}
             </dd>

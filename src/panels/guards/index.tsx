@@ -5,13 +5,11 @@ import type { IEmpty, IShown } from '../common';
 import { isSelected, ReportView } from '../common';
 import type { IViewContext } from '../views';
 import { Answer } from './answer';
-import { conditionsOf } from './conditions';
 import { Controls } from './controls';
 import { Details } from './details';
 import type { IGuardOptions } from './filter';
 import { DEFAULT_OPTIONS } from './filter';
 import { GuardList } from './list';
-import { entriesOf } from './rows';
 import { Summary } from './summary';
 import { summarize } from './totals';
 import { Tries } from './tries';
@@ -82,7 +80,6 @@ export class GuardsView extends ReportView<Compilation> {
         : this._options;
     const summary = summarize(compilation);
     const chosen = this._chosenIn(compilation);
-    const entries = entriesOf(compilation.guards, compilation.guard_tree);
     const marked = this._marked(compilation.guards);
     const noCost = compilation.absent.guard_costs ?? trans.__('not measured');
     return (
@@ -93,16 +90,14 @@ export class GuardsView extends ReportView<Compilation> {
           noHits={compilation.absent.guard_hits ?? ''}
           trans={trans}
         />
-        <Answer
-          conditions={conditionsOf(
-            compilation.guards,
-            index => entries[index].failed,
-            trans
-          )}
-          chosen={chosen}
-          onChoose={index => this._choose(compilation, index)}
-          trans={trans}
-        />
+        {compilation.conditions.length > 0 && (
+          <Answer
+            conditions={compilation.conditions}
+            chosen={chosen}
+            onChoose={index => this._choose(compilation, index)}
+            trans={trans}
+          />
+        )}
         <Controls
           guards={compilation.guards}
           hasTree={hasTree}

@@ -38,7 +38,7 @@ export function GuardList(props: {
   const { compilation, options, columns } = props;
   const { trans } = columns.context;
   const entries = React.useMemo(
-    () => entriesOf(compilation.guards, compilation.guard_tree),
+    () => entriesOf(compilation.guards),
     [compilation]
   );
   const { selection, linked } = columns.context.model;

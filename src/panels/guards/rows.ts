@@ -60,23 +60,13 @@ export type Order = 'order' | 'cost' | 'fails' | 'source';
 /**
  * The guards of a compilation with their places.
  */
-export function entriesOf(
-  guards: readonly Guard[],
-  tree: readonly GuardManager[] = []
-): readonly IEntry[] {
-  // torch counts a failure at its node and at all above it.
-  const own = tree.map(({ fails }) => fails ?? 0);
-  for (const { parent, fails } of tree) {
-    if (parent !== null && parent in own) {
-      own[parent] -= fails ?? 0;
-    }
-  }
-  return guards.map((guard, index) => {
-    const { fails, manager } = guard;
-    const failed =
-      fails === null ? manager !== null && own[manager] > 0 : fails > 0;
-    return { index, guard, failed };
-  });
+export function entriesOf(guards: readonly Guard[]): readonly IEntry[] {
+  return guards.map((guard, index) => ({
+    index,
+    guard,
+    // A file of an earlier version has the counts alone.
+    failed: guard.failed || (guard.fails ?? 0) > 0
+  }));
 }
 
 /**

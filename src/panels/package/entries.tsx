@@ -4,7 +4,6 @@ import type { Entry } from '../../protocol/types';
 import { Absent, Bar } from '../common';
 import { formatMicroseconds } from '../../words/format';
 import { formatInterval, formatRatio } from '../../words/format';
-import { isFew } from '../../model/intervals';
 import { Wide } from '../common/study';
 
 /**
@@ -56,9 +55,7 @@ export function Entries(props: {
                     </td>
                     <td className="jp-mod-number">
                       {formatInterval(timing.interval_us)}
-                      {isFew(timing.samples_us) && (
-                        <small> {trans.__('(min–max)')}</small>
-                      )}
+                      {timing.few && <small> {trans.__('(min–max)')}</small>}
                     </td>
                     <td className="jp-mod-number">
                       {timing.ratio === null ? '' : formatRatio(timing.ratio)}

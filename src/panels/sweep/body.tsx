@@ -13,7 +13,7 @@ import { DeployPart } from './deploy/part';
 import { Details } from './details';
 import { SweepForm } from './form';
 import { isPlotted, paretoOf } from './pareto';
-import { nameOf, standingOf, verdictOf } from './phrases';
+import { nameOf, standingOf } from './phrases';
 import { durationOf, firstForm, planOf } from './plan';
 import type { IRow } from './rows';
 import { rowsOf, winnersOf } from './rows';
@@ -148,7 +148,7 @@ function Cells(props: {
     [rows, chosen]
   );
   const heard = winnersOf(sweep, rows)
-    .map(winner => `${nameOf(winner.cell)}: ${verdictOf(winner, rows, trans)}`)
+    .map(({ cell }) => `${nameOf(cell)}: ${sweep.verdicts[cell.shape] ?? ''}`)
     .join(' ');
   return (
     <>

@@ -1,7 +1,6 @@
 import * as React from 'react';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Sweep } from '../../protocol/types';
-import { knownInterval } from '../../model/intervals';
 import type { IColumn } from '../common';
 import { Absent, Badge, compareNumbers } from '../common';
 import {
@@ -100,10 +99,8 @@ export function columnsOf(
       width: '108px',
       isNumber: true,
       from: 950 + more,
-      render: ({ cell }) => {
-        const interval = knownInterval(cell.timing);
-        return interval ? formatInterval(interval) : '';
-      }
+      render: ({ cell: { timing } }) =>
+        timing && !timing.few ? formatInterval(timing.interval_us) : ''
     },
     {
       id: 'words',

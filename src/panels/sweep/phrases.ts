@@ -2,7 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { isEnded, isFinished } from '../../model/sweep';
 import type { Sweep, SweepCell } from '../../protocol/types';
 import type { BadgeKind } from '../common';
-import { formatMicroseconds, formatSeconds } from '../../words/format';
+import { formatSeconds } from '../../words/format';
 import type { IRow } from './rows';
 import { comparison } from '../../words/comparison';
 
@@ -75,70 +75,6 @@ export function againstEager(
  */
 export function shapeTitle(shape: string, trans: TranslationBundle): string {
   return shape || trans.__('the report’s call');
-}
-
-/**
- * Which cell of a shape is fastest, no more than what the intervals allow.
- *
- * @param rows - Those of all shapes.
- */
-export function verdictOf(
-  winner: IRow,
-  rows: readonly IRow[],
-  trans: TranslationBundle
-): string {
-  const { name, shape, timing, compile_time, variant } = winner.cell;
-  if (!timing) {
-    return '';
-  }
-  const latency = formatMicroseconds(timing.median_us);
-  const [second] = rows
-    .filter(
-      ({ cell }) =>
-        cell !== winner.cell &&
-        cell.shape === shape &&
-        cell.state === 'done' &&
-        cell.timing &&
-        cell.accurate !== false
-    )
-    .sort((a, b) => a.latency! - b.latency!);
-  const isClear =
-    !second || second.cell.timing!.interval_us[0] > timing.interval_us[1];
-  const first =
-    variant.backend === null
-      ? trans.__('No variant is faster than eager: %1 per call.', latency)
-      : !second
-        ? trans.__('Only %1 is measured: %2 per call.', name, latency)
-        : isClear
-          ? trans.__('%1 is fastest: %2 per call.', name, latency)
-          : trans.__(
-              'No clear winner: the 95 % intervals of %1 and %2 overlap. %1 has the lower median, %3 per call.',
-              name,
-              second.cell.name,
-              latency
-            );
-  return [first, toEager(winner.cell, trans), compiledIn(compile_time, trans)]
-    .filter(Boolean)
-    .join(' ');
-}
-
-function toEager(cell: SweepCell, trans: TranslationBundle): string {
-  const speedup = cell.timing?.speedup;
-  if (cell.variant.backend === null || !speedup || speedup.standing === 'few') {
-    return '';
-  }
-  return speedup.standing === 'faster' || speedup.standing === 'slower'
-    ? trans.__('It is %1 than eager.', speedup.text)
-    : trans.__('Against eager: %1.', speedup.text);
-}
-
-function compiledIn(
-  time: SweepCell['compile_time'],
-  trans: TranslationBundle
-): string {
-  return time
-    ? trans.__('Its first call takes %1.', formatSeconds(time.total_s))
-    : '';
 }
 
 /**

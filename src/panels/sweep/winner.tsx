@@ -2,7 +2,7 @@ import * as React from 'react';
 import type { Sweep } from '../../protocol/types';
 import { CodeBlock } from '../common';
 import type { IViewContext } from '../views';
-import { shapeTitle, verdictOf } from './phrases';
+import { shapeTitle } from './phrases';
 import type { IRow } from './rows';
 import { winnersOf } from './rows';
 
@@ -36,7 +36,7 @@ export function Winner(props: {
           {winners.length > 1 && (
             <h4>{shapeTitle(winner.cell.shape, trans)}</h4>
           )}
-          <p>{verdictOf(winner, rows, trans)}</p>
+          <p>{sweep.verdicts[winner.cell.shape] ?? winner.cell.name}</p>
           {!isOne && codes[place] && (
             <CodeBlock
               code={codes[place]}

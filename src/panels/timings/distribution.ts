@@ -6,7 +6,6 @@ import {
   formatMicroseconds,
   shorten
 } from '../../words/format';
-import { isFew } from '../../model/intervals';
 import { densityOf } from './density';
 import type { ITimed } from './rows';
 import type { IScale } from './scale';
@@ -229,7 +228,7 @@ function tracesOf(
   });
   const { median, interval } = row;
   if (median !== null && interval) {
-    const hasInterval = !isFew(row.samples);
+    const hasInterval = !row.few;
     const text = [
       name,
       trans.__('median %1', formatMicroseconds(median)),

@@ -150,7 +150,7 @@ function LayersTable(props: {
             <tr key={kind}>
               <th scope="row">
                 <span className={layerClass(kind)} aria-hidden="true" />
-                {layerTitle(kind, trans)}
+                {layerTitle(kind)}
               </th>
               {stacks.map(stack => {
                 const own = stack.layers.layers.filter(
@@ -241,9 +241,7 @@ function Methods(props: {
       <dl>
         {[...methods].map(([how, kinds]) => (
           <React.Fragment key={how}>
-            <dt>
-              {[...kinds].map(kind => layerTitle(kind, trans)).join(', ')}
-            </dt>
+            <dt>{[...kinds].map(kind => layerTitle(kind)).join(', ')}</dt>
             <dd>{how}</dd>
           </React.Fragment>
         ))}
@@ -264,7 +262,7 @@ function titleOf(
 function hover(layer: Layer, layers: Layers, trans: TranslationBundle): string {
   const { kind, us, interval_us: interval, compilation, how } = layer;
   const share = layers.whole_us > 0 ? formatShare(us / layers.whole_us) : '';
-  const title = layerTitle(kind, trans);
+  const title = layerTitle(kind);
   return [
     compilation ? `${title} (${compilation})` : title,
     [formatMicroseconds(us), share].filter(Boolean).join(' · '),

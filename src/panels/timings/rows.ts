@@ -28,6 +28,11 @@ export interface ITimed {
    */
   readonly median: number | null;
   readonly interval: readonly [number, number] | null;
+
+  /**
+   * Whether its samples are too few for an interval: it is all that was seen.
+   */
+  readonly few: boolean;
   readonly ratio: number | null;
   readonly ratioInterval: readonly [number, number] | null;
 
@@ -84,6 +89,7 @@ export function rowsOf(
     first: each.first,
     median: each.median_us,
     interval: each.interval_us,
+    few: each.few,
     ratio: each.ratio,
     ratioInterval: each.ratio_interval,
     running: runningOf(each, each.first + each.samples_us.length),
@@ -112,6 +118,7 @@ export function rowsOf(
         first: 0,
         median: timing.median_us,
         interval: timing.interval_us,
+        few: timing.few,
         ratio: timing.ratio,
         ratioInterval: timing.ratio_interval,
         running: runningOf(

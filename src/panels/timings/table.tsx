@@ -1,7 +1,5 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { isFew } from '../../model/intervals';
-import { FEWEST_FOR_INTERVAL } from '../../protocol/types';
 import { Absent, Badge } from '../common';
 import { formatCount } from '../../words/format';
 import { formatInterval, formatMicroseconds } from '../../words/format';
@@ -114,13 +112,8 @@ function Row(props: {
         {row.median === null ? none : formatMicroseconds(row.median)}
       </td>
       <td className="jp-mod-number">
-        {isFew(row.samples) ? (
-          <Absent
-            why={trans.__(
-              'Fewer than %1 samples give no interval',
-              FEWEST_FOR_INTERVAL
-            )}
-          />
+        {row.few ? (
+          <Absent why={trans.__('Too few samples for an interval')} />
         ) : row.interval ? (
           formatInterval(row.interval)
         ) : (

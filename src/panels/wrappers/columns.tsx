@@ -79,7 +79,7 @@ export function columnsOf(
         return (
           <>
             <span className={kindClass(kind)} aria-hidden="true" />
-            {kindTitle(kind, trans)}
+            {kindTitle(kind)}
           </>
         );
       }

@@ -75,7 +75,7 @@ export function Totals(props: {
               <tr key={each.kind}>
                 <th scope="row">
                   <span className={kindClass(each.kind)} aria-hidden="true" />
-                  {kindTitle(each.kind, trans)}
+                  {kindTitle(each.kind)}
                 </th>
                 {sides.map(side => (
                   <React.Fragment key={side}>
@@ -177,7 +177,7 @@ function Stack(props: {
               key={each.kind}
               className={kindClass(each.kind)}
               style={{ width: part(each[side].us ?? 0) }}
-              title={`${kindTitle(each.kind, trans)}: ${formatMicroseconds(each[side].us ?? 0)}`}
+              title={`${kindTitle(each.kind)}: ${formatMicroseconds(each[side].us ?? 0)}`}
             />
           ))}
         <span

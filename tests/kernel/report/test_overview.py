@@ -193,7 +193,7 @@ def test_few_samples_have_no_interval() -> None:
     report = made(eager=100.0, python=80.0)
     timing = report.variant("python").timing
     assert timing is not None
-    timing.samples_us = timing.samples_us[:4]
+    timing.samples_us, timing.few = timing.samples_us[:4], True
     timing.interval_us = median_interval(timing.samples_us)
     seen = f"4 samples: min\u2013max {time_range(timing.interval_us)}"
     eager, python = overview(report).results

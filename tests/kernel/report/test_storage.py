@@ -15,9 +15,18 @@ from typing import Any
 import compilescope as cs
 import msgspec
 import pytest
-from compilescope.report import SCHEMA_VERSION, Report, Subject, VariantReport
+from compilescope.report import (
+    SCHEMA_VERSION,
+    Report,
+    Subject,
+    Sweep,
+    SweepCell,
+    Timing,
+    VariantReport,
+)
 from compilescope.report.errors import CompilescopeError
-from compilescope.report.saving.storage import from_json
+from compilescope.report.saving.storage import complete, from_json
+from compilescope.report.variant import Variant
 from compilescope.reproducers.program import Reproducer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -34,6 +43,20 @@ def test_a_report_survives_json_and_a_file(tmp_path: Path) -> None:
     assert cs.load(path) == saved
     assert cs.load(str(path)) == saved
     assert json.loads(path.read_text("utf-8"))["schema_version"] == SCHEMA_VERSION
+
+
+@pytest.mark.parametrize(("samples", "few"), [(0, False), (5, True), (6, False)])
+def test_whether_samples_are_few_is_added_to_a_file_of_an_earlier_version(
+    samples: int, few: bool
+) -> None:
+    timing = Timing(median_us=1.0, interval_us=(1.0, 1.0), samples_us=[1.0] * samples)
+    variant = VariantReport("python", Variant(), timing=timing)
+    sweep = Sweep(cells=[SweepCell(key="1", name="python", variant=Variant(), timing=timing)])
+    written = Report(subject=SMALL.subject, variants=[variant], sweep=sweep).to_json()
+    report = from_json(written)
+    assert report.sweep is not None
+    timings = [report.variants[0].timing, report.sweep.cells[0].timing]
+    assert [each is not None and each.few for each in timings] == [few, few]
 
 
 def test_other_endings_are_refused(tmp_path: Path) -> None:
@@ -272,4 +295,6 @@ def _strategy(kind: type) -> st.SearchStrategy[Any]:
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(_strategy(Report))
 def test_any_report_survives_json(made: Report) -> None:
+    # What loading fills in is there from the start in a report of this version.
+    complete(made)
     assert from_json(made.to_json()) == made

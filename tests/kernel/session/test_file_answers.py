@@ -64,6 +64,14 @@ def answered(report: Report) -> Iterator[tuple[str, dict[str, Any], messages.Mes
                     yield "get_artifact", which | {"artifact": name}, artifact(report, which, name)
 
 
+def stored(name: str) -> Report:
+    """A report as its file holds it: written before there were conditions, which loading adds."""
+    report = cs.load(DATA / "reports" / f"{name}.compilescope.json")
+    for compilation in report.compilations:
+        compilation.conditions = []
+    return report
+
+
 def artifact(report: Report, which: dict[str, str], name: str) -> messages.Message:
     try:
         return summaries.artifact(report, which["variant"], which["compilation"], name)
@@ -75,9 +83,7 @@ def test_the_kept_answers_are_the_kernels() -> None:
     made = [
         {"report": name, "command": command, "arguments": arguments, "answer": plain(answer)}
         for name in REPORTS
-        for command, arguments, answer in answered(
-            cs.load(DATA / "reports" / f"{name}.compilescope.json")
-        )
+        for command, arguments, answer in answered(stored(name))
     ]
     kept = json.loads(json.dumps(made))
     if os.environ.get("COMPILESCOPE_UPDATE_GOLDENS"):

@@ -102,7 +102,7 @@ def test_text_and_html_tell_what_each_kind_costs(report: Report) -> None:
     for shown in (str(report), report._repr_html_()):
         assert "0/0 forward: what the wrapper" in shown
         assert "0/0 backward: what the wrapper" in shown
-        assert "inputs checked" in shown
+        assert "input checks" in shown
         assert "the inputs become" in shown
 
 

@@ -11,6 +11,7 @@ import compilescope as cs
 import msgspec
 import pytest
 import torch
+from compilescope.analysis.overview.sweep_verdicts import is_candidate, latency_us
 from compilescope.analysis.settings.variant_code import code_of
 from compilescope.report import CompileTime, Problem, Timing
 from compilescope.report.problem import FAULT
@@ -73,28 +74,28 @@ def test_a_grid_holds_the_combinations_of_what_is_named_and_no_mode_besides() ->
 def test_the_pareto_set_is_what_none_beats_and_holds_every_winner(sweep: Sweep) -> None:
     ranking.rank(sweep)
     for shape in sweep.shapes:
-        rivals = [one for one in sweep.cells if one.shape == shape and ranking.counts(one)]
+        rivals = [one for one in sweep.cells if one.shape == shape and is_candidate(one)]
         best = [one for one in rivals if one.key in sweep.pareto]
-        points = {(ranking.latency_us(one), ranking.compile_s(one)) for one in best}
+        points = {(latency_us(one), ranking.compile_s(one)) for one in best}
         for one in rivals:
-            point = ranking.latency_us(one), ranking.compile_s(one)
+            point = latency_us(one), ranking.compile_s(one)
             no_worse = [p for p in points if p[0] <= point[0] and p[1] <= point[1]]
             assert no_worse, "every cell is in the set, or one of the set is no worse"
             assert (point in points) == (no_worse == [point])
         assert bool(rivals) == (shape in sweep.winners)
         if rivals:
-            fastest = min(map(ranking.latency_us, rivals))
+            fastest = min(map(latency_us, rivals))
             winner = next(one for one in rivals if one.key == sweep.winners[shape])
-            assert ranking.latency_us(winner) == fastest
-    assert bool(sweep.winner) == any(map(ranking.counts, sweep.cells))
+            assert latency_us(winner) == fastest
+    assert bool(sweep.winner) == any(map(is_candidate, sweep.cells))
 
 
 @given(swept())
 def test_no_variant_is_faster_on_every_shape_than_the_winner(sweep: Sweep) -> None:
     ranking.rank(sweep)
     by_name: dict[str, dict[str, float]] = {}
-    for one in filter(ranking.counts, sweep.cells):
-        by_name.setdefault(one.name, {})[one.shape] = ranking.latency_us(one)
+    for one in filter(is_candidate, sweep.cells):
+        by_name.setdefault(one.name, {})[one.shape] = latency_us(one)
     winner = next((one for one in sweep.cells if one.key == sweep.winner), None)
     if winner is None:
         assert not by_name

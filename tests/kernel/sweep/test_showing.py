@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from compilescope.report import CompileTime, Effective, OutputError, Report, Subject, Timing
 from compilescope.report.problem import Problem
+from compilescope.report.saving.storage import from_json
 from compilescope.report.sweeps import Sweep, SweepCell
 from compilescope.report.variant import Variant
 from compilescope.sweep import ranking
@@ -62,7 +63,8 @@ def test_the_fastest_comes_first_and_what_failed_says_why() -> None:
     assert result.best.name == "quick"
     text = str(result)
     lines = text.splitlines()
-    order = [line.split()[0] for line in lines if line.split()[:1] and line[0] != " "]
+    table = lines[: lines.index("")]
+    order = [line.split()[0] for line in table if line.split()[:1] and line[0] != " "]
     assert [one for one in order if one in ("slow", "dead", "quick", "wrong")] == [
         "wrong",
         "quick",
@@ -73,7 +75,7 @@ def test_the_fastest_comes_first_and_what_failed_says_why() -> None:
     assert "crashed: Its process died: signal 11 (SIGSEGV)." in text
     assert "wrong, by 5.0e-01" in text
     assert "best trade" in next(line for line in lines if line.startswith("slow"))
-    assert "Fastest: quick, 5.00\u00d7 faster than eager." in text
+    assert "quick is fastest: 20.0 \u00b5s per call. It is 5.00\u00d7 faster than eager." in text
     assert "1.6 M images/s" in text
     assert "2.5 GB" in text
 
@@ -87,15 +89,63 @@ def test_html_shows_names_and_code_as_text() -> None:
     assert "CUDA graphs: &lt;off&gt;" in html
 
 
+def verdicts(*cells: SweepCell) -> dict[str, str]:
+    sweep = shown(*cells).report.sweep
+    assert sweep is not None
+    return sweep.verdicts
+
+
+def with_interval(name: str, us: float, low: float, high: float, *, few: bool = False) -> SweepCell:
+    found = cell(name, us)
+    assert found.timing is not None
+    found.timing.interval_us, found.timing.few = (low, high), few
+    return found
+
+
+def test_the_winner_is_clear_as_far_as_the_intervals_allow() -> None:
+    near = with_interval("near", 21.0, 20.5, 21.5)
+    told = verdicts(with_interval("quick", 20.0, 19.0, 20.4), near)
+    assert told[""].startswith("quick is fastest: 20.0 \u00b5s per call.")
+    assert told[""].endswith("Its first call takes 2.50 s.")
+    told = verdicts(with_interval("quick", 20.0, 19.0, 20.6), near)
+    assert told[""].startswith("No clear winner: the 95 % intervals of quick and near overlap.")
+    told = verdicts(with_interval("quick", 20.0, 19.0, 20.4, few=True), near)
+    assert told[""].startswith("Too few samples to tell quick from near.")
+    eager = cell("eager", 10.0, variant=Variant(backend=None), compile_time=None)
+    assert verdicts(eager, near) == {"": "No variant is faster than eager: 10.0 \u00b5s per call."}
+
+
+def test_no_rival_that_is_wrong_counts() -> None:
+    told = verdicts(cell("quick", 20.0), cell("wrong", 5.0, accurate=False))
+    assert told[""].startswith("Only quick is measured")
+
+
+def test_each_shape_has_its_own_verdict() -> None:
+    cells = [cell("quick", 20.0, shape="small"), cell("quick", 40.0, shape="large", key="2")]
+    text = str(shown(*cells))
+    assert "small: Only quick is measured: 20.0 \u00b5s per call." in text
+    assert "large: Only quick is measured: 40.0 \u00b5s per call." in text
+    assert "Over all shapes: quick" in text
+
+
+def test_a_sweep_of_an_earlier_file_gets_its_verdicts() -> None:
+    report = shown(cell("quick", 20.0)).report
+    assert report.sweep is not None
+    known, report.sweep.verdicts = report.sweep.verdicts, {}
+    loaded = from_json(report.to_json())
+    assert loaded.sweep is not None
+    assert loaded.sweep.verdicts == known != {}
+
+
 def test_nothing_measured_names_no_winner() -> None:
     result = shown(cell("dead", 1.0, state="timeout", timing=None))
     assert result.best is None
-    assert "Fastest" not in str(result)
+    assert "fastest" not in str(result)
     assert "1 out of time" in str(result)
     assert repr(result) == "<sweep of net<script>: 0 of 1 done>"
 
 
 def test_a_report_with_a_sweep_shows_it_too() -> None:
     report = shown(cell("quick", 20.0)).report
-    assert "Fastest: quick" in str(report)
-    assert "Fastest: quick" in report._repr_html_()
+    assert "Only quick is measured: 20.0 \u00b5s per call." in str(report)
+    assert "Only quick is measured: 20.0 \u00b5s per call." in report._repr_html_()

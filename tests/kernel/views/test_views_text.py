@@ -50,6 +50,8 @@ compilation 0/0  cell, line 3  1 kernel, 1 guard, 1 graph break  (as in python)
   break: Call to print  (cell, line 3)
     in eager: print(x)
     → Take the print out.
+  Any change to these makes the call recompile:
+    1 weight: the same type, shape, strides and device
   cpp_fused_add_0 (cpp): aten.add
 
 report.save("report.html")                   everything, in one file

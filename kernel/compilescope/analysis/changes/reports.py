@@ -9,8 +9,8 @@ from pathlib import PurePath
 
 from ...report import Kernel, Report, SourceLine, Struct, VariantReport
 from ...report.traces import FigureChange
+from ...report.units import duration
 from ..figures.counts import FIGURES, counts
-from ..figures.wording import duration
 
 _LANGUAGES = {"cpp": "C++", "triton": "Triton", "extern": "extern"}
 

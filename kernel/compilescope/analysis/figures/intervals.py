@@ -32,8 +32,6 @@ from typing import NamedTuple
 from ...report import Timing
 from .wording import count
 
-FEWEST_FOR_INTERVAL = 6
-"""Samples below which no interval of the median reaches 95 %."""
 _FEWEST_BLOCKS = 16
 _TAILS = 40
 """How many tails make the whole, each of them half of what 95 % confidence leaves."""
@@ -50,20 +48,12 @@ class Ratio(NamedTuple):
     """Whether the interval leaves out 1. None: there are too few rounds for any confidence."""
 
 
-def is_few(timing: Timing) -> bool:
-    """Whether a timing has too few samples for an interval: what it has is all that was seen.
-
-    Samples that a report no longer holds were enough.
-    """
-    return 0 < len(timing.samples_us) < FEWEST_FOR_INTERVAL
-
-
 def interval_title(timing: Timing) -> str:
     """What ``Timing.interval_us`` is: ``95 % interval``; or ``4 samples: min\u2013max``.
 
     One sample has no range: ``1 sample``.
     """
-    if not is_few(timing):
+    if not timing.few:
         return "95 % interval"
     samples = count(len(timing.samples_us), "sample")
     return samples if len(timing.samples_us) == 1 else f"{samples}: min\u2013max"
@@ -71,7 +61,7 @@ def interval_title(timing: Timing) -> str:
 
 def known_interval(timing: Timing | None) -> tuple[float, float] | None:
     """The 95 % interval of a timing's median; None where there is none."""
-    return None if timing is None or is_few(timing) else timing.interval_us
+    return None if timing is None or timing.few else timing.interval_us
 
 
 def median_interval(samples: Sequence[float]) -> tuple[float, float]:

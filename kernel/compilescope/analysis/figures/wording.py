@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...report.units import duration as duration
+from ...report.units import duration
 
 
 def of_whole(part_us: float, whole_us: float) -> str:

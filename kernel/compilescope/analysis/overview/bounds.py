@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...report import VariantReport, Verdict
 from ...report.timings import Bound, LayerKind, LimitedBy
-from ..figures.wording import duration
+from ...report.units import duration
 from .conflicts import conflict
 from .wrapper import trusted
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ...report import KernelTimeConflict, Launch, Report, VariantReport
-from ..figures.wording import count, duration
+from ...report.units import duration
+from ..figures.wording import count
 
 _TOLERANCE = 1.5
 """Kernels and calls are timed in separate builds; below this ratio, noise explains a difference."""

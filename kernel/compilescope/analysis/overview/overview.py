@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 from ...report import Count, Overview, Report, Result, TargetResult, VariantReport, is_record
+from ...report.units import duration
 from ..figures.counts import counts
-from ..figures.intervals import interval_title, is_few
+from ..figures.intervals import interval_title
 from ..figures.speedups import between, is_noisy, over_baseline
-from ..figures.wording import count, duration
+from ..figures.wording import count
 from ..problems.distinct_breaks import distinct_breaks
 from .conflicts import conflicts
 from .limit import limit
@@ -76,7 +77,7 @@ def _result(variant: VariantReport) -> Result:
         result.latency_us = timing.median_us
         result.noisy = is_noisy(timing.interval_us)
         result.interval_us = timing.interval_us
-        result.interval_title, result.few = interval_title(timing), is_few(timing)
+        result.interval_title, result.few = interval_title(timing), timing.few
         result.speedup = None if variant.requested.backend is None else over_baseline(timing)
     return result
 

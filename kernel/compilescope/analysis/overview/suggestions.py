@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ...report import Help, Recompile, Report, Suggestion, VariantReport, is_record
+from ...report.units import duration
 from ..figures.speedups import between
-from ..figures.wording import duration, percent
+from ..figures.wording import percent
 from ..graphs.repeated_blocks import repeated_blocks, written_path
 from ..settings.variant_code import code_of
 from .variants import title

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ...report import Answer, Report, Speedup, Timing, VariantReport, is_record
+from ...report.units import duration
 from ..figures.payback import first_call_s
 from ..figures.speedups import between
-from ..figures.wording import duration, of_whole, percent, round_number
+from ..figures.wording import of_whole, percent, round_number
 from .variants import sibling
 
 _VIEW = "wrappers"

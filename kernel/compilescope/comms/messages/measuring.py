@@ -54,6 +54,7 @@ class Series(Message):
     host_us: float | None = None
     device_us: float | None = None
     running: list[RatioAtRound] = []
+    few: bool = False
 
 
 class Measurement(Message):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from ..errors import CompilescopeError
-from ..report import SCHEMA_VERSION, Report
+from ..report import SCHEMA_VERSION, Report, completing
+from ..timings import Timing, too_few
 from .given_files import given_path, reading
 from .packed_graphs import unpack_compilations
 
@@ -83,4 +85,26 @@ def from_json(text: str | bytes, name: str = "The text") -> Report:
             f"{name} is damaged.", f"{error}.", "Write the report again."
         ) from None
     unpack_compilations((variant.name, variant.compilations) for variant in report.variants)
+    complete(report)
     return report
+
+
+def complete(report: Report) -> None:
+    """Fill in what a file of an earlier version lacks, in place."""
+    for compilation in report.compilations:
+        if compilation.guards and not compilation.conditions:
+            completing["conditions"](compilation)
+    for timing in _timings(report):
+        timing.few = timing.few or too_few(timing.samples_us)
+    if report.sweep is not None and not report.sweep.verdicts:
+        completing["verdicts"](report.sweep)
+
+
+def _timings(report: Report) -> Iterator[Timing]:
+    found = [variant.timing for variant in report.variants]
+    if report.sweep is not None:
+        found += [cell.timing for cell in report.sweep.cells]
+    for variant in report.variants:
+        if variant.package is not None:
+            found += [entry.timing for entry in variant.package.entries]
+    return (timing for timing in found if timing is not None)

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 import torch
 
-from ...analysis.figures.wording import duration
 from ...builds.build import Built
 from ...builds.call_result import leaves
 from ...isolation.muted_output import quiet
@@ -19,6 +18,7 @@ from ...isolation.user_state import Snapshot
 from ...measure.layer_kernels import kernels_of
 from ...measure.layers import SECONDS, Samples, figure, sample_layers
 from ...report import Layer, Layers
+from ...report.units import duration
 from ...torch_api.dynamo.compiled_graphs import KeptFrame, KeptGraph, keeping_layers, managers
 from ...torch_api.inductor.wrapper_launches import is_python_wrapper
 from ...torch_api.kernels import timers

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from ...report import STAGES, is_record
+from ...report import CONDITIONS_TITLE, STAGES, is_record
 from .. import deviations, summary, wording
 from ..rows import (
     changes,
     cold,
     compilation,
+    conditions,
     deploy,
     kernels,
     package,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _GLOBALS = {
+    "CONDITIONS_TITLE": CONDITIONS_TITLE,
     "STAGES": STAGES,
     "as_written": as_written,
     "br": Markup("<br>"),
@@ -43,6 +45,7 @@ _GLOBALS = {
     "cold": cold,
     "compilation_rows": compilation,
     "compilations": compilations,
+    "condition_rows": conditions,
     "deploys": deploy,
     "deviations": deviations,
     "highlight": highlight,

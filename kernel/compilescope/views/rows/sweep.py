@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...analysis.figures.speedups import over_baseline
 from ...report import Sweep, SweepCell
 from .. import wording
 
@@ -46,22 +45,16 @@ def headline(sweep: Sweep) -> str:
     return text + (f", in {sweep.took_s:.0f} s" if sweep.took_s is not None else "")
 
 
-def verdict(sweep: Sweep) -> str:
-    """The winner in a sentence; empty where nothing was measured."""
+def verdicts(sweep: Sweep) -> list[str]:
+    """Which cell is fastest, a sentence or two for each shape; empty where nothing was measured."""
+    sentences = [
+        f"{shape}: {verdict}" if len(sweep.verdicts) > 1 else verdict
+        for shape, verdict in sweep.verdicts.items()
+    ]
     best = next((cell for cell in sweep.cells if cell.key == sweep.winner), None)
-    if best is None or best.timing is None:
-        return ""
-    if best.variant.backend is None:
-        return "No variant is faster than eager."
-    shapes = f" over {len(sweep.shapes)} shapes" if len(sweep.shapes) > 1 else ""
-    sentence = f"Fastest{shapes}: {best.name}"
-    ratio = over_baseline(best.timing)
-    if ratio is None:
-        return f"{sentence}."
-    if ratio.standing not in ("faster", "slower"):
-        return f"{sentence}, which is not measurably faster than eager ({ratio.text})."
-    on = f" on {best.shape}" if len(sweep.shapes) > 1 else ""
-    return f"{sentence}, {ratio.text} than eager{on}."
+    if len(sentences) > 1 and best is not None:
+        sentences.append(f"Over all shapes: {best.name}")
+    return sentences
 
 
 def quantity(value: float, unit: str) -> str:

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from ...report import (
+    CONDITIONS_TITLE,
     FORMS,
     Break,
     Compilation,
@@ -19,7 +20,7 @@ from ...report import (
 )
 from .. import deviations, wording
 from ..rows import changes as changed_rows
-from ..rows import cold, deploy, package, plans, ranks, routes, watch
+from ..rows import cold, conditions, deploy, package, plans, ranks, routes, watch
 from ..rows import steps as step_rows
 from ..rows import target as target_rows
 from ..summary import environment, problems
@@ -32,6 +33,7 @@ _SHOWN_KERNELS = 12
 _SHOWN_PROBLEMS = 8
 _SHOWN_WATCHED = 40
 _SHOWN_CHANGES = 4
+_SHOWN_CONDITIONS = 8
 
 
 def render(report: Report, *, width: int = 100, color: bool = False, name: str = "report") -> str:
@@ -291,12 +293,25 @@ def _compilation(compilation: Compilation, whose: str, paint: _Paint, width: int
         yield from _recompile(compilation.recompile, width)
     for broken in compilation.breaks:
         yield from _break(broken, width)
+    yield from _conditions(compilation, paint, width)
     for kernel in compilation.kernels[:_SHOWN_KERNELS]:
         yield from _wrapped(_kernel(kernel), width, "  ")
     if len(compilation.kernels) > _SHOWN_KERNELS:
         yield f"  … and {len(compilation.kernels) - _SHOWN_KERNELS} more: .kernels"
     for plan in plans.plans(compilation):
         yield from _wrapped(plan, width, "  ")
+
+
+def _conditions(compilation: Compilation, paint: _Paint, width: int) -> Iterator[str]:
+    shown = conditions.rows(compilation, _SHOWN_CONDITIONS)
+    if not shown:
+        return
+    yield f"  {paint('dim', f'{CONDITIONS_TITLE}:')}"
+    for condition in shown:
+        yield from _wrapped(conditions.requirement(condition), width, f"    {condition.name}: ")
+    left = conditions.left_out(compilation, _SHOWN_CONDITIONS)
+    if left:
+        yield f"    … and {wording.count(left, 'more condition')}: .conditions"
 
 
 def _recompile(recompile: Recompile, width: int) -> Iterator[str]:

@@ -28,5 +28,5 @@ def sweep(result: Sweep) -> list[str]:
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in zip(*kept, strict=True)
     ]
-    verdict = sweep_rows.verdict(result)
-    return [*lines, "", verdict, result.code] if verdict else lines
+    verdicts = sweep_rows.verdicts(result)
+    return [*lines, "", *verdicts, result.code] if verdicts else lines

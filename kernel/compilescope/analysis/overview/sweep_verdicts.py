@@ -1,0 +1,71 @@
+"""What a sweep came to, shape by shape, in a sentence or two."""
+
+from __future__ import annotations
+
+from ...report import Sweep, SweepCell
+from ...report.units import duration
+from ..figures.intervals import known_interval
+from ..figures.speedups import over_baseline
+
+
+def add_verdicts(sweep: Sweep) -> None:
+    """Fill `Sweep.verdicts`, once the winners are known."""
+    cells = {cell.key: cell for cell in sweep.cells}
+    sweep.verdicts = {
+        shape: _verdict(cells[key], sweep)
+        for shape, key in sweep.winners.items()
+        if key in cells and is_candidate(cells[key])
+    }
+
+
+def is_candidate(cell: SweepCell) -> bool:
+    """Whether a cell can win: it was measured, and is not known to be wrong."""
+    return cell.state == "done" and cell.timing is not None and cell.accurate is not False
+
+
+def latency_us(cell: SweepCell) -> float:
+    """A call's time; infinite where it was not measured."""
+    return cell.timing.median_us if cell.timing is not None else float("inf")
+
+
+def _verdict(winner: SweepCell, sweep: Sweep) -> str:
+    rivals = [
+        cell
+        for cell in sweep.cells
+        if cell is not winner and cell.shape == winner.shape and is_candidate(cell)
+    ]
+    latency = duration(latency_us(winner))
+    if winner.variant.backend is None:
+        said = f"No variant is faster than eager: {latency} per call."
+    elif not rivals:
+        said = f"Only {winner.name} is measured: {latency} per call."
+    else:
+        said = _against(winner, min(rivals, key=latency_us))
+    compiled = winner.compile_time
+    first = f"Its first call takes {duration(compiled.total_s * 1e6)}." if compiled else ""
+    return " ".join(part for part in (said, _over_eager(winner), first) if part)
+
+
+def _against(winner: SweepCell, second: SweepCell) -> str:
+    """Compare with the next best, no more than what the intervals allow."""
+    latency = duration(latency_us(winner))
+    best, other = known_interval(winner.timing), known_interval(second.timing)
+    lower = f"{winner.name} has the lower median, {latency} per call."
+    if best is None or other is None:
+        return f"Too few samples to tell {winner.name} from {second.name}. {lower}"
+    if other[0] > best[1]:
+        return f"{winner.name} is fastest: {latency} per call."
+    return (
+        f"No clear winner: the 95 % intervals of {winner.name} and {second.name} overlap. {lower}"
+    )
+
+
+def _over_eager(winner: SweepCell) -> str:
+    if winner.variant.backend is None or winner.timing is None:
+        return ""
+    speedup = over_baseline(winner.timing)
+    if speedup is None or speedup.standing == "few":
+        return ""
+    if speedup.standing in ("faster", "slower"):
+        return f"It is {speedup.text} than eager."
+    return f"Against eager: {speedup.text}."

@@ -1,0 +1,24 @@
+"""What must stay as it is for a compilation to be reused, as rows."""
+
+from __future__ import annotations
+
+from ...report import Compilation, Condition
+
+FAILED = "has failed"
+
+
+def rows(compilation: Compilation, most: int) -> list[Condition]:
+    """Return the first conditions of inputs and values, and those of groups of guards."""
+    single = [one for one in compilation.conditions if one.guard is not None]
+    groups = [one for one in compilation.conditions if one.guard is None]
+    return [*single[:most], *groups]
+
+
+def left_out(compilation: Compilation, most: int) -> int:
+    """Return how many conditions `rows` leaves out."""
+    return len(compilation.conditions) - len(rows(compilation, most))
+
+
+def requirement(condition: Condition) -> str:
+    """Return what must stay as it is, and whether it did not."""
+    return f"{condition.requirement} ({FAILED})" if condition.failed else condition.requirement
