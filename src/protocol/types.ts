@@ -907,6 +907,8 @@ export interface Effective {
   why: string;
   differs: boolean;
   remedy: string;
+  code: string;
+  trial: Variant | null;
   operators: string[];
   where: SourceLine | null;
 }
@@ -1176,6 +1178,7 @@ export interface Help {
   ratio_interval: [number, number] | null;
   speedup: Speedup | null;
   requested: Variant | null;
+  place: string;
 }
 
 /**
@@ -2227,7 +2230,10 @@ export interface Suggestion {
   code: string;
   variant: string;
   requested: Variant | null;
+  trial: string;
+  place: string;
   view: string;
+  compilation: string;
   of: string;
 }
 

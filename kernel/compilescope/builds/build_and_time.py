@@ -218,7 +218,7 @@ def _count_graphs(
     try:
         with counting(counts), quiet():
             if found is not None and may:
-                count(found, report.effective, counts, call, snapshot.restore)
+                count(found, report, counts, call, snapshot.restore)
             else:  # as often as those who have some
                 for _ in range(MORE_CALLS):
                     call()

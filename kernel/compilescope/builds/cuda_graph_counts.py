@@ -8,7 +8,7 @@ from typing import Any
 from ..analysis.settings.cuda_graphs import Said, add_counts, cuda_graphs_of
 from ..analysis.settings.effective import CUDA_GRAPHS, cuda_graphs_row
 from ..capture.records import Record
-from ..report import Compilation, Effective
+from ..report import Compilation, VariantReport
 from ..report.cuda_graphs import CudaGraphs
 from ..report.variant import Variant
 from ..torch_api.dynamo import compile_variant
@@ -51,7 +51,7 @@ def may_record(found: CudaGraphs | None) -> bool:
 
 def count(
     found: CudaGraphs,
-    told: list[Effective],
+    report: VariantReport,
     counts: Counts,
     call: Callable[[], Any],
     restore: Callable[[], None],
@@ -60,7 +60,7 @@ def count(
 
     Parameters
     ----------
-    found, told
+    found, report
         The variant's; completed in place.
     counts
         That counted the first call already.
@@ -73,8 +73,8 @@ def count(
         call()
         restore()
     add_counts(found, counts, calls=1 + MORE_CALLS)
-    told[:] = [
+    report.effective = [
         row if one.setting == CUDA_GRAPHS else one
-        for one in told
-        for row in (list(cuda_graphs_row(found)) or [one])
+        for one in report.effective
+        for row in (list(cuda_graphs_row(found, report.requested)) or [one])
     ]

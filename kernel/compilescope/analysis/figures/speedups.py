@@ -28,9 +28,7 @@ def speedup(found: Ratio, over: str) -> Speedup:
     """
     low, high = found.interval
     told = Speedup(ratio=found.value, interval=found.interval, over=over)
-    told.detail = (
-        f"{_faster(found.value)} than {over}; 99 % interval: {_faster(low)} to {_faster(high)}"
-    )
+    told.detail = f"{_faster(found.value)} than {over}; 99 % interval: {_interval(low, high)}"
     wide = low <= 0 or high / low > _WIDE
     if found.differs is None:
         told.standing, told.text = "few", "too few rounds"
@@ -83,6 +81,13 @@ def between(one: VariantReport, other: VariantReport) -> Speedup | None:
     return None if found is None else speedup(found, other.name)
 
 
+def estimate(found: Speedup) -> str:
+    """The estimate itself, certain or not: with its interval."""
+    if found.interval is None:
+        return _faster(found.ratio)
+    return f"{_faster(found.ratio)} (99 % interval: {_interval(*found.interval)})"
+
+
 def is_noisy(interval_us: tuple[float, float]) -> bool:
     """Whether a median's interval is too wide for the figure to mean much."""
     low, high = interval_us
@@ -101,6 +106,10 @@ def _by_baseline(mine: Timing, others: Timing) -> Ratio | None:
     known = mine.differs is not None and others.differs is not None
     differs = not interval[0] <= 1 <= interval[1] if known else None
     return Ratio(mine.ratio / others.ratio, interval, differs)
+
+
+def _interval(low: float, high: float) -> str:
+    return f"{_faster(low)} to {_faster(high)}"
 
 
 def _faster(value: float) -> str:
