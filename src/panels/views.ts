@@ -26,8 +26,8 @@ export type ViewId =
   | 'trace';
 
 /**
- * What is opened: a view, or what was a view of its own once and is a section of
- * one now. Layouts, commands and the kernel's messages may name either.
+ * What is opened: a view, or a section of one. Layouts, commands and the kernel's
+ * messages may name either.
  */
 export type ViewTarget = ViewId | keyof typeof SECTIONS;
 
@@ -133,10 +133,14 @@ export interface ISectioned {
 }
 
 /**
- * What was a view of its own, and the view that it is a section of.
+ * What is opened by a name of its own, and the view that it is a section of.
  */
 const SECTIONS = {
-  breaks: { view: 'recompiles', section: 'breaks' }
+  breaks: { view: 'recompiles', section: 'breaks' },
+  verdict: { view: 'timings', section: 'verdict' },
+  layers: { view: 'timings', section: 'layers' },
+  accuracy: { view: 'timings', section: 'accuracy' },
+  estimates: { view: 'timings', section: 'targets' }
 } as const;
 
 /**

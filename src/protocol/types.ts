@@ -918,6 +918,8 @@ export interface Effective {
   why: string;
   differs: boolean;
   remedy: string;
+  code: string;
+  trial: Variant | null;
   operators: string[];
   where: SourceLine | null;
 }
@@ -1188,6 +1190,7 @@ export interface Help {
   ratio_interval: [number, number] | null;
   speedup: Speedup | null;
   requested: Variant | null;
+  place: string;
 }
 
 /**
@@ -2240,7 +2243,10 @@ export interface Suggestion {
   code: string;
   variant: string;
   requested: Variant | null;
+  trial: string;
+  place: string;
   view: string;
+  compilation: string;
   of: string;
 }
 

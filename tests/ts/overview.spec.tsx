@@ -4,7 +4,7 @@ import * as React from 'react';
 import { act } from 'react';
 import { OverviewView } from '../../src/panels/overview';
 import { OverviewBody } from '../../src/panels/overview/body';
-import { VIEWS } from '../../src/panels/views';
+import { resolve, VIEWS } from '../../src/panels/views';
 import type { Overview, Result } from '../../src/protocol/types';
 import { job, overview, report, variant, variantSummary } from './fakes';
 import { speedup } from './measured';
@@ -87,7 +87,7 @@ const FULL: Partial<Overview> = {
         text: 'kernels 25 %'
       }
     ],
-    view: 'timings'
+    view: 'layers'
   },
   suggestions: [
     {
@@ -98,7 +98,10 @@ const FULL: Partial<Overview> = {
       code: "torch.compile(fn, mode='reduce-overhead')",
       variant: '',
       requested: variant({ mode: 'reduce-overhead' }),
-      view: 'timings',
+      trial: '',
+      place: '',
+      view: 'verdict',
+      compilation: '',
       of: ''
     },
     {
@@ -109,8 +112,25 @@ const FULL: Partial<Overview> = {
       code: '',
       variant: 'cpp',
       requested: null,
+      trial: '',
+      place: '',
       view: 'timings',
+      compilation: '',
       of: ''
+    },
+    {
+      what: 'Avoid 2 recompiles: x.size(0) 8 → 12',
+      why: '',
+      gain: 'saves 4.00 s of compile time',
+      basis: 'measured',
+      code: 'torch._dynamo.mark_dynamic(batch, 0)',
+      variant: '',
+      requested: variant({ dynamic: true }),
+      trial: 'dynamic=True',
+      place: 'before the call (cell, line 13)',
+      view: 'recompiles',
+      compilation: '0/2',
+      of: 'in the cell'
     }
   ],
   counts: [
@@ -179,7 +199,7 @@ describe('The Overview', () => {
     const few = { few: true, interval_title: '4 samples: min–max' };
     draw({ ...FULL, results: [result('python', few)] });
     const [, latency] = page.all('tbody tr th, tbody tr td');
-    expect(latency.textContent).toBe('50.0 µs4 samples: min–max');
+    expect(latency.textContent).toBe('50.0 µs4 samples: min–max: 48.0–52.0 µs');
     expect(page.all('.jp-Compilescope-latency > i')).toEqual([]);
     expect(texts('thead .jp-mod-chart')).toEqual(['0 – 100 µs']);
   });
@@ -214,20 +234,50 @@ describe('The Overview', () => {
       ['2 graph breaks', 'breaks'],
       ['88 guards', 'guards'],
       ['Step by step', 'wrappers'],
-      ['Where the time goes', 'timings']
+      ['Where the time goes', 'layers'],
+      ['100 µs', 'timings'],
+      ['20.0–90.0 µs', 'timings'],
+      ['2.50× faster', 'timings'],
+      ['✓', 'accuracy'],
+      ['about 11.0 µs per call, limited by launches', 'estimates']
     ]) {
       page.click(page.button(text));
       expect(context.open).toHaveBeenLastCalledWith(view);
+      expect(resolve(view)).not.toBeNull();
     }
     expect(model.variant).toBe('python');
+    page.click(page.button('12.5 s'));
+    expect(context.open).toHaveBeenLastCalledWith('compile-time');
+    expect(model.variant).toBe('cpp');
     page.click(page.button('3 recompiles in the cell'));
     expect(context.open).toHaveBeenLastCalledWith('recompiles');
     expect(model.variant).toBe('in the cell');
     page.click(page.button('C++ wrapper'));
     expect(model.showVariant).toHaveBeenCalledWith('cpp');
     expect(context.open).toHaveBeenLastCalledWith('code');
+  });
+
+  it('tries what is a setting, and says where other code belongs', () => {
+    const context = draw(FULL);
+    const [graphs, , size] = FULL.suggestions!;
     page.click(page.button('Try it'));
-    expect(onTry).toHaveBeenCalledWith(FULL.suggestions![0].requested);
+    expect(onTry).toHaveBeenLastCalledWith(graphs.requested);
+    page.click(page.button('Try dynamic=True'));
+    expect(onTry).toHaveBeenLastCalledWith(size.requested);
+    expect(page.text()).toContain(
+      'Paste the code before the call (cell, line 13).'
+    );
+    const shown = page
+      .all('.jp-Compilescope-do button')
+      .filter(each => each.textContent === 'Show');
+    page.click(shown[0]);
+    expect(context.open).toHaveBeenLastCalledWith('verdict');
+    page.click(shown[1]);
+    expect(model.showVariant).toHaveBeenLastCalledWith('cpp');
+    expect(context.open).toHaveBeenLastCalledWith('changes');
+    page.click(shown[2]);
+    expect(context.open).toHaveBeenLastCalledWith('recompiles');
+    expect([model.variant, model.compilation]).toEqual(['in the cell', '0/2']);
   });
 
   it('says what was not measured, and offers to', () => {

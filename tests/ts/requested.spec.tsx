@@ -29,6 +29,8 @@ function effective(
     why: '',
     differs: requested !== actual,
     remedy: '',
+    code: '',
+    trial: null,
     operators: [],
     where: null,
     ...change

@@ -47,7 +47,10 @@ describe('The Timings view', () => {
 
   afterEach(() => page.remove());
 
-  const draw = (variants: readonly VariantReport[]) => {
+  const draw = (
+    variants: readonly VariantReport[],
+    section: { name: string } | null = null
+  ) => {
     const context = contextOf(model);
     page.draw(
       <TimingsBody
@@ -55,6 +58,7 @@ describe('The Timings view', () => {
         measurement={model.measurement}
         context={context}
         origin={page}
+        section={section}
       />
     );
     return context;
@@ -222,6 +226,25 @@ describe('The Timings view', () => {
     ]);
   });
 
+  it('goes to the part that was asked for, each time it is', () => {
+    plain();
+    const [body] = page.all('.jp-Compilescope-timingsBody');
+    const [part] = page.all('.jp-mod-accuracy');
+    const at = (top: number) => ({ top }) as DOMRect;
+    body.getBoundingClientRect = () => at(100);
+    part.getBoundingClientRect = () => at(700 - body.scrollTop);
+    const variants = [eager(), full('python'), full('cpp')];
+    draw(variants, { name: 'accuracy' });
+    expect(body.scrollTop).toBe(600);
+    body.scrollTop = 20;
+    plain();
+    expect(body.scrollTop).toBe(20);
+    draw(variants, { name: 'accuracy' });
+    expect(body.scrollTop).toBe(600);
+    draw(variants, { name: 'timings' });
+    expect(body.scrollTop).toBe(600);
+  });
+
   it('checks the sum of the layers, and says why it is off', () => {
     const layer = (kind: 'guards' | 'kernels', us: number) => ({
       kind,
@@ -276,7 +299,8 @@ describe('The Timings view', () => {
               ratio: 1.4,
               ratio_interval: [1.3, 1.5],
               speedup: speedup('faster', '1.40× faster', { over: 'python' }),
-              requested: null
+              requested: null,
+              place: ''
             },
             {
               what: 'CUDA graphs',
@@ -286,7 +310,8 @@ describe('The Timings view', () => {
               ratio: null,
               ratio_interval: null,
               speedup: null,
-              requested: null
+              requested: null,
+              place: ''
             }
           ],
           estimated: false,

@@ -218,7 +218,7 @@ def _count_graphs(
     try:
         with counting(counts), quiet():
             if cuda_graphs is not None and may:
-                count(cuda_graphs, report.effective, counts, call, snapshot.restore)
+                count(cuda_graphs, report, counts, call, snapshot.restore)
             else:  # as often as the ranks that have some
                 for _ in range(MORE_CALLS):
                     call()

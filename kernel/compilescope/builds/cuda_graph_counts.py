@@ -8,7 +8,7 @@ from typing import Any
 from ..analysis.settings.cuda_graphs import Said, add_counts, cuda_graphs_of
 from ..analysis.settings.effective import CUDA_GRAPHS, cuda_graphs_row
 from ..capture.records import Record
-from ..report import Compilation, Effective
+from ..report import Compilation, VariantReport
 from ..report.cuda_graphs import CudaGraphs
 from ..report.variant import Variant
 from ..torch_api.dynamo import compile_variant
@@ -51,7 +51,7 @@ def may_record(graphs: CudaGraphs | None) -> bool:
 
 def count(
     graphs: CudaGraphs,
-    effective: list[Effective],
+    report: VariantReport,
     counts: Counts,
     call: Callable[[], Any],
     restore: Callable[[], None],
@@ -60,7 +60,7 @@ def count(
 
     Parameters
     ----------
-    graphs, effective
+    graphs, report
         The variant's; completed in place.
     counts
         It has already counted the first call.
@@ -73,8 +73,8 @@ def count(
         call()
         restore()
     add_counts(graphs, counts, calls=1 + MORE_CALLS)
-    effective[:] = [
+    report.effective = [
         row if row_before.setting == CUDA_GRAPHS else row_before
-        for row_before in effective
-        for row in (list(cuda_graphs_row(graphs)) or [row_before])
+        for row_before in report.effective
+        for row in (list(cuda_graphs_row(graphs, report.requested)) or [row_before])
     ]

@@ -121,6 +121,10 @@ class Inspection:
         """Has ``changed`` called with a variant's name after the report has something new of it."""
         self._changed = changed
 
+    def changed(self, variant: str) -> None:
+        """Tell who shows the report that a variant has changed."""
+        self._changed(variant)
+
     def with_written(
         self, fn: Callable[..., Any], wanted: Mapping[str, Variant], *, chosen: bool
     ) -> dict[str, Variant]:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 
 from ..analysis.overview.variants import current
 from ..measure.layers import SECONDS
 from ..report import Report
-from ..report.units import duration
 
 BREAKDOWN = ("layers",)
 AFFORDABLE_S = 15.0
 """How long a breakdown may take, by what the variant's build took, to be made unasked."""
 TOO_LONG = (
-    "Breaking down the time takes about {time}, most of it to build the variant again: so it is "
-    "done only when you ask for it."
+    "Breaking down the time takes about {seconds:.0f} s, because the variant is built again: it "
+    "runs only when you ask for it."
 )
 
 
-def variant_to_break_down(report: Report, names: Container[str]) -> str | None:
+def variant_to_break_down(
+    report: Report, names: Container[str], changed: Callable[[str], None]
+) -> str | None:
     """The variant to break down: the one that the overview is about, if it is built and quick.
 
     A variant that takes too long says so where its breakdown would be.
@@ -27,6 +28,8 @@ def variant_to_break_down(report: Report, names: Container[str]) -> str | None:
     ----------
     names
         The variants that were just built.
+    changed
+        Told the variant that now says why it was not broken down.
     """
     variant = current(report)
     if variant is None or variant.name not in names or variant.stage != "built":
@@ -35,6 +38,7 @@ def variant_to_break_down(report: Report, names: Container[str]) -> str | None:
         return None
     takes_s = variant.compile_time.total_s + SECONDS
     if takes_s > AFFORDABLE_S:
-        variant.absent["layers"] = TOO_LONG.format(time=duration(takes_s * 1e6))
+        variant.absent["layers"] = TOO_LONG.format(seconds=takes_s)
+        changed(variant.name)
         return None
     return variant.name

@@ -136,7 +136,9 @@ def carry_out(
                 inspection.study(list(wanted), work.studies, monitor)
             elif work.build:
                 inspection.run(list(wanted), monitor)
-                if work.breakdown and (name := variant_to_break_down(inspection.report, wanted)):
+                if work.breakdown and (
+                    name := variant_to_break_down(inspection.report, wanted, inspection.changed)
+                ):
                     inspection.study([name], BREAKDOWN, monitor)
     except Cancelled:
         raise

@@ -15,6 +15,7 @@ from .plans import Baked, Decomposition, Fusion, LayoutChange, Memory, Tiling
 from .problem import SourceLine, Struct
 from .target import Decision, KernelCheck, KernelConfig
 from .timings import LaunchTime
+from .variant import Variant
 from .wrapper_steps import Descriptor, Route, Steps
 
 Direction = Literal["inference", "forward", "backward"]
@@ -524,6 +525,10 @@ class Effective(Struct):
     """Whether torch did something else than was asked for."""
     remedy: str = ""
     """What to change, where something can be done."""
+    code: str = ""
+    """The remedy as code to paste."""
+    trial: Variant | None = None
+    """The variant that has the remedy, where a switch brings it."""
     operators: list[str] = []
     """The operators or fusions concerned."""
     where: SourceLine | None = None

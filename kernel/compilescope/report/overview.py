@@ -86,7 +86,7 @@ class Limit(Struct):
     bound: Limited = "unknown"
     basis: Basis = "unknown"
     parts: list[Part] = []
-    view: str = "timings"
+    view: str = "layers"
 
 
 class Suggestion(Struct):
@@ -102,7 +102,13 @@ class Suggestion(Struct):
     """The variant of the report that has it."""
     requested: Variant | None = None
     """The variant to add, to try it; None where no switch brings it."""
+    trial: str = ""
+    """The setting that is tried, where it is not quite what is suggested: ``dynamic=True``."""
+    place: str = ""
+    """Where the code is to be pasted: ``before the call (cell, line 7)``."""
     view: str = ""
+    compilation: str = ""
+    """The compilation that the view shows it of; empty for the first."""
     of: str = ""
     """The variant that the view shows it of, where that is not the one that the overview is of."""
 

@@ -223,6 +223,8 @@ class Help(Struct):
     """Over the variant that the verdict is on, as it is shown; None where it was not measured."""
     requested: Variant | None = None
     """The variant that has it, to be added; None where no switch brings it."""
+    place: str = ""
+    """Where the code is to be pasted: ``around the call``. Empty where a switch brings it."""
 
 
 class Verdict(Struct):

@@ -86,7 +86,11 @@ def measure_and_study(
     if studies:
         study(session, report, studies, progress=progress)
     elif breakdown and (
-        name := variant_to_break_down(report, [variant.name for variant in report.variants])
+        name := variant_to_break_down(
+            report,
+            [variant.name for variant in report.variants],
+            lambda variant: _inspection(session, report).changed(variant),
+        )
     ):
         study(session, report, BREAKDOWN, variants=name, progress=progress)
 

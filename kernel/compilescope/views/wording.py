@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from ..analysis.figures.intervals import interval_title
 from ..analysis.figures.speedups import over_baseline
 from ..analysis.figures.wording import count as count
-from ..report import AS_WRITTEN, Report, SourceLine, Timing, VariantReport
+from ..analysis.figures.wording import place as place
+from ..report import AS_WRITTEN, Report, Timing, VariantReport
 from ..report.references import is_reference
 from ..report.units import duration as duration
 from ..report.variant import Variant
@@ -96,19 +95,3 @@ def settings(report: Report, variant: VariantReport) -> str:
 def _value_text(value: object) -> str:
     """Return a setting's value; a function by its name, which is all that a report keeps of it."""
     return str(value) if is_reference(value) else repr(value)
-
-
-def place(where: SourceLine | None) -> str:
-    """Return ``file:line``, the file without its folders; empty for an unknown place.
-
-    A notebook cell has a file name that says nothing to its author: it reads ``cell, line 3``.
-    """
-    if where is None:
-        return ""
-    parts = where.file.replace("\\", "/").split("/")
-    if any(part.startswith("ipykernel_") for part in parts[:-1]):
-        return f"cell, line {where.line}"
-    number = re.match(r"<ipython-input-(\d+)-", parts[-1])
-    if number:
-        return f"In[{number[1]}], line {where.line}"
-    return f"{parts[-1]}:{where.line}" if parts[-1] else f"line {where.line}"

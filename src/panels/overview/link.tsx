@@ -12,20 +12,33 @@ export function ViewLink(props: {
    * The variant to show it of; empty for the one that is shown.
    */
   of?: string;
+
+  /**
+   * The compilation to show it of; empty for the one that is shown.
+   */
+  compilation?: string;
+
+  /**
+   * Whether it reads as plain text until it is pointed at: a figure in a table.
+   */
+  isPlain?: boolean;
   context: IViewContext;
   children?: React.ReactNode;
 }): JSX.Element {
-  const { view, of, context } = props;
+  const { view, of, compilation, isPlain, context } = props;
   const found = VIEWS.find(each => each.id === resolve(view)?.view);
   const label = found?.label(context.trans) ?? view;
   return (
     <button
       type="button"
-      className="jp-Compilescope-link"
+      className={`jp-Compilescope-link${isPlain ? ' jp-mod-plain' : ''}`}
       title={context.trans.__('Open %1', label)}
       onClick={() => {
         if (of) {
           context.model.variant = of;
+        }
+        if (compilation) {
+          context.model.compilation = compilation;
         }
         context.open(view as ViewTarget);
       }}

@@ -4,6 +4,7 @@ import type { Overview, Result, TargetResult } from '../../protocol/types';
 import { formatInterval, formatMicroseconds } from '../../words/format';
 import { isUndecided, SpeedupText } from '../common/speedup';
 import type { IViewContext } from '../views';
+import { ViewLink } from './link';
 
 /**
  * How long variants are measured for, in seconds.
@@ -122,10 +123,14 @@ function Row(props: {
       ) : (
         <>
           <td className="jp-mod-number">
-            {result.noisy && interval
-              ? formatInterval(interval)
-              : formatMicroseconds(latency)}
-            {result.few && <small title={range}>{result.interval_title}</small>}
+            <ViewLink view="timings" isPlain context={context}>
+              {result.noisy && interval
+                ? formatInterval(interval)
+                : formatMicroseconds(latency)}
+            </ViewLink>
+            {result.few && (
+              <small>{result.noisy ? result.interval_title : range}</small>
+            )}
           </td>
           <td className="jp-mod-chart" title={range}>
             <Bar
@@ -136,16 +141,25 @@ function Row(props: {
           </td>
           <td>
             {result.speedup && (
-              <SpeedupText speedup={result.speedup} trans={trans} />
+              <ViewLink view="timings" isPlain context={context}>
+                <SpeedupText speedup={result.speedup} trans={trans} />
+              </ViewLink>
             )}
           </td>
         </>
       )}
       {columns.isStarted && (
         <td className="jp-mod-number">
-          {result.first_call_s === null
-            ? ''
-            : formatMicroseconds(result.first_call_s * 1e6)}
+          {result.first_call_s !== null && (
+            <ViewLink
+              view="compile-time"
+              of={result.variant}
+              isPlain
+              context={context}
+            >
+              {formatMicroseconds(result.first_call_s * 1e6)}
+            </ViewLink>
+          )}
           {result.first_call_s !== null && !result.cold && (
             <span className="jp-Compilescope-muted"> {trans.__('warm')}</span>
           )}
@@ -154,16 +168,18 @@ function Row(props: {
       {columns.isChecked && (
         <td>
           {result.accurate !== null && (
-            <span
-              className={result.accurate ? 'jp-mod-ok' : 'jp-mod-bad'}
-              title={
-                result.accurate
-                  ? trans.__('Same result as eager')
-                  : trans.__('Differs from eager by more than the tolerance')
-              }
-            >
-              {result.accurate ? '✓' : trans.__('✗ differs')}
-            </span>
+            <ViewLink view="accuracy" isPlain context={context}>
+              <span
+                className={result.accurate ? 'jp-mod-ok' : 'jp-mod-bad'}
+                title={
+                  result.accurate
+                    ? trans.__('Same result as eager')
+                    : trans.__('Differs from eager by more than the tolerance')
+                }
+              >
+                {result.accurate ? '✓' : trans.__('✗ differs')}
+              </span>
+            </ViewLink>
           )}
         </td>
       )}
@@ -213,7 +229,9 @@ function Targets(props: {
               context={context}
             />{' '}
             <span className="jp-Compilescope-muted">{each.device}</span>{' '}
-            {each.text}
+            <ViewLink view="estimates" isPlain context={context}>
+              {each.text}
+            </ViewLink>
           </li>
         ))}
       </ul>
@@ -249,7 +267,7 @@ function VariantName(props: {
 }
 
 /**
- * Measures what was not, or longer what was too noisy; says what goes on.
+ * Measures what was not, or longer what was too noisy.
  */
 function Measure(props: {
   results: readonly Result[];
@@ -257,16 +275,9 @@ function Measure(props: {
 }): JSX.Element | null {
   const { results, context } = props;
   const { model, trans } = context;
-  if (!model.isLive) {
+  // What a job is doing stands above all views.
+  if (!model.isLive || isActive(model.job)) {
     return null;
-  }
-  const { job } = model;
-  if (isActive(job) && job?.subject === model.subject) {
-    return (
-      <p className="jp-Compilescope-hint" role="status">
-        {job.step || trans.__('The kernel is busy.')}
-      </p>
-    );
   }
   const able = results.filter(
     each => each.state !== 'failed' && each.variant !== 'eager'

@@ -38,18 +38,21 @@ function Item(props: {
   context: IViewContext;
   onTry: (variant: Variant) => void;
 }): JSX.Element {
-  const { suggestion, context, onTry } = props;
-  const { what, why, gain, basis, code, variant, requested, view } = suggestion;
-  const { model, trans } = context;
+  const { suggestion, context } = props;
+  const { what, why, gain, basis, code, place } = suggestion;
+  const { trans } = context;
   return (
     <>
       <div className="jp-Compilescope-overviewWhat">
-        <span>{what}</span>
+        <span>
+          <Prose text={what} />
+        </span>
         {why && (
           <small title={why}>
             <Prose text={why} />
           </small>
         )}
+        {place && <small>{trans.__('Paste the code %1.', place)}</small>}
       </div>
       <div className={`jp-Compilescope-gain jp-mod-${basis}`}>
         {joined(gain)}
@@ -64,38 +67,70 @@ function Item(props: {
       </div>
       <div className="jp-Compilescope-do">
         {code && <Copy code={code} context={context} />}
-        {variant ? (
-          <button
-            type="button"
-            className="jp-Compilescope-link"
-            title={trans.__('Show the variant %1', variant)}
-            onClick={() => {
-              model.showVariant(variant);
-              context.open('changes');
-            }}
-          >
-            {trans.__('Show')}
-          </button>
-        ) : requested && model.isLive ? (
-          <button
-            type="button"
-            className="jp-Compilescope-link"
-            title={trans.__('Add this variant, and measure it')}
-            disabled={isActive(model.job) || model.status.kind !== 'ready'}
-            onClick={() => onTry(requested)}
-          >
-            {trans.__('Try it')}
-          </button>
-        ) : (
-          view && (
-            <ViewLink view={view} of={suggestion.of} context={context}>
-              {trans.__('Show')}
-            </ViewLink>
-          )
-        )}
+        <Trial {...props} />
+        <Shown {...props} />
       </div>
     </>
   );
+}
+
+/**
+ * Makes a variant of the suggestion, and measures it.
+ */
+function Trial(props: {
+  suggestion: Suggestion;
+  context: IViewContext;
+  onTry: (variant: Variant) => void;
+}): JSX.Element | null {
+  const { suggestion, context, onTry } = props;
+  const { requested, trial } = suggestion;
+  const { model, trans } = context;
+  if (!requested || !model.isLive) {
+    return null;
+  }
+  return (
+    <button
+      type="button"
+      className="jp-Compilescope-link"
+      title={trans.__('Add this variant, and measure it')}
+      disabled={isActive(model.job) || model.status.kind !== 'ready'}
+      onClick={() => onTry(requested)}
+    >
+      {trial ? trans.__('Try %1', trial) : trans.__('Try it')}
+    </button>
+  );
+}
+
+/**
+ * Leads to the variant that has it, else to the view that says more of it.
+ */
+function Shown(props: {
+  suggestion: Suggestion;
+  context: IViewContext;
+}): JSX.Element | null {
+  const { suggestion, context } = props;
+  const { variant, view, of, compilation } = suggestion;
+  const { model, trans } = context;
+  if (variant) {
+    return (
+      <button
+        type="button"
+        className="jp-Compilescope-link"
+        title={trans.__('Show the variant %1', variant)}
+        onClick={() => {
+          model.showVariant(variant);
+          context.open('changes');
+        }}
+      >
+        {trans.__('Show')}
+      </button>
+    );
+  }
+  return view ? (
+    <ViewLink view={view} of={of} compilation={compilation} context={context}>
+      {trans.__('Show')}
+    </ViewLink>
+  ) : null;
 }
 
 function Copy(props: { code: string; context: IViewContext }): JSX.Element {

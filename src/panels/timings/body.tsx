@@ -32,13 +32,27 @@ export function TimingsBody(props: {
   measurement: Measurement | null;
   context: IViewContext;
   origin: object;
+
+  /**
+   * The part that was asked for, by its name.
+   */
+  section: { readonly name: string } | null;
 }): JSX.Element {
-  const { variants, measurement, context, origin } = props;
+  const { variants, measurement, context, origin, section } = props;
   const { model, trans } = context;
   const [excluded, setExcluded] = React.useState<ReadonlySet<string>>(
     new Set()
   );
   const [seconds, setSeconds] = React.useState(10);
+  const body = React.useRef<HTMLDivElement>(null);
+  React.useEffect(() => {
+    const part = body.current?.querySelector(`.jp-mod-${section?.name}`);
+    if (body.current && part) {
+      body.current.scrollTop +=
+        part.getBoundingClientRect().top -
+        body.current.getBoundingClientRect().top;
+    }
+  }, [section]);
   const rows = React.useMemo(
     () => rowsOf(measurement, variants),
     [measurement, variants]
@@ -90,7 +104,7 @@ export function TimingsBody(props: {
           trans={trans}
         />
       )}
-      <div className="jp-Compilescope-timingsBody">
+      <div className="jp-Compilescope-timingsBody" ref={body}>
         <div className="jp-Compilescope-standing">
           <span role="status">{standing.text}</span>
           {standing.count && (

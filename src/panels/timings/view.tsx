@@ -2,13 +2,16 @@ import * as React from 'react';
 import type { VariantReport } from '../../protocol/types';
 import type { IEmpty } from '../common';
 import { ReportView } from '../common';
-import type { IViewContext } from '../views';
+import type { ISectioned, IViewContext } from '../views';
 import { TimingsBody } from './body';
 
 /**
  * The Timings view: how long a call takes under each variant, and why.
  */
-export class TimingsView extends ReportView<readonly VariantReport[]> {
+export class TimingsView
+  extends ReportView<readonly VariantReport[]>
+  implements ISectioned
+{
   constructor(context: IViewContext) {
     super(context, {
       name: 'timings',
@@ -18,6 +21,12 @@ export class TimingsView extends ReportView<readonly VariantReport[]> {
     const { model } = context;
     model.measurementChanged.connect(this.refresh, this);
     model.jobChanged.connect(this.refresh, this);
+  }
+
+  showSection(name: string): void {
+    // An object of its own: the same section may be asked for again.
+    this._section = { name };
+    this.update();
   }
 
   protected override async load(): Promise<readonly VariantReport[]> {
@@ -55,7 +64,10 @@ export class TimingsView extends ReportView<readonly VariantReport[]> {
         measurement={model.measurement}
         context={this.context}
         origin={this}
+        section={this._section}
       />
     );
   }
+
+  private _section: { readonly name: string } | null = null;
 }

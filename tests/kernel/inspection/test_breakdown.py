@@ -56,13 +56,17 @@ def test_what_takes_long_waits_to_be_asked_for(report: Report) -> None:
     slow = copy.deepcopy(report)
     variant = slow.variant("python")
     variant.layers, variant.verdict = [], None
-    assert variant_to_break_down(slow, ["cpp"]) is None
+    changed: list[str] = []
+    assert variant_to_break_down(slow, ["cpp"], changed.append) is None
     assert variant.compile_time is not None
     variant.compile_time.total_s = 5.0
-    assert variant_to_break_down(slow, ["python"]) == "python"
+    assert variant_to_break_down(slow, ["python"], changed.append) == "python"
+    assert changed == []
     variant.compile_time.total_s = 57.0
-    assert variant_to_break_down(slow, ["python"]) is None
+    assert variant_to_break_down(slow, ["python"], changed.append) is None
+    # Who shows the report hears of it.
+    assert changed == ["python"]
     limit = overview(slow).limit
     assert limit is not None
     assert limit.headline == "Not measured yet."
-    assert limit.text.startswith("Breaking down the time takes about 60.0 s, most of it to build")
+    assert limit.text.startswith("Breaking down the time takes about 60 s, because")

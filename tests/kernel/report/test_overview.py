@@ -6,16 +6,19 @@ import random
 import re
 import statistics
 from pathlib import Path
+from typing import Literal
 
 import compilescope as cs
 import msgspec
 import pytest
 from compilescope.analysis.figures.intervals import median_interval, ratio
 from compilescope.analysis.figures.speedups import between, speedup
+from compilescope.analysis.figures.speedups import estimate as ratio_text
 from compilescope.analysis.figures.wording import duration
 from compilescope.analysis.graphs.repeated_blocks import repeated_blocks, written_path
 from compilescope.analysis.overview.overview import overview
 from compilescope.analysis.overview.verdict import verdict
+from compilescope.analysis.overview.verdict_helps import UNGUARDED
 from compilescope.analysis.target.estimates import estimate
 from compilescope.comms import summaries
 from compilescope.report import (
@@ -30,8 +33,10 @@ from compilescope.report import (
     OutputError,
     Problem,
     Report,
+    SourceLine,
     Speedup,
     Subject,
+    Suggestion,
     Sweep,
     SweepCell,
     TargetReport,
@@ -167,7 +172,7 @@ def test_equality_is_not_claimed_of_medians_that_are_apart() -> None:
     assert "Too noisy to compare it with the Python wrapper." in found.headline
     assert found.wrapper is not None
     assert found.wrapper.headline == "Too noisy to judge."
-    assert f"Round by round, cpp is {pair.detail}." in found.wrapper.text
+    assert f"Round by round, the C++ one is {ratio_text(pair)}." in found.wrapper.text
 
 
 def test_what_is_too_noisy_is_not_judged() -> None:
@@ -351,6 +356,9 @@ def test_what_was_not_measured_says_so() -> None:
     assert (found.limit.headline, found.limit.basis) == ("Not measured yet.", "unknown")
     for one in report.variants:
         one.timing, one.stage = None, "sources"
+    # While the first variant is still on its way.
+    started = Report(subject=report.subject, variants=[report.variant("eager")])
+    assert overview(started).headline == "Nothing is compiled yet."
     found = overview(report)
     assert found.headline == "Code is generated; nothing is measured yet."
     assert found.results[1].why == "not measured yet"
@@ -426,6 +434,10 @@ def graph_of(blocks: int, *, odd: bool = False) -> Compilation:
         path = f"transformer.h.{index}"
         nodes += [
             Node(name=f"n{index}", op="call_module", target="layer_norm", module=f"{path}.ln"),
+            *(
+                Node(name=f"m{index}_{at}", op="call_function", target="linear", module=path)
+                for at in range(2)
+            ),
             Node(
                 name=f"a{index}",
                 op="call_function",
@@ -441,6 +453,12 @@ def test_equal_blocks_are_found_and_counted() -> None:
     found = repeated_blocks(graph_of(12))
     assert found == ("transformer.h", "GPT2Block", 12, 1.0)
     assert repeated_blocks(graph_of(3)) is None
+    # Layers one by one would be calls of their own, each for next to no work.
+    layers = graph_of(12)
+    layers.graphs["dynamo"].nodes = [
+        node for node in layers.graphs["dynamo"].nodes if node.target in ("x", "layer_norm")
+    ]
+    assert repeated_blocks(layers) is None
     half = repeated_blocks(graph_of(12, odd=True))
     assert half is not None
     assert (half.number, half.share) == (6, 0.5)
@@ -478,6 +496,24 @@ def test_blocks_are_named_as_the_caller_knows_them(
     compilation.graphs["dynamo"].nodes[0].target = f"{variable}_modules_h_modules_0_weight_"
     subject = Subject(id="s", name="Net", kind="module", arguments=arguments)
     assert written_path("transformer.h", compilation, subject) == written
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "written"),
+    [
+        ("module", "gpt(ids)", "gpt.transformer.h"),
+        ("module", "logits = trainer.net(ids)", "trainer.net.transformer.h"),
+        ("method", "gpt.generate(ids)", "gpt.transformer.h"),
+        ("module", "make(2)(ids)", "model.transformer.h"),
+        ("module", "for x in xs: gpt(x)", "model.transformer.h"),
+    ],
+)
+def test_the_model_has_the_name_that_its_call_has(
+    kind: Literal["module", "method"], code: str, written: str
+) -> None:
+    call = SourceLine(file="cell", line=2, code=code)
+    subject = Subject(id="s", name="GPT", kind=kind, call=call)
+    assert written_path("transformer.h", graph_of(12), subject) == written
 
 
 def targeted(kernels_us: float) -> Report:
@@ -568,3 +604,118 @@ def test_recompiles_of_the_cell_itself_are_counted_and_lead_to_what_avoids_them(
     first = found.suggestions[0]
     assert first.what == "Avoid recompile 0/1: x.size(0) 8 → 12"
     assert (first.code, first.of) == ("torch._dynamo.mark_dynamic(batch, 0)", "as written")
+
+
+def suggestion_of(report: Report, begin: str) -> Suggestion:
+    (found,) = [one for one in overview(report).suggestions if one.what.startswith(begin)]
+    return found
+
+
+SLOW = {"guards": 20.0, "wrapper": 5.0, "launches": 5.0, "kernels": 10.0}
+
+
+@pytest.mark.parametrize(
+    ("begin", "requested"),
+    [
+        ("C++ wrapper", Variant(cpp_wrapper=True)),
+        ("CUDA graphs", Variant(mode="reduce-overhead")),
+        ("Fewer, larger kernels", Variant(options={"combo_kernels": True})),
+        ("Fewer guards", Variant(options=UNGUARDED)),
+    ],
+)
+def test_a_suggestion_that_is_a_setting_can_be_tried(begin: str, requested: Variant) -> None:
+    report = made(eager=60.0, python=40.0)
+    look(report, "python", **SLOW)
+    python = report.variant("python")
+    python.layers[0].device = "cuda:0"
+    python.verdict = verdict(python, report)
+    assert suggestion_of(report, begin).requested == requested
+    # Its code is in the report, and not measured yet: it is there to be looked at.
+    report.variants.append(VariantReport(name="tried", requested=requested))
+    tried = suggestion_of(report, begin)
+    assert (tried.requested, tried.variant) == (None, "tried")
+    report.variants[-1].stage = "failed"
+    assert begin not in [one.what for one in overview(report).suggestions]
+
+
+def test_a_size_that_changes_can_be_tried_as_a_symbol() -> None:
+    report = cs.load(REPORTS / "recompiles.compilescope.json")
+    size, number, _ = overview(report).suggestions[:3]
+    assert (size.requested, size.trial) == (Variant(dynamic=True), "dynamic=True")
+    assert (size.code, size.place) == (
+        "torch._dynamo.mark_dynamic(batch, 0)",
+        "before the call (cell, line 4)",
+    )
+    assert (size.view, size.compilation, size.of) == ("recompiles", "0/1", "as written")
+    # A tensor in place of a number is a change of the code.
+    assert number.requested is None
+    assert (number.code, number.place) == (
+        "rate = torch.tensor(rate)",
+        "before the call (cell, line 4)",
+    )
+    report.variants.append(VariantReport(name="dynamic", requested=Variant(dynamic=True)))
+    size = overview(report).suggestions[0]
+    assert (size.requested, size.variant) == (None, "dynamic")
+    # That it failed leaves the advice as it is.
+    report.variants[-1].stage = "failed"
+    size = overview(report).suggestions[0]
+    assert (size.requested, size.variant, size.view) == (None, "", "recompiles")
+
+
+def test_a_break_that_a_setting_of_dynamo_ends_has_it_to_copy() -> None:
+    report = cs.load(REPORTS / "breaks.compilescope.json")
+    item = suggestion_of(report, "Fix the graph break at line 23")
+    assert item.code == "torch._dynamo.config.capture_scalar_outputs = True"
+    assert item.place == "before the first call, and run the cell again"
+    branch = suggestion_of(report, "Fix the graph break at line 17")
+    assert (branch.code, branch.requested, branch.view) == ("", None, "breaks")
+
+
+@pytest.mark.parametrize(
+    ("effective", "requested", "code", "place"),
+    [
+        (
+            Effective(
+                setting="fusions",
+                requested="bias_addmm",
+                actual="off",
+                differs=True,
+                remedy="Compare with the Python wrapper.",
+                trial=Variant(dynamic=False),
+            ),
+            Variant(dynamic=False),
+            "compiled = torch.compile(fn, dynamic=False)",
+            "",
+        ),
+        (
+            Effective(
+                setting="freezing",
+                requested="on",
+                actual="off",
+                differs=True,
+                remedy="Set torch._inductor.config.freezing = True.",
+                code="torch._inductor.config.freezing = True",
+            ),
+            None,
+            "torch._inductor.config.freezing = True",
+            "before the first call, and run the cell again",
+        ),
+    ],
+)
+def test_a_setting_not_in_effect_is_tried_or_copied(
+    effective: Effective, requested: Variant | None, code: str, place: str
+) -> None:
+    report = made(eager=60.0, python=40.0)
+    report.variant("python").effective = [effective]
+    found = suggestion_of(report, effective.remedy)
+    assert (found.requested, found.code, found.place) == (requested, code, place)
+
+
+def test_what_no_button_can_try_says_where_its_code_belongs() -> None:
+    report = made(eager=60.0, python=40.0)
+    look(report, "python", **SLOW)
+    assert suggestion_of(report, "Larger batch").place
+    for name in ("recompiles", "breaks"):
+        for one in overview(cs.load(REPORTS / f"{name}.compilescope.json")).suggestions:
+            assert one.requested or one.variant or one.view, one.what
+            assert one.requested or one.variant or one.place or not one.code, one.what

@@ -32,6 +32,7 @@ warning: The graph breaks.  (cell, line 3)
 C++ wrapper?  Not measured yet. Build and time both wrappers.
 limits?       Not measured yet. Break down the time to see what limits a call.
 1. Avoid recompile 0/0: x.size(0) 4 → 5
+   before the call (cell, line 3):
    with torch.no_grad():
        f(x)
 1 graph · 1 graph break · 1 recompile · 1 launch of 1 kernel (1 C++) · 1 guard · 1 setting not in

@@ -1,4 +1,4 @@
-import { expect, test } from '@playwright/test';
+import { expect, test, type Locator } from '@playwright/test';
 import { execFileSync } from 'child_process';
 import * as fs from 'fs';
 import * as os from 'os';
@@ -90,6 +90,122 @@ test('opens at the view that its address names', async ({ page }) => {
   const tab = page.getByRole('tab', { name: /^Recompiles/ });
   await expect(tab).toHaveAttribute('aria-selected', 'true');
 });
+
+test('shows the same figure of a pair wherever it stands', async ({ page }) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'cs-surfaces-'));
+  const report = path.join(REPORTS, 'mlp.compilescope.json');
+  const script = path.resolve(__dirname, '../helpers/made_timed.py');
+  const figures = JSON.parse(
+    execFileSync('python', [script, report, folder], { encoding: 'utf8' })
+  ) as Record<string, string>;
+  const {
+    'python over eager': python,
+    'cpp over eager': cpp,
+    'cpp over python': wrappers
+  } = figures;
+  // Each pair has a figure of its own, so that none can stand for another.
+  expect(new Set([python, cpp, wrappers]).size).toBe(3);
+  const overEager = { python, cpp };
+
+  await test.step('printed', () => {
+    const text = fs.readFileSync(path.join(folder, 'printed.txt'), 'utf8');
+    const lines = text.split('\n');
+    const line = (begin: string) =>
+      lines.find(each => each.startsWith(begin)) ?? '';
+    expect(figuresIn(line('python '))).toEqual([python]);
+    expect(figuresIn(line('cpp '))).toEqual([cpp]);
+    expect(figuresIn(line('C++ wrapper?'))).toEqual([wrappers]);
+    expect(figuresIn(line('1. '))).toEqual([wrappers]);
+    expect(new Set(figuresIn(text))).toEqual(new Set([python, cpp, wrappers]));
+  });
+
+  await test.step('in the cell', async () => {
+    const html = fs.readFileSync(path.join(folder, 'cell.html'), 'utf8');
+    await page.setContent(html);
+    const table = page.getByRole('table').first();
+    expect(await rowsOf(table, 'variant', 'over eager')).toEqual({
+      'Python wrapper': python,
+      'C++ wrapper': cpp
+    });
+    // In short and at length.
+    for (const answer of await page.getByText('C++ wrapper?').all()) {
+      const text = await answer.locator('..').textContent();
+      expect(figuresIn(text!)).toEqual([wrappers]);
+    }
+    const body = (await page.locator('body').textContent())!;
+    for (const figure of figuresIn(body)) {
+      expect([python, cpp, wrappers]).toContain(figure);
+    }
+  });
+
+  await page.goto(pathToFileURL(path.join(folder, 'page.html')).href);
+  await test.step('in the sidebar', async () => {
+    const table = page.locator('.jp-Compilescope-variants');
+    expect(await rowsOf(table, 'variant', 'over eager')).toEqual(overEager);
+  });
+
+  await test.step('on the Overview', async () => {
+    const overview = await openView(page.locator('body'), 'Overview');
+    const results = overview.getByRole('region', { name: 'Results' });
+    expect(
+      await rowsOf(results.getByRole('table'), 'variant', 'over eager')
+    ).toEqual({ 'Python wrapper': python, 'C++ wrapper': cpp });
+    for (const [name, figure] of [
+      ['Is the C++ wrapper worth it?', wrappers],
+      ['What to change', wrappers]
+    ]) {
+      const part = overview.getByRole('region', { name });
+      expect(figuresIn(await part.innerText()), name).toEqual([figure]);
+    }
+    const headline = overview.getByRole('heading', { level: 2 });
+    expect(figuresIn(await headline.innerText())).toEqual([cpp]);
+  });
+
+  await test.step('in Timings', async () => {
+    const timings = await openView(page.locator('body'), 'Timings');
+    const table = timings.getByRole('table', { name: 'Latency by variant' });
+    expect(await rowsOf(table, 'Variant', 'over eager')).toEqual(overEager);
+    const verdict = timings.getByRole('region', { name: 'Verdict' });
+    expect(figuresIn(await verdict.innerText())).toEqual([wrappers]);
+  });
+
+  await test.step('and no view has another', async () => {
+    for (const view of [...IN_THE_BAR, ...UNDER_MORE]) {
+      const panel = await openView(page.locator('body'), view);
+      await expect(panel).not.toContainText('Loading');
+      for (const figure of figuresIn(await panel.innerText())) {
+        expect([python, cpp, wrappers], view).toContain(figure);
+      }
+    }
+  });
+});
+
+/**
+ * How many times faster or slower, wherever a text says so.
+ */
+function figuresIn(text: string): string[] {
+  return text.match(/(?:at least )?[\d.]+× (?:faster|slower)/g) ?? [];
+}
+
+/**
+ * The figures in one column of a table by what is in another.
+ */
+async function rowsOf(
+  table: Locator,
+  key: string,
+  value: string
+): Promise<Record<string, string>> {
+  const [head, ...rows] = await table.getByRole('row').all();
+  const heads = await head.getByRole('columnheader').allInnerTexts();
+  const cells = await Promise.all(
+    rows.map(row => row.locator('th, td').allInnerTexts())
+  );
+  const found = cells.flatMap(row => {
+    const name = row[heads.indexOf(key)].split('\n')[0].trim();
+    return figuresIn(row[heads.indexOf(value)]).map(text => [name, text]);
+  });
+  return Object.fromEntries(found) as Record<string, string>;
+}
 
 test('the viewer opens pages and files, and sends nothing', async ({
   page

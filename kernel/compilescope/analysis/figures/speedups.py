@@ -28,9 +28,7 @@ def speedup(measured: Ratio, over: str) -> Speedup:
     """
     low, high = measured.interval
     shown = Speedup(ratio=measured.value, interval=measured.interval, over=over)
-    shown.detail = (
-        f"{_faster(measured.value)} than {over}; 99 % interval: {_faster(low)} to {_faster(high)}"
-    )
+    shown.detail = f"{_faster(measured.value)} than {over}; 99 % interval: {_interval(low, high)}"
     wide = low <= 0 or high / low > _WIDE
     if measured.differs is None:
         shown.standing, shown.text = "few", "too few rounds"
@@ -83,6 +81,13 @@ def between(variant: VariantReport, other: VariantReport) -> Speedup | None:
     return None if indirect is None else speedup(indirect, other.name)
 
 
+def estimate(measured: Speedup) -> str:
+    """The estimate itself, certain or not: with its interval."""
+    if measured.interval is None:
+        return _faster(measured.ratio)
+    return f"{_faster(measured.ratio)} (99 % interval: {_interval(*measured.interval)})"
+
+
 def is_noisy(interval_us: tuple[float, float]) -> bool:
     """Whether a median's interval is too wide for the figure to mean much."""
     low, high = interval_us
@@ -101,6 +106,10 @@ def _by_baseline(mine: Timing, others: Timing) -> Ratio | None:
     known = mine.differs is not None and others.differs is not None
     differs = not interval[0] <= 1 <= interval[1] if known else None
     return Ratio(mine.ratio / others.ratio, interval, differs)
+
+
+def _interval(low: float, high: float) -> str:
+    return f"{_faster(low)} to {_faster(high)}"
 
 
 def _faster(value: float) -> str:

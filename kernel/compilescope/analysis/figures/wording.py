@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from ...report import SourceLine
 from ...report.units import duration
 
 
@@ -30,3 +33,19 @@ def round_number(value: float) -> str:
         return f"{max(value, 1):.0f}"
     digits = len(str(int(value))) - 2
     return f"{round(value, -digits):,.0f}"
+
+
+def place(where: SourceLine | None) -> str:
+    """Return ``file:line``, the file without its folders; empty for an unknown place.
+
+    A notebook cell has a file name that says nothing to its author: it reads ``cell, line 3``.
+    """
+    if where is None:
+        return ""
+    parts = where.file.replace("\\", "/").split("/")
+    if any(part.startswith("ipykernel_") for part in parts[:-1]):
+        return f"cell, line {where.line}"
+    number = re.match(r"<ipython-input-(\d+)-", parts[-1])
+    if number:
+        return f"In[{number[1]}], line {where.line}"
+    return f"{parts[-1]}:{where.line}" if parts[-1] else f"line {where.line}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import NamedTuple
 
@@ -9,6 +10,8 @@ from ...report import Compilation, Graph, Node, Subject
 
 _LEAST = 4
 """Fewer equal blocks are not worth a change."""
+_OPERATIONS = 4
+"""Smaller blocks, such as single layers, are too little work for a call of its own."""
 _INDEX = re.compile(r"(?:^|\.)(\d+)(?=\.|$)")
 _STAGES = ("dynamo", "pre_grad")
 _OWNED = ("module", "method")
@@ -53,7 +56,8 @@ def repeated_blocks(compilation: Compilation) -> Blocks | None:
         same = max(alike.values(), key=len)
         block_nodes = [node for index in same for node in blocks[index]]
         share = len(block_nodes) / len(nodes)
-        if len(same) >= _LEAST and (best is None or share > best.share):
+        is_large = len(block_nodes) >= _OPERATIONS * len(same)
+        if len(same) >= _LEAST and is_large and (best is None or share > best.share):
             best = Blocks(path, _type(block_nodes, path, same[0]), len(same), share)
     return best
 
@@ -67,10 +71,30 @@ def written_path(path: str, compilation: Compilation, subject: Subject) -> str:
     first, _, rest = path.partition(".")
     arguments = {line.partition(":")[0] for line in subject.arguments}
     if subject.kind not in _OWNED or first in arguments or _has_input(compilation, f"G_{first}"):
-        return path or "model"
+        return path or _model(subject)
     # Dynamo names what it finds by the variable, ``L['s']``; only ``self`` is left out of paths.
     inside = rest if _has_input(compilation, f"L_{first}") else path
-    return ".".join(filter(None, ["model", inside]))
+    return ".".join(filter(None, [_model(subject), inside]))
+
+
+def _model(subject: Subject) -> str:
+    """What the line of the call calls the module; ``model`` where that is not known."""
+    try:
+        (statement,) = ast.parse(subject.call.code.strip() if subject.call else "").body
+    except (SyntaxError, ValueError):
+        return _USUAL
+    call = getattr(statement, "value", None)
+    if not isinstance(call, ast.Call):
+        return _USUAL
+    called: ast.expr = call.func
+    if subject.kind == "method" and isinstance(called, ast.Attribute):
+        called = called.value
+    named = ast.unparse(called)
+    return named if _DOTTED.fullmatch(named) else _USUAL
+
+
+_USUAL = "model"
+_DOTTED = re.compile(r"\w+(\.\w+)*")
 
 
 def _has_input(compilation: Compilation, variable: str) -> bool:

@@ -149,7 +149,7 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
         if standings and all(one == "slower" for one in standings):
             return "torch.compile makes this call slower: eager is fastest."
         if "noisy" in standings:
-            return "Too noisy to judge: measure for longer, or while the machine does nothing else."
+            return "Too noisy to judge: measure for longer, or while the machine is idle."
         if "few" in standings:
             return "Too few rounds to tell which variant is fastest: measure for longer."
         return "No variant is measurably faster than eager."
@@ -165,6 +165,8 @@ def _headline(report: Report, shown: list[VariantReport], best: VariantReport | 
     ):
         first = min(known, key=lambda one: one.call_us or 0.0)
         return f"Estimated for {first.device}, not measured: {first.text}."
+    if not any(variant.compilations for variant in shown):
+        return "Nothing is compiled yet."
     return "Code is generated; nothing is measured yet."
 
 

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ...report import Help, Recompile, Report, Suggestion, VariantReport, is_record
+import msgspec
+
+from ...report import (
+    Advice,
+    Compilation,
+    Help,
+    Recompile,
+    Report,
+    Suggestion,
+    VariantReport,
+    is_record,
+)
 from ...report.units import duration
+from ...report.variant import Variant
 from ..figures.speedups import between
-from ..figures.wording import percent
+from ..figures.wording import percent, place
 from ..graphs.repeated_blocks import repeated_blocks, written_path
+from ..problems.breaks import plain_function
 from ..settings.variant_code import code_of
 from .variants import title
-from .verdict_helps import CPP, GRAPHS, GUARDS
+from .verdict_helps import BEFORE, BREAKS, CPP, GRAPHS, GUARDS
 from .wrapper import first_call, is_marginal, trusted
 
 MOST = 5
@@ -48,13 +61,14 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
         rankeds += [one for one in _helps(now) if one.suggestion.variant not in tried]
         rankeds += _blocks(report, now)
     for variant in [now] if now is not None else report.variants:
-        rankeds += [*_recompiles(variant), *_breaks(variant), *_settings(variant)]
+        rankeds += [*_recompiles(variant, now), *_breaks(variant), *_settings(variant)]
     if now is not None:
         # One call of the variant recompiles nothing; the loop in the user's cell may have.
         for variant in (each for each in report.variants if is_record(each)):
-            for ranked in _recompiles(variant):
+            for ranked in _recompiles(variant, now):
                 ranked.suggestion.of = variant.name
                 rankeds.append(ranked)
+        rankeds = list(_untried(report, rankeds))
     seen: dict[tuple[str, str], Ranked] = {}
     for ranked in rankeds:
         key = (ranked.suggestion.what, ranked.suggestion.code)
@@ -62,6 +76,26 @@ def suggestions(report: Report, now: VariantReport | None) -> list[Suggestion]:
             seen[key] = ranked
     ordered = sorted(seen.values(), key=lambda one: -one.promise)
     return [one.suggestion for one in ordered[:MOST]]
+
+
+def _untried(report: Report, rankeds: list[Ranked]) -> Iterator[Ranked]:
+    """Suggestions whose trial is in the report lead to it; those whose trial failed are dropped."""
+    for ranked in rankeds:
+        suggestion = ranked.suggestion
+        tried = _find(report, suggestion.requested)
+        if tried is None:
+            yield ranked
+            continue
+        suggestion.requested = None
+        if tried.stage != "failed":
+            suggestion.variant = tried.name
+        if tried.stage != "failed" or suggestion.trial:
+            yield ranked
+
+
+def _find(report: Report, wanted: Variant | None) -> VariantReport | None:
+    found = (one for one in report.variants if not is_record(one) and one.requested == wanted)
+    return next(found, None)
 
 
 def _measured(report: Report, now: VariantReport) -> Iterator[Ranked]:
@@ -122,7 +156,9 @@ def _helps(now: VariantReport) -> Iterator[Ranked]:
     verdict = now.verdict
     if verdict is None or (now.layers and not trusted(now)):
         return
-    for place, one in enumerate(verdict.helps):
+    for position, one in enumerate(verdict.helps):
+        if one.what == BREAKS[0]:
+            continue  # each break is a suggestion of its own
         if one.speedup is not None and one.speedup.standing not in ("noisy", "few"):
             continue  # it was tried: it is among what is faster, or it brought nothing
         saved = _at_most(now, one)
@@ -132,7 +168,7 @@ def _helps(now: VariantReport) -> Iterator[Ranked]:
             gain = f"up to {duration(saved)} ({percent(saved / whole)}) less per call"
             promise = 0.5 * saved / whole
         yield Ranked(
-            promise - place / 1000,
+            promise - position / 1000,
             Suggestion(
                 what=one.what,
                 why=one.why,
@@ -140,8 +176,9 @@ def _helps(now: VariantReport) -> Iterator[Ranked]:
                 basis="unknown" if saved is None else "estimated",
                 code=one.code,
                 variant=one.variant,
-                requested=one.requested if not one.variant else None,
-                view="timings",
+                requested=one.requested,
+                place=one.place,
+                view="verdict",
             ),
         )
 
@@ -158,33 +195,72 @@ def _at_most(now: VariantReport, help_: Help) -> float | None:
     return sum(layer.us for layer in layers if layer.kind in kinds)
 
 
-def _recompiles(variant: VariantReport) -> Iterator[Ranked]:
+_SIZES = ("mark_dynamic", "dynamic")
+"""Advice against recompiles for sizes that change, which ``dynamic=True`` ends as well."""
+
+
+def _recompiles(variant: VariantReport, now: VariantReport | None) -> Iterator[Ranked]:
+    """What to change against recompiles: once for all that the same change ends."""
+    by_change: dict[str, list[tuple[Compilation, Recompile, Advice]]] = {}
     for compilation in variant.compilations:
         recompile = compilation.recompile
-        for advice in recompile.advice[:1] if recompile is not None else []:
-            took = compilation.duration_s
-            yield Ranked(
-                _promise(took),
-                Suggestion(
-                    what=f"Avoid recompile {compilation.id}{_cause(recompile)}",
-                    why=advice.what,
-                    gain=f"saves {duration(took * 1e6)} of compile time" if took else "",
-                    basis="measured" if took else "unknown",
-                    code=advice.code,
-                    view="recompiles",
-                ),
-            )
+        if recompile is not None and recompile.advice:
+            advice = recompile.advice[0]
+            ended = by_change.setdefault(advice.code or compilation.id, [])
+            ended.append((compilation, recompile, advice))
+    for ended in by_change.values():
+        compilation, _, advice = ended[0]
+        took_s = sum(one.duration_s or 0.0 for one, _, _ in ended)
+        ids = [one.id for one, _, _ in ended]
+        which = f"recompile {ids[0]}" if len(ids) == 1 else f"{len(ids)} recompiles"
+        cause = next(filter(None, (_cause(recompile) for _, recompile, _ in ended)), "")
+        yield Ranked(
+            _promise(took_s),
+            Suggestion(
+                what=f"Avoid {which}{cause}",
+                why=advice.what,
+                gain=f"saves {duration(took_s * 1e6)} of compile time" if took_s else "",
+                basis="measured" if took_s else "unknown",
+                code=advice.code,
+                place=_place(advice),
+                view="recompiles",
+                compilation=compilation.id,
+                **_dynamic(advice, now),
+            ),
+        )
 
 
-def _cause(recompile: Recompile | None) -> str:
-    """What changed, as ``: x.size(0) 8 → 9``; empty where torch's reason has no values."""
-    failure = next(iter(recompile.failures), None) if recompile is not None else None
-    if failure is None or not failure.old or not failure.new:
+def _place(advice: Advice) -> str:
+    """Where the code of advice on a recompile belongs."""
+    if advice.where is None or not advice.code:
+        return ""
+    if advice.kind == "dynamic":
+        function = plain_function(advice.where.function) or "the function"
+        return f"in place of the torch.compile of {function}"
+    return f"before the call ({place(advice.where)})"
+
+
+def _dynamic(advice: Advice, now: VariantReport | None) -> dict[str, Any]:
+    """What a button can try of the advice: all sizes as symbols, in the overview's variant."""
+    if now is None or now.target is not None or advice.kind not in _SIZES:
+        return {}
+    wanted = msgspec.structs.replace(now.requested, dynamic=True)
+    return {"requested": wanted, "trial": "dynamic=True"}
+
+
+def _cause(recompile: Recompile) -> str:
+    """What changed, as ``: x.size(0) 8 → 9``; empty where that has no values, or no name."""
+    failure = next(iter(recompile.failures), None)
+    if failure is None or not failure.old or not failure.new or _UNNAMED in failure.source:
         return ""
     source = re.sub(r"^L\['(\w+)'\]", r"\1", failure.source)
     if failure.dimension is not None:
         source += f".{failure.kind}({failure.dimension})"
     return f": {source} {failure.old} \u2192 {failure.new}"
+
+
+_UNNAMED = "___stack"
+"""How Dynamo calls a value that was on Python's stack at a graph break."""
 
 
 def _breaks(variant: VariantReport) -> Iterator[Ranked]:
@@ -199,18 +275,24 @@ def _breaks(variant: VariantReport) -> Iterator[Ranked]:
             if graph_break.cost_us
             else ""
         )
+        hints = graph_break.cause.hints
+        setting = next((match[1] for hint in hints if (match := _SETTING.search(hint))), "")
         yield Ranked(
             _promise(graph_break.cost_us / 1e6 if graph_break.cost_us else None),
             Suggestion(
                 what=what,
-                why=graph_break.cause.hints[0]
-                if graph_break.cause.hints
-                else graph_break.cause.reason,
+                why=hints[0] if hints else graph_break.cause.reason,
                 gain=cost or "not measured",
                 basis="estimated" if graph_break.cost_us else "unknown",
+                code=setting,
+                place=BEFORE if setting else "",
                 view="breaks",
             ),
         )
+
+
+_SETTING = re.compile(r"`(torch\._dynamo\.config\.\w+ = (?:True|False|\d+))`")
+"""A setting that torch's hint names, of Dynamo: no option of torch.compile has those."""
 
 
 def _promise(saved_s: float | None) -> float:
@@ -230,6 +312,9 @@ def _settings(variant: VariantReport) -> Iterator[Ranked]:
                     what=one.remedy,
                     why=f"{one.setting}: asked for {one.requested}, got {one.actual}. {one.why}",
                     gain="not measured",
+                    code=one.code or (code_of(one.trial) if one.trial is not None else ""),
+                    place=BEFORE if one.code and one.trial is None else "",
+                    requested=one.trial,
                     view="requested",
                 ),
             )
@@ -275,6 +360,7 @@ def _blocks(report: Report, now: VariantReport) -> Iterator[Ranked]:
             gain=f"first call {shorter}{costs}",
             basis="estimated",
             code=f"for block in {path}:\n    block.compile()",
+            place="in place of torch.compile, before the first call",
             view="compile-time",
         ),
     )

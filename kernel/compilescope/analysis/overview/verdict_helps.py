@@ -64,16 +64,16 @@ def helps_for(bound: Bound, variant: VariantReport, report: Report, device: str)
             compilation.breaks for compilation in variant.compilations
         ):
             change(BREAKS, fullgraph=True)
-        found.append(_help(BATCH, BATCH_CODE))
+        found.append(_help(BATCH, BATCH_CODE, "where the samples of a call are put together"))
     if bound == "memory":
         change(FUSION, options={**requested.options, "aggressive_fusion": True})
         if not _short(variant):
-            found.append(_help(PRECISION, AUTOCAST.format(device=_kind(device))))
+            found.append(_help(PRECISION, AUTOCAST.format(device=_kind(device)), AROUND))
     if bound == "compute":
         if on_gpu and _float32(variant):
-            found.append(_help(TF32, TF32_CODE))
+            found.append(_help(TF32, TF32_CODE, BEFORE))
         if not _short(variant):
-            found.append(_help(UNITS, AUTOCAST.format(device=_kind(device))))
+            found.append(_help(UNITS, AUTOCAST.format(device=_kind(device)), AROUND))
     if bound in ("compute", "unclear"):
         change(TUNED, mode="max-autotune" if on_gpu else "max-autotune-no-cudagraphs")
     return [one for one in found if one is not None]
@@ -87,8 +87,12 @@ TF32_CODE = 'torch.set_float32_matmul_precision("high")'
 UNGUARDED = {"guard_filter_fn": "<function torch.compiler.skip_guard_on_inbuilt_nn_modules_unsafe>"}
 
 
-def _help(text: tuple[str, str], code: str) -> Help:
-    return Help(what=text[0], why=text[1], code=code)
+AROUND = "around the call"
+BEFORE = "before the first call, and run the cell again"
+
+
+def _help(text: tuple[str, str], code: str, place: str = "") -> Help:
+    return Help(what=text[0], why=text[1], code=code, place=place)
 
 
 def _change(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...report import Answer, Report, Speedup, Timing, VariantReport, is_record
 from ...report.units import duration
 from ..figures.payback import first_call_s
-from ..figures.speedups import between
+from ..figures.speedups import between, estimate
 from ..figures.wording import of_whole, percent, round_number
 from .variants import sibling
 
@@ -85,7 +85,7 @@ def _compared(
     both = f"{duration(timing.median_us)} with the Python wrapper, {duration(cpp.timing.median_us)}"
     both += " with the C++ one."
     if found.standing == "noisy":
-        both += f" Round by round, {cpp.name} is {found.detail}."
+        both += f" Round by round, the C++ one is {estimate(found)}."
     if found.standing in ("noisy", "few"):
         return Answer(f"{found.text.capitalize()}.", f"A call takes {both}{told}{cost}", _VIEW)
     if found.standing == "same":

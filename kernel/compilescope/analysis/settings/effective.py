@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from ...capture.records import Record
 from ...report import Compilation, Effective
@@ -61,13 +65,13 @@ def effective(
     if variant.backend != "inductor":
         return [
             *_backend(variant),
-            *cuda_graphs_row(facts.cuda_graphs),
+            *cuda_graphs_row(facts.cuda_graphs, variant),
             *_dynamic(variant, compilations, records),
         ]
     rules: list[Callable[[], Iterator[Effective]]] = [
         lambda: _cpp_wrapper(variant, compilations),
         lambda: _python_calls(variant, compilations),
-        lambda: cuda_graphs_row(facts.cuda_graphs),
+        lambda: cuda_graphs_row(facts.cuda_graphs, variant),
         lambda: autotuning(compilations, facts.settings, facts.complaints, built=facts.built),
         lambda: freezing(compilations, facts.settings, built=facts.built),
         lambda: launcher(variant, compilations, facts.settings),
@@ -134,19 +138,22 @@ def _python_calls(variant: Variant, compilations: Sequence[Compilation]) -> Iter
         )
 
 
-def cuda_graphs_row(graphs: CudaGraphs | None) -> Iterator[Effective]:
+def cuda_graphs_row(graphs: CudaGraphs | None, variant: Variant) -> Iterator[Effective]:
     """Whether CUDA graphs were captured, where they were asked for."""
     if graphs is None or graphs.outcome == "not asked":
         return
     skip = graphs.skips[0] if graphs.skips else None
     differs = graphs.outcome in ("skipped", "partly", "no GPU")
+    remedied = skip if graphs.outcome != "no GPU" else None
     yield Effective(
         setting=CUDA_GRAPHS,
         requested="on",
         actual=_OUTCOMES[graphs.outcome],
         differs=differs,
         why=graphs.why or graphs.how,
-        remedy=_remedy(skip) if skip is not None and graphs.outcome != "no GPU" else "",
+        remedy=_remedy(remedied) if remedied is not None else "",
+        code=remedied.setting if remedied is not None else "",
+        trial=_trial(remedied, variant) if remedied is not None else None,
         where=skip.where if skip is not None and differs else None,
     )
 
@@ -163,6 +170,20 @@ _OUTCOMES = {
 
 def _remedy(skip: Skip) -> str:
     return f"{skip.remedy} {skip.setting}" if skip.setting else skip.remedy
+
+
+_OPTION = re.compile(r"torch\._inductor\.config\.([\w.]+) = (\w+)$")
+
+
+def _trial(skip: Skip, variant: Variant) -> Variant | None:
+    """The variant that has CUDA graphs where this one has none; None where no switch brings it."""
+    if variant.cpp_wrapper and skip.reason == "cpp wrapper enabled":
+        return msgspec.structs.replace(variant, cpp_wrapper=False)
+    match = _OPTION.match(skip.setting)
+    if match is None:
+        return None
+    options = {**variant.options, match[1]: ast.literal_eval(match[2])}
+    return msgspec.structs.replace(variant, options=options)
 
 
 def _dynamic(

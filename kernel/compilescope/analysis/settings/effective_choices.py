@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from ...report import Compilation, Effective
 from ...report.variant import Variant
 from ..wrapper.crossings import device_of
@@ -16,7 +18,11 @@ _CONSTANT = (
     "constants when they are frozen."
 )
 _LAUNCHER = "use_static_cuda_launcher"
-_FREEZE = "torch._inductor.config.freezing = True, and call under torch.no_grad()."
+_FREEZE = "Set torch._inductor.config.freezing = True, and call under torch.no_grad()."
+_FREEZE_CODE = """\
+torch._inductor.config.freezing = True
+with torch.no_grad():
+    compiled(x)"""
 _NOT_FROZEN = (
     "Parameters are frozen for inference with gradients off, and where Dynamo knows of it: by the "
     "global setting, not by options."
@@ -49,14 +55,14 @@ def autotuning(
         operators = [] if measured else _tunable(compilations)
     if not measured and not skipped and not built:
         return
-    why = remedy = ""
+    why = remedy = code = ""
     if operators:
         why = skipped[0].skipped if skipped else _complaint(complaints)
         cpu = all(device_of(compilation) == "cpu" for compilation in compilations)
         if not why and cpu:
             why = _CONSTANT
         if cpu and not settings.get("freezing"):
-            remedy = _FREEZE
+            remedy, code = _FREEZE, _FREEZE_CODE
         why = why or "torch had one way only to carry it out."
     actual = f"{len(measured)} measured" if measured else "nothing measured"
     if not operators and not measured:
@@ -68,6 +74,7 @@ def autotuning(
         differs=bool(operators),
         why=why,
         remedy=remedy,
+        code=code,
         operators=operators,
     )
 
@@ -112,6 +119,7 @@ def freezing(
         differs=not frozen,
         why="" if frozen else _NOT_FROZEN,
         remedy="" if frozen else _FREEZE,
+        code="" if frozen else _FREEZE_CODE,
     )
 
 
@@ -140,6 +148,7 @@ def fusions(
             differs=True,
             why="torch does these for the Python wrapper only.",
             remedy="Compare with the Python wrapper.",
+            trial=msgspec.structs.replace(variant, cpp_wrapper=False),
             operators=off,
         )
 

@@ -283,9 +283,8 @@ class _Looking:
 PROFILING = "torch's profiler is on already, so the kernels' own time was not measured."
 RECOMPILED = "torch compiled anew while the layers were timed: calls change what its guards check."
 APART = (
-    "The layers add up to {own} where the {whole} takes {expected}. Each is called "
-    "by itself, over and over: what it needs is in the processor's caches then, which in the whole "
-    "call the other layers share; and the machine may have been busy."
+    "The layers add up to {own}, but the {whole} takes {expected}. Each layer is timed by itself, "
+    "with warm caches; other load on the machine widens the gap."
 )
 IDLE = "The device's work is done later than the kernels' own time explains: gaps between them."
 

@@ -138,6 +138,8 @@ def _follows(report: Report, paint: _Paint, width: int) -> Iterator[str]:
         basis = f" ({suggestion.basis})" if suggestion.basis != "unknown" else ""
         gain = f": {suggestion.gain}{basis}" if suggestion.gain else ""
         yield from _wrapped(f"{suggestion.what}{gain}", width, f"{number}. ")
+        if suggestion.code and suggestion.place:
+            yield f"   {suggestion.place}:"
         for line in suggestion.code.splitlines():
             yield f"   {paint('dim', line)}"
     yield from _wrapped(" \u00b7 ".join(count.text for count in overview.counts), width, "")

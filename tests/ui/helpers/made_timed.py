@@ -1,0 +1,56 @@
+"""A stored report with rounds of made-up times, on all the surfaces that Python writes.
+
+``python made_timed.py REPORT FOLDER`` writes ``page.html``, ``cell.html`` and ``printed.txt``, and
+prints the figure of each pair of variants as JSON: ``{"cpp over eager": "2.50× faster"}``.
+"""  # noqa: RUF002
+
+import json
+import random
+import statistics
+import sys
+from itertools import permutations
+from pathlib import Path
+
+import compilescope as cs
+from compilescope.analysis.figures.intervals import median_interval, ratio
+from compilescope.analysis.figures.speedups import between, speedup
+from compilescope.analysis.overview.verdict import verdict
+from compilescope.report import Layer, Layers
+
+MEDIANS_US = {"eager": 100.0, "python": 50.0, "cpp": 40.0}
+LAYERS_US = {"guards": 10.0, "wrapper": 25.0, "kernels": 15.0}
+
+
+def main(source, folder):
+    """Write all surfaces of one report."""
+    report = cs.load(source)
+    chance = random.Random(7)
+    load = [1 + abs(chance.gauss(0, 0.05)) for _ in range(64)]
+    rounds = {
+        name: [us * busy * chance.lognormvariate(0, 0.01) for busy in load]
+        for name, us in MEDIANS_US.items()
+    }
+    for variant in report.variants:
+        timing, samples = variant.timing, rounds[variant.name]
+        timing.samples_us, timing.median_us = samples, statistics.median(samples)
+        timing.interval_us, timing.turns, timing.first_round = median_interval(samples), "a", 0
+        timing.running = []
+        if variant.name != "eager":
+            found = ratio(rounds["eager"], samples)
+            timing.ratio, timing.ratio_interval, timing.differs = found
+            timing.speedup = speedup(found, "eager")
+    python = report.variant("python")
+    layers = [Layer(kind=kind, us=us) for kind, us in LAYERS_US.items()]
+    whole_us = sum(LAYERS_US.values())
+    python.layers = [Layers(whole_us=whole_us, sum_us=whole_us, layers=layers)]
+    for variant in report.variants:
+        variant.verdict = verdict(variant, report)
+    report.save(folder / "page.html")
+    (folder / "cell.html").write_text(report._repr_html_(), encoding="utf-8")
+    (folder / "printed.txt").write_text(str(report), encoding="utf-8")
+    pairs = permutations(report.variants, 2)
+    figures = {f"{one.name} over {other.name}": between(one, other) for one, other in pairs}
+    json.dump({pair: found.text for pair, found in figures.items() if found}, sys.stdout)
+
+
+main(Path(sys.argv[1]), Path(sys.argv[2]))
