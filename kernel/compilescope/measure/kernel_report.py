@@ -104,8 +104,8 @@ def fill(
         beaten = [] if last else _beaten(report, peaks)
         if not beaten:
             return
-        for beaten_peaks in beaten:
-            measured_again(beaten_peaks)
+        for device_peaks in beaten:
+            measured_again(device_peaks)
 
 
 def _not_at_all(graph: Graph, calls: Sequence[Sequence[GraphRun]]) -> str:
