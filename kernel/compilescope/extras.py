@@ -21,11 +21,11 @@ def missed(module: str) -> str:
     """Says in a line what is missing without a module and how to get it; empty if it is there."""
     if find_spec(module) is not None:
         return ""
-    return told(module)
+    return missing_text(module)
 
 
-def told(module: str) -> str:
-    """The line about a module that is not there."""
+def missing_text(module: str) -> str:
+    """The line about a module that is not installed."""
     name, why = _MISSED[module]
     return f"{why}: {name} is not installed (pip install {module.lower()})."
 

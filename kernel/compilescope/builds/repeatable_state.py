@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from ..isolation.muted_output import quiet
-from ..isolation.state_changes import RANDOM, changes_of, told
+from ..isolation.state_changes import RANDOM, changes_of, summarize_changes
 from ..isolation.user_state import Snapshot
 from ..report.timings import Keeping
 from ..torch_api.dynamo.compile_variant import ISOLATES
@@ -47,7 +47,7 @@ class State:
             self.device = "cuda"
         changes = changes_of(snapshot)
         self._begin = begin_of(kept.fn, kept.args, kept.kwargs, snapshot, changes)
-        self.changes = told(changes)
+        self.changes = summarize_changes(changes)
         self.keeping: Keeping = "restored" if self._begin is not None else "unchanged"
 
     @property
@@ -77,7 +77,7 @@ def begin_of(
     snapshot
         The state before the call that was just made; restored where nothing of that lasts.
     changes
-        As `changes_of` told them.
+        As `changes_of` returned them.
     """
     if all(path == RANDOM for path in changes):
         # Different random numbers do not affect the time of a call.

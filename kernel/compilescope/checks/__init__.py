@@ -1,1 +1,1 @@
-"""Whether what torch.compile builds on is there and works: one file a subject."""
+"""Checks of everything that torch.compile depends on, one file for each subject."""

@@ -1,4 +1,4 @@
-"""What every check is given, and the words in which it answers."""
+"""The context of a check, and the kinds of its result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
     front_end: str = ""
     """The version of the panel that asks; empty if none does."""
     aside: bool = False
-    """Whether it is made beside the caller's code, in whose context torch's settings are."""
+    """Whether it runs outside of the caller's code, whose context holds torch's settings."""
     kernel_info: Mapping[str, object] | None = None
     """What the kernel says of itself; None outside of a notebook."""
 
@@ -34,7 +34,7 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Look = Callable[[Ground], Check]
-"""A check: it looks, and answers."""
+"""A check: it returns its result."""
 
 CHILD_S = 40.0
 """What a process that a check starts may take."""
@@ -55,7 +55,7 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def first(self) -> str:
-        """The line that says most: the first with an error in it, else the last."""
+        """The most informative line: the first with an error, else the last."""
         if self.late:
             return f"It did not end within {CHILD_S:.0f} s."
         lines = [line.strip() for line in self.output.splitlines() if line.strip()]
@@ -99,20 +99,20 @@ def python(*arguments: str, folder: Path, variables: Mapping[str, str] | None = 
 
 
 def ok(name: str, finding: str, *, detail: str = "") -> Check:
-    """It is as it should be."""
+    """A check that passed."""
     return Check(name=name, state="ok", found=finding, detail=detail)
 
 
 def warning(name: str, finding: str, remedy: str, *, detail: str = "") -> Check:
-    """It works, worse than it could."""
+    """A check that passed with a limitation."""
     return Check(name=name, state="warning", found=finding, remedy=remedy, detail=detail)
 
 
 def problem(name: str, finding: str, remedy: str, *, detail: str = "") -> Check:
-    """It does not work."""
+    """A check that failed."""
     return Check(name=name, state="problem", found=finding, remedy=remedy, detail=detail)
 
 
 def not_needed(name: str, finding: str) -> Check:
-    """Nothing here builds on it."""
+    """A check of something that is not needed here."""
     return Check(name=name, state="not needed", found=finding)

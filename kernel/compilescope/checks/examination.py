@@ -1,4 +1,4 @@
-"""All checks, made beside the caller and within bounds."""
+"""Runs all checks in threads of their own, within a time limit."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ SUBJECTS: tuple[ModuleType, ...] = (
 """In the order in which they are shown."""
 
 LIMIT_S = 150.0
-"""After this long the checkup ends; what is not finished is said to be so."""
+"""After this long the checkup ends; unfinished checks are reported as such."""
 _HANDS = 2
-"""So many subjects are looked at at once: most of it is waiting for compilers."""
+"""How many subjects are checked at once: most of the time is spent waiting for compilers."""
 
 
 class Examination:
@@ -134,7 +134,7 @@ class Examination:
             for look in subject.CHECKS:
                 if time.monotonic() >= self._end:
                     return
-                check = made(look, self._ground, subject.SUBJECT)
+                check = run_check(look, self._ground, subject.SUBJECT)
                 with self._lock:
                     self._done[subject.SUBJECT].append(check)
             with self._lock:
@@ -155,8 +155,8 @@ class Examination:
         )
 
 
-def made(look: Look, ground: Ground, subject: str) -> Check:
-    """Makes one check. One that fails itself is a row that says so."""
+def run_check(look: Look, ground: Ground, subject: str) -> Check:
+    """Runs one check. If the check itself raises, its result says so."""
     start = time.monotonic()
     try:
         check = look(ground)
@@ -173,7 +173,7 @@ def made(look: Look, ground: Ground, subject: str) -> Check:
 
 
 def _folder() -> Path:
-    """Where checks try things out: what is built there has to be loaded, as from torch's folder."""
+    """The folder for the checks' files: libraries built there must be loadable."""
     try:
         return caches.new_folder()
     except OSError:  # which a check tells

@@ -46,7 +46,9 @@ def numpy(ground: Ground) -> Check:
     if done.ok and words[-1:] == ["2.0"]:
         return ok("NumPy", f"{words[-2]} and torch pass arrays to each other.")
     if "No module named 'numpy'" in done.output:
-        return not_needed("NumPy", f"torch and compilescope work without. {extras.told('numpy')}")
+        return not_needed(
+            "NumPy", f"torch and compilescope work without. {extras.missing_text('numpy')}"
+        )
     return problem(
         "NumPy",
         f"torch cannot use it: {done.first}",
@@ -85,7 +87,7 @@ def _asked_for(
             version = metadata.version(requirement.name)
         except metadata.PackageNotFoundError:
             if optional is not None and requirement.name in optional:
-                missed.append(extras.told(optional[requirement.name]))
+                missed.append(extras.missing_text(optional[requirement.name]))
             else:
                 wrong.append(f"{requirement} is not installed")
             continue

@@ -75,7 +75,7 @@ class Clients:
                 if gone is not None:
                     gone.close()
 
-    def heard(self, name: str) -> None:
+    def note_request(self, name: str) -> None:
         """Notes that a client has sent a request."""
         with self._lock:
             if name in self._clients:

@@ -102,7 +102,7 @@ class Endpoints:
                 "Type the text again.",
             ) from None
         request = msgspec.convert(data, messages.Request)
-        self._clients.heard(request.client)
+        self._clients.note_request(request.client)
         if request.version != messages.PROTOCOL_VERSION or request.command not in messages.COMMANDS:
             raise commands.unknown(request.command)
         arguments_type, _ = messages.COMMANDS[request.command]

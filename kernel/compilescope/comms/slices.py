@@ -20,11 +20,13 @@ def variant(report: Report, name: str) -> VariantReport:
     CompilescopeError
         The report has no such variant.
     """
-    whole = report.variant(name)
+    complete = report.variant(name)
     return msgspec.structs.replace(
-        whole,
-        compilations=[_outline(c) for c in whole.compilations],
-        package=package_files.without_texts(whole.package) if whole.package is not None else None,
+        complete,
+        compilations=[_outline(c) for c in complete.compilations],
+        package=package_files.without_texts(complete.package)
+        if complete.package is not None
+        else None,
     )
 
 
@@ -41,11 +43,11 @@ def compilation(report: Report, variant: str, compile_id: str, parts: Sequence[s
         raise CompilescopeError(
             f"A compilation has no part {unknown[0]!r}.", remedy=f"It has {', '.join(PARTS)}."
         )
-    whole = _find(report, variant, compile_id)
-    filled = {field: getattr(whole, field) for part in parts for field in PARTS[part]}
+    complete = _find(report, variant, compile_id)
+    filled = {field: getattr(complete, field) for part in parts for field in PARTS[part]}
     if "kernels" in filled:
-        filled["kernels"] = [target_kernels.without_texts(kernel) for kernel in whole.kernels]
-    return msgspec.structs.replace(_outline(whole), **filled)
+        filled["kernels"] = [target_kernels.without_texts(kernel) for kernel in complete.kernels]
+    return msgspec.structs.replace(_outline(complete), **filled)
 
 
 def graph(report: Report, variant: str, compile_id: str, stage: str) -> Graph:
@@ -56,14 +58,14 @@ def graph(report: Report, variant: str, compile_id: str, stage: str) -> Graph:
     CompilescopeError
         The compilation has no graph of that stage; the message says why, where that is known.
     """
-    whole = _find(report, variant, compile_id)
-    if stage not in whole.graphs:
+    complete = _find(report, variant, compile_id)
+    if stage not in complete.graphs:
         raise CompilescopeError(
             f"{compile_id} of {variant!r} has no graph of the stage {stage!r}.",
-            whole.absent.get(stage, ""),
-            f"It has {', '.join(whole.graphs) or 'none'}.",
+            complete.absent.get(stage, ""),
+            f"It has {', '.join(complete.graphs) or 'none'}.",
         )
-    return msgspec.structs.replace(pack(whole.graphs[stage]), text="")
+    return msgspec.structs.replace(pack(complete.graphs[stage]), text="")
 
 
 def _find(report: Report, variant: str, compile_id: str) -> Compilation:
@@ -75,6 +77,6 @@ def _find(report: Report, variant: str, compile_id: str) -> Compilation:
     return report.compilation(compile_id, variant)  # raises, with the ids that there are
 
 
-def _outline(whole: Compilation) -> Compilation:
+def _outline(compilation: Compilation) -> Compilation:
     empty: dict[str, list[object]] = {field: [] for field in COMPILATION_PARTS}
-    return msgspec.structs.replace(whole, **empty, graphs={}, code=Code(), raw=[])
+    return msgspec.structs.replace(compilation, **empty, graphs={}, code=Code(), raw=[])

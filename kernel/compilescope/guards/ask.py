@@ -128,7 +128,7 @@ def _outcome(kept: KeptGuards, frame: EntryFrame, guards: Sequence[Guard]) -> Gu
     if reason:
         outcome.message = reason
         return outcome
-    with kept.asked() as root:
+    with kept.root_in_scope() as root:
         answer = root.check_verbose(frame.f_locals)
         outcome.passes = bool(answer.result)
         if outcome.passes:

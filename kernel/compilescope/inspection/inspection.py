@@ -61,11 +61,11 @@ from .variants import beside_written
 
 
 class Inspection:
-    """One subject and everything found out about it.
+    """One subject and all results about it.
 
-    Methods that call the subject (`capture`, `run`, `measure`) belong on the main thread: they put
-    the user's state back afterwards, so nobody else may work on it meanwhile. `generate` calls
-    nothing of the user's and may run in any thread.
+    Methods that call the subject (`capture`, `run`, `measure`) belong on the main thread: they
+    restore the user's state afterwards, so nothing else may change it meanwhile. `generate` calls
+    no user code and may run in any thread.
 
     Parameters
     ----------
@@ -99,9 +99,9 @@ class Inspection:
             environment=environment(),
         )
         self.asked: Mapping[str, Variant] = {}
-        """What the inspection was asked for."""
+        """The variants that the inspection was requested for."""
         self.likeness: tuple[object, ...] | None = None
-        """As `same_call.likeness` says; None where no other call is to be compared with it."""
+        """The result of `same_call.likeness`; None if no other call is compared with it."""
         self.size = len(walk(self.fn, self.args, self.kwargs).objects)
         """How many objects with state the call reaches: modules, parameters, containers."""
         self._changed: Callable[[str], None] = lambda variant: None
@@ -118,7 +118,7 @@ class Inspection:
         """What ``aot_compile`` returned, if that was given: the variant `AS_WRITTEN`."""
 
     def on_change(self, changed: Callable[[str], None]) -> None:
-        """Has ``changed`` called with a variant's name after the report has something new of it."""
+        """Calls ``changed`` with a variant's name whenever the report has new results of it."""
         self._changed = changed
 
     def changed(self, variant: str) -> None:
@@ -128,12 +128,12 @@ class Inspection:
     def with_written(
         self, fn: Callable[..., Any], wanted: Mapping[str, Variant], *, chosen: bool
     ) -> dict[str, Variant]:
-        """What is wanted, behind the settings of the ``torch.compile`` that is around ``fn``.
+        """The wanted variants, preceded by the settings of the ``torch.compile`` around ``fn``.
 
         Parameters
         ----------
         chosen
-            Whether somebody chose what is wanted.
+            Whether the user chose the wanted variants.
         """
         if self._aot_compiled is not None:
             self.report.subject.written = AS_WRITTEN
@@ -156,7 +156,7 @@ class Inspection:
         return variants
 
     def ready(self) -> list[Variant]:
-        """The variants that the report does not have, and whose code is there all the same."""
+        """The variants whose code is generated already, but that the report does not have."""
         present = [variant.requested for variant in self.report.variants]
         ready = []
         for variant in filter(_runs, present):
@@ -195,9 +195,9 @@ class Inspection:
 
     @in_own_context
     def generate(self, variants: Mapping[str, Variant], monitor: Monitor) -> None:
-        """Generates the sources of variants whose capture is there; builds nothing.
+        """Generates the sources of variants that have a capture; builds nothing.
 
-        Those for a target come out of its process.
+        Those for a target are generated in the target's process.
         """
         coming = list(variants.values())
         for name, variant in variants.items():
@@ -212,7 +212,7 @@ class Inspection:
                     result = self._sources(name, variant, lambda step: tell(step, name), coming)  # noqa: B023 - called in this round
             with self._lock:
                 current = report_updates.find(self.report, name)
-                # A build that has finished meanwhile knows more.
+                # A build that has finished meanwhile has more results.
                 if current is None or current.stage != "built":
                     report_updates.put(self.report, result)
                     self._keep_guards(name, variant)
@@ -222,10 +222,11 @@ class Inspection:
     def run(self, names: Sequence[str], monitor: Monitor) -> None:
         """Builds, checks and times variants of the report against eager.
 
-        Of those for a target, the kernels are compiled and checked; nothing else can be done here.
+        For targets, only the kernels are compiled and checked.
 
-        Those that are built already are timed in turns with them; where they were measured, they
-        keep that timing.
+        Variants that are built already are timed in turns with the new ones, but keep the timing of
+        an
+        earlier measurement.
 
         Parameters
         ----------
@@ -260,7 +261,7 @@ class Inspection:
                 except CALL_ERRORS as error:  # what is built stays
                     report_updates.note_untimed(self.report, ready, failures.of_later_call(error))
                     return
-                # A long look is not lost to a short one.
+                # A long measurement is not replaced by a short one.
                 long = self._measurement.timings()
                 others = [variant for variant in self.report.variants if variant.name not in wanted]
                 measured = [
@@ -276,7 +277,7 @@ class Inspection:
         time: Callable[[Mapping[str, Callable[[], object]], Callable[[], None]], dict[str, Timing]],
         together: RankAgreement,
     ) -> None:
-        """Builds and checks variants, and has somebody else time them, who is given the calls.
+        """Builds and checks variants, and passes their calls to ``time``, which times them.
 
         Parameters
         ----------
@@ -285,7 +286,7 @@ class Inspection:
         time
             Given the calls by name, eager's first, and what puts the subject's state back.
         together
-            With whom it is decided what is called.
+            The ranks that decide together what is called.
         """
         wanted = {
             variant.name: variant.requested
@@ -313,8 +314,8 @@ class Inspection:
     ) -> None:
         """Takes samples of variants in turns with eager; builds those that are not built.
 
-        Goes on with what was measured, where the same builds are among them. The figures are in
-        the report afterwards, also after a cancel, an interrupt or an error of the subject's.
+        Resumes an earlier measurement if its builds are among them. The report has the figures
+        afterwards, even after a cancel, an interrupt or an error of the subject.
 
         Parameters
         ----------
@@ -323,9 +324,9 @@ class Inspection:
         seconds
             Of sampling.
         again
-            Begins anew also where it could go on.
-        told
-            Called when `measurement` has something new.
+            Starts anew even if an earlier measurement could be resumed.
+        on_news
+        Called when `measurement` has new samples.
         """
         wanted = {
             variant.name: variant.requested
@@ -347,9 +348,9 @@ class Inspection:
 
     @in_own_context
     def study(self, names: Sequence[str], studies: Sequence[str], monitor: Monitor) -> None:
-        """Takes closer looks at variants; builds those that are not built, where that is needed.
+        """Makes studies of variants; builds those that are not built, if a study needs it.
 
-        A study that is made of some of the variants only is not made of the others.
+        A study that applies to some of the variants only is not made of the others.
 
         Parameters
         ----------
@@ -387,20 +388,20 @@ class Inspection:
 
     @property
     def measurement(self) -> MeasurementProgress:
-        """How the measurement stands; any thread may read it."""
+        """The state of the measurement; any thread may read it."""
         return self._measurement.standing
 
     def let_go(self) -> None:
-        """Lets go of what is built, unless it is in use; it is built again when it is needed."""
+        """Drops the builds, unless they are in use; they are built again when needed."""
         self._kept.let_go()
 
     def close(self) -> None:
-        """Lets go of what is built, once nobody uses it any more; from any thread."""
+        """Drops the builds once they are no longer in use; from any thread."""
         self._kept.close()
 
     @contextmanager
     def _open(self) -> Iterator[Snapshot]:
-        """The builds may be called in the block; the user's state comes back after it."""
+        """Allows calls of the builds in the block; the user's state is restored after it."""
         with preserved(self.fn, self.args, self.kwargs) as snapshot:
             try:
                 with self._kept.open():
@@ -432,7 +433,7 @@ class Inspection:
     def _fit(
         self, snapshot: Snapshot, monitor: Monitor, among: Collection[str] | None = None
     ) -> list[str]:
-        """The variants that are built and may be called again; what is not fit any more is dropped.
+        """The variants whose builds may be called again; outdated builds are dropped.
 
         Parameters
         ----------
@@ -486,7 +487,7 @@ class Inspection:
         return self.ask(variant, args, kwargs)
 
     def ask(self, variant: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> WhatIf:
-        """The same for arguments that are there.
+        """The same as `what_if`, for arguments that are given as objects.
 
         torch's modes count as they were when the inspection was made.
         """
@@ -509,16 +510,16 @@ class Inspection:
             self._questions.keep(name, captured.askable)
 
     def put(self, result: VariantReport) -> None:
-        """Adds a variant that somebody else found out about."""
+        """Adds a variant that was inspected elsewhere."""
         with self._lock:
             report_updates.put(self.report, result)
         self._changed(result.name)
 
     def adopt(self, before: Report, but: Collection[str]) -> None:
-        """Takes over the variants of an earlier report of the same call, but for those named.
+        """Takes over the variants of an earlier report of the same call, except those named.
 
-        Nor those that are asked for under another name. Their figures and code stay; their builds
-        do not, and are made again where that is needed.
+        Variants that are requested under another name are left out too. Figures and code are kept;
+        builds are not, and are made again when needed.
         """
         requested = list(self.asked.values())
         with self._lock:

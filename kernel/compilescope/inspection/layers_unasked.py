@@ -1,4 +1,4 @@
-"""Which variant's time is broken down without being asked for: what takes seconds is."""
+"""Chooses the variant whose time is broken down without a request, if that takes seconds only."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def variant_to_break_down(
 ) -> str | None:
     """The variant to break down: the one that the overview is about, if it is built and quick.
 
-    A variant that takes too long says so where its breakdown would be.
+    A variant that would take too long says so in place of its breakdown.
 
     Parameters
     ----------

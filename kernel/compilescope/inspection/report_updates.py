@@ -1,4 +1,4 @@
-"""What was found out about variants, put into the report where it belongs."""
+"""Adds results about variants to the report."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def put(report: Report, result: VariantReport) -> None:
 
 
 def _drop_guards(failed: VariantReport) -> None:
-    """Leaves out the guards of what has no code: torch never installed those.
+    """Removes the guards of compilations without code: torch never installed them.
 
-    Where the code is there and could not be built, they are the guards that it would have had.
+    If code exists but could not be built, they are the guards that it would have had.
     """
     compilations = failed.compilations
     for compilation in compilations:
@@ -69,9 +69,9 @@ def _drop_guards(failed: VariantReport) -> None:
 
 
 def merged(report: Report, built: VariantReport) -> VariantReport:
-    """A built variant, with what only its sources know: a backward that never ran, say.
+    """A built variant, completed from its sources, for example with a backward that never ran.
 
-    Where a fault of ours kept some of that away, it is told still.
+    A fault of compilescope's that left parts of the sources out is still reported.
     """
     before = find(report, built.name)
     if before is None:
@@ -79,7 +79,7 @@ def merged(report: Report, built: VariantReport) -> VariantReport:
     faults = [problem for problem in before.problems if problem.what.startswith(FAULT)]
     built.problems += [fault for fault in faults if fault not in built.problems]
     if built.stage == "failed" and len(before.compilations) >= len(built.compilations):
-        # A build that failed knows less: torch tells the guards and where kernels come from
+        # A failed build has fewer results: torch logs the guards and the origins of kernels
         # only at the end.
         built.compilations = before.compilations
     known = {compilation.id: compilation for compilation in before.compilations}
@@ -103,7 +103,7 @@ def put_timings(report: Report, timings: Mapping[str, Timing], but: Collection[s
     """
     uncompiled = [variant for variant in report.variants if variant.requested.backend is None]
     if not uncompiled:
-        # What the others are compared to is there to be seen.
+        # The report shows the baseline of the others.
         uncompiled = [
             VariantReport(
                 name=EAGER,
@@ -118,13 +118,13 @@ def put_timings(report: Report, timings: Mapping[str, Timing], but: Collection[s
         if variant.name in all_timings and variant.name not in but:
             variant.timing = all_timings[variant.name]
             variant.stage, variant.earlier = "built", False
-    # What helped is said by comparing variants.
+    # The conclusions compare variants, so all of them are updated.
     for variant in report.variants:
         conclude(report, variant)
 
 
 def note_ended(report: Report, problem: Problem | None) -> None:
-    """Says why measuring ended early; or takes that back, as it did not the last time."""
+    """Adds why measuring ended early, or removes that if the last measurement did not."""
     report.problems = [
         problem for problem in report.problems if not problem.what.startswith(_ENDED)
     ]
@@ -141,13 +141,13 @@ def note_untimed(report: Report, names: Collection[str], problem: Problem) -> No
 
 
 def conclude(report: Report, variant: VariantReport) -> None:
-    """Works out anew what follows from a variant's times."""
+    """Recomputes the conclusions from a variant's times."""
     variant.paybacks = paybacks(variant)
     variant.verdict = verdict(variant, report)
 
 
 def note_unsaved(report: Report, unsaved: Sequence[str]) -> None:
-    """Says what of the subject's state is not put back."""
+    """Adds which parts of the subject's state are not restored."""
     known_problem = next((problem for problem in report.problems if problem.what == _UNSAVED), None)
     for reason in unsaved:
         if known_problem is None:

@@ -1,4 +1,4 @@
-"""Whether a call is an earlier one, made again: what was measured of it then is true of it now."""
+"""Whether a call repeats an earlier one, so that the earlier measurements still apply."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..torch_api.trace import compiled_callable
 def likeness(
     fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[object, ...]:
-    """What two calls have in common that torch compiles to the same code.
+    """A key that is equal for calls that torch compiles to the same code.
 
     The code of the functions that the call reaches, the tensors that it reaches but for their
     values, how its modules are set, and torch's modes. Numbers that the code reads from globals

@@ -10,7 +10,7 @@ import msgspec
 
 from ..report import AS_WRITTEN, IN_CELL
 from ..report.errors import CompilescopeError
-from ..report.references import is_reference, refer, resolve, told
+from ..report.references import display, is_reference, refer, resolve
 from ..report.variant import Variant
 from ..targets import known_devices as known
 from ..torch_api.dynamo import compile_variant
@@ -94,7 +94,7 @@ def name_of(variant: Variant) -> str:
     mode = variant.mode if variant.mode != "default" else None
     parts = []
     if variant.backend != "inductor":
-        parts.append(f"backend={told(variant.backend)}")
+        parts.append(f"backend={display(variant.backend)}")
     if variant.cpp_wrapper:
         parts.append("cpp")
     if mode:
@@ -105,7 +105,7 @@ def name_of(variant: Variant) -> str:
         parts.append("dynamic" if variant.dynamic else "static")
     if variant.fullgraph:
         parts.append("fullgraph")
-    parts += [f"{name}={told(value)}" for name, value in sorted(variant.options.items())]
+    parts += [f"{name}={display(value)}" for name, value in sorted(variant.options.items())]
     if variant.target:
         parts.append(f"on {variant.target}")
     return " ".join(parts)

@@ -33,7 +33,7 @@ def changes_of(snapshot: Snapshot) -> list[str]:
     return list(dict.fromkeys(path for path, _ in _changes(snapshot)))
 
 
-def told(changes: list[str]) -> list[str]:
+def summarize_changes(changes: list[str]) -> list[str]:
     """The first of the changes, for a report, and in a last line how many more there are."""
     more = len(changes) - FEW
     return changes if more <= 1 else [*changes[:FEW], f"and {more:,} more"]

@@ -55,7 +55,7 @@ def measure_guards(kept: KeptGuards, f_locals: dict[str, Any], *, budget_s: floa
     """
     start = time.perf_counter()
     deadline = start + budget_s
-    with gc_disabled(), kept.asked() as root:
+    with gc_disabled(), kept.root_in_scope() as root:
         costs = GuardCosts(nodes=nodes_of(root))
         if not root.check_verbose(f_locals).result:
             costs.missing = "The values that these guards check are no longer as they were."

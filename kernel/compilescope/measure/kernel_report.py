@@ -54,7 +54,7 @@ def artifact_of(report: VariantReport) -> Artifact:
     return "cpp" if report.requested.cpp_wrapper else "python"
 
 
-def learnt(measured: Measured) -> Patterns:
+def learn_patterns(measured: Measured) -> Patterns:
     """What kernels each graph starts on the device, as seen where launches can be told apart."""
     patterns: Patterns = {}
     for call in measured.calls:
@@ -78,7 +78,7 @@ def fill(
     peaks
         Of devices, as far as known; those of others join them.
     patterns
-        For graphs that are replayed as a whole; see `learnt`.
+        For graphs that are replayed as a whole; see `learn_patterns`.
     """
     measured: dict[tuple[str, str], Times] = {}
     reasons: dict[tuple[str, str], str] = {}
@@ -104,8 +104,8 @@ def fill(
         beaten = [] if last else _beaten(report, peaks)
         if not beaten:
             return
-        for beaten_peaks in beaten:
-            measured_again(beaten_peaks)
+        for device_peaks in beaten:
+            measured_again(device_peaks)
 
 
 def _not_at_all(graph: Graph, calls: Sequence[Sequence[GraphRun]]) -> str:

@@ -41,7 +41,7 @@ class Channel:
             # By the cell's thread, for which the first request would wait.
             del opened["_reply_subshell_id"]
 
-    def asked(self) -> None:
+    def note_request(self) -> None:
         """A request is being handled, in this context."""
         self._asked = contextvars.copy_context()
 

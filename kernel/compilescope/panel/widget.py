@@ -64,7 +64,7 @@ class PanelWidget(anywidget.AnyWidget):
         except msgspec.ValidationError:
             _log.warning("A message of the panel makes no sense.", exc_info=True)
             return
-        self.channel.asked()
+        self.channel.note_request()
         if message.kind == "page":
             self.channel.page(self._page)
         elif message.kind == "interrupt":

@@ -1,1 +1,1 @@
-"""Work in a process of its own: the parent's end, and the child's."""
+"""Work in separate processes: the parent's side and the child's."""

@@ -1,6 +1,6 @@
-"""Inside a process that `processes.runner` started: what it was given, and what it gives back.
+"""The child's side of a process that `processes.runner` started: its task and its result.
 
-Imports no torch by itself: what that takes is measured.
+This module does not import torch: the time of that import is measured.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LIKELY_VICTIM = "800"
 
 
 class ChildProcess:
-    """The process's own end.
+    """The child's side of the connection.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ class ChildProcess:
         return (self._folder / TASK).read_bytes()
 
     def step(self, name: str) -> None:
-        """Tells who waits what begins now."""
-        # Whether anybody hears it is not worth the work that is under way.
+        """Reports to the parent which step begins."""
+        # A step that cannot be reported must not stop the work.
         with contextlib.suppress(OSError), (self._folder / STEPS).open("a") as file:
             file.write(f"{name}\n")
 
@@ -59,13 +59,13 @@ def serve(work: Callable[[ChildProcess], bytes]) -> None:
     partial.write_bytes(result)
     partial.replace(folder / RESULT)
     sys.stderr.flush()
-    # The result is there. Threads, pools and libraries that do not end must not turn it into a
-    # timeout, nor one that crashes in its destructor into a crash.
+    # The result is written. A thread, pool or library that does not end must not cause a timeout,
+    # and a crash in a destructor must not count as one.
     os._exit(0)
 
 
 def _end_with_parent() -> None:
-    """Has this process and its group end when the one that started it does, however that ends."""
+    """Ends this process and its group when the parent ends, for whatever reason."""
     line = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -80,6 +80,6 @@ def _end_with_parent() -> None:
 
 
 def prefer_for_oom_kill() -> None:
-    """Where memory runs out, the system shall end this process and not the notebook's kernel."""
+    """Makes the OOM killer end this process rather than the notebook's kernel."""
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(_LIKELY_VICTIM)

@@ -1,7 +1,7 @@
-"""Temporary folders that do not stay, however the process that made them ends.
+"""Temporary folders that are removed even if the process that made them crashes.
 
-Each holds a file that its process has locked. A lock ends with its process, so a folder whose lock
-can be had belongs to nobody: the next process that makes one removes it.
+Each contains a file that its process has locked. The lock is released when the process ends, so a
+folder whose lock is free is abandoned: the next process that makes a folder removes it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def temporary(kind: str = "") -> Iterator[Path]:
     remove_abandoned(Path(tempfile.gettempdir()))
     folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{kind}{kind and '-'}"))
     try:
-        # Locked before it has its name: nobody finds it unlocked while this process lives.
+        # Locked before it gets its name, so that it is never found unlocked while this process
+        # lives.
         unnamed = folder / f"{_LOCK}.new"
         with unnamed.open("xb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

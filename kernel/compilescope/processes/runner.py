@@ -1,8 +1,8 @@
-"""Work in a process of its own: watched, bounded, and ended with all that it started.
+"""Runs work in a separate process: watched, limited, and ended with all its children.
 
-What may crash, hang or take all memory is done there, and what is measured there finds nothing
-loaded. `run` is the end that waits; `processes.child` is the process itself. Nothing here imports
-torch: on a cluster this runs in the worker, which stays small.
+Work that may crash, hang or use all memory runs there, and measurements there start from a fresh
+process. `run` is the waiting side; `processes.child` is the process itself. This module does not
+import torch: on a cluster it runs in the worker, which stays small.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .folders import temporary
 TASK, HEADER, RESULT, STEPS, CACHES = "task", "header.json", "result", "steps", "caches"
 """Files in the process's folder: what it is given, and what it leaves."""
 WAITING = "waiting"
-"""The step whose time does not count: the process waits for another to end."""
+"""The step whose time does not count against the limit: the process waits for another one."""
 
 _POLL_S = 0.1
 _MEMORY_EVERY_S = 0.2
@@ -61,7 +61,7 @@ class Ended(msgspec.Struct, kw_only=True):
     took_s: float = 0.0
     pid: int = 0
     peak_bytes: float = 0.0
-    """The most that was seen of its memory, with all that it started; 0 without a limit."""
+    """The highest observed memory of the process and its children; 0 without a limit."""
 
 
 def run(
@@ -132,7 +132,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
     children: list[psutil.Process] = []
     with contextlib.suppress(psutil.Error):
         children = psutil.Process(process.pid).children(recursive=True)
-    # It leads a group of its own, which outlives it: what it started is in there.
+    # It leads a process group, which contains its children and outlives it.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     for child in children:
@@ -172,7 +172,7 @@ def _start(
     folder = header.get("cwd")
     return subprocess.Popen(
         [sys.executable, *command, str(place)],
-        # Held open as long as this process lives: when it closes, the other end ends itself.
+        # Held open while this process lives: when it closes, the child ends itself.
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -187,7 +187,7 @@ def import_path(wanted: Sequence[str]) -> list[str]:
     """The caller's folders, where they are here too, and this package's own."""
     own_path = str(PACKAGE.resolve().parent)
     usual = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    # Those of the installation come by themselves, in their own order.
+    # The child adds the installation's folders itself, in their own order.
     extra = [name for name in wanted if name and name not in _STANDARD and Path(name).exists()]
     return list(dict.fromkeys(name for name in [*extra, own_path, *usual] if name))
 
@@ -214,16 +214,16 @@ class Tail:
 
     def join(self) -> None:
         """Waits for the process's last words, once it has ended."""
-        # What escaped the group may hold the pipe open for ever.
+        # A process that left the group may hold the pipe open forever.
         self._thread.join(2.0)
 
     def text(self) -> str:
-        """What is kept of it."""
+        """The part of the output that is kept."""
         return bytes(self._kept).decode(errors="replace")
 
 
 class _Watch:
-    """Looks at a process until it ends or has to be ended."""
+    """Watches a process until it ends or has to be ended."""
 
     def __init__(
         self,
@@ -257,7 +257,7 @@ class _Watch:
                 return "cancelled"
             if self._limits.timeout_s is not None and spent > self._limits.timeout_s:
                 return "timeout"
-            # Looking costs this machine some milliseconds, while the process may be measuring.
+            # Checking takes some milliseconds, during which the process may be measuring.
             if self._limits.memory_bytes is not None and now - looked >= _MEMORY_EVERY_S:
                 looked = now
                 held = _memory_bytes(self._process.pid, self._limits.memory_bytes)
@@ -281,8 +281,8 @@ class _Watch:
 def _memory_bytes(pid: int, limit: float) -> float:
     """The memory of a process and of all that it started (bytes).
 
-    Added up, what they share counts several times. Only where that is too much is each page shared
-    out, which stops the process for a moment.
+    In a plain sum, shared pages count several times. Only if that sum exceeds the limit are pages
+    divided among the processes, which stops them for a moment.
     """
     try:
         parent = psutil.Process(pid)

@@ -1,7 +1,8 @@
-"""Has torch precompile its C++ headers while the user still reads, once on a machine.
+"""Has torch precompile its C++ headers in the background, once on a machine.
 
-The first build with each wrapper would pay for it: some ten seconds of processor time. A process of
-low priority does it beside the kernel, unless the headers are there, or another kernel is at it.
+Otherwise the first build with each wrapper would take some ten seconds of processor time more. A
+low-priority process does it beside the kernel, unless the headers exist or another kernel is
+already precompiling them.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class Warming:
         except filelock.Timeout:
             _log.info("another kernel precompiles torch's headers")
         except OSError as error:
-            # The first build will say what is wrong with the machine, if anything is.
+            # If the machine lacks something, the first build will report it.
             _log.info("torch's headers are not precompiled: %s", error)
 
     def _precompile(self, marker: Path, folder: Path) -> None:
@@ -84,7 +85,7 @@ class Warming:
                 return
             self._process = subprocess.Popen(
                 [sys.executable, *self._command, str(marker)],
-                # Held open as long as this process lives: the other end ends when it closes.
+                # Held open while this process lives: the child ends when it closes.
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=stderr,

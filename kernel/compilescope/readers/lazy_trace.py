@@ -185,7 +185,7 @@ class Trace:
     --------
     >>> from compilescope.readers.lazy_trace import Trace
     >>> with Trace("traces/") as trace:                        # doctest: +SKIP
-    ...     slowest = max(trace.report().compilations, key=lambda each: each.duration_s or 0.0)
+    ...     slowest = max(trace.report().compilations, key=lambda c: c.duration_s or 0.0)
     ...     print(trace.process("rank 0").compilation(slowest.id).compilation.code.python)
     """
 

@@ -81,7 +81,7 @@ def name_of(reference: str) -> str:
     return match[1] if match is not None else reference
 
 
-def told(value: object) -> str:
+def display(value: object) -> str:
     """A setting in a name: what it refers to by its qualified name."""
     return name_of(value) if isinstance(value, str) else str(value)
 

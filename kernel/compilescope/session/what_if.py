@@ -32,7 +32,7 @@ def ask_text(session: Session, subject: str, variant: str, text: str, compilatio
     CompilescopeError
         A cell runs, or the question makes no sense; the message says which.
     """
-    subject_entry = session.inspection(subject)
+    inspected = session.inspection(subject)
     if notebook_globals.is_cell_running():
         raise CompilescopeError(
             "The kernel is busy.",
@@ -40,19 +40,19 @@ def ask_text(session: Session, subject: str, variant: str, text: str, compilatio
             "Ask again when the cell has ended.",
         )
     names = notebook_globals.namespace()
-    if isinstance(subject_entry, Watch):
+    if isinstance(inspected, Watch):
         known = {
             known_compilation.id: known_compilation
-            for known_compilation in subject_entry.report.compilations
+            for known_compilation in inspected.report.compilations
         }
-        return ask_compilation(subject_entry.code_of(compilation), compilation, text, names, known)
-    if isinstance(subject_entry, Elsewhere):
+        return ask_compilation(inspected.code_of(compilation), compilation, text, names, known)
+    if isinstance(inspected, Elsewhere):
         raise CompilescopeError(
-            f"This report is of {subject_entry.where}, which has ended.",
+            f"This report is of {inspected.where}, which has ended.",
             "Its guards went with its process.",
             "Ask about a call that was inspected in this kernel.",
         )
-    return subject_entry.what_if(variant, text, names)
+    return inspected.what_if(variant, text, names)
 
 
 def count_fails(session: Session, subject: str, compilation: str) -> None:

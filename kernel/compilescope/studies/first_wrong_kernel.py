@@ -1,4 +1,4 @@
-"""The first kernel of a variant whose result is not what it should be."""
+"""Finds the first kernel of a variant with a wrong result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..torch_api.kernels.results import Findings, Result, Site
 
 
 class Search:
-    """Looks for the first launch that departs, in a run under `record_kernel_results`.
+    """Looks for the first launch with a wrong result, in a run under `record_kernel_results`.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from ..builds.build import Built
 from ..builds.call_result import outcome_of
 from ..isolation.muted_output import quiet
 from ..measure.kernel_launches import Graph, graphs_of
-from ..measure.kernel_report import Measured, Patterns, Runs, artifact_of, fill, learnt
+from ..measure.kernel_report import Measured, Patterns, Runs, artifact_of, fill, learn_patterns
 from ..report import VariantReport
 from ..torch_api.dynamo.compile_variant import settings_of
 from ..torch_api.kernels import timers
@@ -32,9 +32,9 @@ _FEWEST, _MOST = 10, 50
 _WARM_UP = 3
 """Calls before: the second of a CUDA graph records it."""
 _FIRST_CALLS = 6
-"""Calls with the state put back before, where a graph runs only then."""
+"""Calls from the initial state, for graphs that run only then."""
 _IN_A_ROW = 5
-"""Calls in one profile, between two looks at the clock."""
+"""Calls in one profile, between two checks of the time."""
 _EVENTS = 100_000
 """Launches that are kept: after so many, no further call is profiled."""
 
@@ -67,10 +67,10 @@ def study_kernels(study: StudyContext) -> None:
     on_device = "cuda" in devices
     patterns: Patterns = {}
     if on_device and settings_of(variant).get("triton.cudagraphs"):
-        # Which library call starts which kernels is seen only where no graph replays them.
+        # Which library call starts which kernels is visible only without CUDA graph replay.
         plain = _measured(study, {**timer_settings, "triton.cudagraphs": False}, on_device, 0.0)
         if plain is not None:
-            patterns = learnt(plain)
+            patterns = learn_patterns(plain)
     study.monitor.check()
     measured = _measured(study, timer_settings, on_device, SECONDS)
     if measured is None:
@@ -120,8 +120,8 @@ def _profiled(
 ) -> timers.Profiler:
     """Warms up, then profiles calls until the time is up: one at least.
 
-    State goes on from call to call: put back in between, an optimiser's would have to be compiled
-    for again, and what was put back would drive everything else out of the caches.
+    State carries over from call to call: restoring it would make an optimiser's step recompile,
+    and would evict other data from the caches.
     """
     call = _call(study, built)
     for _ in range(_WARM_UP):
@@ -150,9 +150,9 @@ def _with_first_calls(
     graphs: Sequence[Graph],
     count: int,
 ) -> Runs:
-    """Adds calls that begin with the state put back, for the graphs that only then run.
+    """Adds calls from the initial state, for graphs that run only then.
 
-    An optimiser's first step is another one than those after it.
+    An optimiser's first step differs from later ones.
     """
     for _ in range(_FIRST_CALLS):
         profiler.profile(_call(study, built), calls=1, before=study.snapshot.restore)
@@ -186,8 +186,8 @@ def _devices(report: VariantReport) -> set[str]:
 def _sorted_runs(calls: Sequence[ProfiledCall], graphs: Sequence[Graph]) -> Runs:
     """The runs of known graphs, call by call.
 
-    Frames that are alike have the same code. Their graphs are told apart by when they first ran.
-    What is compiled once more, and is the same, counts as what was there.
+    Equal frames have the same code; their graphs are distinguished by the order of their first
+    runs. Code that was recompiled and is equal counts as the existing one.
     """
     places: dict[tuple[str, str], list[int]] = defaultdict(list)
     for position, graph in enumerate(graphs):

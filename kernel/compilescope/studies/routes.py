@@ -1,4 +1,4 @@
-"""The study of routes: what reaching custom operators costs a wrapper, without their own work."""
+"""The study of routes: a wrapper's overhead for calling custom operators."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..torch_api.operators.calls import Dispatched, Made, is_python, recorded, t
 from .context import StudyContext
 
 MOST = 20
-"""As many operators of a variant are timed; torch's own come last."""
+"""How many operators of a variant are timed; torch's own come last."""
 _PROFILED = 50
 
 NO_INDUCTOR = "The backend {!r} generates no wrapper."
@@ -45,7 +45,7 @@ HOW = "{way}, {less}; the median of {rounds} rounds on the host, outside of the 
 
 
 def study_routes(study: StudyContext) -> None:
-    """Fills in what reaching operators costs in a built variant.
+    """Fills in the overhead of calling operators in a built variant.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def _fill(route: Route, cost: Cost, how: str) -> None:
 
 @contextlib.contextmanager
 def _alone(operator_call: Made) -> Iterator[None]:
-    """Nothing else runs, no gradient is recorded: as within a wrapper."""
+    """In the block nothing else runs and no gradient is recorded, as within a wrapper."""
     with undisturbed(), quiet(), gc_disabled(), torch.no_grad():
         yield
 
@@ -137,7 +137,7 @@ def _alone(operator_call: Made) -> Iterator[None]:
 def _inside(
     route: Route, operator_call: Made, call: Callable[[], object]
 ) -> Iterator[Callable[[int], float] | None]:
-    """What tells the operator's own work in the calls just made; None where nothing can."""
+    """A function that returns the operator's own time in the last calls; None if it is unknown."""
     if is_python(operator_call):
         with timed_inside(operator_call) as spent:
 

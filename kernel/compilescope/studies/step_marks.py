@@ -1,7 +1,7 @@
-"""A wrapper's text with a mark before each step: a line that notes the time when the step begins.
+"""Inserts a mark before each step of a wrapper: a line that records when the step begins.
 
-What is between two marks is the first one's step, and the cost of one mark. The function begins
-with marks between which there is nothing: they tell that cost.
+The time between two marks is that of the first one's step, plus the cost of one mark. The function
+begins with several marks in a row, which measure that cost.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def _cpp_text(text: str) -> str | None:
 
 
 def _runs_of(study: StudyContext, built: Built, graphs: Sequence[KeptGraph]) -> dict[int, Run]:
-    """Place of a graph → what it is given in a call, and in the backward behind it."""
+    """Place of a graph → its inputs in a call, and in the backward of the call."""
     runs: dict[int, Run] = {}
 
     def call() -> None:
@@ -111,7 +111,7 @@ def _runs_of(study: StudyContext, built: Built, graphs: Sequence[KeptGraph]) -> 
 
 @contextlib.contextmanager
 def _watched(graphs: Sequence[KeptGraph], runs: dict[int, Run]) -> Iterator[None]:
-    """Notes in the block what each graph's wrapper is given first."""
+    """Notes the first inputs of each graph's wrapper in the block."""
     real = [(graph, graph.inner) for graph in graphs]
 
     def noting(place: int, inner: Any) -> Any:
@@ -168,7 +168,7 @@ def _measure(
 
 
 def _leave(steps: Steps, why: str) -> None:
-    """Says why there are no times; those of an earlier look are not of this build."""
+    """Records why there are no times, and removes those of an earlier build."""
     for step in steps.steps:
         step.us, step.interval_us, step.how = None, None, ""
     steps.whole_us, steps.sum_us, steps.agrees, steps.why = None, None, True, why
@@ -247,7 +247,7 @@ def _places(
 ) -> dict[int, tuple[str, str, int]]:
     """Place of a graph → its compilation's id, its direction and its number in that direction.
 
-    Frames that are alike have the same code: they are told apart by their order.
+    Equal frames have the same code: they are distinguished by their order.
     """
     known: list[tuple[str, tuple[str, str, int]]] = []
     for compilation in built:
@@ -277,7 +277,7 @@ def _numbered(compilation: Compilation, artifact: Artifact) -> Iterator[tuple[in
 
 
 def _step_kinds(steps: Sequence[Step]) -> list[tuple[str, str]]:
-    """What the steps are. Not their lines: torch 2.11 names an array of sizes anew by chance."""
+    """The kinds of the steps, without their text: torch 2.11 may rename an array of sizes."""
     return [(step.kind, step.label) for step in steps]
 
 

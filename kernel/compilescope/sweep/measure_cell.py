@@ -12,7 +12,7 @@ from ..builds.compare_with_eager import Reference, gradients_of
 from ..builds.repeatable_state import begin_of
 from ..isolation.code_swap import CodeCopies
 from ..isolation.muted_output import quiet
-from ..isolation.state_changes import changes_of, told
+from ..isolation.state_changes import changes_of, summarize_changes
 from ..isolation.user_state import Snapshot, preserved
 from ..measure.sampler import BASELINE
 from ..measure.timing import time_calls
@@ -158,7 +158,7 @@ def _time(
     )
     for timing in timings.values():
         timing.keeping = "restored" if begin is not None else "unchanged"
-        timing.changes = told(changes)
+        timing.changes = summarize_changes(changes)
     snapshot.restore()
     return timings
 

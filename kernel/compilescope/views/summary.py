@@ -8,24 +8,24 @@ from . import wording
 
 def environment(report: Report) -> str:
     """Return where the report was made, in one line."""
-    made_with = report.environment
+    machine = report.environment
     known = [
-        f"compilescope {made_with.compilescope}" if made_with.compilescope else "",
-        f"torch {made_with.torch}" if made_with.torch else "",
-        f"triton {made_with.triton}" if made_with.triton else "",
-        f"Python {made_with.python}" if made_with.python else "",
-        ", ".join(made_with.gpus) or made_with.cpu,
-        wording.count(made_with.threads, "thread") if made_with.threads else "",
-        made_with.compiler,
+        f"compilescope {machine.compilescope}" if machine.compilescope else "",
+        f"torch {machine.torch}" if machine.torch else "",
+        f"triton {machine.triton}" if machine.triton else "",
+        f"Python {machine.python}" if machine.python else "",
+        ", ".join(machine.gpus) or machine.cpu,
+        wording.count(machine.threads, "thread") if machine.threads else "",
+        machine.compiler,
     ]
     return " · ".join(part for part in known if part)
 
 
 def device(report: Report) -> str:
     """Return torch's version and the device where the report was made."""
-    made_with = report.environment
-    torch = f"torch {made_with.torch}" if made_with.torch else ""
-    return " · ".join(filter(None, [torch, made_with.gpus[0] if made_with.gpus else made_with.cpu]))
+    machine = report.environment
+    torch = f"torch {machine.torch}" if machine.torch else ""
+    return " · ".join(filter(None, [torch, machine.gpus[0] if machine.gpus else machine.cpu]))
 
 
 def problems(report: Report) -> list[tuple[str, Problem]]:

@@ -1,4 +1,4 @@
-"""Compilations at a glance, as they come in: a line for each, and counts of all."""
+"""A line for each compilation as it is recorded, and counts of all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A report that grows: who reads it sees what there is by now."""
+"""A report that is updated whenever it is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a watch has seen: records come in, compilations are read off, memory stays within bounds."""
+"""What a watch has recorded: collects records, reads compilations, and bounds memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _UNREAD_SHARE = 0.25
 """How much of the budget is kept for records that nobody has read yet."""
 
 _MOST_RAISED = 20
-"""So many failures of the user's calls are told."""
+"""How many failures of the user's calls are reported."""
 
 IN_THE_MIDDLE = (
     "Watching ended before this compilation did. What torch had logged by then is shown."
@@ -109,7 +109,7 @@ class WatchLog:
 
     @property
     def is_due(self) -> bool:
-        """Whether so much waits to be read that the budget may not hold for long."""
+        """Whether the unread records threaten to exceed the budget."""
         unread = sum(group.size for group in list(self.stream.groups.values()) if group.fresh)
         return self.stream.waiting + unread > self.budget_bytes * _UNREAD_SHARE
 
@@ -121,7 +121,7 @@ class WatchLog:
                 self.sightings.see(group)
 
     def refresh(self, *, final: bool = False) -> None:
-        """Reads what is finished; with ``final`` also what is not, since nothing will follow."""
+        """Reads finished compilations; with ``final`` also unfinished ones: nothing will follow."""
         with self._lock:
             if self._is_reading:
                 return
@@ -199,7 +199,7 @@ class WatchLog:
         )
 
     def _put(self, compilation: Compilation) -> None:
-        # A new list, so that whoever goes through the old one is not disturbed.
+        # A new list, so that concurrent iteration over the old one is safe.
         compilations = list(self._variant.compilations)
         for index in range(len(compilations) - 1, -1, -1):
             if compilations[index].id == compilation.id:
@@ -219,7 +219,7 @@ class WatchLog:
         return self.budget_bytes * (1 - _UNREAD_SHARE)
 
     def _bound(self) -> None:
-        """Makes room for records to come: first what may never be needed goes, then the oldest."""
+        """Frees memory for further records: drops what may never be needed, then the oldest."""
         waiting = sum(group.size for group in self.stream.groups.values())
         for group in list(self.stream.groups.values()):
             if self.held_bytes + waiting <= self._room:

@@ -1,4 +1,4 @@
-"""What a compilation holds, and what is left of it when memory is needed."""
+"""The memory of a compilation, and its reduction to an outline."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Whatever is compiled in this process, while it happens and with the code unchanged.
+"""Watches all compilations in this process as they happen, with the user's code unchanged.
 
-Nothing is installed before `Watch.start` and nothing is left after `Watch.stop`. In between,
-torch's trace is overheard, ``torch.compile``'s calls are noted, and nothing is paid where nothing
-is compiled.
+Nothing is installed before `Watch.start` and nothing is left after `Watch.stop`. In between, the
+watch listens to torch's trace and notes the calls of ``torch.compile``; code that compiles nothing
+has no overhead.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _TELLING = ("dynamo_start", "recompile_reasons", "compilation_metrics")
 _ENDINGS = ("compilation_metrics", "bwd_compilation_metrics")
 _TICK_S = 0.25
 _PER_COMPILATION_S = 0.0025
-"""Who looks on asks for the whole list each time, so a long one is told of less often."""
+"""The panel requests the whole list each time, so updates of a long list are less frequent."""
 
 
 class WatchSummary(msgspec.Struct, kw_only=True):
@@ -182,7 +182,7 @@ class Watch:
         )
 
     def raised(self, error: BaseException) -> None:
-        """A call of the user's raised this: told in the report if it is torch.compile's."""
+        """Adds an exception of a user's call to the report if torch.compile caused it."""
         try:
             problem = failures.of_torch(error)
             if problem is not None:
@@ -235,7 +235,7 @@ class Watch:
         self._ledger.stream.put_code(torch_id, code)
 
     def _run(self) -> None:
-        """Tells of news, and reads what waits before it grows beyond a part of the budget."""
+        """Sends updates, and reads waiting records before they exceed their part of the budget."""
         while not self._stopping.is_set():
             # What was not settled at the last look is soon, and nothing more may come to tell.
             self._news.wait(PATIENCE_S if self._ledger.is_due else None)

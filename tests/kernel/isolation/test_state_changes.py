@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from compilescope.isolation.state_changes import changed_tensors, changes_of, told
+from compilescope.isolation.state_changes import changed_tensors, changes_of, summarize_changes
 from compilescope.isolation.user_state import Snapshot, preserved
 from torch import nn
 
@@ -172,8 +172,8 @@ def test_the_tensors_that_were_changed() -> None:
 
 def test_long_lists_are_cut() -> None:
     paths = [f"w{number}" for number in range(1300)]
-    assert told(paths)[-1] == "and 1,280 more"
-    assert told(paths[:5]) == paths[:5]
+    assert summarize_changes(paths)[-1] == "and 1,280 more"
+    assert summarize_changes(paths[:5]) == paths[:5]
 
 
 def test_asking_is_about_as_cheap_as_restoring() -> None:

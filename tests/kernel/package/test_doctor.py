@@ -21,7 +21,7 @@ from compilescope.checks import (
     triton,
 )
 from compilescope.checks.context import Ground, ok
-from compilescope.checks.examination import SUBJECTS, Examination, made
+from compilescope.checks.examination import SUBJECTS, Examination, run_check
 from compilescope.comms import checkups, messages
 from compilescope.report import Environment
 from compilescope.report.checkup import Check, Checkup
@@ -77,7 +77,7 @@ def broken(_: Ground) -> Check:
 
 
 def test_a_check_that_fails_itself_is_a_row(ground: Ground) -> None:
-    check = made(broken, ground, "Disks")
+    check = run_check(broken, ground, "Disks")
     assert (check.name, check.subject, check.state) == ("broken", "Disks", "problem")
     assert "LookupError: no such disk" in check.found
     assert "Traceback" in check.detail

@@ -66,7 +66,7 @@ class Panel:
         self.service = PanelService(self.session, self.endpoints, self.subject, self.channel)
 
     def ask(self, command: str, **arguments: Any) -> Any:
-        self.channel.asked()
+        self.channel.note_request()
         self.service.answer(request(command, **arguments))
         reply = self.widget.replies[-1]
         assert reply["error"] is None, reply["error"]

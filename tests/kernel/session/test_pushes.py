@@ -156,8 +156,8 @@ def test_silent_clients_are_forgotten_and_their_comms_closed(
     known.open("a", "events", ends["old's events"])
     known.open("b", "requests", ends["new"])
     now[0] += clients.SILENCE_S - 1
-    known.heard("b")
-    known.heard("nobody")
+    known.note_request("b")
+    known.note_request("nobody")
     now[0] += 2
     known.open("c", "requests", ends["newest"])
     assert [name for name, end in ends.items() if end.closed] == ["old", "old's events"]
@@ -176,7 +176,7 @@ def test_a_panel_listens_once_it_hears_events_and_until_it_falls_silent(
     assert known.listening()
     now[0] += clients.SILENCE_S + 1
     assert not known.listening()
-    known.heard("a")
+    known.note_request("a")
     assert known.listening()
     known.close(events)
     assert not known.listening()

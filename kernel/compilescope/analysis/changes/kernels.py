@@ -172,7 +172,7 @@ def _blamed(kernels: Sequence[Kernel], fusions: Sequence[str]) -> Iterator[str]:
 
 def _fusions(baseline: VariantReport, variant: VariantReport) -> list[str]:
     """The fusions that are off in exactly one of the two."""
-    off = [set(_off(variant_report.effective)) for variant_report in (baseline, variant)]
+    off = [set(_off(side.effective)) for side in (baseline, variant)]
     return sorted(off[0] ^ off[1])
 
 

@@ -52,19 +52,19 @@ def advise(
         changed, while torch names only the guard that failed first.
     """
     adviser = _Adviser(frame, caller, settings, became)
-    advices: dict[str, Advice] = {}
+    by_code: dict[str, Advice] = {}
     # A guard that failed before led to a newer compilation, so that compilation's guard counts.
     fresh = [failed for failed in failures if failed[1] not in seen]
     for reason, failure in fresh:
         for advice in adviser.on(reason, failure):
-            advices.setdefault(advice.code, advice)
+            by_code.setdefault(advice.code, advice)
     told_nothing = all(failure.kind == "other" for _, failure in fresh)
     for reason, failure in failures if told_nothing else ():
         for advice in adviser.on(reason, failure):
-            advices.setdefault(advice.code, advice)
-    if not advices and failures:
-        advices[""] = adviser.stance()
-    return list(advices.values())
+            by_code.setdefault(advice.code, advice)
+    if not by_code and failures:
+        by_code[""] = adviser.stance()
+    return list(by_code.values())
 
 
 def raise_limit(limit: int) -> Advice:

@@ -83,7 +83,7 @@ def find_descriptors(kernel: Kernel, wrappers: Sequence[str]) -> list[Descriptor
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     descriptors = list(_host_descriptors(signature, passed, launches, functions))
     for function in functions:
-        descriptors += _Function(function, known, signature).made()
+        descriptors += _Function(function, known, signature).descriptors()
     why = _LOWERED if _is_without(kernel.source) else ""
     for descriptor in descriptors:
         descriptor.why = " ".join(part for part in (descriptor.why, why) if part)
@@ -193,7 +193,7 @@ class _Function:
             if len(values) == 1 and values[0] is not None:
                 self.values[name] = values[0]
 
-    def made(self) -> Iterator[Descriptor]:
+    def descriptors(self) -> Iterator[Descriptor]:
         """The descriptors that it makes."""
         yield from self._within(self.function, None, looped=False)
 

@@ -91,7 +91,7 @@ class _Reader:
     def statement(self, text: str, line: int) -> None:
         ledger = self.ledger
         if input_match := _INPUT.match(text):
-            ledger.given(input_match.group(1), line)
+            ledger.add_input(input_match.group(1), line)
         elif array := _ARRAY.match(text):
             self.arrays[array.group(1)] = _plain(array.group(2)).replace("nullptr", _EMPTY)
         elif check := _CHECK.match(text):

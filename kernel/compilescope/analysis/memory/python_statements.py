@@ -106,7 +106,7 @@ class _Reader:
         ledger = self.ledger
         if len(self.running) == 1:
             for name in names:
-                ledger.given(name, line)
+                ledger.add_input(name, line)
             return
         for name, storage in zip(names, ledger.scope.get("args", ()), strict=False):
             ledger.hold(name, [storage])

@@ -107,7 +107,7 @@ class StorageTracker:
         self.keys.append(key)
         self.texts.append(text)
 
-    def given(self, name: str, line: int) -> None:
+    def add_input(self, name: str, line: int) -> None:
         """An input arrives."""
         node = self.nodes.get(name)
         if node is None or node.shape is None:

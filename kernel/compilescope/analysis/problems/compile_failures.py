@@ -56,9 +56,9 @@ def _problem(
     frame = _frame(record.compile_id or "", known)
     parsed = parse_break(reason)
     errors = [
-        record_of_group.payload
-        for record_of_group in group
-        if record_of_group.name == "dynamo_error" and record_of_group.payload
+        record_in_group.payload
+        for record_in_group in group
+        if record_in_group.name == "dynamo_error" and record_in_group.payload
     ]
     backward = record.event == "bwd_compilation_metrics"
     subject = f"{'The backward of ' if backward else ''}{record.compile_id or 'A compilation'}"

@@ -39,18 +39,10 @@ def autotuning(
     """Whether torch measured its choices, where max_autotune asks for it."""
     if not (settings.get("max_autotune") or settings.get("max_autotune_gemm")):
         return
-    autotunings = [
-        autotuning_result
-        for compilation in compilations
-        for autotuning_result in compilation.autotunings
-    ]
-    measured = [
-        autotuning_result
-        for autotuning_result in autotunings
-        if not autotuning_result.skipped and len(autotuning_result.choices) > 1
-    ]
-    skipped = [autotuning_result for autotuning_result in autotunings if autotuning_result.skipped]
-    operators = list(dict.fromkeys(autotuning_result.operator for autotuning_result in skipped))
+    autotunings = [result for compilation in compilations for result in compilation.autotunings]
+    measured = [result for result in autotunings if not result.skipped and len(result.choices) > 1]
+    skipped = [result for result in autotunings if result.skipped]
+    operators = list(dict.fromkeys(result.operator for result in skipped))
     if not operators:
         operators = [] if measured else _tunable(compilations)
     if not measured and not skipped and not built:

@@ -23,9 +23,9 @@ FORWARD, BACKWARD, BACKWARD_HOST, BACKWARD_STUBBED = (
 )
 
 REPEATED = ("aot ", "entry ", "direct ", "guarded ")
-"""How the names of calls begin that are timed with stand-ins and without."""
+"""Prefixes of the names of calls that are timed both with stand-ins and without."""
 REAL = " with all"
-"""Ends the names of those without."""
+"""Suffix of the names of calls without stand-ins."""
 
 Stubs = Literal["all", "forward", "none"]
 
@@ -35,7 +35,7 @@ class Timed(msgspec.Struct, kw_only=True):
 
     call: Callable[[], Any]
     stubs: Stubs = "all"
-    """Whose wrappers are replaced by stand-ins."""
+    """Which wrappers are replaced by stand-ins."""
     grad: bool | None = None
     """Grad mode; None: as the subject is called."""
     alone: bool = False
@@ -70,7 +70,7 @@ class Calls:
         self.recording = recording
         self.timed: dict[str, Timed] = {}
         self.launches: dict[str, int] = {}
-        """Name of a unit → how many launches of its Python wrapper are timed by themselves."""
+        """Name of a unit → how many launches of its Python wrapper are timed separately."""
         self._grad = torch.is_grad_enabled()
         self._compiled = compiled
         self._whole(call, backward, synchronize)
@@ -79,11 +79,11 @@ class Calls:
         for frame in recording.frames:
             self._frame(frame)
         if not any(unit.kept.cudagraphs for unit in recording.all_units):
-            # A CUDA graph is not replayed out of turn.
+            # A CUDA graph must not be replayed out of order.
             self._with_wrappers()
 
     def _with_wrappers(self) -> None:
-        """The same calls with what they call in them, down to the kernels."""
+        """The same calls without stand-ins, down to the kernels."""
         for name, timed in list(self.timed.items()):
             if name.startswith(REPEATED):
                 again = msgspec.structs.replace(timed, stubs="none")
@@ -129,8 +129,8 @@ class Calls:
         )
         if is_python_wrapper(real):
             launches: list[Made] = []
-            # They keep all buffers alive at once; where memory does not do for that, they are
-            # left within the wrapper.
+            # They keep all buffers alive at once. If memory does not suffice, they are timed
+            # as part of the wrapper.
             with torch.set_grad_enabled(unit.grad), contextlib.suppress(torch.OutOfMemoryError):
                 launches = launches_of(real, list(inputs))
             self.launches[name] = len(launches)

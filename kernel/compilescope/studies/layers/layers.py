@@ -88,7 +88,7 @@ def _on_gpu_alone(study: StudyContext) -> bool:
 
 
 class _Looking:
-    """One look at a variant that was built with its layers kept."""
+    """One measurement of a variant that was built with its layers kept."""
 
     def __init__(
         self, study: StudyContext, built: Built, graphs: list[KeptGraph], frames: list[KeptFrame]
@@ -113,7 +113,7 @@ class _Looking:
         self._sync = torch.cuda.synchronize if self._device else None
 
     def fill(self) -> None:
-        """Measures, and puts the layers into the report."""
+        """Measures the layers and adds them to the report."""
         study, report = self._study, self._study.report
         backward, restore = self._backward, self._snapshot.restore
         study.monitor.step("looking at the layers", variant=report.name, fraction=0.5)
@@ -163,7 +163,7 @@ class _Looking:
         report.absent.pop("layers", None)
 
     def warm_up(self) -> None:
-        """Calls until nothing is compiled any more, and keeps the state that this leads to.
+        """Calls until nothing is compiled any more, and keeps the resulting state.
 
         An optimiser makes its state in the first call; on a GPU, CUDA graphs are recorded.
         """
@@ -207,7 +207,7 @@ class _Looking:
     def _costs(
         self, recording: Recording, backward: Callable[[Any], Any] | None
     ) -> tuple[dict[str, Costs], str]:
-        """What the profiler tells of each unit, and what it could not."""
+        """The profiler's figures for each unit, and which are missing."""
         if timers.is_profiling():
             return {}, PROFILING
 
@@ -220,7 +220,7 @@ class _Looking:
         for unit in recording.all_units:
             self._study.monitor.check()
             profiler = timers.Profiler(device=self._device)
-            # A CUDA graph is not replayed out of turn.
+            # A CUDA graph must not be replayed out of order.
             call = whole if unit.kept.cudagraphs else unit.run
             with torch.set_grad_enabled(self._grad if unit.kept.cudagraphs else unit.grad):
                 profiler.profile(call, calls=_PROFILED, before=_nothing)
@@ -299,9 +299,9 @@ def _disagreement(sum_us: float, expected: float, device: bool) -> str:
 
 
 def _beside(layers: Layers) -> None:
-    """Of the kernels' time on a GPU, leaves in the stack what the host waits for.
+    """Reduces the kernels' time on a GPU to the part that the host waits for.
 
-    The rest passes while the host is busy. What the host waits for besides is idle.
+    The rest overlaps with the host's work. Any other time that the host waits is idle.
     """
     kernels = [layer for layer in layers.layers if layer.kind == "kernels"]
     host = sum(layer.us for layer in layers.layers if layer.kind != "kernels")
@@ -329,7 +329,7 @@ def _report_names(built: Built, frames: list[KeptFrame]) -> dict[str, str]:
 
 
 def _named(torch_id: str, names: Mapping[str, str]) -> str:
-    """The report's compile id. Of a frame that was compiled again later, as it would count on."""
+    """The report's compile id; a frame that was recompiled later continues the numbering."""
     frame, _, number = torch_id.rpartition("/")
     alike = (name for known, name in names.items() if known.rpartition("/")[0] == frame)
     first = next(alike, None)

@@ -1,4 +1,4 @@
-"""Layers out of the times of calls that contain each other."""
+"""Computes layers from the times of nested calls."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _NOISE = 0.5
 
 
 class Costs(msgspec.Struct, kw_only=True):
-    """What is known of a unit's kernels besides samples: of one run of it."""
+    """Further figures of a unit's kernels, for one run."""
 
     kernels: Figure | None = None
     driver: Figure | None = None
@@ -89,7 +89,7 @@ class Parts:
         self._real: dict[str, str] = {}
 
     def of_call(self) -> list[Layer]:
-        """The layers of the subject's call, from the outside in."""
+        """The layers of the subject's call, outermost first."""
         whole = at.HOST if at.HOST in self._samples else at.WHOLE
         self._choose(whole, at.STUBBED, self._recording.units)
         return self._frames() + self._units(self._recording.units, at.WHOLE, at.STUBBED)
@@ -106,11 +106,11 @@ class Parts:
         return [engine, *self._units(units, at.BACKWARD, at.BACKWARD_STUBBED)]
 
     def _choose(self, whole: str, stubbed: str, units: list[Unit]) -> None:
-        """Whether differences are of calls with all that is in them, or with stand-ins.
+        """Whether to subtract times of complete calls, or of calls with stand-ins.
 
-        Kernels drive what the layers around them need out of the processor's caches, so differences
-        with them in it are what a call pays. Where kernels take long, they vary by more than the
-        layers take; then only stand-ins tell those.
+        Kernels evict the data of the layers around them from the processor's caches, so differences
+        of complete calls are what a call really costs. If kernels take long, they vary by more than
+        the layers take; then only stand-ins can measure the layers.
         """
         self._real = {}
         if any(unit.kept.cudagraphs for unit in units):
@@ -121,7 +121,7 @@ class Parts:
         for unit in units:
             _add(around, {f"wrapper {unit.name}": 1.0}, -unit.runs)
         figure = self._samples.figure(around)
-        # What disturbs the machine makes times longer; how much shorter they get is their own.
+        # Disturbances only make times longer; the spread below the median is the call's own.
         if figure.us - figure.interval[0] > _NOISE * figure.us:
             return
         self._real = {stubbed: whole}
@@ -266,9 +266,9 @@ class Parts:
         return self._layer(kind, times, unit.kept.compile_id, how)
 
     def _taken(self, kind: LayerKind, unit: Unit, around: Layer, figure: Figure) -> Layer:
-        """A layer that is part of another, taken off that one.
+        """A layer that is part of another, whose time is subtracted from that one.
 
-        It is no longer than that one, which then has no interval of its own.
+        It is at most as long as the other, which then has no interval.
         """
         share = min(figure.us * unit.runs, around.us)
         low, high = (bound_us * unit.runs for bound_us in figure.interval)

@@ -1,4 +1,4 @@
-"""What one call of a compiled subject does, layer by layer, recorded so that each can be called."""
+"""Records the layers of one call of a compiled subject, so that each can be called separately."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Unit(msgspec.Struct, kw_only=True):
     frame: Frame | None
     inputs: list[Any]
     stub: Inner
-    """Stands in for the wrapper: it returns what that returned."""
+    """The wrapper's stand-in: it returns what the wrapper returned."""
     real: Inner
     grad: bool
     """Whether grad mode is on where Inductor is entered."""
@@ -58,7 +58,7 @@ class Frame(msgspec.Struct, kw_only=True, eq=False):
 
 
 class Recording(msgspec.Struct, kw_only=True):
-    """What ran in a call of the subject, and in the backward behind it."""
+    """What ran in a call of the subject, and in its backward."""
 
     units: list[Unit] = []
     backward: list[Unit] = []
@@ -106,7 +106,7 @@ def record(
 
 
 class _Runs:
-    """Graphs and frames, as they are seen to run."""
+    """Notes graphs and frames as they run."""
 
     def __init__(self, frames: Sequence[KeptFrame]) -> None:
         self.recording = Recording()

@@ -90,7 +90,7 @@ class Judge:
     # What the wrapper asks for --------------------------------------------------------------
 
     def allocated(self, size: Any, stride: Any, dtype: torch.dtype) -> torch.Tensor:
-        """Memory that nobody takes for a result."""
+        """Memory filled with values that no result has."""
         poison = math.nan if dtype.is_floating_point or dtype.is_complex else 0
         return filled(Shape(tuple(size), tuple(stride), dtype), poison)
 

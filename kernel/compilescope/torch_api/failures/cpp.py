@@ -33,7 +33,7 @@ def explain(error: BaseException) -> Problem | None:
     if not any(frame.filename.startswith(str(_TORCH)) for frame in frames):
         return None
     text = message_of(error)
-    cause = said() if _FAILED_CALL in text else ""
+    cause = last_message() if _FAILED_CALL in text else ""
     problem = cpp_messages.explain(text, cause)
     called = _called(frames)
     if problem is None and called and type(error) is RuntimeError and not text:
@@ -54,7 +54,7 @@ def generated_line(file: str, line: str) -> str:
         return ""
 
 
-def said() -> str:
+def last_message() -> str:
     """What torch last told generated code of a failure on this thread; empty if not kept."""
     for file in (_TORCH / "lib").glob("libtorch_cpu.*"):
         library = ctypes.CDLL(str(file))  # loaded already: this finds it

@@ -68,7 +68,7 @@ class KeptGuards(msgspec.Struct, kw_only=True):
         return f"{dead[0]}, which it knows by its identity, is gone." if dead else ""
 
     @contextlib.contextmanager
-    def asked(self) -> Iterator[Any]:
+    def root_in_scope(self) -> Iterator[Any]:
         """The root, with the globals in place that its guards look for."""
         namespace = self.globals()
         missing = {name: value for name, value in self.helpers.items() if name not in namespace}

@@ -1,4 +1,4 @@
-"""Which node's value each buffer of a wrapper holds: torch knows it, and its code does not say it.
+"""Which node's value each buffer of a wrapper holds: torch knows, but its code does not show it.
 
 Logged as an artifact of the trace (`torch_api.trace.artifact_names.BUFFERS`).
 

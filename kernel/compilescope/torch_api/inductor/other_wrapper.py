@@ -230,7 +230,7 @@ class _State:
         self._provenance = _provenance()
 
     def restore(self) -> None:
-        """Puts it all back, but for the wrapper that is being generated."""
+        """Restores all of it except the wrapper that is being generated."""
         from torch._inductor.virtualized import V
 
         # By whichever graph torch is at: it has just made the wrapper's generator.
@@ -242,7 +242,7 @@ class _State:
 
     @contextmanager
     def afterwards(self) -> Iterator[None]:
-        """What the first code generation left is there again after the block."""
+        """Restores the results of the first code generation after the block."""
         from torch._inductor import debug
 
         with ExitStack() as stack:

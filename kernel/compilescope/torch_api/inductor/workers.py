@@ -1,4 +1,4 @@
-"""Inductor's compile workers, gone again if they were not there before.
+"""Ends Inductor's compile workers that were not running before.
 
 Stands on ``torch._inductor.async_compile`` (AsyncCompile.pool, .process_pool, _pool_set,
 shutdown_compile_workers).

@@ -59,17 +59,17 @@ def rows(variant: VariantReport) -> list[tuple[str, ...]]:
 
 def remarks(variant: VariantReport) -> list[str]:
     """Return how it was measured, what each way gives up, and why some have no figure."""
-    remarks_list = [HOW, *_recommended(variant)]
+    lines = [HOW, *_recommended(variant)]
     for way in variant.ways:
         if way.problem is not None:
-            remarks_list.append(f"{way.name} failed: {way.problem.what} {way.problem.why}".rstrip())
+            lines.append(f"{way.name} failed: {way.problem.what} {way.problem.why}".rstrip())
         elif way.why:
-            remarks_list.append(f"{way.name} is not measured: {way.why}")
+            lines.append(f"{way.name} is not measured: {way.why}")
         elif way.gives_up:
-            remarks_list.append(f"{way.name} gives up: {'; '.join(way.gives_up)}.")
+            lines.append(f"{way.name} gives up: {'; '.join(way.gives_up)}.")
         if way.shipped_why and way.ship_code:
-            remarks_list.append(f"{way.name}, shipped: {way.shipped_why}")
-    return remarks_list
+            lines.append(f"{way.name}, shipped: {way.shipped_why}")
+    return lines
 
 
 def code(variant: VariantReport) -> list[tuple[str, str]]:
