@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from ..errors import CompilescopeError
+from ..measurements.timings import Timing, too_few
 from ..report import SCHEMA_VERSION, Report, completing
-from ..timings import Timing, too_few
 from .given_files import given_path, reading
 from .packed_graphs import unpack_compilations
 

@@ -10,11 +10,11 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from ..measurements.timings import LaunchTime
+from ..problem import SourceLine, Struct
+from ..target import Decision, KernelCheck, KernelConfig
 from .parts import Part, fields_of
 from .plans import Baked, Decomposition, Fusion, LayoutChange, Memory, Tiling
-from .problem import SourceLine, Struct
-from .target import Decision, KernelCheck, KernelConfig
-from .timings import LaunchTime
 from .wrapper_steps import Descriptor, Route, Steps
 
 Direction = Literal["inference", "forward", "backward"]
