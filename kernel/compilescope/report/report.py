@@ -369,7 +369,7 @@ def conclude(report: Report) -> Overview:
 
 completing: dict[str, Callable[[Any], None]] = LateTable()
 """What fills in fields that a file of an earlier version lacks: the "conditions" of a compilation,
-the "verdicts" of a sweep. The analysis puts itself here too."""
+the "breaks" of a variant, the "verdicts" of a sweep. The analysis puts itself here too."""
 
 
 renderers: dict[str, Callable[[Report], str]] = LateTable()
