@@ -1,4 +1,4 @@
-import { isLineKey } from '../model/lineKeys';
+import { isLineKey } from '../model/links/lineKeys';
 import type { RegionIndex } from './regions';
 import type { ISelection, Region } from './types';
 

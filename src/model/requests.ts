@@ -12,7 +12,7 @@ import type {
   WhatIfResult
 } from '../protocol/types';
 import { PACKAGE_VERSION } from '../protocol/types';
-import { ReportReader } from './reader';
+import { ReportReader } from './reading/reader';
 import { ModelSignals } from './signals';
 
 /**

@@ -1,6 +1,6 @@
 import type { ILinked, ISelection, ISubjectModel } from '../tokens';
-import { Linker, NO_SELECTION } from './linker';
-import type { ReportReader } from './reader';
+import { Linker, NO_SELECTION } from './links/linker';
+import type { ReportReader } from './reading/reader';
 
 /**
  * What is selected, and what that means.

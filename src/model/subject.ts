@@ -21,7 +21,7 @@ import type {
 } from '../tokens';
 import { Archive } from './archive';
 import { isActive } from './jobs';
-import { ReportLoader } from './loader';
+import { ReportLoader } from './reading/loader';
 import { Selected } from './selected';
 import { Shown } from './shown';
 import { chooseSubject, missedSubject } from './subjects';

@@ -63,26 +63,6 @@ describe('breaksOf', () => {
       [null, 1]
     ]);
   });
-
-  it('tells the breaks of an older report apart', () => {
-    const compilations = [
-      fullCompilation({ id: '0/0', breaks: [causeOf()] }),
-      fullCompilation({
-        id: '1/0',
-        breaks: [causeOf({ resumed: '2/0', duration_us: 50 })]
-      }),
-      fullCompilation({ id: '2/0', breaks: [causeOf({ reason: 'other' })] })
-    ];
-    expect(breaksOf(variantReport('python', { compilations }))).toEqual([
-      found({
-        count: 2,
-        cost_us: 150,
-        before: ['0/0', '1/0'],
-        after: ['1/0', '2/0']
-      }),
-      found({ cost_us: 100, before: ['2/0'] }, { reason: 'other' })
-    ]);
-  });
 });
 
 describe('documentationOf', () => {

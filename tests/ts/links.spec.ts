@@ -1,5 +1,5 @@
-import { resolveLinks } from '../../src/model/links';
-import { GraphIndex } from '../../src/model/nodes';
+import { resolveLinks } from '../../src/model/links/links';
+import { GraphIndex } from '../../src/model/links/nodes';
 import { SubjectModel } from '../../src/model/subject';
 import type { Kernel, Region } from '../../src/protocol/types';
 import type { ILinked, ISelection } from '../../src/tokens';
@@ -19,7 +19,7 @@ import {
   nodeOf,
   selection
 } from './structs';
-import { type ILinkData } from '../../src/model/linkData';
+import { type ILinkData } from '../../src/model/links/linkData';
 
 const at = (line: number, file = 'cell.py') => ({
   file,

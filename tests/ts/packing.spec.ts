@@ -1,7 +1,7 @@
 import { readFileSync } from 'fs';
 import path from 'path';
 import { readReport } from '../../src/model/file';
-import { shareGraphs, unpack } from '../../src/model/packing';
+import { shareGraphs, unpack } from '../../src/model/reading/packing';
 import { graphOf, nodeOf } from './structs';
 
 const FILE = path.join(__dirname, '../data/reports/training.compilescope.json');

@@ -20,7 +20,7 @@ from ..guards.kept_guards import Askable, by_report_id
 from ..isolation.code_swap import CodeCopies, CodeSet
 from ..isolation.muted_output import quiet
 from ..report import Compilation, Effective, Node
-from ..report.cuda_graphs import CudaGraphs
+from ..report.compilation.cuda_graphs import CudaGraphs
 from ..report.problem import Problem
 from ..report.variant import Variant
 from ..torch_api.dynamo.compile_variant import compile_callable, given_by

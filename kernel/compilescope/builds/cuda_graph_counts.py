@@ -9,7 +9,7 @@ from ..analysis.settings.cuda_graphs import Said, add_counts, cuda_graphs_of
 from ..analysis.settings.effective import CUDA_GRAPHS, cuda_graphs_row
 from ..capture.records import Record
 from ..report import Compilation, VariantReport
-from ..report.cuda_graphs import CudaGraphs
+from ..report.compilation.cuda_graphs import CudaGraphs
 from ..report.variant import Variant
 from ..torch_api.dynamo import compile_variant
 from ..torch_api.inductor import inductor_warnings

@@ -10,7 +10,7 @@ import torch
 from ..isolation.muted_output import quiet
 from ..isolation.state_changes import RANDOM, changes_of, summarize_changes
 from ..isolation.user_state import Snapshot
-from ..report.timings import Keeping
+from ..report.measurements.timings import Keeping
 from ..torch_api.dynamo.compile_variant import ISOLATES
 from .built_variants import BuiltVariants
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..analysis.settings.effective import Facts, effective
 from ..capture.records import Record
 from ..report import Compilation, Effective
-from ..report.cuda_graphs import CudaGraphs
+from ..report.compilation.cuda_graphs import CudaGraphs
 from ..report.variant import Variant
 from ..torch_api.dynamo import compile_variant
 from ..torch_api.inductor import inductor_warnings

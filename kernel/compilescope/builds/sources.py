@@ -13,7 +13,7 @@ from ..capture.records import Record
 from ..capture.renumber import numbers, renumber
 from ..measure.garbage_collection import gc_disabled
 from ..report import Compilation, Effective
-from ..report.cuda_graphs import CudaGraphs
+from ..report.compilation.cuda_graphs import CudaGraphs
 from ..report.problem import Problem
 from ..report.references import is_reference
 from ..report.variant import Variant

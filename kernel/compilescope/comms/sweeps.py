@@ -11,7 +11,7 @@ from ..inspection.inspection import Inspection
 from ..inspection.variants import check, name_of
 from ..processes.runner import Limits
 from ..report.errors import CompilescopeError
-from ..report.sweeps import Sweep, SweepCell
+from ..report.measurements.sweeps import Sweep, SweepCell
 from ..session.session import Session
 from ..subject import arguments, notebook_globals
 from ..subject.typed_arguments import evaluate_arguments

@@ -33,7 +33,7 @@ import torch
 from ..analysis.figures.intervals import median_interval, ratio
 from ..analysis.figures.speedups import speedup
 from ..report import RatioAtRound, Timing, too_few
-from ..report.timings import Keeping
+from ..report.measurements.timings import Keeping
 from .garbage_collection import gc_disabled
 from .stopwatch import Call, Reading, Stopwatch, stopwatch_for
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from .measurements.timings import LayerKind, Speedup
 from .problem import Struct
-from .timings import LayerKind, Speedup
 from .variant import Variant
 
 Basis = Literal["measured", "estimated", "unknown"]

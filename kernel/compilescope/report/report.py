@@ -16,25 +16,18 @@ from typing import Any, Literal
 
 import msgspec
 
-from .artifacts import Break, Code, Compilation, Effective
 from .changes import Changes
-from .cuda_graphs import CudaGraphs
-from .deployment import DeployWay, Objective
+from .compilation.artifacts import Break, Code, Compilation, Effective
+from .compilation.cuda_graphs import CudaGraphs
+from .compilation.parts import WRAPPERS
+from .compilation.wrapper_steps import KernelLoad
 from .environment import Environment
 from .errors import CompilescopeError
 from .late import LateTable
-from .overview import Overview
-from .package import Package
-from .parts import WRAPPERS
-from .problem import Problem, SourceLine, Struct
-from .ranks import Rank
-from .recommendation import Recommendation, recommend
-from .saving.given_files import given_path, writing
-from .saving.packed_graphs import pack_compilations
-from .saving.redaction import redact
-from .sweeps import Sweep
-from .target import TargetReport
-from .timings import (
+from .measurements.deployment import DeployWay, Objective
+from .measurements.recommendation import Recommendation, recommend
+from .measurements.sweeps import Sweep
+from .measurements.timings import (
     ColdSwitch,
     CompileTime,
     Departure,
@@ -46,9 +39,16 @@ from .timings import (
     Timing,
     Verdict,
 )
+from .overview import Overview
+from .package import Package
+from .problem import Problem, SourceLine, Struct
+from .ranks import Rank
+from .saving.given_files import given_path, writing
+from .saving.packed_graphs import pack_compilations
+from .saving.redaction import redact
+from .target import TargetReport
 from .traces import TraceSummary
 from .variant import Variant
-from .wrapper_steps import KernelLoad
 
 SCHEMA_VERSION = 1
 
@@ -375,7 +375,7 @@ def conclude(report: Report) -> Overview:
 
 completing: dict[str, Callable[[Any], None]] = LateTable()
 """What fills in fields that a file of an earlier version lacks: the "conditions" of a compilation,
-the "verdicts" of a sweep. The analysis puts itself here too."""
+the "breaks" of a variant, the "verdicts" of a sweep. The analysis puts itself here too."""
 
 
 renderers: dict[str, Callable[[Report], str]] = LateTable()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..report.errors import CompilescopeError
+from ..report.measurements.sweeps import SweepCell
 from ..report.problem import Problem
-from ..report.sweeps import SweepCell
 from ..torch_api.failures import failures
 
 _MEMORY = ("OutOfMemoryError", "MemoryError", "memory: you tried to allocate")

@@ -18,7 +18,7 @@ from ..measure.sampler import BASELINE
 from ..measure.timing import time_calls
 from ..processes.runner import WAITING
 from ..report import Compilation, Phase, Timing
-from ..report.sweeps import SweepCell
+from ..report.measurements.sweeps import SweepCell
 from ..subject.functions import functions_of
 from ..subject.pickled_subject import Call
 from ..subject.subject import describe

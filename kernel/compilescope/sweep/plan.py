@@ -12,7 +12,7 @@ from ..isolation.global_state import SavedModes
 from ..processes.runner import Limits
 from ..report import Report, Subject
 from ..report.errors import CompilescopeError
-from ..report.sweeps import Sweep, SweepCell
+from ..report.measurements.sweeps import Sweep, SweepCell
 from ..report.variant import Variant
 from ..subject import pickled_subject
 from ..subject.subject import describe, unwrap

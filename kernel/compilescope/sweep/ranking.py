@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ..analysis.overview.sweep_verdicts import add_verdicts, is_candidate, latency_us
-from ..report.sweeps import Sweep, SweepCell
+from ..report.measurements.sweeps import Sweep, SweepCell
 
 
 def rank(sweep: Sweep) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from ..report import Report
 from ..report.errors import CompilescopeError
-from ..report.sweeps import Sweep, SweepCell
+from ..report.measurements.sweeps import Sweep, SweepCell
 from .plan import Plan
 from .run import Running
 

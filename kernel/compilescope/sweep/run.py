@@ -15,8 +15,8 @@ import msgspec
 
 from ..analysis.settings.variant_code import code_of
 from ..processes.folders import temporary
+from ..report.measurements.sweeps import SweepCell
 from ..report.problem import Problem
-from ..report.sweeps import SweepCell
 from . import ranking
 from .plan import Plan
 from .store import Store, StoredCell

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from ..report.measurements.sweeps import SweepCell
 from ..report.problem import FAULT, Problem
-from ..report.sweeps import SweepCell
 
 FILE = "cells.jsonl"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..progress.progress import Progress
-from ..report.sweeps import Sweep, SweepCell
+from ..report.measurements.sweeps import Sweep, SweepCell
 from .run import Running
 
 _EVERY_S = 0.1

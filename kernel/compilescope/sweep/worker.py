@@ -16,8 +16,8 @@ from typing import Any
 import msgspec
 
 from ..processes.runner import Ended, Limits, describe_exit, run
+from ..report.measurements.sweeps import SweepCell
 from ..report.problem import Problem
-from ..report.sweeps import SweepCell
 
 GO = "go"
 """The file whose removal ends the sweep's cells, where its folder can be seen."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from ..report import Compilation, Effective
-from ..report.cuda_graphs import CudaGraphs
+from ..report.compilation.cuda_graphs import CudaGraphs
 from ..report.problem import Problem
 
 

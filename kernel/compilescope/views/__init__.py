@@ -3,6 +3,7 @@
 from ..analysis.guards.conditions import add_conditions
 from ..analysis.overview.overview import overview
 from ..analysis.overview.sweep_verdicts import add_verdicts
+from ..analysis.problems.distinct_breaks import add_breaks
 from ..report import completing, concluding, renderers
 from ..report.checkup import faces
 from . import page
@@ -13,7 +14,7 @@ from .text import sweep as text_sweep
 # What a report prints, what a cell shows of it, and what `save` writes. It stands below the views
 # and cannot import them: importing this package is what gives it a face.
 concluding.update(overview=overview)
-completing.update(conditions=add_conditions, verdicts=add_verdicts)
+completing.update(breaks=add_breaks, conditions=add_conditions, verdicts=add_verdicts)
 renderers.update(text=text.render, html=report.render, page=page.render)
 faces.update(text=checkup.text, html=checkup.html)
 renderers.update({"sweep html": report.render_sweep, "sweep text": text_sweep.render})

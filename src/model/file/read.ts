@@ -1,5 +1,5 @@
 import type { Report } from '../../protocol/types';
-import { shareGraphs } from '../packing';
+import { shareGraphs } from '../reading/packing';
 import { conform, NonconformityError } from './conform';
 import { missing } from './missing';
 

@@ -6,7 +6,7 @@ import compilescope as cs
 import pytest
 import torch
 from compilescope.inspection.inspection import Inspection
-from compilescope.report.timings import HEADERS_KEPT
+from compilescope.report.measurements.timings import HEADERS_KEPT
 from compilescope.session import requests
 from compilescope.session.session import Session
 from compilescope.studies.first_calls import cold

@@ -11,8 +11,8 @@ import torch
 from compilescope.analysis.phases.cold import compare
 from compilescope.inspection.inspection import Inspection
 from compilescope.report import ColdSwitch, Report, VariantReport
+from compilescope.report.measurements.timings import AS_IT_IS, ONCE_MORE
 from compilescope.report.problem import Problem
-from compilescope.report.timings import AS_IT_IS, ONCE_MORE
 from compilescope.session import requests
 from compilescope.session.session import Session
 from compilescope.studies.first_calls import cold

@@ -11,8 +11,8 @@ import torch
 from compilescope.analysis.figures.intervals import Ratio
 from compilescope.analysis.figures.speedups import speedup
 from compilescope.report import Report, Subject, VariantReport
-from compilescope.report.deployment import PRELUDE, DeployWay
-from compilescope.report.recommendation import judge
+from compilescope.report.measurements.deployment import PRELUDE, DeployWay
+from compilescope.report.measurements.recommendation import judge
 from compilescope.studies.deploy import deploy, ways
 from compilescope.studies.deploy.way_process import blame
 from compilescope.subject.pickled_subject import Call

@@ -8,7 +8,7 @@ from typing import Any
 import compilescope as cs
 import pytest
 import torch
-from compilescope.report.sweeps import SweepCell
+from compilescope.report.measurements.sweeps import SweepCell
 
 from . import subjects
 from .conftest import Sweep

@@ -14,8 +14,8 @@ import torch
 from compilescope.analysis.overview.sweep_verdicts import is_candidate, latency_us
 from compilescope.analysis.settings.variant_code import code_of
 from compilescope.report import CompileTime, Problem, Timing
+from compilescope.report.measurements.sweeps import Sweep, SweepCell
 from compilescope.report.problem import FAULT
-from compilescope.report.sweeps import Sweep, SweepCell
 from compilescope.sweep import cell_ids, ranking
 from compilescope.sweep.grid import every_mode, grid
 from compilescope.sweep.store import FILE, Store, StoredCell

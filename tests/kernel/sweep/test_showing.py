@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from compilescope.report import CompileTime, Effective, OutputError, Report, Subject, Timing
+from compilescope.report.measurements.sweeps import Sweep, SweepCell
 from compilescope.report.problem import Problem
 from compilescope.report.saving.storage import from_json
-from compilescope.report.sweeps import Sweep, SweepCell
 from compilescope.report.variant import Variant
 from compilescope.sweep import ranking
 from compilescope.sweep.result import SweepResult

@@ -35,6 +35,7 @@ limits?       Not measured yet. Break down the time to see what limits a call.
    before the call (cell, line 3):
    with torch.no_grad():
        f(x)
+2. Fix the graph break at line 3: print(x): not measured
 1 graph · 1 graph break · 1 recompile · 1 launch of 1 kernel (1 C++) · 1 guard · 1 setting not in
 effect: cudagraphs · compile time 2.58 s (C++ build 2.08 s, Dynamo 500 ms)
 

@@ -10,7 +10,7 @@ from typing import Any
 from ...capture.logged_values import decoded
 from ...capture.records import Record
 from ...report import Compilation, KernelLoad, LoadSpan
-from ...report.wrapper_steps import LoadStep
+from ...report.compilation.wrapper_steps import LoadStep
 from ...torch_api.trace.artifact_names import ENTRY, KERNEL_LOAD
 
 WRAPPER = "C++ wrapper"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...report import VariantReport, Verdict
-from ...report.timings import Bound, LayerKind, LimitedBy
+from ...report.measurements.timings import Bound, LayerKind, LimitedBy
 from ...report.units import duration
 from .conflicts import conflict
 from .wrapper import trusted

@@ -10,7 +10,6 @@ from ..figures.counts import counts
 from ..figures.intervals import interval_title
 from ..figures.speedups import between, is_noisy, over_baseline
 from ..figures.wording import count
-from ..problems.distinct_breaks import distinct_breaks
 from .conflicts import conflicts
 from .limit import limit
 from .suggestions import suggestions
@@ -191,7 +190,7 @@ def _counts(report: Report, now: VariantReport | None) -> list[Count]:
         parts = ""
     elif now is not None:
         found, effective = now.compilations, now.effective
-        breaks = now.breaks or distinct_breaks(found)
+        breaks = now.breaks
         total_s = now.compile_time.total_s if now.compile_time is not None else None
         parts = _largest(now)
     else:

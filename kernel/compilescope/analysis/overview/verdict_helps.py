@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from ...report import Help, Report, VariantReport
-from ...report.timings import Bound
+from ...report.measurements.timings import Bound
 from ...report.variant import Variant
 from ..figures.speedups import between
 from ..settings.variant_code import code_of

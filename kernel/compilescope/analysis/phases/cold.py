@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...report.timings import AS_IT_IS, ColdSwitch
+from ...report.measurements.timings import AS_IT_IS, ColdSwitch
 
 LEAST = 0.05
 """Of the whole: smaller differences mean nothing, whatever two processes happened to differ by."""

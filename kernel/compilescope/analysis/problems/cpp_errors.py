@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ...report.artifacts import Code, Compilation, Kernel, Node, Region
+from ...report.compilation.artifacts import Code, Compilation, Kernel, Node, Region
 from ...report.problem import Problem
 from ..wrapper.size_checks import SizeCheck, size_checks
 

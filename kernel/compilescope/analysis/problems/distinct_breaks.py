@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...report import Break, Compilation, DistinctBreak
+from ...report import Break, Compilation, DistinctBreak, VariantReport
 from .breaks import break_key, line_of, plain_function, resumed_at
 
 
@@ -39,6 +39,11 @@ def distinct_breaks(compilations: Sequence[Compilation]) -> list[DistinctBreak]:
             ):
                 _append(distinct[key].eager, graph_break.eager)
     return list(distinct.values())
+
+
+def add_breaks(variant: VariantReport) -> None:
+    """Fill `VariantReport.breaks` from the compilations."""
+    variant.breaks = distinct_breaks(variant.compilations)
 
 
 def _add(

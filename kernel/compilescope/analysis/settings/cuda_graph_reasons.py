@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...report.cuda_graphs import Skip
+from ...report.compilation.cuda_graphs import Skip
 from ..text.stacks import read_stack
 
 _PREFIXES = ("skipping cudagraphs due to ", "skipping cudagraph due to ", "disabling cudagraphs ")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ...capture.records import Record
 from ...report import Compilation, Node
-from ...report.cuda_graphs import CudaGraphs, Partition, Skip
+from ...report.compilation.cuda_graphs import CudaGraphs, Partition, Skip
 from ...report.variant import Variant
 from ..wrapper.crossings import device_of
 from ..wrapper.partitions import read_partitions

@@ -12,7 +12,7 @@ import msgspec
 
 from ...capture.records import Record
 from ...report import Compilation, Effective
-from ...report.cuda_graphs import CudaGraphs, Skip
+from ...report.compilation.cuda_graphs import CudaGraphs, Skip
 from ...report.variant import Variant
 from ..guards.symbols import read_constants, read_symbols
 from .effective_choices import autotuning, freezing, fusions, launcher

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from ...report import Code, Compilation
-from ...report.cuda_graphs import Partition
+from ...report.compilation.cuda_graphs import Partition
 from .launches import codes_of
 
 _PART = re.compile(r"def (partition_\d+)\(args\):")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from ...report.wrapper_steps import StepKind
+from ...report.compilation.wrapper_steps import StepKind
 
 Artifact = Literal["python", "cpp"]
 Kind = StepKind | None

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from ...report import Compilation, Region, Step, Steps
-from ...report.wrapper_steps import StepKind
+from ...report.compilation.wrapper_steps import StepKind
 from ..text.brackets import depth
 from .launches import codes_of
 from .size_checks import size_checks

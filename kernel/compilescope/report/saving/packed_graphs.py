@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from ..artifacts import Compilation, Graph
+from ..compilation.artifacts import Compilation, Graph
 from ..problem import SourceLine
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from ..errors import CompilescopeError
+from ..measurements.timings import Timing, too_few
 from ..report import SCHEMA_VERSION, Report, completing
-from ..timings import Timing, too_few
 from .given_files import given_path, reading
 from .packed_graphs import unpack_compilations
 
@@ -94,6 +94,9 @@ def complete(report: Report) -> None:
     for compilation in report.compilations:
         if compilation.guards and not compilation.conditions:
             completing["conditions"](compilation)
+    for variant in report.variants:
+        if not variant.breaks and any(each.breaks for each in variant.compilations):
+            completing["breaks"](variant)
     for timing in _timings(report):
         timing.few = timing.few or too_few(timing.samples_us)
     if report.sweep is not None and not report.sweep.verdicts:

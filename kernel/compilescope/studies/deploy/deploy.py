@@ -8,9 +8,9 @@ import msgspec
 import torch
 
 from ...processes.folders import temporary
-from ...report.deployment import DeployWay
+from ...report.measurements.deployment import DeployWay
+from ...report.measurements.recommendation import judge
 from ...report.problem import Problem
-from ...report.recommendation import judge
 from ...subject.subject import describe
 from ...torch_api.dynamo.compile_variant import modes
 from ..context import StudyContext

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from ...processes.child import ChildProcess, serve
-from ...report.deployment import PRELUDE
+from ...report.measurements.deployment import PRELUDE
+from ...report.measurements.timings import Speedup
 from ...report.problem import Problem
-from ...report.timings import Speedup
 from ..first_calls.startup_process import most_held, unpack_task
 
 if TYPE_CHECKING:

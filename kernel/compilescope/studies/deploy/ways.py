@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from ...analysis.settings.variant_code import code_of
-from ...report.deployment import DeployWay
+from ...report.measurements.deployment import DeployWay
 from ...report.variant import Variant
 
 EAGER = "eager"

@@ -14,8 +14,8 @@ import msgspec
 from ...analysis.phases.cold import compare
 from ...processes.folders import temporary
 from ...report import ColdSwitch
+from ...report.measurements.timings import AS_IT_IS, HEADERS_KEPT, ONCE_MORE
 from ...report.problem import Problem
-from ...report.timings import AS_IT_IS, HEADERS_KEPT, ONCE_MORE
 from ...report.variant import Variant
 from ...subject.subject import describe
 from ...torch_api.inductor.cold_switches import INDUCTOR, Switch, switches

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 import msgspec
 
 from ...measure.layers import Figure, Samples
-from ...report.timings import Layer, LayerKind
+from ...report.measurements.timings import Layer, LayerKind
 from . import calls as at
 from .recording import Frame, Recording, Unit
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ...report import ColdSwitch, Report, VariantReport
-from ...report.timings import AS_IT_IS
+from ...report.measurements.timings import AS_IT_IS
 from .. import wording
 
 HEAD = ("setting", "empty caches", "more", "filled caches", "more", "later calls", "more")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...report import DeployWay, Report, VariantReport
-from ...report.recommendation import OBJECTIVES
+from ...report.measurements.recommendation import OBJECTIVES
 from .. import wording
 
 HEAD = (

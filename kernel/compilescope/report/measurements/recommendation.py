@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from ..errors import CompilescopeError
+from ..units import duration
 from .deployment import PRELUDE, DeployWay, Objective
-from .errors import CompilescopeError
-from .units import duration
 
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 

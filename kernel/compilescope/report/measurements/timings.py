@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from .problem import Problem, Struct
-from .variant import Variant
+from ..problem import Problem, Struct
+from ..variant import Variant
 
 Keeping = Literal["unchanged", "restored", "copied"]
 LayerKind = Literal[

@@ -1,4 +1,4 @@
-import type { Commands } from '../protocol/types';
+import type { Commands } from '../../protocol/types';
 
 /**
  * The requests whose answers stay the same for as long as a report does.

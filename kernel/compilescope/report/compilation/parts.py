@@ -1,6 +1,6 @@
 """What is declared once of a compilation's artifacts, from which everything else is derived.
 
-A field of `report.artifacts.Compilation` that is annotated with a `Part` is left out of outlines,
+A field of `artifacts.Compilation` that is annotated with a `Part` is left out of outlines,
 fetched by the panel when a view needs it, and dropped when a watch runs out of memory.
 """
 

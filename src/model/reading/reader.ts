@@ -1,12 +1,12 @@
-import type { IConnection } from '../protocol/connection';
+import type { IConnection } from '../../protocol/connection';
 import type {
   ArtifactResult,
   Compilation,
   CompilationPart,
   Graph,
   VariantReport
-} from '../protocol/types';
-import { PARTS } from '../protocol/types';
+} from '../../protocol/types';
+import { PARTS } from '../../protocol/types';
 import { AnswerCache } from './answers';
 import { unpack } from './packing';
 

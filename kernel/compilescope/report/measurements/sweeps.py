@@ -9,10 +9,10 @@ from typing import Literal
 
 import msgspec
 
-from .artifacts import Effective
-from .problem import Problem, Struct
+from ..compilation.artifacts import Effective
+from ..problem import Problem, Struct
+from ..variant import Variant
 from .timings import CompileTime, OutputError, Timing
-from .variant import Variant
 
 CellState = Literal[
     "waiting", "running", "done", "failed", "crashed", "timeout", "memory", "cancelled"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .problem import SourceLine, Struct
+from ..problem import SourceLine, Struct
 
 StepKind = Literal[
     "entry",

@@ -3,11 +3,11 @@ import type {
   CompilationSummary,
   Kernel,
   Region
-} from '../protocol/types';
-import type { ILinked, ISelection, ISubjectModel } from '../tokens';
+} from '../../protocol/types';
+import type { ILinked, ISelection, ISubjectModel } from '../../tokens';
 import { bareLinks, kernelStage, resolveLinks } from './links';
 import { GraphIndex } from './nodes';
-import type { ReportReader } from './reader';
+import type { ReportReader } from '../reading/reader';
 import type { ILinkData } from './linkData';
 
 /**

@@ -1,4 +1,4 @@
-import { Kernel, Region } from '../protocol/types';
+import { Kernel, Region } from '../../protocol/types';
 import { GraphIndex } from './nodes';
 
 /**

@@ -1,10 +1,10 @@
-import type { Kernel, Region } from '../protocol/types';
+import type { Kernel, Region } from '../../protocol/types';
 import type {
   ILinked,
   INodePosition,
   ISelection,
   ISourcePosition
-} from '../tokens';
+} from '../../tokens';
 import { isLineKey } from './lineKeys';
 import { ILinkData } from './linkData';
 import { whatIsMissing } from './unlinked';

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .problem import Problem, Struct
+from ..problem import Problem, Struct
 from .timings import Speedup
 
 Objective = Literal["latency", "cold", "balanced"]

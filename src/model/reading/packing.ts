@@ -1,4 +1,4 @@
-import type { Graph, Report } from '../protocol/types';
+import type { Graph, Report } from '../../protocol/types';
 
 /**
  * Give every node its stack again, which travels once for all that share it; as

@@ -1,5 +1,5 @@
-import type { IConnection } from '../protocol/connection';
-import type { ReportSummary } from '../protocol/types';
+import type { IConnection } from '../../protocol/connection';
+import type { ReportSummary } from '../../protocol/types';
 
 /**
  * Gets the report of one subject at a time. What changes while an answer is on

@@ -10,12 +10,12 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from ..measurements.timings import LaunchTime
+from ..problem import SourceLine, Struct
+from ..target import Decision, KernelCheck, KernelConfig
+from ..variant import Variant
 from .parts import Part, fields_of
 from .plans import Baked, Decomposition, Fusion, LayoutChange, Memory, Tiling
-from .problem import SourceLine, Struct
-from .target import Decision, KernelCheck, KernelConfig
-from .timings import LaunchTime
-from .variant import Variant
 from .wrapper_steps import Descriptor, Route, Steps
 
 Direction = Literal["inference", "forward", "backward"]

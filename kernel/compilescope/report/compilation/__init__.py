@@ -1,0 +1,1 @@
+"""What torch made in one compilation: graphs, code, kernels, guards, plans, wrapper steps."""
