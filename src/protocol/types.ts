@@ -918,10 +918,10 @@ export interface Effective {
   why: string;
   differs: boolean;
   remedy: string;
-  code: string;
-  trial: Variant | null;
   operators: string[];
   where: SourceLine | null;
+  code: string;
+  trial: Variant | null;
 }
 
 /**

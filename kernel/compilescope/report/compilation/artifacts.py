@@ -525,10 +525,10 @@ class Effective(Struct):
     """Whether torch did something else than was asked for."""
     remedy: str = ""
     """What to change, where something can be done."""
+    operators: list[str] = []
+    """The operators or fusions concerned."""
+    where: SourceLine | None = None
     code: str = ""
     """The remedy as code to paste."""
     trial: Variant | None = None
     """The variant that has the remedy, where a switch brings it."""
-    operators: list[str] = []
-    """The operators or fusions concerned."""
-    where: SourceLine | None = None
