@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Iterator
@@ -12,8 +13,10 @@ from urllib.parse import unquote
 import compilescope
 from compilescope.views.page import render_viewer
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -60,6 +63,61 @@ copybutton_exclude = ".linenos, .gp, .go"
 PICTURES = json.loads((ROOT / "docs" / "pictures.json").read_text(encoding="utf-8"))["stored"]
 """The pictures of reports that are stored with the tests, each with its report and view."""
 
+SHOWN = [
+    *(
+        ROOT / f"tests/data/reports/{name}.compilescope.json"
+        for name in sorted({picture["report"] for picture in PICTURES.values()})
+    ),
+    *sorted((ROOT / "docs/learn/reports").glob("*.compilescope.json")),
+]
+"""The reports that the site has as pages: those of the pictures, and those of `docs/learn`."""
+
+NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
+
+
+class LiveReport(SphinxDirective):
+    """``{live} NAME`` shows the page of a stored report, opened at the view ``:view:``."""
+
+    required_arguments = 1
+    option_spec = {"view": directives.unchanged_required}
+
+    def run(self) -> list[nodes.Node]:
+        """The page in a frame, and a link to it."""
+        up = "../" * self.env.docname.count("/")
+        address = html.escape(f"{up}live/{self.arguments[0]}.html#view={self.options['view']}")
+        text = (
+            f'<iframe class="viewer" loading="lazy" title="The report, live" src="{address}">'
+            f'</iframe>\n<p><a href="{address}">Open it in the whole window</a></p>'
+        )
+        return [nodes.raw("", text, format="html")]
+
+
+def write_notebooks(app: Sphinx) -> None:
+    """The notebooks of `examples/` as pages, which Sphinx then reads like any other.
+
+    They are stored without outputs, so that their text and code is all there is to show.
+    """
+    folder = Path(app.srcdir) / "notebooks"
+    for path in NOTEBOOKS:
+        page = folder / f"{path.stem}.md"
+        text = notebook_page(path)
+        # A page that is written anew is built anew.
+        if not page.exists() or page.read_text(encoding="utf-8") != text:
+            page.write_text(text, encoding="utf-8")
+
+
+def notebook_page(path: Path) -> str:
+    """A notebook as MyST Markdown."""
+    parts = []
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+    source_link = f"{{download}}`{path.name} <../../examples/{path.name}>`"
+    parts.insert(1, f"_The notebook to run: {source_link}. Its outputs are not shown here._")
+    # Links between notebooks lead to their pages, links to the docs to where these are from here.
+    text = re.sub(r"\]\(([\w-]+)\.ipynb\)", r"](\1.md)", "\n\n".join(parts))
+    return text.replace("](../docs/", "](../") + "\n"
+
 
 def link_pictures(_app: Sphinx, doctree: nodes.document) -> None:
     """A picture of a stored report leads to that report, as a page."""
@@ -73,15 +131,15 @@ def link_pictures(_app: Sphinx, doctree: nodes.document) -> None:
 
 
 def write_pages(app: Sphinx, error: Exception | None) -> None:
-    """The reports of the pictures as pages, and the viewer."""
+    """The stored reports as pages, and the viewer."""
     if error or app.builder.name != "html":
         return
     out = Path(app.outdir)
     (out / "viewer.html").write_text(render_viewer(), encoding="utf-8")
     (out / "live").mkdir(exist_ok=True)
-    for name in {picture["report"] for picture in PICTURES.values()}:
-        report = compilescope.load(ROOT / f"tests/data/reports/{name}.compilescope.json")
-        report.save(out / "live" / f"{name}.html")
+    for path in SHOWN:
+        name = path.name.removesuffix(".compilescope.json")
+        compilescope.load(path).save(out / "live" / f"{name}.html")
     missing = sorted(missing_files(out))
     if missing:
         raise ExtensionError("Links to files that the site does not have: " + ", ".join(missing))
@@ -99,5 +157,7 @@ def missing_files(out: Path) -> Iterator[str]:
 
 def setup(app: Sphinx) -> None:
     """Add to Sphinx what is ours."""
+    app.add_directive("live", LiveReport)
+    app.connect("builder-inited", write_notebooks)
     app.connect("doctree-read", link_pictures)
     app.connect("build-finished", write_pages)

@@ -8,8 +8,9 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 HERE = Path(__file__).parent
@@ -81,8 +82,18 @@ def warm_up() -> None:
     torch._dynamo.reset()
 
 
-def anonymous(report: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what names this machine: its folders and its processor."""
+def anonymous(
+    report: dict[str, Any], folders: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Leave out what names this machine: its folders and its processor.
+
+    Parameters
+    ----------
+    report
+        A report, as its file has it.
+    folders
+        Further folders, each with what is written in its place.
+    """
     import torch
 
     report["environment"] |= {"cpu": "A processor", "platform": "Linux", "threads": 2}
@@ -96,7 +107,8 @@ def anonymous(report: dict[str, Any]) -> dict[str, Any]:
                 for config in others[CONFIGS:]:
                     config["assembly"] = config["assembly_lines"] = {}
     text = json.dumps(report, ensure_ascii=False)
-    folders = {
+    replaced = {
+        **folders,
         str(KERNEL): "/site-packages",
         str(HERE): "/home/user",
         str(Path(torch.__file__).parents[1]): "/site-packages",
@@ -106,8 +118,8 @@ def anonymous(report: dict[str, Any]) -> dict[str, Any]:
         str(HERE.parents[2]): "/home/user",
     }
     # Inductor's cache folder lies in the temporary one, so the longest come first.
-    for folder in sorted(folders, key=len, reverse=True):
-        text = text.replace(folder, folders[folder])
+    for folder in sorted(replaced, key=len, reverse=True):
+        text = text.replace(folder, replaced[folder])
     temporary = re.escape(tempfile.gettempdir())
     text = re.sub(rf"{temporary}/ipykernel_\d+", "/tmp/ipykernel_7", text)
     text = re.sub(r"/compilescope/tmp\w+/", "/compilescope/", text)

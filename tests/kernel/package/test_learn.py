@@ -1,0 +1,80 @@
+"""The examples of `docs/learn` run, and print what their pages say.
+
+With ``COMPILESCOPE_UPDATE_GOLDENS=1`` the outputs on the pages, and the reports that the site shows
+below them, are written anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import runpy
+from pathlib import Path
+
+import compilescope as cs
+import pytest
+import torch
+from compilescope.report import Report
+from compilescope.targets import known_devices
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[3]
+LEARN = ROOT / "docs" / "learn"
+PAGES = sorted(path.stem for path in LEARN.glob("*.md") if path.stem != "index")
+EXAMPLE = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<output>.*?)```", re.DOTALL)
+UPDATE = os.environ.get("COMPILESCOPE_UPDATE_GOLDENS") == "1"
+WRITTEN_WITH = re.search(r"^torch==(\d+\.\d+)", (ROOT / "constraints/dev.txt").read_text(), re.M)
+SAME_TORCH = WRITTEN_WITH is not None and torch.__version__.startswith(f"{WRITTEN_WITH[1]}.")
+"""Names and counts differ between versions: elsewhere the examples run, and that is all."""
+
+
+def stored(page: str) -> Path:
+    """The report that the site shows on a page."""
+    return LEARN / "reports" / f"{page}.compilescope.json"
+
+
+def outline(report: Report) -> list[object]:
+    """What a report is about, without figures and code that depend on the processor."""
+    return [
+        (variant.name, compilation.id, list(compilation.graphs), kernels)
+        for variant in report.variants
+        for compilation in variant.compilations
+        for kernels in [[kernel.name for kernel in compilation.kernels]]
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_an_example_prints_what_its_page_says(
+    page: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = (LEARN / f"{page}.md").read_text(encoding="utf-8")
+    example = EXAMPLE.search(text)
+    assert example is not None, "a page has one example, and its output"
+    if "target=" in example["code"] and known_devices.unavailable():
+        pytest.skip(known_devices.unavailable())
+    (tmp_path / "example.py").write_text(example["code"], encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    torch.compiler.reset()
+    torch.manual_seed(0)
+    capsys.readouterr()
+    # As a program: what a target's process gets is pickled by value, as in a notebook.
+    report = runpy.run_path("example.py", run_name="__main__")["report"]
+    printed = "".join(f"{line.rstrip()}\n" for line in capsys.readouterr().out.splitlines())
+    if not SAME_TORCH:
+        return
+    if UPDATE:
+        start, end = example.span("output")
+        (LEARN / f"{page}.md").write_text(text[:start] + printed + text[end:], encoding="utf-8")
+        anonymous = runpy.run_path(str(ROOT / "tests/data/reports/make.py"))["anonymous"]
+        data = anonymous(json.loads(report.to_json()), {str(tmp_path): "/home/user"})
+        stored(page).write_text(
+            json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8"
+        )
+        return
+    assert printed == example["output"]
+    assert outline(report) == outline(cs.load(stored(page)))
