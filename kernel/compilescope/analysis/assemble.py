@@ -14,6 +14,7 @@ from .graphs.stages import GraphReader, read_stages
 from .guards.frames import files_of, frame_of
 from .guards.guard_tree import parse_guards
 from .guards.recompiles import Memory, follow, parse_recompile
+from .guards.shapes import add_shapes
 from .kernels.descriptors import add_descriptors
 from .kernels.modules import add_modules
 from .kernels.tiling import add_chosen
@@ -110,6 +111,7 @@ def _compilation(
         known = [*files, *_graph_files(compilation)]
         parsed = parse_guards(guards[-1].payload or "", known)
         compilation.guards, compilation.guard_tree = parsed.guards, parsed.managers
+    add_shapes(compilation, records, final)
     compilation.autotunings = read_autotunings(records, compilation.kernels)
     add_compile_times(compilation.kernels, records)
     add_chosen(compilation.kernels, compilation.autotunings)

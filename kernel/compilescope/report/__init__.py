@@ -78,6 +78,9 @@ from .report import panels as panels
 from .report import renderers as renderers
 from .sweeps import Sweep as Sweep
 from .sweeps import SweepCell as SweepCell
+from .symbolic_shapes import ShapeDecision as ShapeDecision
+from .symbolic_shapes import ShapeExpression as ShapeExpression
+from .symbolic_shapes import ShapeSymbol as ShapeSymbol
 from .target import FORMS as FORMS
 from .target import Decision as Decision
 from .target import Estimate as Estimate

@@ -13,6 +13,7 @@ import msgspec
 from .parts import Part, fields_of
 from .plans import Baked, Decomposition, Fusion, LayoutChange, Memory, Tiling
 from .problem import SourceLine, Struct
+from .symbolic_shapes import ShapeDecision, ShapeExpression, ShapeSymbol
 from .target import Decision, KernelCheck, KernelConfig
 from .timings import LaunchTime
 from .wrapper_steps import Descriptor, Route, Steps
@@ -413,6 +414,11 @@ class Compilation(Struct):
     memory: Annotated[list[Memory], Part("memory")] = []
     layouts: Annotated[list[LayoutChange], Part("memory")] = []
     decompositions: Annotated[list[Decomposition], Part("decompositions")] = []
+    symbols: Annotated[list[ShapeSymbol], Part("shapes")] = []
+    shape_decisions: Annotated[list[ShapeDecision], Part("shapes")] = []
+    """In torch's order."""
+    expressions: Annotated[list[ShapeExpression], Part("shapes")] = []
+    """Operands before what is computed from them. torch logs them in ``draft_export`` alone."""
     raw: list[RawEvent] = []
     """Of a trace: the rest of what torch logged."""
 
