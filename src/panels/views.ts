@@ -136,7 +136,8 @@ export interface ISectioned {
  * What was a view of its own, and the view that it is a section of.
  */
 const SECTIONS = {
-  breaks: { view: 'recompiles', section: 'breaks' }
+  breaks: { view: 'recompiles', section: 'breaks' },
+  shapes: { view: 'recompiles', section: 'shapes' }
 } as const;
 
 /**
@@ -229,9 +230,12 @@ export const VIEWS: readonly IView[] = [
     label: trans => trans.__('Recompiles & breaks'),
     shortLabel: trans => trans.__('Recompiles'),
     caption: trans =>
-      trans.__('Recompiles and graph breaks, with their causes and fixes'),
-    about: ['recompile', 'breaks'],
-    nothing: trans => trans.__('No recompiles and no graph breaks')
+      trans.__(
+        'Recompiles and graph breaks, with their causes and fixes; dynamic sizes'
+      ),
+    about: ['recompile', 'breaks', 'symbols', 'shape_decisions'],
+    nothing: trans =>
+      trans.__('No recompiles, no graph breaks and no dynamic sizes')
   },
   {
     id: 'requested',

@@ -89,6 +89,9 @@ export function fullCompilation(
     memory: [],
     layouts: [],
     decompositions: [],
+    symbols: [],
+    shape_decisions: [],
+    expressions: [],
     ...change
   } as Compilation;
 }
