@@ -137,6 +137,7 @@ export interface ISectioned {
  */
 const SECTIONS = {
   breaks: { view: 'recompiles', section: 'breaks' },
+  shapes: { view: 'recompiles', section: 'shapes' },
   verdict: { view: 'timings', section: 'verdict' },
   layers: { view: 'timings', section: 'layers' },
   accuracy: { view: 'timings', section: 'accuracy' },
@@ -233,9 +234,12 @@ export const VIEWS: readonly IView[] = [
     label: trans => trans.__('Recompiles & breaks'),
     shortLabel: trans => trans.__('Recompiles'),
     caption: trans =>
-      trans.__('Recompiles and graph breaks, with their causes and fixes'),
-    about: ['recompile', 'breaks'],
-    nothing: trans => trans.__('No recompiles and no graph breaks')
+      trans.__(
+        'Recompiles and graph breaks, with their causes and fixes; dynamic sizes'
+      ),
+    about: ['recompile', 'breaks', 'symbols', 'shape_decisions'],
+    nothing: trans =>
+      trans.__('No recompiles, no graph breaks and no dynamic sizes')
   },
   {
     id: 'requested',

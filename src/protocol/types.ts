@@ -173,7 +173,8 @@ export const PARTS = {
   crossings: ['crossings', 'routes'],
   steps: ['steps'],
   memory: ['memory', 'layouts'],
-  decompositions: ['decompositions']
+  decompositions: ['decompositions'],
+  shapes: ['symbols', 'shape_decisions', 'expressions']
 } as const;
 
 export type CompilationPart = keyof typeof PARTS;
@@ -638,6 +639,9 @@ export interface Compilation {
   layouts: LayoutChange[];
   decompositions: Decomposition[];
   conditions: Condition[];
+  symbols: ShapeSymbol[];
+  shape_decisions: ShapeDecision[];
+  expressions: ShapeExpression[];
   raw: RawEvent[];
 }
 
@@ -2016,6 +2020,43 @@ export interface Series {
 export interface SetWatch {
   on: boolean;
   clear: boolean;
+}
+
+/**
+ * Something that a compilation takes for granted about its symbols.
+ */
+export interface ShapeDecision {
+  kind: 'assumption' | 'guard' | 'specialization';
+  expression: string;
+  result: string;
+  reason: string;
+  sources: Record<string, string>;
+  stack: SourceLine[];
+  locals: Record<string, string>;
+  provenance: number | null;
+}
+
+/**
+ * An expression of symbols that torch computed while it traced, or an unbacked
+ * symbol.
+ */
+export interface ShapeExpression {
+  text: string;
+  method: string;
+  arguments: string[];
+  operands: number[];
+  stack: SourceLine[];
+}
+
+/**
+ * A symbol that stands for a size or a number.
+ */
+export interface ShapeSymbol {
+  name: string;
+  source: string;
+  value: string;
+  range: string;
+  stack: SourceLine[];
 }
 
 /**

@@ -90,6 +90,9 @@ export function fullCompilation(
     layouts: [],
     decompositions: [],
     conditions: [],
+    symbols: [],
+    shape_decisions: [],
+    expressions: [],
     ...change
   } as Compilation;
 }

@@ -15,6 +15,7 @@ from .guards.conditions import add_conditions
 from .guards.frames import files_of, frame_of
 from .guards.guard_tree import parse_guards
 from .guards.recompiles import Memory, follow, parse_recompile
+from .guards.shapes import add_shapes
 from .kernels.descriptors import add_descriptors
 from .kernels.modules import add_modules
 from .kernels.tiling import add_chosen
@@ -112,6 +113,7 @@ def _compilation(
         parsed = parse_guards(guards[-1].payload or "", known)
         compilation.guards, compilation.guard_tree = parsed.guards, parsed.managers
         add_conditions(compilation)
+    add_shapes(compilation, records, final)
     compilation.autotunings = read_autotunings(records, compilation.kernels)
     add_compile_times(compilation.kernels, records)
     add_chosen(compilation.kernels, compilation.autotunings)

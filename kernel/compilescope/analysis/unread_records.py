@@ -18,8 +18,6 @@ _READ = {
     "dynamo_start",
     "dynamo_graph_break_reason",
     "recompile_reasons",
-    "create_symbol",
-    "symbolic_shape_specialization",
     "triton_kernel_info",
     "inductor_provenance_tracking_node_mappings",
     "inductor_provenance_tracking_kernel_stack_traces",

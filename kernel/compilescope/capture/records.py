@@ -38,3 +38,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
         if self.event == "artifact" and isinstance(detail, dict):
             return str(detail.get("name", ""))
         return self.event
+
+    @property
+    def detail(self) -> dict[str, Any]:
+        """The event's own metadata; empty where a damaged trace holds no dictionary there."""
+        detail = self.metadata.get(self.event)
+        return detail if isinstance(detail, dict) else {}

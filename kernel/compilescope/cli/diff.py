@@ -188,6 +188,8 @@ def _of_traces(options: argparse.Namespace) -> int:
         Trace(options.before, show_progress) as before,
         Trace(options.after, show_progress) as after,
     ):
+        for trace in (before, after):
+            files.refuse_no_trace(trace.processes, trace.problems)
         difference = trace_difference(before, after, most_read=None if every else MOST_READ)
         problems = [
             f"{path}: {problem.what}"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from ..readers.remote import is_remote
-from ..report import Problem, Report, Struct, conclude
+from ..report import CompilescopeError, Problem, Report, Struct, conclude
 from ..report.saving.storage import load
 
 FILE = "a report saved as .json, a TORCH_TRACE log or folder of logs, or a .pt2 package"
@@ -71,7 +72,29 @@ def read(path: Path) -> Report:
         return open_package(path)
     from ..readers.trace import report_of as read_trace
 
-    return read_trace(path)
+    report = read_trace(path)
+    refuse_no_trace(report.variants, report.problems)
+    return report
+
+
+def refuse_no_trace(processes: Sequence[object], problems: Sequence[Problem]) -> None:
+    """Refuse files of which none holds a record: a script has to learn it from the exit status.
+
+    Parameters
+    ----------
+    processes
+        What was found in the files.
+    problems
+        What of the files cannot be read.
+
+    Raises
+    ------
+    CompilescopeError
+        Nothing was found, because of an error.
+    """
+    error = next((problem for problem in problems if problem.severity == "error"), None)
+    if error is not None and not processes:
+        raise CompilescopeError(error.what, error.why, error.remedy)
 
 
 def write(report: Report, path: Path, *, redact: bool = False) -> None:

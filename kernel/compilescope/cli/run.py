@@ -70,8 +70,15 @@ def command(options: argparse.Namespace) -> int:
         memory_mb=options.memory_mb,
         redact=options.redact,
     )
+    if options.module and _is_missing(ended):
+        raise CompilescopeError(str(ended)) from None
     _write(report, output, options)
     return _end_like_the_script(ended)
+
+
+def _is_missing(ended: BaseException | None) -> bool:
+    """Whether there is no such module, so that nothing of the user's ran."""
+    return isinstance(ended, ImportError) and _own_frames_left_out(ended.__traceback__) is None
 
 
 def _output(options: argparse.Namespace, name: str) -> Path:

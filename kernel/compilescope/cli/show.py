@@ -10,6 +10,9 @@ from ..report.errors import CompilescopeError
 from . import files
 from .terminal import show_progress
 
+_THINGS = ("code", "kernel", "graph", "guards", "shapes", "raw")
+"""Options that each name a text of one compilation."""
+
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command's options."""
@@ -25,6 +28,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     thing.add_argument("--graph", metavar="STAGE", help="a graph: dynamo, joint, post_grad, …")
     thing.add_argument("--guards", action="store_true", help="the guards, one a line")
     thing.add_argument(
+        "--shapes", action="store_true", help="dynamic sizes: symbols, and what torch decided"
+    )
+    thing.add_argument(
         "--raw",
         metavar="EVENT",
         help="of a trace: what torch logged as EVENT and no view reads, as it is",
@@ -38,7 +44,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Print what was asked for."""
-    one_thing = options.code or options.kernel or options.graph or options.guards or options.raw
+    one_thing = any(getattr(options, name) for name in _THINGS)
     if one_thing or (options.list and options.compilation):
         compilation = _compilation(options)
         if options.list:
@@ -109,6 +115,8 @@ def _has(compilation: Compilation, options: argparse.Namespace) -> bool:
         return options.graph in compilation.graphs
     if options.code:
         return getattr(compilation.code, options.code) is not None
+    if options.shapes:
+        return bool(compilation.symbols or compilation.shape_decisions)
     if options.raw:
         return any(event.name == options.raw for event in compilation.raw)
     return bool(compilation.guards)
@@ -132,6 +140,11 @@ def _text(compilation: Compilation, options: argparse.Namespace) -> str:
         if options.graph not in compilation.graphs:
             raise _missing(compilation, f"graph {options.graph!r}", list(compilation.graphs))
         return compilation.graphs[options.graph].text
+    if options.shapes:
+        # Only where it is asked for: the other texts need no view.
+        from ..views.text.shapes import shapes
+
+        return shapes(compilation) or f"No size of {compilation.id} is dynamic."
     if options.raw:
         for event in compilation.raw:
             if event.name == options.raw:
@@ -156,6 +169,7 @@ def _listing(compilation: Compilation) -> list[str]:
         ("code", code),
         ("graphs", list(compilation.graphs)),
         ("kernels", [kernel.name for kernel in compilation.kernels]),
+        ("shapes", [symbol.name for symbol in compilation.symbols]),
         ("raw", [event.name for event in compilation.raw]),
     ):
         if names:

@@ -84,7 +84,14 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def command(options: argparse.Namespace) -> int:
     """Print the summary or the list, and write the file that was asked for."""
     rank = None if options.rank is None else f"rank {options.rank}"
+    if not files.is_trace(options.path):
+        raise CompilescopeError(
+            f"{options.path.name} is no trace.",
+            remedy="compilescope show, diff and open read reports and packages.",
+        )
     with Trace(options.path, show_progress, whole=not options.follow) as trace:
+        if not options.follow:
+            files.refuse_no_trace(trace.processes, trace.problems)
         names = [log.name for log in trace.processes]
         if rank is not None and rank not in names:
             raise CompilescopeError(

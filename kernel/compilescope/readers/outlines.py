@@ -14,7 +14,12 @@ from ..analysis.guards.recompiles import parse_recompile
 from ..analysis.packages.trace_header import environment_of
 from ..analysis.phases.caches import parse_cache
 from ..analysis.problems.breaks import read_breaks
-from ..analysis.problems.compile_failures import METRICS, failed, read_failures
+from ..analysis.problems.compile_failures import (
+    FAKE_KERNELS,
+    METRICS,
+    failed,
+    read_failures,
+)
 from ..capture.heads import ARTIFACT_NAME, FEW_HEADS, Block, Blocks, Head, decode_head
 from ..capture.logged_values import finite
 from ..capture.records import LOOSE, Record
@@ -37,6 +42,7 @@ REDUCED = (
 _CACHE = re.compile(r".+_cache_(?:hit|miss|bypass)$")
 _KEPT = {
     *METRICS,
+    *FAKE_KERNELS,
     "dynamo_start",
     "recompile_reasons",
     "dynamo_graph_break_reason",
@@ -204,11 +210,11 @@ class Outlines:
         return events.outline
 
     def failures(self) -> list[Problem]:
-        """The compilations that failed, in torch's order."""
+        """What `read_failures` tells of the log, in torch's order."""
         groups = [
             events.records
             for events in self.events.values()
-            if any(failed(record) for record in events.records)
+            if any(failed(record) or record.event in FAKE_KERNELS for record in events.records)
         ]
         records = [record for group in groups for record in group]
         return read_failures(records, self.compilations() if records else [])
@@ -282,7 +288,7 @@ class Outlines:
             named = ARTIFACT_NAME.search(text)
             name = named[1].decode("utf-8", "replace") if named else ""
             return head, {event: {"name": name}}, name
-        if event == "dynamo_start":
+        if event == "dynamo_start" or event in FAKE_KERNELS:
             return head, name_files(msgspec.json.decode(text), self._names), event
         return head, {event: {}}, event
 

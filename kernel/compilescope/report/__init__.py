@@ -43,6 +43,9 @@ from .compilation.plans import Fusion as Fusion
 from .compilation.plans import LayoutChange as LayoutChange
 from .compilation.plans import Memory as Memory
 from .compilation.plans import Tiling as Tiling
+from .compilation.symbolic_shapes import ShapeDecision as ShapeDecision
+from .compilation.symbolic_shapes import ShapeExpression as ShapeExpression
+from .compilation.symbolic_shapes import ShapeSymbol as ShapeSymbol
 from .compilation.wrapper_steps import STEP_KINDS as STEP_KINDS
 from .compilation.wrapper_steps import Descriptor as Descriptor
 from .compilation.wrapper_steps import KernelLoad as KernelLoad

@@ -8,7 +8,7 @@ export { useRows, useWidth } from './tables/rows';
 export { Prose } from './prose';
 export { SearchField, Select, Check } from './search';
 export { CodeBlock } from './snippet';
-export { isSelected, reveal, SourceLink } from './source';
+export { CallStack, isSelected, reveal, SourceLink } from './source';
 export { compareNumbers, filled, sorted, VirtualTable } from './tables/table';
 export type { IColumn, Sort } from './tables/table';
 export { ReportView } from './view';

@@ -56,6 +56,34 @@ export function SourceLink(props: {
 }
 
 /**
+ * The calls that led to a line, folded; nothing where only the line is known.
+ */
+export function CallStack(props: {
+  stack: readonly SourceLine[];
+  context: IViewContext;
+  origin: object;
+}): JSX.Element | null {
+  const { stack, context, origin } = props;
+  return stack.length > 1 ? (
+    <details>
+      <summary>{context.trans.__('Call stack')}</summary>
+      <ol>
+        {stack.map((each, index) => (
+          <li key={index}>
+            <SourceLink
+              where={each}
+              context={context}
+              origin={origin}
+              isWithCode
+            />
+          </li>
+        ))}
+      </ol>
+    </details>
+  ) : null;
+}
+
+/**
  * Select a line of the user's code, and show it where it stands.
  */
 export function reveal(

@@ -2,15 +2,16 @@ import type { Message } from '@lumino/messaging';
 import { Panel, Widget } from '@lumino/widgets';
 import { BreaksView } from './breaks/index';
 import { RecompilesView } from './recompiles/index';
+import { ShapesView } from './shapes/index';
 import type { ISectioned, IViewContext } from '../views';
 import type { ICount } from '../../words/causes';
 import { causesOf } from '../../words/causes';
 
-type Section = 'recompiles' | 'breaks';
+type Section = 'recompiles' | 'breaks' | 'shapes';
 
 /**
- * What was compiled again, and where graphs ended early: two sections that
- * scroll as one. The second one's heading stays in sight, and leads to it.
+ * What was compiled again, where graphs ended early, and which sizes are dynamic:
+ * sections that scroll as one. The headings stay in sight, and lead to them.
  */
 export class RecompilesAndBreaksView extends Panel implements ISectioned {
   constructor(private _context: IViewContext) {
@@ -23,6 +24,7 @@ export class RecompilesAndBreaksView extends Panel implements ISectioned {
       new RecompilesView(_context)
     );
     this._add('breaks', trans.__('Graph breaks'), new BreaksView(_context));
+    this._add('shapes', trans.__('Symbolic shapes'), new ShapesView(_context));
     model.reportChanged.connect(this._count, this);
     model.variantChanged.connect(this._count, this);
     this._count();
@@ -36,11 +38,12 @@ export class RecompilesAndBreaksView extends Panel implements ISectioned {
   }
 
   /**
-   * Go to a section. What stands above graph breaks may still be on its way: they
-   * are held in place until the reader moves.
+   * Go to a section. What stands above it may still be on its way: it is held in
+   * place until the reader moves.
    */
   showSection(section: string): void {
-    this._wanted = section === 'breaks' ? section : null;
+    this._wanted =
+      section === 'breaks' || section === 'shapes' ? section : null;
     this._scroll();
     if (section === 'recompiles') {
       this.node.scrollTop = 0;
@@ -74,11 +77,13 @@ export class RecompilesAndBreaksView extends Panel implements ISectioned {
 
   private _count(): void {
     const { model, trans } = this._context;
-    const causes: Record<Section, ICount> = causesOf(model, trans);
+    const causes: Partial<Record<Section, ICount>> = causesOf(model, trans);
     for (const [section, { count }] of this._parts) {
-      count.hidden = causes[section].count === 0;
-      count.textContent = String(causes[section].count);
-      count.title = causes[section].text;
+      // A report's summary does not count symbols.
+      const cause = causes[section] ?? { count: 0, text: '' };
+      count.hidden = cause.count === 0;
+      count.textContent = String(cause.count);
+      count.title = cause.text;
     }
   }
 

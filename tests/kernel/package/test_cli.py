@@ -184,6 +184,10 @@ def test_a_module_runs_as_by_python_m(tmp_path: Path, commands: Commands) -> Non
     ran = commands.run("run", "-o", "out.json", "-m", "job", "-o", "x", folder=tmp_path)
     assert ran.stdout == "job ['-o', 'x']\n"
     assert not cs.load(tmp_path / "out.json").compilations
+    missing = commands.run("run", "-m", "no_such_module", folder=tmp_path)
+    assert missing.returncode == 2
+    assert missing.stderr == "No module named no_such_module\n"
+    assert not (tmp_path / "no_such_module.html").exists()
 
 
 @pytest.mark.parametrize(
@@ -193,6 +197,10 @@ def test_a_module_runs_as_by_python_m(tmp_path: Path, commands: Commands) -> Non
         (["run", "-o", "x.txt", __file__], "Use .html or .json"),
         (["run", "-o", "no/such/folder/x.html", __file__], "is no folder that can be written to"),
         (["trace", "missing.log"], "no trace at 'missing.log'"),
+        (["trace", __file__], "is no trace"),
+        (["trace", "run.json"], "compilescope show, diff and open read reports"),
+        (["show", __file__], "is no trace"),
+        (["diff", __file__, str(PYTHON)], "is no trace"),
         (["trace", str(PYTHON), "--rank", "7"], "no rank 7"),
         (["show", "page.html"], "Save the report as .compilescope.json too"),
         (["show", "missing.json"], "There is no file 'missing.json'. It was looked for in "),

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...capture.records import Record
 from ...report import SourceLine
+from ..text.stacks import logged_line
 
 
 def frame_of(records: Sequence[Record]) -> SourceLine | None:
@@ -20,7 +21,7 @@ def frame_of(records: Sequence[Record]) -> SourceLine | None:
             detail = record.metadata.get("dynamo_start")
             called = detail.get("compiled") if isinstance(detail, dict) else None
             if isinstance(called, dict):
-                return _line(called)
+                return logged_line(called)
     if (traced := traced_frame(records)) is not None:
         return traced
     for record in records:
@@ -39,7 +40,7 @@ def traced_frame(records: Sequence[Record]) -> SourceLine | None:
     """The frame whose arguments guards speak of: torch's own function, where that is around."""
     for record in records:
         if record.event == "dynamo_start" and (stack := _stack(record)):
-            return _line(stack[-1])
+            return logged_line(stack[-1])
     return None
 
 
@@ -47,7 +48,7 @@ def stack_of(records: Sequence[Record]) -> list[SourceLine] | None:
     """The calls that led to a compilation, the outermost first; None where Dynamo did not start."""
     for record in records:
         if record.event == "dynamo_start":
-            return [_line(frame) for frame in _stack(record)]
+            return [logged_line(frame) for frame in _stack(record)]
     return None
 
 
@@ -67,7 +68,7 @@ def caller_of(records: Sequence[Record]) -> Caller | None:
             detail = record.metadata.get("dynamo_start")
             caller = detail.get("caller") if isinstance(detail, dict) else None
             if isinstance(caller, dict):
-                return Caller(_line(caller), _span(caller.get("span")))
+                return Caller(logged_line(caller), _span(caller.get("span")))
     return None
 
 
@@ -80,7 +81,7 @@ def files_of(records: Sequence[Record]) -> list[str]:
             if isinstance(detail, (list, tuple)) and detail:
                 files[str(detail[0])] = None
         elif record.event == "dynamo_start":
-            files.update({_line(frame).file: None for frame in _stack(record)})
+            files.update({logged_line(frame).file: None for frame in _stack(record)})
     return list(files)
 
 
@@ -95,15 +96,6 @@ def _stack(record: Record) -> list[dict[str, Any]]:
     stack = detail.get("stack") if isinstance(detail, dict) else None
     frames = stack if isinstance(stack, list | tuple) else []
     return [frame for frame in frames if isinstance(frame, dict)]
-
-
-def _line(frame: dict[str, Any]) -> SourceLine:
-    return SourceLine(
-        file=str(frame.get("filename", "")),
-        line=_number(frame.get("line")),
-        function=str(frame.get("name", "")),
-        code=str(frame.get("loc") or ""),
-    )
 
 
 def _number(value: Any) -> int:

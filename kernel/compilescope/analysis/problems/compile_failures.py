@@ -1,4 +1,4 @@
-"""``fail_type`` and ``fail_reason`` of a compilation's metrics → problems."""
+"""Compilations that failed, and operators whose fake kernel is missing or wrong → problems."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from .breaks import parse_break
 from .cpp_errors import place
 
 METRICS = ("compilation_metrics", "bwd_compilation_metrics")
+FAKE_KERNELS = ("missing_fake_kernel", "mismatched_fake_kernel")
+"""What torch logs of operators while ``draft_export`` compares them with what they compute."""
 _LIMIT = "recompile limit exceeded"
 _BISECT = "Try backend='eager' and backend='aot_eager': the first that fails names the part."
 
 
 def read_failures(records: Sequence[Record], compilations: Sequence[Compilation]) -> list[Problem]:
-    """The compilations that failed, in torch's order.
+    """The compilations that failed and the operators without a right fake kernel, in torch's order.
 
     An error is one that reached the caller; where torch ran the frame in eager instead, it is a
     warning.
@@ -27,17 +29,49 @@ def read_failures(records: Sequence[Record], compilations: Sequence[Compilation]
     groups: dict[str | None, list[Record]] = {}
     for record in records:
         groups.setdefault(record.compile_id, []).append(record)
-    return [
-        _problem(record, metrics, groups[record.compile_id], known, compilations)
-        for record in records
-        if (metrics := failed(record)) is not None
-    ]
+    problems = []
+    for record in records:
+        if (metrics := failed(record)) is not None:
+            group = groups[record.compile_id]
+            problems.append(_problem(record, metrics, group, known, compilations))
+        elif record.event in FAKE_KERNELS:
+            problems.append(_fake_kernel(record))
+    return problems
 
 
 def failed(record: Record) -> dict[str, Any] | None:
     """A compilation's metrics, if they say that it failed."""
     metrics = record.metadata.get(record.event) if record.event in METRICS else None
     return metrics if isinstance(metrics, dict) and metrics.get("fail_type") else None
+
+
+def _fake_kernel(record: Record) -> Problem:
+    operator = str(record.detail.get("op", ""))
+    name = f"torch.ops.{operator}"
+    facts = {"operator": name}
+    if record.event == "missing_fake_kernel":
+        return Problem(
+            severity="warning",
+            what=f"{name} has no fake kernel",
+            why="torch could not tell the shapes of its results without running it, and took those "
+            "of the example.",
+            remedy=f"Register one: @torch.library.register_fake({_qualified(operator)!r}).",
+            facts=facts,
+        )
+    return Problem(
+        severity="warning",
+        what=f"The fake kernel of {name} is wrong",
+        why=str(record.detail.get("reason", "")).strip(),
+        remedy="Have it return tensors with the shapes, strides, dtypes and devices that the "
+        "operator itself returns.",
+        facts=facts,
+    )
+
+
+def _qualified(operator: str) -> str:
+    """``mine.op.default`` → ``mine::op``, as torch.library takes it."""
+    namespace, _, rest = operator.partition(".")
+    return f"{namespace}::{rest.partition('.')[0]}"
 
 
 def _problem(

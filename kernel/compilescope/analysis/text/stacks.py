@@ -1,9 +1,10 @@
-"""Python tracebacks in text → source lines."""
+"""Python tracebacks, in text or as torch logs them → source lines."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ...report import SourceLine
 
@@ -35,6 +36,34 @@ def read_stack(text: str | Iterable[str]) -> list[SourceLine]:
         file, number, function = match.groups()
         frames.append(SourceLine(file=file, line=int(number), function=function, code=code))
     return frames
+
+
+def logged_line(frame: Mapping[str, Any]) -> SourceLine:
+    """Read one frame of a stack that torch logged.
+
+    Parameters
+    ----------
+    frame
+        ``{"filename": …, "line": …, "name": …, "loc": …}``.
+
+    Returns
+    -------
+    SourceLine
+        What is missing is empty, or 0.
+    """
+    line = frame.get("line")
+    return SourceLine(
+        file=str(frame.get("filename", "")),
+        line=line if isinstance(line, int) else 0,
+        function=str(frame.get("name", "")),
+        code=str(frame.get("loc") or ""),
+    )
+
+
+def logged_stack(stack: Any) -> list[SourceLine]:
+    """Read a stack that torch logged, innermost frame last; empty where there is none."""
+    frames = stack if isinstance(stack, list | tuple) else []
+    return [logged_line(frame) for frame in frames if isinstance(frame, dict)]
 
 
 def _is_marker(code: str) -> bool:

@@ -16,6 +16,7 @@ from ..target import Decision, KernelCheck, KernelConfig
 from ..variant import Variant
 from .parts import Part, fields_of
 from .plans import Baked, Decomposition, Fusion, LayoutChange, Memory, Tiling
+from .symbolic_shapes import ShapeDecision, ShapeExpression, ShapeSymbol
 from .wrapper_steps import Descriptor, Route, Steps
 
 Direction = Literal["inference", "forward", "backward"]
@@ -431,6 +432,11 @@ class Compilation(Struct):
     decompositions: Annotated[list[Decomposition], Part("decompositions")] = []
     conditions: Annotated[list[Condition], Part("guards")] = []
     """What its guards ask for: the call's inputs, then values, then groups of guards."""
+    symbols: Annotated[list[ShapeSymbol], Part("shapes")] = []
+    shape_decisions: Annotated[list[ShapeDecision], Part("shapes")] = []
+    """In torch's order."""
+    expressions: Annotated[list[ShapeExpression], Part("shapes")] = []
+    """Operands before what is computed from them. torch logs them in ``draft_export`` alone."""
     raw: list[RawEvent] = []
     """Of a trace: the rest of what torch logged."""
 

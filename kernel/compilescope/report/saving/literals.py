@@ -107,6 +107,11 @@ _FIELDS: tuple[tuple[frozenset[str], dict[str, Callable[[str], str]]], ...] = (
         frozenset({"reason", "explanation", "hints"}),
         dict.fromkeys(("reason", "explanation", "context", "hints", "eager"), failure),
     ),
+    (
+        frozenset({"expression", "provenance", "locals"}),
+        {"expression": guard, "locals": lambda _: _LEFT_OUT, "sources": strings},
+    ),
+    (frozenset({"name", "source", "range"}), {"source": strings}),
     (frozenset({"device", "arguments"}), {"arguments": argument}),
     (frozenset({"name", "size_bytes", "text"}), {"text": lambda _: ""}),
     (frozenset({"absent"}), {"absent": failure}),

@@ -1,6 +1,6 @@
 import * as React from 'react';
 import type { DistinctBreak } from '../../../protocol/types';
-import { Badge, isSelected, Prose, SourceLink } from '../../common';
+import { Badge, CallStack, isSelected, Prose, SourceLink } from '../../common';
 import { formatMicroseconds } from '../../../words/format';
 import type { IViewContext } from '../../views';
 import { lineOf } from '../../../model/distinctBreaks';
@@ -106,23 +106,7 @@ export function BreakCard(props: {
             {trans.__('torch’s documentation')}
           </a>
         )}
-        {cause.stack.length > 1 && (
-          <details>
-            <summary>{trans.__('Call stack')}</summary>
-            <ol>
-              {cause.stack.map((each, index) => (
-                <li key={index}>
-                  <SourceLink
-                    where={each}
-                    context={context}
-                    origin={view}
-                    isWithCode
-                  />
-                </li>
-              ))}
-            </ol>
-          </details>
-        )}
+        <CallStack stack={cause.stack} context={context} origin={view} />
         {cause.context && (
           <details>
             <summary>{trans.__('torch’s context')}</summary>

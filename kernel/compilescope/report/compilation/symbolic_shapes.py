@@ -1,0 +1,58 @@
+"""The sizes that torch left open in a compilation, and what it decided about them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ..problem import SourceLine, Struct
+
+
+class ShapeSymbol(Struct):
+    """A symbol that stands for a size or a number."""
+
+    name: str
+    """``s0``; ``u0`` if it is unbacked: known only when the program runs."""
+    source: str = ""
+    """What it stands for, as Dynamo writes it: ``L['x'].size()[0]``; empty if it is unbacked."""
+    value: str = ""
+    """The value that torch compiled with; empty if it is unbacked."""
+    range: str = ""
+    """``[2, int_oo]``."""
+    stack: list[SourceLine] = []
+    """The user's line that needed it. Innermost frame last."""
+
+
+class ShapeExpression(Struct):
+    """An expression of symbols that torch computed while it traced, or an unbacked symbol."""
+
+    text: str
+    """``2*s0 + 1``."""
+    method: str = ""
+    """What computed it: ``add``; empty for a symbol."""
+    arguments: list[str] = []
+    """As text, in order."""
+    operands: list[int] = []
+    """Places in `Compilation.expressions` of those arguments that torch computed too."""
+    stack: list[SourceLine] = []
+    """Innermost frame last."""
+
+
+class ShapeDecision(Struct):
+    """Something that a compilation takes for granted about its symbols."""
+
+    kind: Literal["guard", "specialization", "assumption"]
+    """guard: checked at every call. specialization: a symbol became a constant. assumption: torch
+    could not tell, took the example's answer (``draft_export``), and asserts it at run time."""
+    expression: str
+    result: str = ""
+    """The constant that the symbol became, or the answer that was assumed."""
+    reason: str = ""
+    """torch's word for it: ``range_refined_to_singleton``, ``eval``, ``runtime_assert``."""
+    sources: dict[str, str] = {}
+    """Symbol of the expression → what it stands for."""
+    stack: list[SourceLine] = []
+    """Innermost frame last."""
+    locals: dict[str, str] = {}
+    """Local variables of the user's line, as torch describes them."""
+    provenance: int | None = None
+    """Place of its expression in `Compilation.expressions`; operands lead to what it came of."""

@@ -1,0 +1,92 @@
+import * as React from 'react';
+import type { Compilation } from '../../../protocol/types';
+import type { IEmpty, IShown } from '../../common';
+import { ReportView } from '../../common';
+import type { IViewContext } from '../../views';
+import { DecisionCard } from './card';
+import { Symbols } from './symbols';
+
+/**
+ * So many decisions are shown at once.
+ */
+const CARDS = 50;
+
+/**
+ * The sizes that a compilation leaves open, and what torch decided about them.
+ */
+export class ShapesView extends ReportView<Compilation> {
+  constructor(context: IViewContext) {
+    super(context, {
+      name: 'shapes',
+      label: context.trans.__('Symbolic shapes')
+    });
+  }
+
+  protected load({ variant, compilation }: IShown): Promise<Compilation> {
+    return this.model.getCompilation(variant, compilation, ['shapes']);
+  }
+
+  protected override whyEmpty({
+    id,
+    symbols,
+    shape_decisions,
+    reduced
+  }: Compilation): IEmpty | null {
+    const { trans } = this;
+    return symbols.length + shape_decisions.length > 0
+      ? null
+      : {
+          what: trans.__('No dynamic sizes in %1', id),
+          why:
+            reduced ||
+            trans.__(
+              'Every size was a constant when torch compiled it, or torch did not get that far.'
+            )
+        };
+  }
+
+  protected present(
+    { symbols, shape_decisions, expressions }: Compilation,
+    { variant, compilation }: IShown
+  ): JSX.Element {
+    const { context, trans } = this;
+    const place = JSON.stringify([this.model.subject, variant, compilation]);
+    const shown =
+      this._whole === place ? shape_decisions : shape_decisions.slice(0, CARDS);
+    return (
+      <>
+        {symbols.length > 0 && (
+          <Symbols symbols={symbols} context={context} view={this} />
+        )}
+        <div className="jp-Compilescope-cards">
+          {shown.map((each, index) => (
+            <DecisionCard
+              key={`${place} ${index}`}
+              decision={each}
+              expressions={expressions}
+              context={context}
+              view={this}
+            />
+          ))}
+          {shown.length < shape_decisions.length && (
+            <button
+              type="button"
+              className="jp-Compilescope-button"
+              onClick={() => {
+                this._whole = place;
+                this.update();
+              }}
+            >
+              {trans.__('Show all %1', shape_decisions.length)}
+            </button>
+          )}
+        </div>
+      </>
+    );
+  }
+
+  /**
+   * The compilation of which all decisions are shown.
+   */
+  private _whole = '';
+}
