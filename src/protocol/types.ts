@@ -2489,6 +2489,7 @@ export interface VariantReport {
   ways: DeployWay[];
   package: Package | null;
   earlier: boolean;
+  recorded: boolean;
 }
 
 /**
@@ -2520,6 +2521,7 @@ export interface VariantSummary {
   filled: string[];
   changed: ChangedSummary | null;
   earlier: boolean;
+  recorded: boolean;
 }
 
 /**

@@ -32,7 +32,7 @@ def conflict(variant: VariantReport) -> KernelTimeConflict | None:
     times = [(kernel, time.us) for kernel, time in known if 2 * time.calls >= usual]
     latency = max(timing.interval_us[1], timing.median_us)
     total = sum(us for _, us in times)
-    if total <= latency * _TOLERANCE:
+    if not times or total <= latency * _TOLERANCE:
         return None
     name, longest = max(times, key=lambda each: each[1])
     kernels = count(len(times), "measured launch", "measured launches")
