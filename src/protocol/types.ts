@@ -2545,6 +2545,7 @@ export interface VariantReport {
   ways: DeployWay[];
   package: Package | null;
   earlier: boolean;
+  recorded: boolean;
 }
 
 /**
@@ -2576,6 +2577,7 @@ export interface VariantSummary {
   filled: string[];
   changed: ChangedSummary | null;
   earlier: boolean;
+  recorded: boolean;
 }
 
 /**

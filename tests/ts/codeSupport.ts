@@ -85,6 +85,7 @@ export function variant(
     filled: [],
     changed: null,
     earlier: false,
+    recorded: false,
     ...more
   };
 }

@@ -150,6 +150,7 @@ export function variantSummary(
     filled: [],
     changed: null,
     earlier: false,
+    recorded: false,
     ...change
   };
 }

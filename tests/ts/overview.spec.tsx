@@ -158,6 +158,8 @@ class Model extends ViewModel {
 }
 
 const BUILT = [
+  // What the cell compiled as it ran: there is no call of it to measure.
+  variantSummary('in the cell', {}, { stage: 'built', recorded: true }),
   variantSummary('eager', { backend: null }, { stage: 'built' }),
   variantSummary('python', {}, { stage: 'built' }),
   variantSummary('cpp', { cpp_wrapper: true }, { stage: 'built' })

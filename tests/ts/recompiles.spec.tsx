@@ -285,7 +285,7 @@ describe('RecompilesView', () => {
     const [meter] = all('[role=meter]');
     expect(meter.getAttribute('aria-valuenow')).toBe('2');
     expect(view.node.textContent).toContain(
-      '2 recompiles of one frame, 1.00 s'
+      '2 recompiles in one frame, 1.00 s'
     );
     // Nothing else is asked for until it is looked at.
     expect(model.getArtifact).not.toHaveBeenCalled();

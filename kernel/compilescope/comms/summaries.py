@@ -191,6 +191,7 @@ def _variant(variant: VariantReport) -> VariantSummary:
         filled=filled(variant),
         changed=_changed(variant.changes) if variant.changes is not None else None,
         earlier=variant.earlier,
+        recorded=variant.recorded,
     )
 
 

@@ -112,6 +112,8 @@ class VariantReport(Struct):
     """The same, compiled ahead of time."""
     earlier: bool = False
     """It is of an earlier run of the same call, which was inspected again with other variants."""
+    recorded: bool = False
+    """It holds what the user's code compiled as it ran: there is no call of it to build or time."""
 
 
 AS_WRITTEN = "as written"
@@ -123,9 +125,12 @@ IN_CELL = "in the cell"
 
 
 def is_record(variant: VariantReport) -> bool:
-    """Whether a variant is what the user's code compiled as it ran, and no setting to compare."""
+    """Whether a variant is what the user's code compiled as it ran, and no setting to compare.
+
+    In a report of an earlier version its name tells.
+    """
     watched = variant.name == AS_WRITTEN and variant.requested == Variant()
-    return watched or variant.name == IN_CELL
+    return variant.recorded or watched or variant.name == IN_CELL
 
 
 class Subject(Struct):

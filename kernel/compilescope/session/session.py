@@ -300,7 +300,12 @@ class Session:
     def _queue(self, subject: str, variants: Sequence[str], work: Work) -> Job:
         inspection = self._callable(subject)
         for name in variants:
-            inspection.report.variant(name)
+            if is_record(inspection.report.variant(name)):
+                raise CompilescopeError(
+                    f"{name!r} cannot be built or timed.",
+                    "It holds what your own code compiled as it ran: there is no call to repeat.",
+                    "Choose another variant.",
+                )
         wanted = list(variants) or list(usual(inspection, work.kind))
         requested = {name: inspection.report.variant(name).requested for name in wanted}
         if not variants:
@@ -540,7 +545,11 @@ class Session:
         if compilations:
             inspection.put(
                 VariantReport(
-                    name=IN_CELL, requested=Variant(), stage="built", compilations=compilations
+                    name=IN_CELL,
+                    requested=Variant(),
+                    stage="built",
+                    compilations=compilations,
+                    recorded=True,
                 )
             )
 

@@ -209,7 +209,9 @@ class Watch:
 
     def _emptied(self, report: LiveReport) -> WatchLog:
         report.follow(None)
-        report.variants = [VariantReport(name=AS_WRITTEN, requested=Variant(), stage="built")]
+        report.variants = [
+            VariantReport(name=AS_WRITTEN, requested=Variant(), stage="built", recorded=True)
+        ]
         report.problems, report.files = [], {}
         ledger = WatchLog(report, self._budget)
         report.follow(self._refresh)

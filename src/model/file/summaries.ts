@@ -187,7 +187,8 @@ function variantSummary(variant: VariantReport): VariantSummary {
       summary: variant.changes.summary,
       switches: variant.changes.switches
     },
-    earlier: variant.earlier
+    earlier: variant.earlier,
+    recorded: variant.recorded
   };
 }
 

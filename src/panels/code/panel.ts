@@ -33,7 +33,7 @@ import type { ILanguages } from '../../code/editor/languages';
 const NOTHING: SideState = { kind: 'empty', problem: null };
 
 /** Below this width the panes stand one below the other. */
-const STACK_BELOW_PX = 740;
+const STACK_BELOW_PX = 800;
 
 /**
  * The Code view: two artifacts of a report side by side.

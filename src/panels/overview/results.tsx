@@ -129,7 +129,11 @@ function Row(props: {
                 : formatMicroseconds(latency)}
             </ViewLink>
             {result.few && (
-              <small>{result.noisy ? result.interval_title : range}</small>
+              <small>
+                {result.noisy || interval?.[0] === interval?.[1]
+                  ? result.interval_title
+                  : range}
+              </small>
             )}
           </td>
           <td className="jp-mod-chart" title={range}>

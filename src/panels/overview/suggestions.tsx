@@ -92,7 +92,11 @@ function Trial(props: {
     <button
       type="button"
       className="jp-Compilescope-link"
-      title={trans.__('Add this variant, and measure it')}
+      title={
+        requested.target === null
+          ? trans.__('Add this variant, and measure it')
+          : trans.__('Add this variant, and estimate its time')
+      }
       disabled={isActive(model.job) || model.status.kind !== 'ready'}
       onClick={() => onTry(requested)}
     >

@@ -93,6 +93,7 @@ export class OverviewView extends ReportView<Overview | null> {
             each.requested.backend !== null &&
             each.requested.target === null &&
             each.stage !== 'failed' &&
+            !each.recorded &&
             (each.stage === 'built' || each === found)
         )
         .map(each => each.name);

@@ -1,5 +1,6 @@
 import * as React from 'react';
 import { Chart } from '../../charts';
+import { isOnlyForTargets } from '../../model/variants';
 import type { Measurement, VariantReport } from '../../protocol/types';
 import { Check } from '../common';
 import type { IViewContext } from '../views';
@@ -58,7 +59,9 @@ export function TimingsBody(props: {
     [measurement, variants]
   );
   const standing = standingOf(model, rows, trans);
-  const summaries = model.report?.variants ?? [];
+  const summaries = (model.report?.variants ?? []).filter(
+    each => !each.recorded
+  );
   const wanted = summaries.filter(
     each => !whyNot(each, trans) && !excluded.has(each.name)
   );
@@ -77,7 +80,9 @@ export function TimingsBody(props: {
     wanted.map(each => each.name),
     isMeasured ? () => start(false) : null
   );
-  const compiled = variants.filter(each => each.requested.backend !== null);
+  const compiled = variants.filter(
+    each => each.requested.backend !== null && !each.recorded
+  );
   const studied = compiled.filter(({ name }) => !excluded.has(name));
   const here = variants.filter(({ target }) => target === null);
   return (
@@ -228,11 +233,15 @@ function Times(props: {
   if (rows.every(each => each.median === null)) {
     return (
       <p className="jp-Compilescope-hint jp-mod-first">
-        {model.isLive
+        {isOnlyForTargets(model.report?.variants ?? [])
           ? trans.__(
-              'Start builds missing variants, warms them up and times them in turns with eager: A B C, then C A B. Pause at any time; measurements are kept.'
+              'Every variant is for a device that is not here: there is nothing to measure.'
             )
-          : trans.__('This report was saved without measurements.')}
+          : model.isLive
+            ? trans.__(
+                'Start builds missing variants, warms them up and times them in turns with eager: A B C, then C A B. Pause at any time; measurements are kept.'
+              )
+            : trans.__('This report was saved without measurements.')}
       </p>
     );
   }

@@ -26,6 +26,7 @@ from compilescope.report import (
     CompileTime,
     Effective,
     Graph,
+    Guard,
     Kernel,
     Layer,
     Layers,
@@ -293,10 +294,13 @@ def test_the_wrapper_that_is_little_of_a_call_cannot_help() -> None:
     assert answer.headline == "No: there is too little of it."
     assert "3.50 of 78.0 µs" in answer.text
     alone = made(eager=100.0, python=78.0)
-    look(alone, "python", wrapper=3.5, kernels=74.5)
-    answer = overview(alone).wrapper
+    look(alone, "python", guards=70.0, wrapper=3.5, kernels=4.5)
+    found = overview(alone)
+    answer = found.wrapper
     assert answer is not None
     assert answer.headline == "It cannot help."
+    # Nor is it suggested.
+    assert "C++ wrapper" not in [one.what for one in found.suggestions]
     assert "can save no more than that" in answer.text
 
 
@@ -335,6 +339,34 @@ def test_what_limits_a_call(parts: dict[str, float], bound: str, headline: str) 
     assert headline in limit.headline
     assert sum(one.share for one in limit.parts) == pytest.approx(1)
     assert [one.kind for one in limit.parts][-1] == "kernels"
+
+
+def test_the_bar_and_the_sentence_have_one_figure_of_the_wrapper() -> None:
+    report = made(eager=60.0, python=40.0)
+    look(report, "python", guards=28.0, inductor=4.0, wrapper=8.0, kernels=0.0)
+    found = overview(report)
+    assert found.limit is not None
+    assert found.wrapper is not None
+    shares = {part.kind: part.text for part in found.limit.parts}
+    assert shares == {
+        "guards": "Dynamo and guards 70 %",
+        "aot": "runtime 10 %",
+        "wrapper": "wrapper 20 %",
+    }
+    assert "8.00 of 40.0 µs (20 %)" in found.wrapper.text
+    # The kernels' time was lost in the noise.
+    assert found.limit.headline == "Overhead-bound: kernels run for under 1 % of a call."
+
+
+def test_guards_are_filtered_only_where_modules_are_guarded() -> None:
+    report = made(eager=60.0, python=40.0)
+    (compilation,) = report.variant("python").compilations
+    compilation.guards = [Guard(expression="check", type="TENSOR_MATCH", source="L['x']")]
+    look(report, "python", guards=30.0, wrapper=5.0, kernels=5.0)
+    assert "Fewer guards" not in [one.what for one in overview(report).suggestions]
+    compilation.guards[0].source = "L['self']._modules['up']"
+    look(report, "python", guards=30.0, wrapper=5.0, kernels=5.0)
+    assert "Fewer guards" in [one.what for one in overview(report).suggestions]
 
 
 def test_a_breakdown_of_other_calls_is_not_believed() -> None:

@@ -490,6 +490,9 @@ def test_what_the_cell_itself_compiled_is_part_of_the_next_report() -> None:
     names = [variant.name for variant in session.inspection(subject).report.variants]
     assert names == [IN_CELL, "python"]
     assert session.queue_run(subject).variants == ["python"]
+    assert session.inspection(subject).report.variant(IN_CELL).recorded
+    with pytest.raises(CompilescopeError, match="cannot be built or timed"):
+        session.queue_measure(subject, [IN_CELL, "python"], seconds=1.0, again=False)
     session.inspect(subjects.plain, (X[:2],), variants="python", run=False)
     assert [len(one.report.variants) for one in session.inspections.values()] == [2, 1]
 

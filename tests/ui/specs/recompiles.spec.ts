@@ -37,7 +37,7 @@ test('a training loop with changing batch sizes', async ({ page }) => {
   const timeline = view.getByRole('grid', { name: /^Compilations by frame/ });
 
   await test.step('what failed, old and new', async () => {
-    await expect(view).toContainText('2 recompiles of one frame');
+    await expect(view).toContainText('2 recompiles in one frame');
     await expect(cards).toHaveCount(2);
     await expect(cards.first()).toContainText('x.size(0): 8 → 12');
     await expect(cards.nth(1)).toContainText('scale: 1.0 → 0.5');

@@ -10,8 +10,8 @@ from .wrapper import trusted
 
 GROUPS: dict[LayerKind, tuple[str, tuple[LayerKind, ...]]] = {
     "guards": ("Dynamo and guards", ("guards", "bytecode")),
-    "aot": ("AOTAutograd", ("aot",)),
-    "wrapper": ("wrapper", ("inductor", "wrapper")),
+    "aot": ("runtime", ("aot", "inductor")),
+    "wrapper": ("wrapper", ("wrapper",)),
     "launches": ("launches", ("launches",)),
     "kernels": ("kernels", ("kernels",)),
     "eager": ("eager", ("eager",)),

@@ -48,7 +48,9 @@ def limit(now: VariantReport, report: Report) -> Limit | None:
     kernels = sum(part.share for part in found.parts if part.kind == "kernels")
     if found.bound in ("launch", "overhead"):
         where = "kernels run" if found.parts else ""
-        share = f": {where} for {percent(kernels)} of a call" if where else ""
+        # Kernels that take next to nothing may be measured as nothing.
+        told = percent(kernels or _LEAST / 2)
+        share = f": {where} for {told} of a call" if where else ""
         found.headline = f"{_TITLES[found.bound]}{share}."
     elif found.bound in ("memory", "compute"):
         found.headline = f"{_TITLES[found.bound]}."

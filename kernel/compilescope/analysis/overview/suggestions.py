@@ -27,7 +27,7 @@ from ..problems.breaks import plain_function
 from ..settings.variant_code import code_of
 from .variants import title
 from .verdict_helps import BEFORE, BREAKS, CPP, GRAPHS, GUARDS
-from .wrapper import first_call, is_marginal, trusted
+from .wrapper import SMALL, first_call, is_marginal, trusted
 
 MOST = 5
 _SLOW_S = 3.0
@@ -163,8 +163,11 @@ def _helps(now: VariantReport) -> Iterator[Ranked]:
             continue  # it was tried: it is among what is faster, or it brought nothing
         saved = _at_most(now, one)
         whole = sum(layers.whole_us for layers in now.layers)
-        gain, promise = "not measured", 0.05
+        # Nothing can be measured on a device that is not there.
+        gain, promise = "not measured" if now.target is None else "not estimated", 0.05
         if saved is not None and whole > 0:
+            if saved / whole < (SMALL if one.what == CPP[0] else _LEAST):
+                continue
             gain = f"up to {duration(saved)} ({percent(saved / whole)}) less per call"
             promise = 0.5 * saved / whole
         yield Ranked(
@@ -183,6 +186,8 @@ def _helps(now: VariantReport) -> Iterator[Ranked]:
         )
 
 
+_LEAST = 0.01
+"""The part of a call that is worth a change."""
 _SAVES = {CPP[0]: ("wrapper",), GRAPHS[0]: ("wrapper", "launches"), GUARDS[0]: ("guards",)}
 """What helps → the layers that it can save, all of them at most."""
 

@@ -58,7 +58,7 @@ def helps_for(bound: Bound, variant: VariantReport, report: Report, device: str)
             change(GRAPHS, mode="reduce-overhead")
             change(FEWER, options={**requested.options, "combo_kernels": True})
         filtered = "guard_filter_fn" in requested.options
-        if _share(variant, "guards") >= _LARGE and not filtered:
+        if _share(variant, "guards") >= _LARGE and not filtered and _guards_modules(variant):
             change(GUARDS, options={**requested.options, **UNGUARDED})
         if _share(variant, "eager") >= _LARGE and any(
             compilation.breaks for compilation in variant.compilations
@@ -154,6 +154,15 @@ def _share(variant: VariantReport, kind: str) -> float:
         layer.us for layers in variant.layers for layer in layers.layers if layer.kind == kind
     )
     return own / whole if whole > 0 else 0.0
+
+
+_IN_MODULE = ("._modules[", "._parameters[", "._buffers[")
+
+
+def _guards_modules(variant: VariantReport) -> bool:
+    """Whether guards check modules' members, as far as guards are known."""
+    sources = [guard.source for one in variant.compilations for guard in one.guards]
+    return not sources or any(part in source for source in sources for part in _IN_MODULE)
 
 
 def _float32(variant: VariantReport) -> bool:

@@ -10,7 +10,7 @@ from ..figures.wording import of_whole, percent, round_number
 from .variants import sibling
 
 _VIEW = "wrappers"
-_SMALL = 0.1
+SMALL = 0.1
 """A wrapper that takes less than this part of a call is not worth another one."""
 _MARGINAL = 0.05
 """A part of a call that is measurable, and seldom worth a longer first call."""
@@ -34,8 +34,9 @@ def wrapper(report: Report, now: VariantReport) -> Answer | None:
     if python is None or python.timing is None:
         return Answer("Not measured yet.", _never(own, "Build and time both wrappers."), _VIEW)
     if cpp is None:
-        head = "Not tried yet." if own is None or own[0] / own[1] >= _SMALL else "It cannot help."
-        return Answer(head, _never(own, "Add the C++ wrapper to compare."), _VIEW)
+        if own is not None and own[0] / own[1] < SMALL:
+            return Answer("It cannot help.", _never(own, ""), _VIEW)
+        return Answer("Not tried yet.", _never(own, "Add the C++ wrapper to compare."), _VIEW)
     if cpp.stage == "failed":
         why = next((problem.what for problem in cpp.problems if problem.severity == "error"), "")
         return Answer("It could not be built.", why, _VIEW)
@@ -89,7 +90,7 @@ def _compared(
     if found.standing in ("noisy", "few"):
         return Answer(f"{found.text.capitalize()}.", f"A call takes {both}{told}{cost}", _VIEW)
     if found.standing == "same":
-        small = own is not None and own[0] / own[1] < _SMALL
+        small = own is not None and own[0] / own[1] < SMALL
         head = "No: there is too little of it." if small else "No: it makes no difference."
         return Answer(head, f"A call takes {both}{told}{cost}", _VIEW)
     if found.standing == "slower":
@@ -162,7 +163,7 @@ def _never(own: tuple[float, float] | None, otherwise: str) -> str:
         return otherwise
     share = own[0] / own[1]
     least = f"The Python wrapper is {of_whole(*own)} ({percent(share)})"
-    return f"{least}: a C++ one can save no more than that. {otherwise}"
+    return f"{least}: a C++ one can save no more than that. {otherwise}".rstrip()
 
 
 def _with_graphs(report: Report, cpp: VariantReport) -> VariantReport | None:

@@ -122,6 +122,8 @@ class VariantSummary(Message):
     """What it changed against another variant of the report."""
     earlier: bool = False
     """Of an earlier run of the same call, as `VariantReport.earlier`."""
+    recorded: bool = False
+    """As `VariantReport.recorded`."""
 
 
 class SweepSummary(Message):

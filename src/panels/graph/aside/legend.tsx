@@ -127,9 +127,11 @@ function whyNone({
   const { trans } = context;
   switch (colouring.mode) {
     case 'kernel':
-      return trans.__(
-        'Kernels are generated from the post-grad graph: switch to that stage.'
-      );
+      return isLastStage(prepared.stage)
+        ? trans.__('No kernel is linked to a node of this graph.')
+        : trans.__(
+            'Kernels are generated from the post-grad graph: switch to that stage.'
+          );
     case 'time':
       return trans.__(
         'No kernel is measured: use “Measure kernels” in the Kernels view.'

@@ -99,9 +99,9 @@ export class RecompilesView extends ReportView<VariantReport> {
               <strong>
                 {trans._n('%1 recompile', '%1 recompiles', count)}
               </strong>{' '}
-              {trans._n('of one frame', 'of %1 frames', again.length)}
+              {trans._n('in one frame', 'in %1 frames', again.length)}
               {costs.length > 0 &&
-                `, ${trans.__('%1 in all', formatSeconds(cost))}`}
+                `, ${trans.__('%1 in total', formatSeconds(cost))}`}
             </>
           ) : (
             <>
