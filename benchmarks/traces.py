@@ -33,6 +33,10 @@ _COMPILE_ID = re.compile(rb'"compile_id": "(\d+)/')
 _KERNEL = re.compile(rb"triton_(poi|per|red|for)_fused")
 _PAYLOAD = re.compile(rb'"has_payload": "[0-9a-f]{32}"')
 _FRAMES = 1000
+_ENVIRONMENT = {
+    name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+}
+"""Installed packages have their bytecode on disk; without it Python compiles each module anew."""
 
 
 class Cost(NamedTuple):
@@ -127,7 +131,9 @@ def described(costs: list[Cost]) -> str:
 
 def cost(command: list[str]) -> Cost:
     """Run a command to its end."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=_ENVIRONMENT
+    )
     _, status, used = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"{command[0]} failed: {status}")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..capture.records import LOOSE, Record
 from ..report import COMPILATION_PARTS, STAGES, Compilation
-from .problems.compile_failures import failed
+from .problems.failed_records import failed
 
 NOTHING = "Dynamo put no operation of this frame into a graph"
 CACHED = (

@@ -14,7 +14,8 @@ from .graphs.stages import GraphReader, read_stages
 from .guards.conditions import add_conditions
 from .guards.frames import files_of, frame_of
 from .guards.guard_tree import parse_guards
-from .guards.recompiles import Memory, follow, parse_recompile
+from .guards.logged_reasons import parse_recompile
+from .guards.recompiles import Memory, follow
 from .guards.shapes import add_shapes
 from .kernels.descriptors import add_descriptors
 from .kernels.modules import add_modules

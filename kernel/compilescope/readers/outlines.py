@@ -10,16 +10,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ..analysis.guards.frames import frame_of
-from ..analysis.guards.recompiles import parse_recompile
+from ..analysis.guards.logged_reasons import parse_recompile
 from ..analysis.packages.trace_header import environment_of
 from ..analysis.phases.caches import parse_cache
 from ..analysis.problems.breaks import read_breaks
-from ..analysis.problems.compile_failures import (
-    FAKE_KERNELS,
-    METRICS,
-    failed,
-    read_failures,
-)
+from ..analysis.problems.failed_records import FAKE_KERNELS, METRICS, tells_of_failure
 from ..capture.heads import ARTIFACT_NAME, FEW_HEADS, Block, Blocks, Head, decode_head
 from ..capture.logged_values import finite
 from ..capture.records import LOOSE, Record
@@ -214,10 +209,15 @@ class Outlines:
         groups = [
             events.records
             for events in self.events.values()
-            if any(failed(record) or record.event in FAKE_KERNELS for record in events.records)
+            if any(map(tells_of_failure, events.records))
         ]
         records = [record for group in groups for record in group]
-        return read_failures(records, self.compilations() if records else [])
+        if not records:
+            return []
+        # It imports what explains C++ errors, which a trace without failures does not need.
+        from ..analysis.problems.compile_failures import read_failures
+
+        return read_failures(records, self.compilations())
 
     def _read(self, block: Block) -> None:
         if self._shift_s is None:

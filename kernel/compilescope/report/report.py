@@ -45,7 +45,6 @@ from .problem import Problem, SourceLine, Struct
 from .ranks import Rank
 from .saving.given_files import given_path, writing
 from .saving.packed_graphs import pack_compilations
-from .saving.redaction import redact
 from .target import TargetReport
 from .traces import TraceSummary
 from .variant import Variant
@@ -253,6 +252,9 @@ class Report(Struct, kw_only=True):
         CompilescopeError
             The report is nested too deep.
         """
+        # Its expressions take milliseconds to compile, for which `compilescope trace` would wait.
+        from .saving.redaction import redact
+
         try:
             redacted_report = redact(msgspec.to_builtins(self._without_quotes(), enc_hook=repr))
             # Its sentences quote what is left out here: they are made anew of what remains.

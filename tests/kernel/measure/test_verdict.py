@@ -224,3 +224,7 @@ def test_kernels_longer_than_the_call_are_a_conflict() -> None:
     assert conflict.variant == "loaded"
     for figure in ("19.5 ms", "21.6 µs", "kernel_0 alone"):
         assert figure in conflict.text
+
+
+def test_a_damaged_latency_without_kernels_is_no_conflict() -> None:
+    assert not overview(report(built(timing=timing(-100)))).conflicts

@@ -1,8 +1,7 @@
-"""``recompile_reasons`` → why a frame was compiled again, and what to change."""
+"""Recompiles of a frame → which guard failed on which value, and what to change."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,33 +14,7 @@ from .frames import caller_of, traced_frame
 from .recompile_reason import read_failure
 from .symbols import read_symbols
 
-_REASON = re.compile(r"(?:\[?(\d+/\d+)(?:_\d+)?\]?: )?(.*)$", re.S)
-_STACK = re.compile(r"\n\s*User stack trace:.*$", re.S)
 _LIMIT = "recompile limit exceeded"
-
-
-def parse_recompile(text: str) -> Recompile:
-    """Read why the guards of earlier compilations failed.
-
-    Parameters
-    ----------
-    text
-        A JSON list, or (torch declares JSON but is not strict about it) one reason as plain text.
-    """
-    try:
-        logged = decoded(text)
-    except ValueError:
-        logged = text
-    items = [str(item) for item in logged] if isinstance(logged, list) else [str(logged)]
-    previous = ""
-    reasons = []
-    for item in items:
-        match = _REASON.match(item.strip())
-        if match is None:
-            continue
-        previous = previous or match.group(1) or ""
-        reasons.append(_STACK.sub("", match.group(0)).strip())
-    return Recompile(reasons=[reason for reason in reasons if reason], previous=previous)
 
 
 class Memory:

@@ -11,10 +11,8 @@ from ...report.problem import Problem, SourceLine
 from ...torch_api.failures import cpp_messages
 from .breaks import parse_break
 from .cpp_errors import place
+from .failed_records import FAKE_KERNELS, failed
 
-METRICS = ("compilation_metrics", "bwd_compilation_metrics")
-FAKE_KERNELS = ("missing_fake_kernel", "mismatched_fake_kernel")
-"""What torch logs of operators while ``draft_export`` compares them with what they compute."""
 _LIMIT = "recompile limit exceeded"
 _BISECT = "Try backend='eager' and backend='aot_eager': the first that fails names the part."
 
@@ -37,12 +35,6 @@ def read_failures(records: Sequence[Record], compilations: Sequence[Compilation]
         elif record.event in FAKE_KERNELS:
             problems.append(_fake_kernel(record))
     return problems
-
-
-def failed(record: Record) -> dict[str, Any] | None:
-    """A compilation's metrics, if they say that it failed."""
-    metrics = record.metadata.get(record.event) if record.event in METRICS else None
-    return metrics if isinstance(metrics, dict) and metrics.get("fail_type") else None
 
 
 def _fake_kernel(record: Record) -> Problem:

@@ -1,0 +1,35 @@
+"""``recompile_reasons`` → the reasons for a recompile, as torch words them."""
+
+from __future__ import annotations
+
+import re
+
+from ...capture.logged_values import decoded
+from ...report import Recompile
+
+_REASON = re.compile(r"(?:\[?(\d+/\d+)(?:_\d+)?\]?: )?(.*)$", re.S)
+_STACK = re.compile(r"\n\s*User stack trace:.*$", re.S)
+
+
+def parse_recompile(text: str) -> Recompile:
+    """Read why the guards of earlier compilations failed.
+
+    Parameters
+    ----------
+    text
+        A JSON list, or (torch declares JSON but is not strict about it) one reason as plain text.
+    """
+    try:
+        logged = decoded(text)
+    except ValueError:
+        logged = text
+    items = [str(item) for item in logged] if isinstance(logged, list) else [str(logged)]
+    previous = ""
+    reasons = []
+    for item in items:
+        match = _REASON.match(item.strip())
+        if match is None:
+            continue
+        previous = previous or match.group(1) or ""
+        reasons.append(_STACK.sub("", match.group(0)).strip())
+    return Recompile(reasons=[reason for reason in reasons if reason], previous=previous)
