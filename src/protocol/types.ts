@@ -307,6 +307,7 @@ export interface Answer {
   headline: string;
   text: string;
   view: string;
+  requested: Variant | null;
 }
 
 /**
