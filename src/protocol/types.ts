@@ -308,6 +308,7 @@ export interface Answer {
   headline: string;
   text: string;
   view: string;
+  requested: Variant | null;
 }
 
 /**

@@ -62,7 +62,8 @@ const FULL: Partial<Overview> = {
   wrapper: {
     headline: 'Yes: 1.25× faster per call.',
     text: 'It saves 10.0 of 50.0 µs per call (20 %).',
-    view: 'wrappers'
+    view: 'wrappers',
+    requested: null
   },
   limit: {
     variant: 'python',
@@ -280,6 +281,16 @@ describe('The Overview', () => {
     page.click(shown[2]);
     expect(context.open).toHaveBeenLastCalledWith('recompiles');
     expect([model.variant, model.compilation]).toEqual(['in the cell', '0/2']);
+  });
+
+  it('offers to add the wrapper that is missing', () => {
+    const requested = variant({ cpp_wrapper: true });
+    draw({ ...FULL, wrapper: { ...FULL.wrapper!, requested } });
+    page.click(page.button('Add the C++ wrapper'));
+    expect(onTry).toHaveBeenLastCalledWith(requested);
+    model.isLive = false;
+    draw({ ...FULL, wrapper: { ...FULL.wrapper!, requested } });
+    expect(() => page.button('Add the C++ wrapper')).toThrow();
   });
 
   it('says what was not measured, and offers to', () => {

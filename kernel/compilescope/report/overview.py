@@ -62,6 +62,8 @@ class Answer(Struct):
     text: str = ""
     view: str = ""
     """The id of the view that shows it whole."""
+    requested: Variant | None = None
+    """The variant to add for an answer, where it is missing."""
 
 
 class Part(Struct):

@@ -24,7 +24,13 @@ export function OverviewBody(props: {
       <Results overview={overview} context={context} />
       {(wrapper || limit) && (
         <div className="jp-Compilescope-overviewCards">
-          {wrapper && <WrapperCard answer={wrapper} context={context} />}
+          {wrapper && (
+            <WrapperCard
+              answer={wrapper}
+              context={context}
+              onTry={props.onTry}
+            />
+          )}
           {limit && <LimitCard limit={limit} context={context} />}
         </div>
       )}

@@ -1,9 +1,10 @@
 import * as React from 'react';
-import type { Answer, Limit } from '../../protocol/types';
+import type { Answer, Limit, Variant } from '../../protocol/types';
 import { layerClass } from '../../words/layers';
 import { StudyButton } from '../common/study';
 import type { IViewContext } from '../views';
 import { joined, ViewLink } from './link';
+import { TryButton } from './try';
 
 /**
  * Whether the C++ wrapper is worth it.
@@ -11,8 +12,10 @@ import { joined, ViewLink } from './link';
 export function WrapperCard(props: {
   answer: Answer;
   context: IViewContext;
+  onTry: (variant: Variant) => void;
 }): JSX.Element {
-  const { answer, context } = props;
+  const { answer, context, onTry } = props;
+  const { requested } = answer;
   const { trans } = context;
   return (
     <Card title={trans.__('Is the C++ wrapper worth it?')}>
@@ -25,6 +28,17 @@ export function WrapperCard(props: {
           {trans.__('Step by step')}
         </ViewLink>
       </p>
+      {requested && (
+        <p>
+          <TryButton
+            requested={requested}
+            label={trans.__('Add the C++ wrapper')}
+            className="jp-Compilescope-button"
+            context={context}
+            onTry={onTry}
+          />
+        </p>
+      )}
     </Card>
   );
 }

@@ -1,10 +1,10 @@
 import { Clipboard } from '@jupyterlab/apputils';
 import * as React from 'react';
-import { isActive } from '../../model/jobs';
 import type { Suggestion, Variant } from '../../protocol/types';
 import type { IViewContext } from '../views';
 import { Prose } from '../common/prose';
 import { joined, ViewLink } from './link';
+import { TryButton } from './try';
 
 /**
  * What to change, the largest gain first.
@@ -39,7 +39,7 @@ function Item(props: {
   onTry: (variant: Variant) => void;
 }): JSX.Element {
   const { suggestion, context } = props;
-  const { what, why, gain, basis, code, place } = suggestion;
+  const { what, why, gain, basis, code, place, requested, trial } = suggestion;
   const { trans } = context;
   return (
     <>
@@ -67,41 +67,18 @@ function Item(props: {
       </div>
       <div className="jp-Compilescope-do">
         {code && <Copy code={code} context={context} />}
-        <Trial {...props} />
+        {requested && (
+          <TryButton
+            requested={requested}
+            label={trial ? trans.__('Try %1', trial) : trans.__('Try it')}
+            className="jp-Compilescope-link"
+            context={context}
+            onTry={props.onTry}
+          />
+        )}
         <Shown {...props} />
       </div>
     </>
-  );
-}
-
-/**
- * Makes a variant of the suggestion, and measures it.
- */
-function Trial(props: {
-  suggestion: Suggestion;
-  context: IViewContext;
-  onTry: (variant: Variant) => void;
-}): JSX.Element | null {
-  const { suggestion, context, onTry } = props;
-  const { requested, trial } = suggestion;
-  const { model, trans } = context;
-  if (!requested || !model.isLive) {
-    return null;
-  }
-  return (
-    <button
-      type="button"
-      className="jp-Compilescope-link"
-      title={
-        requested.target === null
-          ? trans.__('Add this variant, and measure it')
-          : trans.__('Add this variant, and estimate its time')
-      }
-      disabled={isActive(model.job) || model.status.kind !== 'ready'}
-      onClick={() => onTry(requested)}
-    >
-      {trial ? trans.__('Try %1', trial) : trans.__('Try it')}
-    </button>
   );
 }
 

@@ -299,6 +299,7 @@ def test_the_wrapper_that_is_little_of_a_call_cannot_help() -> None:
     answer = found.wrapper
     assert answer is not None
     assert answer.headline == "It cannot help."
+    assert answer.requested is None
     # Nor is it suggested.
     assert "C++ wrapper" not in [one.what for one in found.suggestions]
     assert "can save no more than that" in answer.text
@@ -356,6 +357,15 @@ def test_the_bar_and_the_sentence_have_one_figure_of_the_wrapper() -> None:
     assert "8.00 of 40.0 µs (20 %)" in found.wrapper.text
     # The kernels' time was lost in the noise.
     assert found.limit.headline == "Overhead-bound: kernels run for under 1 % of a call."
+
+
+def test_the_wrapper_that_was_not_tried_is_there_to_be_added() -> None:
+    answer = overview(made(eager=60.0, python=40.0)).wrapper
+    assert answer is not None
+    assert (answer.headline, answer.requested) == ("Not tried yet.", Variant(cpp_wrapper=True))
+    both = overview(made(eager=60.0, python=40.0, cpp=30.0)).wrapper
+    assert both is not None
+    assert both.requested is None
 
 
 def test_guards_are_filtered_only_where_modules_are_guarded() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ...report import Answer, Report, Speedup, Timing, VariantReport, is_record
 from ...report.units import duration
 from ..figures.payback import first_call_s
@@ -36,7 +38,9 @@ def wrapper(report: Report, now: VariantReport) -> Answer | None:
     if cpp is None:
         if own is not None and own[0] / own[1] < SMALL:
             return Answer("It cannot help.", _never(own, ""), _VIEW)
-        return Answer("Not tried yet.", _never(own, "Add the C++ wrapper to compare."), _VIEW)
+        wanted = msgspec.structs.replace(python.requested, cpp_wrapper=True)
+        text = _never(own, "Add the C++ wrapper to compare.")
+        return Answer("Not tried yet.", text, _VIEW, wanted)
     if cpp.stage == "failed":
         why = next((problem.what for problem in cpp.problems if problem.severity == "error"), "")
         return Answer("It could not be built.", why, _VIEW)

@@ -283,8 +283,8 @@ class _Looking:
 PROFILING = "torch's profiler is on already, so the kernels' own time was not measured."
 RECOMPILED = "torch compiled anew while the layers were timed: calls change what its guards check."
 APART = (
-    "The layers add up to {own}, but the {whole} takes {expected}. Each layer is timed by itself, "
-    "with warm caches; other load on the machine widens the gap."
+    "The layers add up to {own}, but the {whole} takes {expected}. Layers are timed one by one, "
+    "with warm caches: other load on the machine makes them disagree."
 )
 IDLE = "The device's work is done later than the kernels' own time explains: gaps between them."
 
