@@ -45,6 +45,8 @@ python_use_unqualified_type_names = True
 default_role = "code"
 
 html_theme = "furo"
+# Furo's own dark style underlines the names of modules, as links are.
+pygments_dark_style = "github-dark"
 html_title = f"compilescope {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

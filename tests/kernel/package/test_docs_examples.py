@@ -1,7 +1,7 @@
-"""The examples of `docs/learn` run, and print what their pages say.
+"""The examples of `docs/learn`, and of a recipe, print what their pages say.
 
 With ``COMPILESCOPE_UPDATE_GOLDENS=1`` the outputs on the pages, and the reports that the site shows
-below them, are written anew.
+below those of `docs/learn`, are written anew.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from compilescope.targets import known_devices
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[3]
-LEARN = ROOT / "docs" / "learn"
-PAGES = sorted(path.stem for path in LEARN.glob("*.md") if path.stem != "index")
+DOCS = ROOT / "docs"
+LEARN = sorted(path.stem for path in (DOCS / "learn").glob("*.md") if path.stem != "index")
+PAGES = [*(f"learn/{name}" for name in LEARN), "recipes/nodes"]
 EXAMPLE = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<output>.*?)```", re.DOTALL)
 UPDATE = os.environ.get("COMPILESCOPE_UPDATE_GOLDENS") == "1"
 WRITTEN_WITH = re.search(r"^torch==(\d+\.\d+)", (ROOT / "constraints/dev.txt").read_text(), re.M)
@@ -30,9 +31,10 @@ SAME_TORCH = WRITTEN_WITH is not None and torch.__version__.startswith(f"{WRITTE
 """Names and counts differ between versions: elsewhere the examples run, and that is all."""
 
 
-def stored(page: str) -> Path:
+def stored(page: str) -> Path | None:
     """The report that the site shows on a page."""
-    return LEARN / "reports" / f"{page}.compilescope.json"
+    folder, name = page.split("/")
+    return DOCS / folder / "reports" / f"{name}.compilescope.json" if folder == "learn" else None
 
 
 def outline(report: Report) -> list[object]:
@@ -52,7 +54,8 @@ def test_an_example_prints_what_its_page_says(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    text = (LEARN / f"{page}.md").read_text(encoding="utf-8")
+    path, report_path = DOCS / f"{page}.md", stored(page)
+    text = path.read_text(encoding="utf-8")
     example = EXAMPLE.search(text)
     assert example is not None, "a page has one example, and its output"
     if "target=" in example["code"] and known_devices.unavailable():
@@ -69,12 +72,13 @@ def test_an_example_prints_what_its_page_says(
         return
     if UPDATE:
         start, end = example.span("output")
-        (LEARN / f"{page}.md").write_text(text[:start] + printed + text[end:], encoding="utf-8")
-        anonymous = runpy.run_path(str(ROOT / "tests/data/reports/make.py"))["anonymous"]
-        data = anonymous(json.loads(report.to_json()), {str(tmp_path): "/home/user"})
-        stored(page).write_text(
-            json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8"
-        )
+        path.write_text(text[:start] + printed + text[end:], encoding="utf-8")
+        if report_path:
+            anonymous = runpy.run_path(str(ROOT / "tests/data/reports/make.py"))["anonymous"]
+            data = anonymous(json.loads(report.to_json()), {str(tmp_path): "/home/user"})
+            lines = json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n"
+            report_path.write_text(lines, encoding="utf-8")
         return
     assert printed == example["output"]
-    assert outline(report) == outline(cs.load(stored(page)))
+    if report_path:
+        assert outline(report) == outline(cs.load(report_path))
