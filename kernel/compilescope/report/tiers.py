@@ -55,7 +55,7 @@ class Tiers(Struct):
 
     def __str__(self) -> str:
         if not self.graphs:
-            return "no graph is compiled yet"
+            return "no graph has tiers yet"
         return _table(self.graphs)
 
     def __iter__(self) -> Iterator[GraphTiers]:

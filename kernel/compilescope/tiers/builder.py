@@ -22,6 +22,8 @@ from .graphs import TieredGraph
 
 COMMAND = ("-m", "compilescope.tiers.builder_process")
 
+_JOIN_S = 5.0
+
 
 class Builder:
     """Builds graphs; any thread may submit."""
@@ -62,7 +64,8 @@ class Builder:
             self._is_stopped = True
             thread = self._thread
         if thread is not None:
-            thread.join()
+            # It may wait for a compilation that goes on. Its process ends with this one.
+            thread.join(_JOIN_S)
 
     def _run(self) -> None:
         while True:
@@ -141,6 +144,8 @@ class Builder:
                 self._waiting[:0] = fresh.values()
                 fresh = {}
         why = f"The process that built it ended: {runner.describe_exit(ended.exit_code)}."
+        if ended.exit_code and ended.exit_code > 0 and ended.errors.strip():
+            why += f" The last that it wrote: {ended.errors.strip().splitlines()[-1]}"
         for graph in (*left.values(), *fresh.values()):
             graph.fail_to_build(why, ended.errors)
 

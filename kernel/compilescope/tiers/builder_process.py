@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 import traceback
@@ -59,7 +60,8 @@ def _build(order: Order) -> Answer:
         partial.write_bytes(build(Path(order.job).read_bytes()))
         partial.replace(result)
     except Exception as error:  # noqa: BLE001 - it is torch's, the compiler's or the disk's
-        partial.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
         seconds = time.perf_counter() - start
         return Answer(seconds, f"{type(error).__name__}: {error}", traceback.format_exc())
     return Answer(time.perf_counter() - start)

@@ -92,7 +92,8 @@ class Check:
 
 def _differences(expected: Sequence[Any], actual: Sequence[Any]) -> list[OutputError] | None:
     if len(expected) != len(actual):
-        return compare(list(expected), list(actual))
+        errors = compare(list(expected), list(actual))
+        return [error for error in errors if not error.ok]
     wrong = [
         error
         for place, (one, other) in enumerate(zip(expected, actual, strict=True))

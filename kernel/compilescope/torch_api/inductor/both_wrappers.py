@@ -150,6 +150,7 @@ class _Listener(NamedTuple):
 
 _listener: ContextVar[_Listener | None] = ContextVar("compilescope_tiers", default=None)
 _loading: ContextVar[bool] = ContextVar("compilescope_tiers_loading", default=False)
+_pickling: ContextVar[bool] = ContextVar("compilescope_tiers_pickling", default=False)
 
 
 @contextlib.contextmanager
@@ -216,7 +217,6 @@ def _pack(graph: Any, inputs: Sequence[Any], given: Mapping[str, Any]) -> Packed
     from torch._inductor.compile_fx import get_cpp_wrapper_config, get_input_idxs_to_check
     from torch._inductor.compile_fx_subproc import _SubprocessFxCompile
     from torch._inductor.utils import BoxedBool
-    from torch.fx._graph_pickler import GraphPickler
 
     settings: Any = config
     if settings.freezing:
@@ -244,7 +244,7 @@ def _pack(graph: Any, inputs: Sequence[Any], given: Mapping[str, Any]) -> Packed
             settings.patch({"cpp_wrapper": True, "triton.cudagraphs": False}),
             settings.patch(get_cpp_wrapper_config()),
             _light_context(),
-            patched(GraphPickler, "dumps", _dumps),
+            _any_operator(),
         ):
             found = _SubprocessFxCompile().serialize_compile(graph, inputs, checked, whole)
             carried = settings.save_config_portable()
@@ -270,10 +270,27 @@ def _light_context() -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def _any_operator() -> Iterator[None]:
+    """In the block graphs are pickled with whatever operators they have.
+
+    torch takes only its own basic ones, as another machine may lack the others.
+    """
+    from torch.fx._graph_pickler import GraphPickler
+
+    token = _pickling.set(True)
+    try:
+        with patched(GraphPickler, "dumps", _dumps):
+            yield
+    finally:
+        _pickling.reset(token)
+
+
 def _dumps(original: Any, value: Any, options: Any = None) -> Any:
-    """Any operator may be in the graph: it is this machine's, and its process loads this torch."""
     from torch.fx._graph_pickler import Options
 
+    if not _pickling.get():
+        return original(value, options)
     try:
         return original(value, options or Options(ops_filter=None))
     except Exception as error:
@@ -316,13 +333,12 @@ def build(packed: bytes) -> bytes:
     from torch._inductor.compile_fx import _InProcessFxCompile
     from torch._inductor.compile_fx_ext import _WireProtocolPickledInput
     from torch._inductor.compile_fx_subproc import _SubprocessFxCompile
-    from torch.fx._graph_pickler import GraphPickler
 
     job = pickle.loads(packed)
     _enter(job["process"])
     with (
         patched(_InProcessFxCompile, "codegen_and_compile", _with_guards),
-        patched(GraphPickler, "dumps", _dumps),
+        _any_operator(),
     ):
         output = _SubprocessFxCompile._run_in_child(_WireProtocolPickledInput(job["graph"]))
     return pickle.dumps({"output": output.value, "settings": job["settings"]})
