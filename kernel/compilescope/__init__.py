@@ -604,9 +604,6 @@ def tiered(
     CompilescopeError
         There are no such tiers.
     """
-    from .session.lazy import session
-
-    session()
     from .tiers.backend import tiered as compile_tiered
 
     return compile_tiered(model, tiers=tiers, mode=mode, options=options, **given)
@@ -634,9 +631,6 @@ def tiers(compiled: Any = None) -> Tiers:
     CompilescopeError
         It is nothing that ``torch.compile`` returned.
     """
-    from .session.lazy import session
-
-    session()
     from .tiers.backend import tiers_of
 
     return tiers_of(compiled)

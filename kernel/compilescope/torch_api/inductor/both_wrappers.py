@@ -7,11 +7,11 @@ process gives is loaded here: nothing is traced, lowered or built.
 Stands on ``torch._inductor.compile_fx`` (compile_fx and its ``inner_compile``, compile_fx_inner,
 get_cpp_wrapper_config, get_input_idxs_to_check, and their defaults), on
 ``torch._inductor.compile_fx_ext`` and ``compile_fx_subproc`` (serialize_compile, _run_in_child, the
-wire's input and output), ``CompiledFxGraph`` (post_compile, current_callable, guards_expr,
-output_strides, mutated_input_idxs, fx_kwargs), ``FxGraphCache`` (_check_for_hop, _get_shape_env,
-_filter_backed_symints), ``GraphPickler``, ``CppBuilder.build``, ``codecache._precompile_header``,
-``TracingContext.params_flat`` and
-``convert_frame.compile_lock``.
+wire's input), ``CompiledFxGraph`` (post_compile, current_callable, guards_expr, output_strides,
+mutated_input_idxs, fx_kwargs, prepare_for_serialization, after_deserialization), ``FxGraphCache``
+(_check_for_hop, _get_shape_env, _filter_backed_symints), ``GraphPickler``, ``CppBuilder.build``,
+``codecache._precompile_header``, ``TracingContext.params_flat``, ``convert_frame.compile_lock`` and
+the backends' registry.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import hashlib
+import importlib.util
 import pickle
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -75,23 +76,24 @@ class Noticed(NamedTuple):
 
 
 def missing() -> str:
-    """What this torch lacks of what tiers need; empty if nothing."""
-    try:
-        from torch._inductor import codecache
-        from torch._inductor.compile_fx import compile_fx_inner, get_cpp_wrapper_config
-        from torch._inductor.compile_fx_ext import _WireProtocolPickledInput
-        from torch._inductor.compile_fx_subproc import _SubprocessFxCompile
-        from torch.fx._graph_pickler import GraphPickler, Options
+    """What this torch lacks of what tiers need; empty if nothing.
 
-        names = (compile_fx_inner, get_cpp_wrapper_config, _WireProtocolPickledInput, Options)
-        parts = ("serialize_compile", "_run_in_child")
-        if not all(names) or not all(hasattr(_SubprocessFxCompile, part) for part in parts):
-            return "torch._inductor.compile_fx_subproc"
-        if not hasattr(codecache, "_precompile_header"):
-            return "torch._inductor.codecache._precompile_header"
-        return "" if hasattr(GraphPickler, "dumps") else "torch.fx._graph_pickler"
-    except ImportError as error:
-        return str(error)
+    Loads none of it: where torch has the graph in its caches, it is not needed.
+    """
+    for name in _MODULES:
+        if importlib.util.find_spec(name) is None:
+            return name
+    from torch._inductor import codecache
+
+    return "" if hasattr(codecache, _HEADER) else f"torch._inductor.codecache.{_HEADER}"
+
+
+_MODULES = (
+    "torch._inductor.compile_fx_ext",
+    "torch._inductor.compile_fx_subproc",
+    "torch.fx._graph_pickler",
+)
+_HEADER = "_precompile_header"
 
 
 def settings_of(mode: str | None, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -336,18 +338,20 @@ def build(packed: bytes) -> bytes:
 
     job = pickle.loads(packed)
     _enter(job["process"])
-    with (
-        patched(_InProcessFxCompile, "codegen_and_compile", _with_guards),
-        _any_operator(),
-    ):
-        output = _SubprocessFxCompile._run_in_child(_WireProtocolPickledInput(job["graph"]))
-    return pickle.dumps({"output": output.value, "settings": job["settings"]})
+    built: list[bytes] = []
 
+    def keep(original: Any, self: Any, graph: Any, inputs: Any, *rest: Any) -> Any:
+        compiled = original(self, graph, inputs, *rest)
+        compiled.guards_expr = _guards(inputs)
+        # As torch's own cache keeps it: this loads with little else of Inductor.
+        kept = copy.copy(compiled)
+        kept.prepare_for_serialization()
+        built.append(pickle.dumps(kept))
+        return compiled
 
-def _with_guards(original: Any, self: Any, graph: Any, inputs: Any, *rest: Any) -> Any:
-    compiled = original(self, graph, inputs, *rest)
-    compiled.guards_expr = _guards(inputs)
-    return compiled
+    with patched(_InProcessFxCompile, "codegen_and_compile", keep), _any_operator():
+        _SubprocessFxCompile._run_in_child(_WireProtocolPickledInput(job["graph"]))
+    return pickle.dumps({"graph": built[-1], "settings": job["settings"]})
 
 
 def _guards(inputs: Sequence[Any]) -> str:
@@ -386,7 +390,6 @@ def load(built: bytes, first: Any) -> Inner:
     """
     from torch._dynamo.convert_frame import compile_lock
     from torch._inductor import codecache, config
-    from torch._inductor.compile_fx_ext import _WireProtocolPickledOutput
     from torch._inductor.cpp_builder import CppBuilder
     from torch._inductor.output_code import CompiledFxGraphConstants
     from torch._inductor.utils import BoxedBool
@@ -401,11 +404,11 @@ def load(built: bytes, first: Any) -> Inner:
             compile_lock,
             torch._guards.tracing(None),
             settings.patch(found["settings"]),
-            patched(codecache, "_precompile_header", _without_header),
+            patched(codecache, _HEADER, _without_header),
             patched(CppBuilder, "build", _refuse),
         ):
-            output: Any = _WireProtocolPickledOutput(found["output"]).deserialize(constants)
-            second = output.graph
+            second: Any = pickle.loads(found["graph"])
+            second.after_deserialization(constants)
             _compare(first, second)
             is_backward = bool((first.fx_kwargs or {}).get("is_backward"))
             given: Any = {"cudagraphs": BoxedBool(False), "is_backward": is_backward}
@@ -458,7 +461,8 @@ def is_capturing() -> bool:
 
 def register(name: str, backend: Callable[..., Any]) -> None:
     """Makes torch know a backend by its name, where the installation does not do so already."""
-    from torch._dynamo.backends.registry import list_backends, register_backend
+    from torch._dynamo.backends import registry
 
-    if name not in list_backends(exclude_tags=None):
-        register_backend(compiler_fn=backend, name=name)
+    # Asking for the list of backends would load them all.
+    if name not in registry._COMPILER_FNS:
+        registry.register_backend(compiler_fn=backend, name=name)
