@@ -123,7 +123,7 @@ class TieredGraph:
             compiled.current_callable,
             second,
             changes=None if kind == "backward" else frozenset(compiled.mutated_input_idxs),
-            devices=sorted(compiled.device_idxs),
+            devices=sorted(compiled.device_idxs) if "cuda" in compiled.device_types else [],
             settle=self._settle,
         )
         self._second.state = "checks"

@@ -144,6 +144,10 @@ def compile_noticing(
         return compile_fx(graph, inputs, inner_compile=inner, config_patches=settings)
 
 
+_loading: ContextVar[bool] = ContextVar("compilescope_tiers_loading", default=False)
+_pickling: ContextVar[bool] = ContextVar("compilescope_tiers_pickling", default=False)
+
+
 class _Listener(NamedTuple):
     notice: Callable[[Noticed], None]
     packed: Packed | None
@@ -151,22 +155,20 @@ class _Listener(NamedTuple):
 
 
 _listener: ContextVar[_Listener | None] = ContextVar("compilescope_tiers", default=None)
-_loading: ContextVar[bool] = ContextVar("compilescope_tiers_loading", default=False)
-_pickling: ContextVar[bool] = ContextVar("compilescope_tiers_pickling", default=False)
 
 
 @contextlib.contextmanager
 def _noticing(notice: Callable[[Noticed], None], packed: Packed | None) -> Iterator[None]:
     from torch._inductor.output_code import CompiledFxGraph
 
+    settings: Any = torch.compiler.config
+    tag = settings.cache_key_tag
+    tagged = tag if tag.endswith(TAG) else f"{tag}{TAG}"
     token = _listener.set(_Listener(notice, packed, time.perf_counter()))
-    compiler: Any = torch.compiler.config
     try:
         with (
             patched(CompiledFxGraph, "post_compile", _post_compile),
-            compiler.patch(cache_key_tag=f"{compiler.cache_key_tag}{TAG}")
-            if TAG not in compiler.cache_key_tag
-            else contextlib.nullcontext(),
+            settings.patch(cache_key_tag=tagged),
         ):
             yield
     finally:
@@ -176,28 +178,31 @@ def _noticing(notice: Callable[[Noticed], None], packed: Packed | None) -> Itera
 def _post_compile(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     result = original(self, *args, **kwargs)
     listener = _listener.get()
-    if listener is None or _loading.get():
-        return result
-    known = self.fx_kwargs or {}
-    kind: Kind = "inference" if known.get("is_inference") else "forward"
-    given = [each for each in (*args, *kwargs.values()) if isinstance(each, Mapping)]
-    if self.guards_expr is None:
-        # torch writes it only where it caches the graph.
-        inputs = args[0] if args else kwargs["example_inputs"]
-        self.guards_expr = _guards(inputs)
-    listener.notice(
-        Noticed(
-            compiled=self,
-            compile_id=str(torch._guards.CompileContext.current_compile_id()),
-            kind="backward" if known.get("is_backward") else kind,
-            key=_key(self),
-            packed=listener.packed,
-            has_cuda_graphs="cuda" in self.device_types
-            and any(bool(each.get("cudagraphs")) for each in given),
-            seconds=time.perf_counter() - listener.start,
-        )
-    )
+    # A second tier that is loaded meanwhile is no graph of its own.
+    if listener is not None and not _loading.get():
+        seconds = time.perf_counter() - listener.start
+        given = [*args, *kwargs.values()]
+        listener.notice(_noticed(self, given, listener.packed, seconds))
     return result
+
+
+def _noticed(compiled: Any, given: Sequence[Any], packed: Packed | None, seconds: float) -> Noticed:
+    known = compiled.fx_kwargs or {}
+    kind: Kind = "inference" if known.get("is_inference") else "forward"
+    if compiled.guards_expr is None:
+        # torch writes it only where it caches the graph.
+        compiled.guards_expr = _guards(given[0])
+    settings = [each for each in given if isinstance(each, Mapping)]
+    return Noticed(
+        compiled=compiled,
+        compile_id=str(torch._guards.CompileContext.current_compile_id()),
+        kind="backward" if known.get("is_backward") else kind,
+        key=_key(compiled),
+        packed=packed,
+        has_cuda_graphs="cuda" in compiled.device_types
+        and any(bool(each.get("cudagraphs")) for each in settings),
+        seconds=seconds,
+    )
 
 
 def _key(compiled: Any) -> str:
