@@ -8,8 +8,8 @@ way left (warm; the tiers had time to swap). The ways take turns, round by round
 median of the rounds' ratios to the Python wrapper.
 
 *Latency* is taken in one process that has all three, in turns: before the swap, while the C++
-wrapper is built, and after it. The ratios are medians of samples that were taken next to each
-other, with their 99 % intervals. The call that compares both wrappers is timed by itself.
+wrapper is built, and after it. The ratios are medians over rounds, with quartiles. On the CPU it is
+processor time. The graph calls that compare both wrappers are timed by themselves.
 
 Each row is written as soon as it is known: one JSON object a line.
 """
@@ -29,8 +29,12 @@ from pathlib import Path
 from typing import Any
 
 WAYS = ("python", "cpp", "tiers")
-SECONDS = 4.0
+SECONDS = 20.0
 """How long latency is sampled after the swap, and at most before it."""
+LEAST = 9
+"""Rounds."""
+BLOCK_US = 20_000.0
+"""What one way takes in a round, about."""
 
 Call = Callable[[], Any]
 
@@ -115,47 +119,66 @@ def first_call(way: str, name: str, device: str) -> dict[str, Any]:
 def latency(name: str, device: str) -> list[dict[str, Any]]:
     """In a process that has all three: calls in turns, before the swap and after it."""
     import compilescope as cs
-    from compilescope.measure.sampler import Sampler
     from compilescope.tiers.builder import builder
+    from compilescope.tiers.check import Check
 
+    clock = clock_of(device)
+    checks: list[float] = []
+    compare = Check._compare
+
+    def timed(self: Check, inputs: list[Any]) -> Any:
+        start = clock()
+        result = compare(self, inputs)
+        wait(device)
+        checks.append((clock() - start) * 1e6)
+        return result
+
+    Check._compare = timed  # type: ignore[method-assign]
     calls = {way: compiled(way, make(name, device)) for way in WAYS}
     for call in calls.values():
         call()
     wait(device)
-
-    def sampled(baseline: str, end: Callable[[], bool]) -> dict[str, Any]:
-        named = {"eager" if way == baseline else way: call for way, call in calls.items()}
-        sampler = Sampler(named, device=device)
-        for each in named:
-            sampler.warm_up(each, 0.2)
-        sampler.round()
-        while not end():
-            sampler.round()
-        timing = sampler.timing("tiers")
-        return {
-            "tiers_us": timing.median_us,
-            f"{baseline}_us": sampler.timing("eager").median_us,
-            "ratio": timing.ratio and 1 / timing.ratio,
-            "interval": timing.ratio_interval and [1 / one for one in timing.ratio_interval[::-1]],
-            "samples": len(timing.samples_us),
-        }
-
-    began = time.perf_counter()
-    is_built = lambda: builder().wait(0) or time.perf_counter() - began > SECONDS  # noqa: E731
-    rows = [{"phase": "before", **sampled("python", is_built)}]
+    is_built = lambda: builder().wait(0)  # noqa: E731
+    before = in_turns(calls, device, is_built)
     builder().wait()
-    start = time.perf_counter()
     calls["tiers"]()
     wait(device)
-    check_us = (time.perf_counter() - start) * 1e6
+    before["checks_us"] = checks
     serving = [graph.serving for graph in cs.tiers(calls["tiers"].function)]  # type: ignore[attr-defined]
-    for baseline in ("cpp", "python"):
-        end = time.perf_counter() + SECONDS
-        found = sampled(baseline, lambda end=end: time.perf_counter() > end)  # type: ignore[misc]
-        rows.append({"phase": "after", **found, "serving": serving})
-    rows[0]["check_us"] = check_us
-    rows[0]["check_ratio"] = check_us / rows[0]["tiers_us"]
-    return rows
+    after = in_turns(calls, device, lambda: False)
+    return [{"phase": "before", **before}, {"phase": "after", **after, "serving": serving}]
+
+
+def clock_of(device: str) -> Callable[[], float]:
+    """On the CPU this process's time, which what else the machine does is not in."""
+    return time.perf_counter if device == "cuda" else time.process_time
+
+
+def in_turns(calls: dict[str, Call], device: str, is_over: Callable[[], bool]) -> dict[str, Any]:
+    """How long a call takes, and how that of tiers stands to the others: medians, quartiles."""
+    clock = clock_of(device)
+
+    def block(way: str, count: int) -> float:
+        call = calls[way]
+        start = clock()
+        for _ in range(count):
+            call()
+        wait(device)
+        return (clock() - start) * 1e6 / count
+
+    count = max(1, round(BLOCK_US / max(block("python", 5), 1.0)))
+    rounds: dict[str, list[float]] = {way: [] for way in WAYS}
+    end = time.perf_counter() + SECONDS
+    while len(rounds["tiers"]) < LEAST or not (is_over() or time.perf_counter() > end):
+        shift = len(rounds["tiers"]) % len(WAYS)
+        for way in (*WAYS[shift:], *WAYS[:shift]):
+            rounds[way].append(block(way, count))
+    row: dict[str, Any] = {f"{way}_us": statistics.median(rounds[way]) for way in WAYS}
+    for other in ("python", "cpp"):
+        pairs = zip(rounds["tiers"], rounds[other], strict=True)
+        low, middle, high = statistics.quantiles(one / two for one, two in pairs)
+        row |= {f"to_{other}": middle, f"to_{other}_quartiles": [low, high]}
+    return {**row, "rounds": len(rounds["tiers"])}
 
 
 def process(caches: Path, *arguments: str) -> Any:
@@ -185,7 +208,7 @@ def measure(name: str, options: argparse.Namespace, write: Callable[..., None]) 
                     row = process(Path(folder), "first", way, name, options.device)
                     found.setdefault((phase, way), []).append(row)
                     write(model=name, what="first call", phase=phase, way=way, round=number, **row)
-    for phase in ("cold", "warm"):
+    for phase in ("cold", "warm") if found else ():
         for way in WAYS:
             figures = {}
             for figure in ("first_s", "cpu_s"):
@@ -216,7 +239,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--models", default="small,gpt")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3, help="0: latency only")
     parser.add_argument("--process", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.process:

@@ -24,7 +24,8 @@ OPTION = "tiers"
 
 _CUDA_GRAPHS = "CUDA graphs replay its kernels: no wrapper runs."
 _LOST = (
-    "torch had its Python wrapper in its caches, but what the C++ wrapper is built from is gone."
+    "torch had its Python wrapper in its caches, but the graph is no longer in the folder "
+    "compilescope/tiers beside them: an empty cache folder has both written anew."
 )
 
 
@@ -144,11 +145,7 @@ def _plan(graph: TieredGraph, noticed: Noticed) -> None:
         return
     packed = noticed.packed
     if packed is not None and not packed.data:
-        graph.fail(
-            graph.cannot("be built in another process"),
-            packed.why,
-            remedy='Nothing is lost: backend="inductor" would serve it with the same wrapper.',
-        )
+        graph.fail_to_send(packed.why)
         return
     try:
         if packed is not None:
@@ -157,11 +154,7 @@ def _plan(graph: TieredGraph, noticed: Noticed) -> None:
         graph.fail_to_build(f"Its graph cannot be written down: {error}.")
         return
     if not graph.kept.job.exists():
-        graph.fail(
-            graph.cannot("be built"),
-            _LOST,
-            remedy="torch.compiler.config.force_disable_caches compiles it anew.",
-        )
+        graph.fail_to_send(_LOST)
         return
     builder().submit(graph)
 

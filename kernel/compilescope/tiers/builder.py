@@ -158,6 +158,9 @@ class Builder:
 
 
 def _take(graph: TieredGraph, answer: Answer) -> None:
+    if "'_OpNamespace'" in answer.error:
+        graph.fail_to_send(f"It calls an operator that only your process knows: {answer.error}.")
+        return
     if answer.error:
         graph.fail_to_build(_line(answer.error), f"{answer.error}\n{answer.detail}")
         return

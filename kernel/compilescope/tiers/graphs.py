@@ -174,12 +174,13 @@ class TieredGraph:
     def _name(self) -> str:
         return f"{self._report.compilation} {self._report.kind}"
 
-    def cannot(self, what: str) -> str:
-        """The sentence that it cannot be done."""
-        return self._what(f"cannot {what}")
-
     def _what(self, what: str) -> str:
         return f"The C++ wrapper of graph {self._name} {what}; its Python wrapper goes on serving."
+
+    def fail_to_send(self, why: str) -> None:
+        """Says that no other process can build it."""
+        remedy = 'Nothing is lost: backend="inductor" would serve it with the same wrapper.'
+        self.fail(self._what("cannot be built in another process"), why, remedy=remedy)
 
     def fail_to_build(self, why: str, detail: str = "") -> None:
         """Says that building failed."""
